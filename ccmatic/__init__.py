@@ -1,6 +1,7 @@
 """Formal synthesis and verification of congestion control algorithms.
 
-What `ccmatic.api` offers is here as well, and is imported when it is first asked for: solvers take most of a second.
+The package offers the names of `ccmatic.api` as well. It imports them on first use, because solvers take most of a
+second to import.
 """
 
 from importlib import import_module

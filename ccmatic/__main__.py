@@ -1,4 +1,4 @@
-"""The program `ccmatic`: Ctrl-C ends it from its first moment on, also while it imports what it needs."""
+"""The program `ccmatic`. Ctrl-C ends it from the first moment on, also while it still imports modules."""
 
 import faulthandler
 import os
@@ -8,7 +8,7 @@ import threading
 
 
 def main():
-    """Run a command, as `commands.main` does. A crash, such as of a solver, says in which lines of Python."""
+    """Run a command, as `ccmatic.cli.main` does. After a crash, such as in a solver, print the Python stack."""
     signal.signal(signal.SIGINT, _interrupt)
     if sys.__stderr__:
         faulthandler.enable(sys.__stderr__)
@@ -18,8 +18,7 @@ def main():
 
 
 def _interrupt(number, frame):
-    """Raise KeyboardInterrupt; but leave at once where something is being imported, as some packages take that for a
-    module that is missing."""
+    """Raise KeyboardInterrupt, but exit at once during an import: some packages mistake it for a missing module."""
     sys.unraisablehook = _swallowed
     while frame:
         if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
@@ -30,8 +29,10 @@ def _interrupt(number, frame):
 
 
 def _swallowed(what):
-    """Interrupt again, a little later, what swallowed the interrupt, as destructors do. What a library cannot tidy up,
-    cut off in its middle, is not worth a word."""
+    """Send the interrupt again a little later if a destructor swallowed it, and print none of the destructors' errors.
+
+    A library that is interrupted in its middle often cannot tidy up. Its complaints would only hide the interrupt.
+    """
     if what.exc_type is KeyboardInterrupt:
         threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGINT)).start()
 

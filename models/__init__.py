@@ -1,18 +1,23 @@
-"""Network models: what a network may do to bytes. Each is a folder, whose `laws.py` sets MODEL."""
+"""Network models: the possible behaviour of networks. Each is a folder, whose `laws.py` sets MODEL."""
 
 from ccmatic.base import Alias
 
-#: Whose links are emulated, what those are without jitter, and those that a log of packets is asked about.
+#: The model of emulated links, the models that packet logs are fitted to, and the model of a link without jitter.
 EMULATED, ASKED_OF_LOGS = "cbr_delay", ("cbr_delay", "ccac")
 WITHOUT_JITTER = "ideal"
 
-#: The network of a path that is described by its rate, with jitter; and the networks of senders by a window that stand
-#: for those of rates; and the parameters by which several flows share a network, each measuring its own delay.
+#: The network for a path with a given rate and jitter; for each network of rate senders, its counterpart for window
+#: senders; and the parameters with which several flows share a network, each measuring its own delay.
 WITH_JITTER = "ccac"
-BY_WINDOW = {"ccac": "ccac_windows", "cbr_delay": "cbr_delay_windows", "ideal": "ideal_windows"}
+BY_WINDOW = {
+    "ccac": "ccac_windows",
+    "cbr_delay": "cbr_delay_windows",
+    "ideal": "ideal_windows",
+    "policer": "policer_windows",
+}
 SHARED = "flows={flows},delay=own"
 
-#: The network of two flows by a window on which one may starve the other: each has jitter of its own.
+#: The network of two window senders on which one may starve the other: each flow has jitter of its own.
 OWN_JITTER = "cbr_delay_own_jitter"
 
 #: Names of models with parameters.
@@ -22,43 +27,42 @@ ALIASES = {
     ),
     "ccac2021_non_composing": Alias(
         "ccac2021:composing=no",
-        "CCAC's published network where tokens are wasted only when nothing waits at the end of a step.",
+        "CCAC's published network, wasting tokens only if no bytes wait at the end of a step.",
     ),
     "ccac2021_anywhere": Alias(
         "ccac2021:begins=anywhere,delay=none",
-        "CCAC's published network from any step of an execution on: bytes and tokens are counted from before it began, "
-        "and no delay is measured, which the published network takes to be unknown at first.",
+        "CCAC's published network, starting at any step of an execution: counts of bytes and tokens continue from "
+        "before, and senders measure no delay, which the published network takes to be unknown at first.",
     ),
     "ccac2021_anywhere_non_composing": Alias(
         "ccac2021:composing=no,begins=anywhere,delay=open",
-        "The network of ccac2021_non_composing from any step of an execution on: bytes and tokens are counted from "
-        "before it began, and what was there at first may have waited for any time.",
+        "The network of ccac2021_non_composing, starting at any step of an execution: counts of bytes and tokens "
+        "continue from before, and the initial bytes may have waited for any time.",
     ),
     "ccac2021_anywhere_short_queue": Alias(
         "ccac2021:begins=anywhere,delay=none,most_queue=1",
-        "CCAC's published network from any step on, in whose buffer no more than C·R_m ever waits, whatever its size.",
+        "CCAC's published network, starting at any step, with at most C·R_m waiting in a buffer of any size.",
     ),
     "ccac_windows": Alias(
         "ccac2021:begins=anywhere,delay=open,timer=executions",
-        "CCAC's network under senders by a window, true of executions: as published but for delays and timeouts.",
+        "CCAC's network for window senders, true of executions: as published except for delays and timeouts.",
     ),
     "cbr_delay_windows": Alias(
         "ccac2021:begins=anywhere,delay=open,timer=executions,waste=constant-rate",
-        "CBR-delay under senders by a window: ccac_windows on a link that serves at its rate whenever something waits.",
+        "CBR-delay for window senders: ccac_windows on a link that serves at its rate whenever bytes wait.",
     ),
     "cbr_delay_own_jitter": Alias(
         "ccac2021:flows=2,begins=anywhere,timer=executions,waste=constant-rate,delay=own,jitter=own",
-        "Two flows on a link of constant rate, each with jitter of its own behind it: two_flows_own_jitter, true of "
+        "Two flows on a link of constant rate, each with its own jitter behind the link: two_flows_own_jitter, true of "
         "executions.",
     ),
     "ideal_windows": Alias(
         "ccac2021:begins=anywhere,delay=open,timer=executions,waste=constant-rate,D=0",
-        "The ideal link under senders by a window: cbr_delay_windows without jitter.",
+        "The ideal link for window senders: cbr_delay_windows without jitter.",
     ),
     "smooth_windows_1": Alias(
         "smooth_windows:window=1",
-        "`smooth_windows` with a budget for each step alone: from one to the next the rate changes by at most 1/48 "
-        "of C.",
+        "`smooth_windows` with a budget per step: from one step to the next the rate changes by at most 1/48 of C.",
     ),
     "smooth_windows_two_flows": Alias(
         "smooth_windows:flows=2,delay=own",
@@ -74,9 +78,9 @@ ALIASES = {
     ),
     "two_flows_own_jitter": Alias(
         "ccac2021:flows=2,waste=constant-rate,delay=own,jitter=own",
-        "Two flows on a link of constant rate, each with jitter of its own behind it: CBR-delay, as in "
+        "Two flows on a link of constant rate, each with its own jitter behind the link: CBR-delay, as in "
         "V. Arun, M. Alizadeh, H. Balakrishnan, 'Starvation in End-to-End Congestion Control', SIGCOMM 2022.",
     ),
-    "varying_1_1": Alias("varying:variation=11/10", "`varying` with γ = 1.1: a rate that moves by a tenth."),
+    "varying_1_1": Alias("varying:variation=11/10", "`varying` with γ = 1.1: a rate that varies by a tenth."),
     "varying_2": Alias("varying:variation=2", "`varying` with γ = 2: a rate that doubles and halves."),
 }

@@ -1,19 +1,22 @@
-"""Senders by a window: what they may send, how they find out about losses, and what they observe (docs/stateful.md)."""
+"""Window senders: their sending, their detection of losses, and their observations (docs/reference/stateful.md)."""
 
+from dataclasses import replace
 from enum import Enum
 from functools import cache, partial
 
-from ccmatic.contracts import BYTES, CONDITION, RATE, TIME, Column, Observation
+from ccmatic.contracts import BYTES, CONDITION, IDLE, RATE, TIME, Column, Observation
 from ccmatic.logic import choice, either, equal, every, implies, is_max, no, some
 
-#: In steps: delays of an execution that repeats itself are told apart up to this one.
+#: The longest delay, in steps, that is distinguished in executions that repeat.
 LONGEST = 32
 
 
 class LossDetection(Enum):
-    """How senders detect losses. Values are the words in models' names, as of all options here.
+    """The way in which senders detect losses. Values are the words in models' names, as for all options here.
 
-    DUPLICATE_ACKS: bytes acknowledged beyond a lost one, or a timeout. ORACLE: they know of each loss after R_m.
+    Attributes:
+        DUPLICATE_ACKS: Senders detect a loss when enough bytes beyond it are acknowledged, or by a timeout.
+        ORACLE: Senders learn of each loss after R_m.
     """
 
     DUPLICATE_ACKS = "dupacks"
@@ -21,10 +24,11 @@ class LossDetection(Enum):
 
 
 class Timer(Enum):
-    """When the retransmission timer fires.
+    """The situations in which the retransmission timer fires.
 
-    PUBLISHED: whenever the queue is empty after any loss, and then nothing is lost. UNDETECTED_LOSS: when the queue is
-    empty and a loss is not detected, as in executions.
+    Attributes:
+        PUBLISHED: Whenever the queue is empty and any loss has happened before; no loss happens at that step.
+        UNDETECTED_LOSS: When the queue is empty and a loss is undetected, as on real paths.
     """
 
     PUBLISHED = "published"
@@ -32,16 +36,23 @@ class Timer(Enum):
 
 
 class Start(Enum):
-    """Where traces start. ORIGIN: service is counted from 0. ANYWHERE: a trace starts at any step of an execution."""
+    """The places where traces start.
+
+    Attributes:
+        ORIGIN: Service is counted from 0.
+        ANYWHERE: A trace starts at any step of an execution.
+    """
 
     ORIGIN = "origin"
     ANYWHERE = "anywhere"
 
 
 class InitialBytes(Enum):
-    """Which bytes count as older than the trace, for senders that cannot know their delay.
+    """The bytes that count as older than the trace, whose delay senders cannot know.
 
-    ADMITTED: those sent before it and not lost. SENT: all that were sent before it.
+    Attributes:
+        ADMITTED: Bytes sent before the trace and not lost.
+        SENT: All bytes sent before the trace.
     """
 
     ADMITTED = "admitted"
@@ -49,7 +60,7 @@ class InitialBytes(Enum):
 
 
 def senders(model, x, flow):
-    """The laws of one flow's sender, and of what becomes of its bytes."""
+    """Yield the laws of one flow's sender, and of its bytes' fate."""
     yield from _bytes(model, flow)
     yield from _sending(flow)
     if model.dupacks is None:
@@ -63,19 +74,27 @@ def senders(model, x, flow):
     yield from detection(flow, dupacks)
 
 
-def found_losses(flows, number):
-    """The column of what duplicate acknowledgements find, of one of so many flows, from 1."""
+def idle(flows, number):
+    """Return the column of the application's pauses, for flow `number` (from 1) of `flows`."""
+    return replace(IDLE, name=f"{IDLE.name}{number if flows > 1 else ''}")
+
+
+def dupack_losses(flows, number):
+    """Return flow `number`'s column of losses that duplicate acknowledgements detect; flows are 1 to `flows`."""
     name = f"found{number if flows > 1 else ''}"
-    return Column(name, BYTES, "bytes found to be lost by duplicate acknowledgements")
+    return Column(name, BYTES, "bytes detected as lost by duplicate acknowledgements")
 
 
 def timeout(flow, t):
-    """An ideal timeout: all that was sent R_m ago was served or lost by then, and some of what was sent was not served.
-    It fires, as published, whenever the queue is empty after any loss ever; where what duplicate acknowledgements find
-    is a column, whenever nothing is on its way and a loss was not found."""
+    """Return the condition that an ideal retransmission timer fires.
+
+    All bytes sent R_m ago were served or lost by then, and some of the bytes sent were not served. The published timer
+    fires whenever the queue is empty after any loss ever. If the model has a column for losses that duplicate
+    acknowledgements detect, the timer fires whenever no bytes are in flight and a loss is undetected.
+    """
     if t < flow.R:
         return False
-    then, by_acks = t - flow.R, _found(flow)
+    then, by_acks = t - flow.R, _losses_by_acks(flow)
     empty = equal(flow.S[then], flow.admitted(then))
     if by_acks is None:
         return every(flow.S[then] < flow.A[t - 1], empty)
@@ -83,10 +102,10 @@ def timeout(flow, t):
     return every(empty, equal(flow.A[t - 1], flow.A[then]), unknown)
 
 
-def _found(flow):
-    """What duplicate acknowledgements find; None where the model has no such column."""
+def _losses_by_acks(flow):
+    """Return the losses that duplicate acknowledgements detect; None if the model has no such column."""
     x = flow.network
-    return x.own.get(found_losses(len(x.flows), flow.number).name)
+    return x.own.get(dupack_losses(len(x.flows), flow.number).name)
 
 
 def _bytes(model, flow):
@@ -103,20 +122,23 @@ def _bytes(model, flow):
 
 
 def _sending(flow):
-    """A(t) = max(A(t-1), min(S(t-R) + Ld(t) + cwnd(t), A(t-1) + r(t))); acknowledgements take R_m.
+    """Yield A(t) = max(A(t-1), min(S(t-R) + Ld(t) + cwnd(t), A(t-1) + r(t))); acknowledgements take R = R_m.
 
-    The published law is min(max(A(t-1), …), A(t-1) + r(t)), which no bytes satisfy if r(t) < 0. Here a rate below 0
-    sends nothing.
+    If the application had nothing to send for a part of the step, A(t) is at most that.
+
+    The published law is min(max(A(t-1), …), A(t-1) + r(t)), which has no solution if r(t) < 0. Here a negative rate
+    sends no bytes.
     """
     for t in range(flow.R, flow.horizon):
         allowed = flow.S[t - flow.R] + flow.Ld[t] + flow.cwnd[t]
         before, paced = flow.A[t - 1], flow.A[t - 1] + flow.r[t]
         within = some(flow.A[t] <= before, every(flow.A[t] <= paced, flow.A[t] <= allowed))
-        yield "sends_by_window_and_rate", t, every(within, some(flow.A[t] >= paced, flow.A[t] >= allowed))
+        full = some(flow.limited[t], flow.A[t] >= paced, flow.A[t] >= allowed)
+        yield "sends_by_window_and_rate", t, every(within, full)
 
 
 def _detection(flow, dupacks):
-    """A loss is detected by so many bytes acknowledged beyond it, or by a timeout."""
+    """Yield the laws of detection: once `dupacks` bytes beyond a loss are acknowledged, or by a timeout."""
     R = flow.R
     for t in range(R, flow.horizon):
         late = timeout(flow, t)
@@ -126,13 +148,15 @@ def _detection(flow, dupacks):
             yield "detected_by_dupacks", t, implies(every(no(late), reached), flow.Ld[t] >= lost)
             yield "not_detected_before_dupacks", t, implies(every(no(late), no(reached)), flow.Ld[t] <= lost)
         if _is_last_period(flow, t):
-            yield "detected_in_the_end", t, some(late, _is_found(flow, t, dupacks, flow.Ld))
+            yield "detected_in_the_end", t, some(late, _may_be_detected(flow, t, dupacks, flow.Ld))
 
 
 def _detection_of_executions(flow, dupacks):
-    """A loss is found by so many bytes acknowledged beyond it, or else by a timeout, R_m after it at the earliest. What
-    a timeout has found stays found."""
-    R, by_acks = flow.R, _found(flow)
+    """Yield the laws by which `dupacks` bytes acknowledged beyond a loss, or else a timeout, detect the loss.
+
+    Detection takes at least R_m. A loss that a timeout has detected stays detected.
+    """
+    R, by_acks = flow.R, _losses_by_acks(flow)
     for t in range(flow.horizon):
         yield "found_is_detected", t, every(by_acks[t] >= (by_acks[t - 1] if t else 0), by_acks[t] <= flow.Ld[t])
     for t in range(R, flow.horizon):
@@ -145,64 +169,81 @@ def _detection_of_executions(flow, dupacks):
             yield "detected_by_dupacks", t, implies(reached, by_acks[t] >= lost)
             yield "not_detected_before_dupacks", t, implies(no(reached), by_acks[t] <= lost)
         if _is_last_period(flow, t):
-            yield "detected_in_the_end", t, _is_found(flow, t, dupacks, by_acks)
+            yield "detected_in_the_end", t, _may_be_detected(flow, t, dupacks, by_acks)
 
 
 def _sent_before(flow, t, dupacks):
-    """Of each step R_m before t or earlier: that enough bytes beyond it are acknowledged by t, and what was lost by
-    it. An execution that repeats itself has such steps before the trace, too, if anything of the flow is served."""
+    """Yield (condition, bytes) for each step at least R_m before t.
+
+    The condition is that enough bytes beyond that step are acknowledged by t. The bytes are the bytes lost by that
+    step. If the execution repeats, and some bytes of the flow are served, the steps include steps before the trace.
+    """
     reaches = _is_last_period(flow, t) and flow.network.beta is not None
     for u in range(-LONGEST if reaches else 0, t - flow.R + 1):
         lost = _before(flow, flow.L, u)
-        if u < 0 and _found(flow) is not None:
+        if u < 0 and _losses_by_acks(flow) is not None:
             lost = choice(_is_starved(flow), flow.L[0], lost)
         yield _admitted_before(flow, u) + dupacks <= flow.S[t - flow.R], lost
 
 
-def _is_found(flow, t, dupacks, detected):
-    """So may all that was lost before the steps of `_sent_before` be: enough bytes beyond the first of them are
-    acknowledged. Where nothing is lost in a period, all that ever was is found, if anything is still sent. Where all
-    that is sent is lost, acknowledgements find nothing, and timeouts what they do."""
+def _may_be_detected(flow, t, dupacks, detected):
+    """Return the condition that all losses before the steps of `_sent_before` may be detected.
+
+    Enough bytes beyond the first of these steps must be acknowledged. If a period has no losses, all earlier ones are
+    detected, provided that the flow still sends. If all sent bytes are lost, acknowledgements detect nothing, and
+    timeouts detect what they can.
+    """
     loses = flow.L[flow.period] > flow.L[0]
     sends = flow.admitted(flow.period) > flow.admitted(0)
     reached = _admitted_before(flow, -LONGEST) + dupacks <= flow.S[t - flow.R]
-    if _found(flow) is not None:
+    if _losses_by_acks(flow) is not None:
         reached = either(_is_starved(flow), detected[t] < flow.L[0], reached)
     return either(loses, reached, implies(sends, detected[t] >= flow.L[t]))
 
 
 def _is_starved(flow):
-    """Nothing of a flow is served in a period, as all that it sends is lost."""
+    """Return the condition that no byte of a flow is served in a period, because all that it sends is lost."""
     return every(flow.S[flow.period] <= flow.S[0], flow.L[flow.period] > flow.L[0])
 
 
 def _is_last_period(flow, t):
-    """Of an execution that repeats itself, the laws of every other period follow from those of this one."""
+    """Return whether t is in the last period, whose laws imply those of all other periods of a repeating execution."""
     return bool(flow.period) and t >= flow.horizon - flow.period
 
 
 @cache
 def observations(before, own):
-    """What a controller may read besides its state and the constants, by name. before: the InitialBytes of
-    `before_trace`. own: delays are those of the flow's own bytes."""
+    """Return the names that a controller may read in addition to its state and the constants.
+
+    Args:
+        before: Defines which bytes `before_trace` concerns.
+        own: Whether delays are those of the flow's own bytes.
+    """
     old = partial(_before_trace, before, own)
     delay = _own_delay if own else _delay
     readable = (
         Observation("step", TIME, "the time of a step", lambda flow, t: 1, constant=True),
         Observation(
-            "line_rate", RATE, "of its own interface: limits nothing", lambda flow, t: flow.unlimited, constant=True
+            "line_rate",
+            RATE,
+            "the rate of its own interface, which limits nothing",
+            lambda flow, t: flow.unlimited,
+            constant=True,
         ),
-        Observation("second", TIME, "a second: R_m here, measured by a sender that runs", _second, constant=True),
-        Observation("time", TIME, "since the trace began", lambda flow, t: t, dated=True),
+        Observation("second", TIME, "a second; here it equals R_m, a real sender measures it", _second, constant=True),
+        Observation("time", TIME, "time since the trace began", lambda flow, t: t, dated=True),
         Observation("acked", BYTES, "bytes acknowledged", _acked),
-        Observation("ack_rate", RATE, "acknowledged in the last R_m, a second", _ack_rate),
+        Observation("ack_rate", RATE, "bytes acknowledged per second over the last R_m", _ack_rate),
         Observation("sent", BYTES, "bytes sent by the step before", lambda flow, t: flow.A[t - 1] if t else None),
-        Observation("lost", BYTES, "bytes found to be lost", lambda flow, t: flow.Ld[t]),
+        Observation("lost", BYTES, "bytes detected as lost", lambda flow, t: flow.Ld[t]),
+        Observation(
+            "app_limited", CONDITION, "the application had nothing to send for a part of the step before", _app_limited
+        ),
         Observation("timeout", CONDITION, "the retransmission timer fires", _timer),
         Observation(
             "delay",
             TIME,
-            "whole steps that the last byte acknowledged waited",
+            "the delay of the last byte acknowledged, in whole steps",
             delay,
             few=True,
             beyond=partial(_waited_longer, own),
@@ -210,7 +251,9 @@ def observations(before, own):
             unbounded=_most_waited,
         ),
         Observation("measured", CONDITION, "a delay was measured in this step", partial(_measured, own)),
-        Observation("before_trace", CONDITION, "what is acknowledged was sent before the trace began", old, dated=True),
+        Observation(
+            "before_trace", CONDITION, "the acknowledged bytes were sent before the trace began", old, dated=True
+        ),
         Observation("served", BYTES, "bytes served by the step before, acknowledged or not", _served),
         Observation("admitted", BYTES, "bytes sent and not lost, detected or not", lambda flow, t: flow.admitted(t)),
     )
@@ -222,8 +265,12 @@ def _second(flow, t):
 
 
 def _timer(flow, t):
-    """Of executions it may fire in the first R_m, too, for what was sent before the trace: that is not observed."""
-    return None if t < flow.R and _found(flow) is not None else timeout(flow, t)
+    """Return the timer's condition; None in the first R_m if bytes from before the trace may trigger the timer."""
+    return None if t < flow.R and _losses_by_acks(flow) is not None else timeout(flow, t)
+
+
+def _app_limited(flow, t):
+    return flow.limited[t - 1] if t > 1 else None
 
 
 def _acked(flow, t):
@@ -261,7 +308,7 @@ def _delay(flow, t):
 
 
 def _most_waited(flow):
-    """A delay of bytes that waited at first that stands for longer ones as well."""
+    """Return the largest delay told apart for initial bytes; it also stands for longer ones. None if there is none."""
     return None if flow.Q is None or flow.Q.longest == flow.horizon else flow.Q.longest - 1
 
 
@@ -274,14 +321,16 @@ def _own_delay(flow, t):
 
 
 def _repeated(x, t, within):
-    """The delays of an execution that repeated itself before the trace, too, so that each byte was sent in it. Of one
-    that serves nothing in a period: `within`, as the trace has them."""
+    """Return the delays in an execution that also repeated before the trace, and therefore sent every byte.
+
+    If a period serves no bytes, the delays are `within`, as in the trace.
+    """
     sent = [(_last_served(x, t, partial(_waited_for, x, k)), k) for k in range(LONGEST + 1)]
     return [*sent, *((every(no(_is_served(x)), condition), k) for condition, k in within)]
 
 
 def _waited_longer(own, flow, t):
-    """The delay of an execution that repeats itself is longer than any that is told apart."""
+    """Return the condition that the delay in a repeating execution is longer than any that is distinguished."""
     x, then = flow if own else flow.network, t - flow.R
     longer = _last_served(x, then, lambda at: x.S[at] <= _admitted_before(x, at - LONGEST - 1))
     if own or flow.Q is None or flow.Q.longest == flow.horizon:
@@ -294,8 +343,11 @@ def _waited_for(x, k, t):
 
 
 def _last_served(x, t, what):
-    """What is true of the last step by t in which something was served. Of steps a period apart the same is true."""
-    t = t % x.period + x.period
+    """Return the condition `what` at the last step up to t that served bytes.
+
+    The condition is the same at steps that are a period apart.
+    """
+    t = t % x.period + x.period  # a step of the second period, so that one period before it is in the trace
     truth = False
     for at in range(t - x.period + 1, t + 1):
         truth = either(x.S[at] > x.S[at - 1], what(at), truth)
@@ -303,17 +355,17 @@ def _last_served(x, t, what):
 
 
 def _is_served(x):
-    """Something is served in each period."""
+    """Return the condition that each period serves some bytes."""
     return x.S[x.period] > x.S[0]
 
 
 def _admitted_before(x, t):
-    """What was sent and not lost by a step that may be before the trace."""
+    """Return the bytes sent and not lost by a step, which may be before the trace."""
     return _before(x, x.A, t) - _before(x, x.L, t)
 
 
 def _before(x, column, t):
-    """A column at a step that may be before the trace, if the execution repeats itself."""
+    """Return a column's value at a step, which may be before the trace if the execution repeats."""
     if t >= 0:
         return column[t]
     periods = -(t // x.period)
@@ -321,7 +373,7 @@ def _before(x, column, t):
 
 
 def _waited(flow, t, k):
-    """The last byte of a flow served by t had waited k steps, and came after the trace began."""
+    """Return the condition that the flow's last byte served by t had waited k steps and arrived within the trace."""
     if t == 0:
         return False
     served = flow.S[t] > flow.S[t - 1]

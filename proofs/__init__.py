@@ -1,11 +1,11 @@
-"""Proofs: lemma sets and the constants found for them."""
+"""Proofs: declared lemmas, whose constants `prove` finds."""
 
-#: Those of any controller, without a constant that somebody chose: what `prove` tries that is not given a proof: on
-#: each network in this order, until one holds.
+#: The shapes: proofs for any controller, without constants that an author chose. Without a given proof, `prove` tries
+#: them in this order on each network, until one holds.
 SHAPES = ("link_rate", "link_rate_used", "link_rate_large", "link_rate_any", "probes", "ideal_link")
 
-#: The same of controllers that send by a window: where they read no delay, and where they do.
+#: The shapes for controllers that send by a window: one for those that read no delay, and one for those that do.
 WINDOW_SHAPES = ("window_kept", "copa_any_start")
 
-#: The steps of the proof that losses and convergence time are traded, which `tradeoff` checks.
+#: The proof of the trade-off between loss and convergence time. `tradeoff` checks its steps.
 TRADEOFF = "loss_convergence"

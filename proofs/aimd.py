@@ -1,14 +1,14 @@
-"""AIMD on CCAC's network with a buffer of C·R_m, as its authors prove it by hand: the lemmas of their aimd_proofs.py.
+"""AIMD on CCAC's network with a buffer of C·R_m: the lemmas of aimd_proofs.py, which CCAC's authors combine by hand.
 
-Each lemma is as printed, and is of the windows that their tool looks at, which are all an execution's first: nothing
-was halved before (`recovering` is False), a count of what is served begins with the window (`changed` is True), and for
-R_m + 1 steps a loss halves the window even in recovery (`time`). At the end of such a window this is not so: "windows
-join" breaks, and the window that shows it is saved. So lemma 3, that a steady state is kept over a window, does not
-say that it is for ever. proofs/aimd_any_start.py has what is kept for ever, by a controller begun at any step of its
-life.
+Each lemma is as printed. It is about the windows that the authors' tool examines, which are the first of an execution.
+There the window has not been halved (`recovering` is False), and a count of the service begins with the window
+(`changed` is True). For R_m + 1 steps, a loss halves the window even in recovery (`time`). At the end of such a window
+this is not so: the lemma "windows join" is violated, and the counterexample is saved. Lemma 3 states that one window
+preserves a steady state. So it does not follow that the steady state lasts for ever. proofs/aimd_any_start.py proves
+bounds that last, for a controller in any state.
 
-Lemma 4 is there as printed, where a window breaks it only if something is lost at each of its steps, and as meant.
-The script asks it with other buffers too, and leaves the longest queue at C·R_m: see proofs/aimd_lemma_4.py.
+Lemma 4 is given as printed and as meant. As printed, only a window with a loss at each step violates it. The script
+also checks it with other buffers, and leaves the longest queue at C·R_m: see proofs/aimd_lemma_4.py.
 """
 
 from fractions import Fraction
@@ -18,27 +18,27 @@ from ccmatic.logic import every, no, some
 
 
 def bdp(x):
-    """C(R_m + D)."""
+    """Return C(R_m + D)."""
     return x.C * (x.R + x.D)
 
 
 def undetected(x, t):
-    """Bytes lost that the sender has not found to be lost."""
+    """Return the lost bytes whose loss the sender has not detected."""
     return x.L[t] - x.Ld[t]
 
 
 def small_window(x, t):
-    """At most C(R_m + D) + β + MSS."""
+    """The window is at most C(R_m + D) + β + MSS."""
     return x.cwnd[t] <= bdp(x) + x.beta + x.alpha
 
 
 def few_undetected(x, t):
-    """At most C(R_m + D) + MSS."""
+    """Undetected losses are at most C(R_m + D) + MSS."""
     return undetected(x, t) <= bdp(x) + x.alpha
 
 
 def packets_below(x, most):
-    """MSS, in C·R_m."""
+    """MSS is below `most`·C·R_m."""
     return x.alpha < Fraction(most) * x.C * x.R
 
 
@@ -48,23 +48,23 @@ def shrinks(x):
 
 
 def serves_packets(x):
-    """In no step less than a packet is served, but nothing: lemma 2 needs it."""
+    """Each step serves nothing or at least a packet, which lemma 2 requires."""
     steps = range(1, x.horizon)
     return every([some(x.S[t] <= x.S[t - 1], x.S[t] >= x.S[t - 1] + x.alpha) for t in steps])
 
 
 def steady(x, t):
-    """What lemma 3 shows to be kept."""
+    """The state that lemma 3 preserves."""
     return every(small_window(x, t), few_undetected(x, t), packets_below(x, "0.3333333333333333"))
 
 
 def loses_below_threshold(x, t):
-    """Something is lost, after a window of less than β - MSS."""
+    """Step t loses bytes after a window smaller than β - MSS."""
     return every(x.L[t] > x.L[t - 1], x.cwnd[t - 1] < x.beta - x.alpha)
 
 
 def lemma_4(name, joined):
-    """No loss below the threshold, `joined` over the steps of the window."""
+    """Return lemma 4: no loss below the threshold. `joined` combines the steps of the window."""
     return Lemma(
         name,
         lambda x, c: steady(x, 0),
@@ -78,7 +78,7 @@ STEADY = State(
     "cwnd ≤ C(R_m + D) + β + MSS, undetected losses ≤ C(R_m + D) + MSS, MSS < C·R_m/3",
     holds=lambda x, t, c: steady(x, t),
 )
-ANY = State("any", "of which nothing is said", holds=lambda x, t, c: True)
+ANY = State("any", "without conditions", holds=lambda x, t, c: True)
 
 LEMMAS = (
     Lemma(
@@ -106,4 +106,15 @@ LEMMAS = (
     lemma_4("lemma 4 as meant: no loss at any step", some),
 )
 
-PROOF = Proof(model="ccac2021_anywhere", buffer="1", beliefs=(), states=(STEADY, ANY), constants=(), lemmas=LEMMAS)
+PROOF = Proof(
+    model="ccac2021_anywhere",
+    buffer="1",
+    beliefs=(),
+    states=(STEADY, ANY),
+    constants=(),
+    lemmas=LEMMAS,
+    formerly=(
+        "3ac648719748993dd8bbe0db004e50b6fad3c686454e66c0f35ea8464fa1b02f",
+        "109108b713449665fbaaf8a7b4126452f6caac5113e16c2980831d6a17d13afd",
+    ),
+)

@@ -1,11 +1,12 @@
-"""What AIMD keeps for ever on CCAC's network with a buffer of C·R_m, from whatever step of its life on.
+"""Bounds that AIMD keeps for ever from any state, on CCAC's network with a buffer of C·R_m.
 
-CCAC's lemma 3 keeps the window and the undetected losses over an execution's first window of steps. To keep them over
-every other, it takes a third bound: while losses found do not halve the window, as it was halved for some that were in
-flight with them, it is smaller. The three bounds are kept only together, and are found so.
+CCAC's lemma 3 preserves bounds on the window and the undetected losses over the first window of an execution. To
+preserve them over every window, a third bound is necessary: the window is smaller while detected losses do not halve it
+because it was already halved for losses of the same flight. The three bounds hold only together, so the search finds
+them together.
 
-MSS is less than C·R_m/10; for MSS up to C·R_m/3, as printed, there are no such bounds up to 5·C·R_m. That AIMD comes to
-a steady state from any other is not proved: windows that begin in recovery break lemmas 1 and 2.
+MSS is less than C·R_m/10. For MSS up to C·R_m/3, as printed, there are no such bounds up to 5·C·R_m. This does not
+prove that AIMD reaches a steady state from any other: windows that begin in recovery violate lemmas 1 and 2.
 """
 
 from dataclasses import replace
@@ -21,24 +22,24 @@ GRID = {"low": Fraction(0), "high": Fraction(5), "step": Fraction(1, 20), "bette
 
 
 def recovers(x, t):
-    """A loss that is found now does not halve the window."""
+    """A loss that is detected now does not halve the window."""
     recover = x.state["recover"][t]
     acknowledged = every(recover <= x.state["acked_before"][t], recover <= x.S[t])
     return every(equal(x.state["recovering"][t], 1), no(acknowledged))
 
 
 def window_at_most(x, t, most):
-    """In C·R_m, beyond β + MSS."""
+    """The window is at most `most`·C·R_m + β + MSS."""
     return x.cwnd[t] <= most * x.C + x.beta + x.alpha
 
 
 def undetected_at_most(x, t, most):
-    """In C·R_m, beyond MSS."""
+    """Undetected losses are at most `most`·C·R_m + MSS."""
     return undetected(x, t) <= most * x.C + x.alpha
 
 
 def steady(x, t, c):
-    """The three bounds."""
+    """All three bounds hold."""
     return every(
         packets_below(x, "1/10"),
         window_at_most(x, t, c["window"]),
@@ -48,7 +49,7 @@ def steady(x, t, c):
 
 
 def loses_from(x, share):
-    """In no step after a window of less than so much, less MSS."""
+    """No step loses bytes after a window smaller than `share`·C·R_m - MSS."""
     losses = [every(x.L[t] > x.L[t - 1], x.cwnd[t - 1] < share * x.C - x.alpha) for t in range(1, x.horizon)]
     return no(some(losses))
 
@@ -85,7 +86,7 @@ LARGE = Lemma(
 
 
 def on(buffer):
-    """The same with a buffer of another size, in C·R_m."""
+    """Return the proof for another buffer, in C·R_m."""
     return replace(
         aimd.PROOF,
         buffer=buffer,
@@ -108,4 +109,7 @@ def on(buffer):
     )
 
 
-PROOF = on("1")
+PROOF = replace(
+    on("1"),
+    formerly=("fdd072dd2f45a12030d65e68f12d84f99793794c6794901da0e2fa42da166a41",),
+)

@@ -1,4 +1,4 @@
-"""What proofs about beliefs are made of: objectives, measures of progress, constants and lemmas."""
+"""The building blocks of proofs about beliefs: objectives, measures of progress, constants and lemmas."""
 
 from collections import ChainMap
 from dataclasses import replace
@@ -11,7 +11,7 @@ from ccmatic.logic import every, implies, some
 
 
 def uses_link(share="utilisation"):
-    """The Objective that so much is delivered. share: the constant's name."""
+    """Return the Objective that a share of the link is delivered. `share` is the constant's name."""
     return Objective(
         "uses the link", f"at least {{{share}}} of C(T - D) is delivered", lambda x, c: utilises(x, c[share])
     )
@@ -32,45 +32,54 @@ NO_LOSS = Objective(
 
 
 def of_belief(name, by, **about):
-    """The Measure of a belief that nears C. about: what is otherwise."""
+    """Return the Measure of a belief that approaches C. `about` overrides its fields."""
     about = {"limit": lambda x: x.C, "limit_says": "C"} | about
     return Measure(name, lambda x, t: x.beliefs[name][t], by=by, **about)
 
 
 def of_queue(name, value, **about):
-    """The Measure of what drains, by so many C·R_m in a window. value: as of a Measure. about: what is otherwise."""
+    """Return the Measure of a value that drains by a number of C·R_m per window.
+
+    Args:
+        name: The name of the measure.
+        value: As in Measure.
+        about: Overrides of its fields.
+    """
     about = {"unit": lambda x: x.C, "unit_says": "C·R_m"} | about
     return Measure(name, value, lambda x: 0, "0", by="drain", **about)
 
 
 def constant(name, says, low, high, step="1/100", **about):
-    """A Constant, its range in whole numbers or as text."""
+    """Return a Constant. Its range is given as integers or text."""
     return Constant(name, says, Fraction(low), Fraction(high), Fraction(step), **about)
 
 
 def smallest(name, says, low, high, step="1/20", **about):
-    """Likewise of one that is better if it is smaller."""
+    """Return a Constant that is better if it is smaller."""
     return constant(name, says, low, high, step, better="smaller", **about)
 
 
 def inflight(high, step="1/20"):
-    """The constant of LITTLE_INFLIGHT."""
+    """Return the constant of LITTLE_INFLIGHT."""
     return smallest("inflight", "inflight in the steady state, at most, in C(R_m + D)", 1, high, step)
 
 
 def with_values(constants, **about):
-    """Constants of which some are otherwise. about: what, by name."""
+    """Return the constants with some fields replaced, as `about` says by name."""
     return tuple(replace(each, **about.get(each.name, {})) for each in constants)
 
 
 def kept(name, holds):
-    """The Lemma that a condition on a step is true at a window's end if it was at first."""
+    """Return the Lemma that a condition holds at the end of a window if it holds at its start."""
     return Lemma(name, lambda x, c: holds(x, 0, c), lambda x, c: holds(x, x.horizon - 1, c))
 
 
 def progresses_at_all(state, **least):
-    """The Lemma that a window which stays in a State progresses, by steps of `least` where these are not yet known, and
-    so limits what the state or its excuses say before it is known how fast it is left."""
+    """Return the Lemma that each window which stays in a State progresses by steps of at least `least`.
+
+    `least` replaces constants that are not yet known. So the lemma limits the constants of the state and its excuses
+    before the search knows the speed of progress.
+    """
 
     def stays(x, c):
         return every(state.holds(x, 0, c), state.holds(x, x.horizon - 1, c))

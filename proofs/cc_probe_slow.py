@@ -1,5 +1,7 @@
-"""cc_probe_slow on CBR-delay with a buffer of any size (section 6.3 of the paper, which prints no lemmas for it): the
-shape of proofs/probes.py, with the paper's numbers."""
+"""cc_probe_slow on CBR-delay with a buffer of any size: the shape of proofs/probes.py with the paper's numbers.
+
+Section 6.3 of the paper makes these claims, but prints no lemmas for them.
+"""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -14,7 +16,7 @@ LOSS, STALE, FALL, QUEUE, DRAIN, INFLIGHT, LEAST, CLIMB, UTILISATION = probes.PR
 
 
 def drained(x, t):
-    """With section 10's constant."""
+    """The queue is drained, with the constant of section 10."""
     return probes.drained(x, t, {"q_U_most": Fraction(321, 100)})
 
 
@@ -42,5 +44,8 @@ PROOF = replace(
         utilisation={"paper": "0.3, 0.295"},
     ),
     lemmas=(*probes.LEMMAS, *PAPERS),
-    formerly=("581eb016c810d4d9d33b8606b75a74e3858dd88385e37610bab596a7b0d330a8",),
+    formerly=(
+        "581eb016c810d4d9d33b8606b75a74e3858dd88385e37610bab596a7b0d330a8",
+        "091c480f4692de334a142ccb758545804ba2442f315fb18a2ec6887a5e107c4b",
+    ),
 )

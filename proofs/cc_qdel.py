@@ -1,7 +1,7 @@
-"""cc_qdel on CCAC with a buffer of at least 3C(R_m + D): what the paper proves in Appendix F, and where it differs.
+"""cc_qdel on CCAC with a buffer of at least 3C(R_m + D): the paper's proof in Appendix F, and where it differs.
 
-The states are those of proofs/link_rate.py. `remembers` is not in the paper: a delay measured late says little of the
-queue if anything may have been sent before; what was sent was at most 2C.
+The states are those of proofs/link_rate.py. Their condition `remembers` is not in the paper. A delay that is measured
+late says little about the queue, unless the bytes sent before are bounded; here they were sent at 2C at most.
 """
 
 from fractions import Fraction
@@ -14,22 +14,22 @@ from ccmatic.logic import every, no, some
 
 
 def sent_twice(x, t, c):
-    """What is inflight was sent at 2C at most."""
+    """The bytes in flight were sent at 2C at most."""
     return remembers(x, t)
 
 
 def large_loss(x):
-    """More than three packets in some R_m."""
+    """Some R_m loses more than three packets."""
     return no(loses_at_most(x, 3))
 
 
 def paper_near(x, t):
-    """Lemma F.3's constants."""
+    """The beliefs have converged, with the constants of Lemma F.3."""
     return near(x, t, {"C_L_least": Fraction(27, 40), "C_U_most": 3})
 
 
 def paper_steady(x, t):
-    """Lemma F.5's constants."""
+    """The state is steady, with the constants of Lemma F.5."""
     return every(paper_near(x, t), x.queue(t) <= Fraction(33, 10) * bdp(x))
 
 
@@ -100,5 +100,8 @@ PROOF = Proof(
     states=states(sent_twice, finite=True),
     constants=CONSTANTS,
     lemmas=(converged_stay(sent_twice), *PAPERS),
-    formerly=("bedb060b9d7da98ab93fc558c4fd69d441905573bf031678518ad03bbe01fb40",),
+    formerly=(
+        "bedb060b9d7da98ab93fc558c4fd69d441905573bf031678518ad03bbe01fb40",
+        "5071ce34bebd64d10bc5a06067c10cb54d02b0739fe90e22d7a0be94c3bdf5a1",
+    ),
 )

@@ -1,8 +1,8 @@
-"""cc_qdel on CCAC with D = 4 R_m and an infinite buffer, in steps of R_m: what keeps it from a proof as with D = 2.
+"""cc_qdel on CCAC with D = 4 R_m and an infinite buffer: the obstacle to a proof like that for D = 2.
 
-While C_U is too low and rises, C_L may fall, so that progress need not add up: in windows of 17 R_m and of 19
-(`--horizon 20`). Of longer ones it is not known. The lemma is the one that proofs/cc_qdel_varying.py has of that state,
-in which there are no constants; nothing rests on it here.
+Steps last an R_m. While C_U is too low and rises, C_L may fall, so progress need not add up. This happens in windows of
+17 R_m and of 19 (`--horizon 20`); for longer windows it is unknown. The lemma is that of proofs/cc_qdel_varying.py
+about this state, which has no constants. The proof here does not rest on it.
 """
 
 from dataclasses import replace
@@ -24,4 +24,5 @@ PROOF = Proof(
     states=(ANY,),
     constants=(),
     lemmas=(replace(LEMMAS["C_U too low: nothing degrades"], paper=True),),
+    formerly=("0038f85c13e8e39d5dca87f6c15967ea43a9d29c433522ea37069f58b8da13ff",),
 )

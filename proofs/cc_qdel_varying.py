@@ -1,9 +1,9 @@
-"""cc_qdel on a link whose rate moves between C and 3/2·C, with an infinite buffer: beliefs converge, much of the least
-rate is used, and the queue drains.
+"""cc_qdel on a link whose rate varies between C and 3/2·C, with an infinite buffer.
 
-C_L is true up to γ·C, so a true C_L may be above a true C_U, and C_L has no more to gain once it is at C. A step of C_L
-may raise C_U by half again where C_U ≤ 2·C_L: hence 3·γ. While C_L is at γ·C little drains, at γ = 2 nothing; but then
-C_L is stale, and falls.
+Beliefs converge, much of the lowest rate is used, and the queue drains. Let γ·C be the highest rate. C_L is true up to
+γ·C. So a true C_L may exceed a true C_U, and C_L need not rise beyond C. A step of C_L may raise C_U by half if C_U ≤
+2·C_L; hence the bound 3·γ. While C_L is at γ·C, the queue drains slowly, and at γ = 2 not at all. But then C_L is
+stale, and falls.
 """
 
 from dataclasses import replace
@@ -23,11 +23,18 @@ C_U = of_belief("C_U", "shrink")
 
 
 def on(model, most, jitter=1, horizon=11, **chosen):
-    """The proof on a model whose rate is at most `most`, in C. chosen: values of constants, by name; of those that
-    could be found, the edges take long to find."""
+    """Return the proof for another model.
+
+    Args:
+        model: The model.
+        most: γ, the ratio of the highest rate to C.
+        jitter: D in steps.
+        horizon: T, the steps of a window.
+        chosen: Values of constants, by name. The search could find them too, but their edges take long.
+    """
 
     def remembers(x, t, c):
-        """What is inflight was sent at 2·γ·C at most since the last byte served was."""
+        """Since the last served byte was sent, bytes were sent at 2·γ·C at most."""
         return every(x.r[t] <= 2 * most * x.C, rate.remembers(x, t, 2 * most))
 
     queue = of_queue(
@@ -78,5 +85,6 @@ PROOF = replace(
     formerly=(
         "7e3107043110462b3faee0ccaca5ca637dbf4764ba6cbd399f653eb2a2b08764",
         "10552b37f9a60eebb880370a3361d427e564f47d69377b5a214e6a6fabda2624",
+        "83db02bfb19a993723359685321f1c51e8e4b06471db3fa248379ad1f720eb1b",
     ),
 )

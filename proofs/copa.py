@@ -1,11 +1,11 @@
-"""Copa on CCAC's network without a buffer's end, as its authors prove it by hand: the lemmas of their copa_proofs.py.
+"""Copa on CCAC's network with an infinite buffer: the lemmas of copa_proofs.py, which CCAC's authors combine by hand.
 
-Each is as printed, of windows in which nothing is lost; lemma 4 lets cwnd be a packet larger at first than at last.
-Lemmas 1 and 2 are of the network that composes: see proofs/copa_composing.py. Lemma 3 needs windows of 15 steps
-(`--horizon 15`), of which lemmas 1 and 2 are false: at no length that was tried do all four hold.
+Each lemma is as printed, about windows without loss. Lemma 4 permits a cwnd one packet larger at the start than at the
+end. Lemmas 1 and 2 are about the composing network: see proofs/copa_composing.py. Lemma 3 needs windows of 15 steps
+(`--horizon 15`), for which lemmas 1 and 2 are false. At no length that was tried do all four hold.
 
-They do not add up to a proof. Copa decides from step 2 of a window on, and windows have but one step in common; the
-delay of what waits at first is not known to it, so that "windows join" breaks.
+The lemmas do not add up to a proof. Copa decides from step 2 of a window on, but consecutive windows share only one
+step. It does not know the delay of bytes that wait at the start. So "windows join" is violated.
 """
 
 from fractions import Fraction
@@ -17,32 +17,32 @@ from ccmatic.logic import equal, every, some
 
 
 def given(x, most):
-    """MSS is below so many C·R_m, and nothing is lost."""
+    """MSS is below `most`·C·R_m, and no byte is lost."""
     return every(x.alpha < Fraction(most) * x.C * x.R, equal(x.L[0], 0), equal(x.L[x.horizon - 1], 0))
 
 
 def first(x):
-    """The window before Copa decides."""
+    """Return the window before Copa's first decision."""
     return x.cwnd[x.R + x.D - 1]
 
 
 def last(x):
-    """The last window."""
+    """Return the window at the last step."""
     return x.cwnd[x.horizon - 1]
 
 
 def most(x, packets):
-    """4·C·R_m and so many packets."""
+    """Return 4·C·R_m plus a number of packets."""
     return 4 * x.C * x.R + packets * x.alpha
 
 
 def least(x):
-    """C·R_m - MSS."""
+    """Return C·R_m - MSS."""
     return x.C * x.R - x.alpha
 
 
 def inflight(x, t):
-    """Sent and not served."""
+    """Return the bytes sent and not served."""
     return x.A[t] - x.S[t]
 
 
@@ -77,4 +77,12 @@ LEMMAS = (
     ),
 )
 
-PROOF = Proof(model="ccac2021_non_composing", buffer="infinite", beliefs=(), states=(ANY,), constants=(), lemmas=LEMMAS)
+PROOF = Proof(
+    model="ccac2021_non_composing",
+    buffer="infinite",
+    beliefs=(),
+    states=(ANY,),
+    constants=(),
+    lemmas=LEMMAS,
+    formerly=("0c11a19552b05ba93767f4f124d8d7e2964445d39fcacd3b92084b8c7833cde2",),
+)

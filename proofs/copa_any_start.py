@@ -1,8 +1,8 @@
-"""What Copa keeps for ever, from whatever step of its life on, on CCAC's network that does not compose.
+"""Bounds that Copa keeps for ever from any state, on CCAC's non-composing network.
 
-Copa decides from what it saw two steps ago, so windows have two steps in common. The bounds are of the window at the
-second of these, and of what is in flight, by that window, at the first: so a small window goes with a short queue, and
-no history of delays is needed.
+Copa's decisions depend on observations two steps earlier, so consecutive windows share two steps. The proof bounds the
+window at the second shared step. It bounds the bytes in flight at the first, relative to that window. So a small window
+implies a short queue, and the proof needs no history of delays.
 """
 
 from fractions import Fraction
@@ -16,17 +16,17 @@ PACKETS = {"low": Fraction(0), "high": Fraction(12), "step": Fraction(1, 2), "be
 
 
 def window_at_least(x, t, packets):
-    """C·R_m, less so many packets."""
+    """The window is at least C·R_m less a number of packets."""
     return x.cwnd[t] >= x.C * x.R - packets * x.alpha
 
 
 def window_at_most(x, t, packets):
-    """4·C·R_m and so many packets."""
+    """The window is at most 4·C·R_m plus a number of packets."""
     return x.cwnd[t] <= 4 * x.C * x.R + packets * x.alpha
 
 
 def steady(x, t, c):
-    """Of a network that loses nothing."""
+    """The bounds hold, on a network without undetected losses."""
     return every(
         packets_below(x, "1/20"),
         equal(x.L[t], x.Ld[t]),
@@ -37,13 +37,13 @@ def steady(x, t, c):
 
 
 def uses(x, share):
-    """So much of the link, in all steps but those in common with the next window."""
+    """A share of the link is used, in all steps but those shared with the next window."""
     end = x.horizon - 2
     return x.S[end] - x.S[0] >= share * x.C * end
 
 
 def decided(x):
-    """The steps at which this window decides."""
+    """Return the steps at which this window decides."""
     return range(2, x.horizon)
 
 
@@ -81,4 +81,5 @@ PROOF = Proof(
         Constant("peak", "window at any step, packets above 4·C·R_m", **PACKETS),
     ),
     common=2,
+    formerly=("24ba4f3c5508c806bcae125fb761870eb295eb4044f4082b389899529b2b218b",),
 )

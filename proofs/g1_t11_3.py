@@ -1,6 +1,8 @@
-"""g1_t11_3, a controller of query G1 that the paper does not treat: it sends next to nothing while it sees a queue.
-On CCAC with an infinite buffer; the states are cc_qdel's. In windows of 9 R_m C_L may fall while C_U is too low; in
-those of 10 R_m it may not."""
+"""g1_t11_3 on CCAC with an infinite buffer: a controller of query G1 that the paper does not discuss.
+
+It sends almost nothing while it observes a queue. The states are those of cc_qdel. In windows of 9 R_m, C_L may fall
+while C_U is too low; in windows of 10 R_m it cannot.
+"""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -18,5 +20,8 @@ PROOF = replace(
         C_L_least={"step": Fraction(1, 200)},
     ),
     lemmas=(converged_stay(qdel.sent_twice),),
-    formerly=("0acbd7f0af4d25c564a57c21daca4a6d6b46b865b7d47e6d65a62382eeb1f781",),
+    formerly=(
+        "0acbd7f0af4d25c564a57c21daca4a6d6b46b865b7d47e6d65a62382eeb1f781",
+        "0751f980abad64dd96bdc78d8f7b6bb07e7db915878e26de49abf2da89a77e71",
+    ),
 )

@@ -1,8 +1,8 @@
-"""What controllers by bounds of the link rate guarantee on a link without jitter, with a buffer of any size: beliefs
-come to be true and converge, the queue drains, the link is used, and little is lost. No constant is chosen.
+"""What controllers by bounds of the link rate guarantee on a link without jitter, with a buffer of any size.
 
-As C_L may climb by packets only, C_U is the first to converge. A busy link tells C at once: a C_L that is lower is of a
-link which nothing fills, where it climbs, or fell in a timeout that raised C_U by half, to 3·C at most.
+Beliefs become true and converge, the queue drains, the link is used, and losses are small. No constant is chosen by an
+author. C_L may rise by single packets, so C_U converges first. A busy link reveals C at once. So if C_L is lower,
+either the link is not filled and C_L rises, or a timeout lowered C_L and raised C_U by half, to 3·C at most.
 """
 
 from dataclasses import replace
@@ -32,7 +32,7 @@ RAISED = replace(RISES, limit=lambda x: 3 * x.C, limit_says="3·C")
 CLIMBS = of_belief("C_L", "climb", falls=False, unit=lambda x: x.alpha, unit_says="MSS/R_m")
 DRAINS = of_queue("queue", lambda x, t: x.queue(t), unit=lambda x: x.alpha, unit_says="MSS")
 
-#: By what beliefs rise at least, where that is not known yet.
+#: The smallest rise of the beliefs, for lemmas that precede its constants in the search.
 SOME = {"rise": Fraction(101, 100), "climb": Fraction(1, 100)}
 
 LAST = ("C_L low", "queue long", "steady")
@@ -117,5 +117,8 @@ PROOF = Proof(
         progresses_at_all(UNDER, climb=SOME["climb"]),
         Lemma("true beliefs lose little", lambda x, c: true(x, 0), lambda x, c: loses_at_most(x, c["loss"])),
     ),
-    formerly=("461c69b39d6e148969bfe9a10260f64ed473f43e2ed8da447158bb6410ae2d2c",),
+    formerly=(
+        "461c69b39d6e148969bfe9a10260f64ed473f43e2ed8da447158bb6410ae2d2c",
+        "532258283a4f55b79aeb3c4e556043285283cbdd5279adff812df42cd531105d",
+    ),
 )

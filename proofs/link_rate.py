@@ -1,12 +1,13 @@
-"""What controllers by bounds of the link rate guarantee on CCAC: beliefs come to be true and converge, the link is
-used, and the queue drains. No constant is chosen: this is for any controller.
+"""What controllers by bounds of the link rate guarantee on CCAC, for any such controller.
 
-C_U of converged beliefs is found first. A timeout may raise it by half where it is at most 2·C_L, so to 3·C, whoever
-sends; then what is sent by who knows so much; then C_L. The beginning that the paper calls "beliefs inconsistent" is
-three states: beliefs that are empty, which a window ends; and C_L or C_U alone on the wrong side of C, so that what
-progress is, is one thing in each.
+Beliefs become true and converge, the link is used, and the queue drains. No constant is chosen by an author. The search
+first finds C_U of converged beliefs. A timeout may raise C_U by half if it is at most 2·C_L, so to 3·C for any sender.
+Then the search bounds the sending rate at such beliefs, then C_L.
 
-The rate may move between C and `most`·C, as in models/varying.py; then C_L is true up to that.
+The paper's initial state "beliefs inconsistent" is three states here. In one, the beliefs are empty, and one window
+ends it. In the others, only C_L or only C_U is on the wrong side of C. So each state has one kind of progress.
+
+The rate may vary between C and `most`·C, as in models/varying.py. Then C_L is true up to `most`·C.
 """
 
 from dataclasses import replace
@@ -31,39 +32,39 @@ from ccmatic.logic import every, implies, no
 
 
 def true(x, t, most=1):
-    """C is where the beliefs say."""
+    """C lies within the beliefs."""
     return every(x.beliefs["C_L"][t] <= most * x.C, x.beliefs["C_U"][t] >= x.C)
 
 
 def crossed(x, t):
-    """No link rate is where the beliefs say: it changed, as they were being measured."""
+    """The beliefs admit no link rate, because the rate changed during their measurement."""
     return x.beliefs["C_L"][t] > x.beliefs["C_U"][t]
 
 
 def known_above(x, t, c):
-    """Beliefs are true, and C_U has converged."""
+    """The beliefs are true, and C_U has converged."""
     return every(true(x, t), x.beliefs["C_U"][t] <= c["C_U_most"] * x.C)
 
 
 def near(x, t, c, most=1):
-    """Beliefs are true and have converged."""
+    """The beliefs are true and have converged."""
     low, high = x.beliefs["C_L"][t] >= c["C_L_least"] * x.C, x.beliefs["C_U"][t] <= c["C_U_most"] * x.C
     return every(true(x, t, most), low, high)
 
 
 def remembers(x, t, sent=2):
-    """What is inflight was sent at `sent`·C at most since the last byte served was."""
+    """Since the last served byte was sent, bytes were sent at `sent`·C at most."""
     delays = range(1, x.horizon - 1 - x.D)
     return every([implies(no(x.Q.at_least(t, k)), x.inflight(t) <= sent * x.C * (k + x.D)) for k in delays])
 
 
 def sent_by_constant(x, t, c):
-    """What is inflight was sent at `sent`·C at most."""
+    """The bytes in flight were sent at the constant `sent`, in C, at most."""
     return remembers(x, t, c["sent"])
 
 
 def short_queue(x, t, c):
-    """The bottleneck's queue, in C(R_m + D)."""
+    """The bottleneck's queue is at most the constant `queue`, in C(R_m + D)."""
     return x.queue(t) <= c["queue"] * bdp(x)
 
 
@@ -74,8 +75,18 @@ RISING = (replace(C_U, by="rise", falls=False, after=lambda f, c: f), replace(C_
 
 
 def states(remembers, finite=False, most=1, empty=crossed, C_L=C_L, C_U=C_U, rising=RISING, queue=QUEUE):
-    """The six, in order. remembers: of what is inflight, once converged, as `sent_by_constant`. finite: whether the
-    buffer is. empty: that beliefs are. The others: measures of what their names say."""
+    """Return the six states in order.
+
+    Args:
+        remembers: The condition on bytes in flight once beliefs have converged, such as `sent_by_constant`.
+        finite: Whether the buffer is finite.
+        most: The ratio of the highest link rate to C.
+        empty: The condition that the beliefs are empty.
+        C_L: The Measure of C_L.
+        C_U: The Measure of C_U.
+        rising: The Measures while C_U is too low.
+        queue: The Measure of the queue.
+    """
     limit = "C" if most == 1 else f"{float(most):g}·C"
     narrow = f"{{C_L_least}}·C ≤ C_L ≤ {limit} and C ≤ C_U ≤ {{C_U_most}}·C"
     final = ("beliefs true", "converged", "steady")
@@ -128,7 +139,7 @@ def states(remembers, finite=False, most=1, empty=crossed, C_L=C_L, C_U=C_U, ris
 
 
 def constants(finite=False, **chosen):
-    """Of the states above, with the ranges in which they are looked for. chosen: by name, what is otherwise."""
+    """Return the constants of these states with their ranges. `chosen` overrides fields by the constant's name."""
     buffer = "buffer from which nothing is lost in the steady state, in C(R_m + D)"
     declared = (
         smallest("C_U_most", "C_U of converged beliefs, at most, in C", 1, 6, "1/100"),
@@ -146,12 +157,12 @@ def constants(finite=False, **chosen):
 
 
 def converged_stay(remembers, most=1):
-    """Converged beliefs, without the queue, on which neither constant depends."""
+    """Return the Lemma that converged beliefs stay converged. The constants of the lemma do not depend on the queue."""
     return kept("converged beliefs stay so", lambda x, t, c: every(near(x, t, c, most), remembers(x, t, c)))
 
 
 def on(buffer, horizon=11):
-    """The shape with a buffer, as in queries."""
+    """Return the shape for a buffer, given as in queries."""
     finite = buffer != "infinite"
     high, *others = constants(finite, C_U_most={"step": Fraction(1, 4)})
     return Proof(
@@ -183,5 +194,6 @@ PROOF = replace(
         "ba5e8340606aed69da03f387c6032f69b840c2b4851355befe3dd276adffb1e2",
         "61f4bce968edebfa90ea152150415d5f6deee83b7e49edabcf662c81fd16623a",
         "e9cccc90ac4dcec84fd45e6698c3257f824fac7e31491af927c75ed966a852e5",
+        "ca2d2801e620b0f5960950dc04a645421fec3b369be41c713402f541a3533dd0",
     ),
 )

@@ -1,5 +1,7 @@
-"""What controllers by bounds of the link rate guarantee that need not drain the queue in each window, as those that
-probe whatever waits: beliefs come to be true and converge, and the link is used."""
+"""What controllers by bounds of the link rate guarantee if they need not drain the queue in each window.
+
+Examples are controllers that probe whatever waits. Beliefs become true and converge, and the link is used.
+"""
 
 from dataclasses import replace
 
@@ -19,14 +21,16 @@ CONVERGED = State(
 
 
 def leading_there(state):
-    """A state of the other shape, with the end that this one has. C_L may time out, and fall, in a window in which C_U
-    does, and rises by half."""
+    """Return a state of the other shape with the final state of this shape.
+
+    In the same window, both beliefs may time out: C_L falls and C_U rises by half.
+    """
     leads_to = tuple(name for name in state.leads_to if name != "steady")
     return replace(state, leads_to=leads_to, ordered=state.name == "C_U too low")
 
 
 def on(buffer):
-    """The shape with a buffer, as in queries."""
+    """Return the shape for a buffer, given as in queries."""
     draining = draining_on(buffer)
     of_queues = ("queue", "inflight", "lossless_buffer", "drain")
     return replace(
@@ -38,5 +42,8 @@ def on(buffer):
 
 PROOF = replace(
     on("infinite"),
-    formerly=("8047be89f2d2e26c82cb4916de4822ac916adf9f39dd9128b49fefa550ba18ad",),
+    formerly=(
+        "8047be89f2d2e26c82cb4916de4822ac916adf9f39dd9128b49fefa550ba18ad",
+        "fb4c611ccb54d8a1a3da57e2df0ad3522c8dbfcd7251741946875107720f4682",
+    ),
 )

@@ -1,7 +1,8 @@
-"""The loss-convergence trade-off: Theorem 6.1 of the paper and its Appendices D and E, step by step.
+"""The loss-convergence trade-off: Theorem 6.1 of the paper with Appendices D and E, step by step.
 
-Steps 1 to 3 are here, over links and traces of loss_convergence_link; Step 4 is loss_convergence_ramp, Appendix E
-loss_convergence_probes. The theorems named are in loss_convergence.v, where the same is proved of traces of any length.
+Steps 1 to 3 are here, over the links and traces of loss_convergence_link. Step 4 is in loss_convergence_ramp, and
+Appendix E in loss_convergence_probes. `theorem` names the corresponding theorem in loss_convergence.v, which covers
+traces of any length.
 """
 
 from fractions import Fraction
@@ -13,7 +14,7 @@ from ccmatic.logic import equal, every, implies, is_min, some
 from ccmatic.tradeoffs import reproduce
 from ccmatic.tradeoffs.statements import Construction, Hypothesis, Statement, times
 
-# Step 1. The same is sent over link I, of rate 1, and link II.
+# Step 1. The sender sends the same over link I, whose rate is 1, and over link II.
 
 
 def link_I(x):
@@ -22,7 +23,7 @@ def link_I(x):
 
 
 def link_II(x):
-    """With a buffer of β_I = β_s bytes, so all the more with one of C_II·β_s."""
+    """Return link II with a buffer of β_I = β_s bytes. The result also covers the larger buffer C_II·β_s."""
     A, S, K = rows(x, "A S K_II")
     return Link(x("C_II"), x("beta_s"), A, S, [Fraction(0)] * HORIZON, K)
 
@@ -50,18 +51,18 @@ def jitter_of_I(x):
 
 
 def holds_back_queue_alone(x):
-    """What was sent D ago is delivered, unless it is queued still."""
+    """Bytes sent D ago are delivered, unless they are still in the queue."""
     one = link_I(x)
     return every([some(one.S[t] >= one.A[t - JITTER], one.S[t] >= one.K[t]) for t in range(JITTER, HORIZON)])
 
 
 SHALLOW = Hypothesis("shallow buffer", "β ≤ C·D", lambda x: x("beta_s") <= JITTER)
-NO_LOSS = Hypothesis("no loss", "nothing that was sent is lost", no_loss_on_I)
+NO_LOSS = Hypothesis("no loss", "link I loses nothing", no_loss_on_I)
 
 REPRODUCES = Statement(
     name="step 1: link II reproduces link I",
-    says="what a link of rate C_I shows without loss, each of rate C_II ≥ C_I shows, its jitter within 0 and D, "
-    "and loses nothing",
+    says="each link of rate C_II ≥ C_I can look to the sender like a link of rate C_I without loss: it loses nothing, "
+    "with a jitter between 0 and D",
     equation="Appendix D.1, Step 1",
     theorem="step_1_reproduces",
     covers=TRACES,
@@ -70,7 +71,11 @@ REPRODUCES = Statement(
         SHALLOW,
         NO_LOSS,
         Hypothesis("jitter of link I", "its delay box adds between 0 and D", lambda x: every(list(jitter_of_I(x)))),
-        Hypothesis("no needless jitter", "its delay box holds nothing beyond R_m + D", holds_back_queue_alone),
+        Hypothesis(
+            "no needless jitter",
+            "its delay box delays no byte beyond R_m + D, unless the byte is still queued",
+            holds_back_queue_alone,
+        ),
         Hypothesis("faster link", "C_II ≥ C_I", lambda x: x("C_II") >= 1),
     ),
     conclusion=lambda x: every(list(link_II(x).laws())),
@@ -78,8 +83,7 @@ REPRODUCES = Statement(
 
 REPRODUCED = Construction(
     name="step 1: executions",
-    says="link II, told to release each packet when link I did, can: its jitter is within 0 and D, and the sender "
-    "sends the same",
+    says="link II can release each packet when link I did: its jitter is between 0 and D, and the sender behaves alike",
     equation="Appendix D.1, Step 1",
     theorem="step_1_reproduces",
     covers=reproduce.COVERS,
@@ -89,7 +93,7 @@ REPRODUCED = Construction(
 
 MUST_LOSE = Statement(
     name="step 1: without loss the link may be idle",
-    says="the same deliveries are at most a share u of what link II could do, once C_II ≥ C_I/u",
+    says="if C_II ≥ C_I/u, the same deliveries use at most a share u of link II",
     equation="Appendix D.1, Step 1",
     theorem="step_1_must_lose",
     covers=TRACES,
@@ -99,7 +103,7 @@ MUST_LOSE = Statement(
 )
 
 
-# Step 2. C_Llambda = max over intervals of (what was sent) / (its length + β_s).
+# Step 2. C_Llambda is the maximum over intervals of (bytes sent) / (length + β_s).
 
 
 def explained(link, beta_s):
@@ -133,7 +137,7 @@ SOUND = Statement(
 
 
 def slowest_link(x):
-    """Of rate C_Llambda = 1, that lost nothing."""
+    """Return the link of rate C_Llambda = 1 without loss."""
     A, S, K = rows(x, "A S K")
     return Link(Fraction(1), x("beta_s"), A, S, [Fraction(0)] * HORIZON, K)
 
@@ -153,7 +157,7 @@ def latest(x):
 
 
 def sooner(x):
-    """Some bytes take less."""
+    """Some bytes take less than R_m + D."""
     seen = slowest_link(x)
     due = [seen.A[t - JITTER] if t >= JITTER else 0 for t in range(HORIZON)]
     return every([every(seen.S[t] >= due[t], seen.S[t] <= seen.A[t]) for t in range(HORIZON)])
@@ -161,7 +165,7 @@ def sooner(x):
 
 TIGHT = Statement(
     name="step 2: C_Llambda is tight",
-    says="the link of rate C_Llambda, which loses nothing, explains what was seen: 0 ≤ jitter ≤ D",
+    says="the link of rate C_Llambda, which loses nothing, explains the observations: 0 ≤ jitter ≤ D",
     equation="Eq. D.1",
     theorem="step_2_tight",
     covers=TRACES,
@@ -180,11 +184,11 @@ TIGHT = Statement(
 )
 
 
-# Step 3. The loss that is risked, on the link of rate C_Llambda = 1.
+# Step 3. The risked loss, on the link of rate C_Llambda = 1.
 
 RISKED = Statement(
     name="step 3: the loss risked",
-    says="the link of rate C_Llambda loses ΔL = (what an interval contains) - C_Llambda·(its length + β_s), or more",
+    says="the link of rate C_Llambda loses at least ΔL = (bytes in an interval) - C_Llambda·(its length + β_s)",
     equation="Appendix D, Step 3",
     theorem="step_3_loss_risked",
     covers=TRACES,
@@ -208,7 +212,7 @@ def lost_exactly(x):
 
 EXACT = Statement(
     name="step 3: and no more",
-    says="whenever it loses, its loss since some instant is ΔL",
+    says="at each loss, the bytes lost since some instant are exactly ΔL",
     equation="Appendix D, Step 3",
     theorem="step_3_exact",
     covers=TRACES,

@@ -1,5 +1,8 @@
-"""Appendix E of the paper: probes, intervals that raise C_Llambda, may not be shorter than those before, nor begin
-behind a queue. C_Llambda is here over D, as in Eq. 6.2."""
+"""Appendix E of the paper: conditions on probes, the intervals that raise C_Llambda.
+
+A probe must not be shorter than earlier probes, and must not begin behind a queue. C_Llambda here divides by length +
+D, as in Eq. 6.2.
+"""
 
 from fractions import Fraction
 
@@ -32,7 +35,7 @@ E_2 = Derivation(
 
 E_5 = Derivation(
     name="appendix E: Eq. E.5",
-    says="a probe that begins behind a queue risks ΔL = (the queue) + (what it sends beyond C_Llambda·(t + D))",
+    says="a probe that begins behind a queue risks ΔL = (the queue) + (bytes sent beyond C_Llambda·(t + D))",
     equation="Eq. E.5 from E.1",
     theorem=None,
     covers="an identity",
@@ -47,21 +50,21 @@ E_5 = Derivation(
 
 
 def probe_laws(x):
-    """D = 1. Links 1 and 2, of a buffer of β_s, let the past probe just through."""
+    """Yield the laws of the probes, with D = 1. Links 1 and 2 have a buffer of β_s, and just fit the past probe."""
     yield every(*(number > 0 for number in x("C_1 C_2 beta_s T_past T_future epsilon")))
     for i in "12":
         yield equal(times(x(f"past_{i}"), x("T_past") + 1), times(x(f"C_{i}"), x("T_past") + x("beta_s")))
 
 
 def probe_loss(x, i):
-    """Eq. E.1, of the probe that raises C_Llambda by epsilon."""
+    """Return the loss on link i of the probe that raises C_Llambda by epsilon (Eq. E.1)."""
     sent = times(x(f"past_{i}") + x("epsilon"), x("T_future") + 1)
     return sent - times(x(f"C_{i}"), x("T_future") + x("beta_s"))
 
 
 SHORTER = Statement(
     name="appendix E: shorter probes",
-    says="the loss that a shorter probe risks grows with C: it is below no constant",
+    says="the loss that a shorter probe risks grows with C without bound",
     equation="Eq. E.2",
     theorem=None,
     covers=ANY,
@@ -76,12 +79,12 @@ SHORTER = Statement(
 
 
 def believed(x):
-    """The links of Figure 8, that explain a past probe of length T_past, which set C_Llambda = 1; D is any."""
+    """The link is in the belief set of Figure 8: it explains a past probe of length T_past that set C_Llambda = 1."""
     return every(x("C") >= 1, times(x("C"), x("T_past")) + x("beta") >= x("T_past") + x("D"))
 
 
 def slow_probe_laws(x):
-    """C_Llambda = 1; what the probe sends beyond what the link serves and its buffer holds is lost."""
+    """Yield the laws of a probe, with C_Llambda = 1. Bytes beyond the service and the buffer are lost."""
     T, queue, loss = x("T_future queue loss")
     yield every(*(number > 0 for number in x("T_past T_future D alpha C")))
     yield every(queue >= 0, queue <= x("beta"))
@@ -106,13 +109,13 @@ LONG_ENOUGH = Statement(
 
 
 def before_probe(x):
-    """What is queued when the interval begins, on the link of rate C_Llambda = 1 and β = C_Llambda·D."""
+    """Return the queue at the start of the interval, on the link of rate C_Llambda = 1 and β = C_Llambda·D."""
     return link(x).admitted(0) - link(x).K[0]
 
 
 DRAINED = Statement(
     name="appendix E: probes behind a queue",
-    says="an interval that raises C_Llambda loses more than what was queued when it began",
+    says="an interval that raises C_Llambda loses more bytes than were queued at its start",
     equation="Eqs. E.4, E.5",
     theorem=None,
     covers=TRACES,

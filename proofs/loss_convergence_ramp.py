@@ -1,7 +1,7 @@
-"""Step 4 of loss_convergence: who risks at most f at each step needs F⁻¹(C) round trips to reach C, or to see a loss.
+"""Step 4 of loss_convergence: risking at most f per step, a sender needs F⁻¹(C) round trips to reach C or see a loss.
 
-c is C_Llambda in a round trip, F as the paper has it, f and phi the allowances at either; β_s is 1, which gives time
-its unit. The induction is over numbers of any size, and an interval is as long as you like.
+c is C_Llambda in a round trip, and F is as in the paper. f is the allowance at c, and phi is the allowance at F. β_s is
+1, which defines the unit of time. The induction covers numbers of any size and intervals of any length.
 """
 
 from itertools import combinations, permutations
@@ -9,14 +9,14 @@ from itertools import combinations, permutations
 from ccmatic.logic import equal, every, implies, some
 from ccmatic.tradeoffs.statements import Hypothesis, Statement, times
 
-#: Round trips that the whole is asked for, and bursts in each.
+#: The round trips of the statement about a whole ramp, and the bursts in each.
 ROUNDS, SENDS = 7, 2
 
 ANY = "all numbers"
 
 
 def risks(x, more=0):
-    """ΔL is at most the allowance and `more`, on an interval of that length that contains `sent` bytes."""
+    """An interval of `length` with `sent` bytes risks at most the allowance plus `more`."""
     return x("sent") - times(x("c"), x("length") + 1) <= x("f") + more
 
 
@@ -26,10 +26,10 @@ ALLOWED = Hypothesis(
     risks,
     ("it risks a packet more", lambda x: every(equal(x("packet"), 1), risks(x, x("packet")))),
 )
-NOT_NEGATIVE = Hypothesis("f ≥ 0", "what may be lost is not negative", lambda x: every(x("f") >= 0, x("phi") >= 0))
+NOT_NEGATIVE = Hypothesis("f ≥ 0", "the allowance is not negative", lambda x: every(x("f") >= 0, x("phi") >= 0))
 NO_SHORTCUT = Hypothesis(
     "no shortcut",
-    "C + f(C)/β_s does not fall, so that who has the lower rate does not get ahead",
+    "C + f(C)/β_s never falls, so that a sender with a lower rate cannot get ahead",
     lambda x: implies(x("c") <= x("F"), x("c") + x("f") <= x("F") + x("phi")),
 )
 BEHIND = Hypothesis("F so far", "C_Llambda ≤ F(k) in round trip k", lambda x: x("c") <= x("F"))
@@ -41,13 +41,13 @@ def step_4_laws(x):
 
 
 def measured(x):
-    """Eq. D.1: C_Llambda stays, or is what the interval contains over its length + β_s."""
+    """Eq. D.1: C_Llambda stays, or becomes the bytes of the interval over its length + β_s."""
     return some(equal(x("c_next"), x("c")), equal(times(x("c_next"), x("length") + 1), x("sent")))
 
 
 GROWTH = Statement(
     name="step 4: growth in a round trip",
-    says="C_Llambda grows by f(C_Llambda)/β_s at most",
+    says="C_Llambda grows by at most f(C_Llambda)/β_s",
     equation="Appendix D, Step 4",
     theorem="step_4_growth",
     covers=ANY,
@@ -69,7 +69,8 @@ BASE = Statement(
 
 INDUCTION = Statement(
     name="step 4: induction, step",
-    says="C_Llambda ≤ F(k) in round trip k makes it ≤ F(k+1) in round trip k+1, for each k and each f of no shortcut",
+    says="if C_Llambda ≤ F(k) in round trip k, then C_Llambda ≤ F(k+1) in round trip k+1, for each k and f "
+    "without shortcut",
     equation="Appendix D, Step 4",
     theorem="step_4_no_faster",
     covers=ANY,
@@ -100,8 +101,8 @@ def risks_on_F(x, more=0):
 
 EVERY_LINK = Statement(
     name="step 4: allowance on every link",
-    says="asked of all links that explain what was seen, of that of rate F(k) too, the allowance keeps "
-    "C_Llambda ≤ F(k+1) and a link of rate C from loss until F(k+1) > C, whatever f ≥ 0 is",
+    says="for any f ≥ 0, if the allowance limits the risk on every link that explains the observations, then "
+    "C_Llambda ≤ F(k+1), and a link of rate C loses nothing until F(k+1) > C",
     equation="Appendix D, Step 4",
     theorem="loss_convergence",
     covers=ANY,
@@ -114,29 +115,29 @@ EVERY_LINK = Statement(
             risks_on_F,
             ("it risks a packet more", lambda x: every(equal(x("packet"), 1), risks_on_F(x, x("packet")))),
         ),
-        Hypothesis("f ≥ 0", "what may be lost is not negative", lambda x: x("phi") >= 0),
+        Hypothesis("f ≥ 0", "the allowance is not negative", lambda x: x("phi") >= 0),
     ),
     conclusion=lambda x: every(x("c_next") <= x("F_next"), implies(OVERFLOWS.holds(x), x("F_next") > x("C"))),
 )
 
 
-# The whole: SENDS bursts a round trip, f known by its values at C_Llambda and F in each.
+# A whole ramp, with SENDS bursts per round trip. The values of f at C_Llambda and F in each round trip are unknowns.
 
 
 def ending_in(k):
-    """The intervals that end in round trip k, as (first burst, last burst)."""
+    """Yield the intervals that end in round trip k, as (first burst, last burst)."""
     for last in range(k * SENDS, (k + 1) * SENDS):
         yield from ((first, last) for first in range(last + 1))
 
 
 def contained(x, interval):
-    """(bytes, length) of an interval."""
+    """Return the bytes and the length of an interval."""
     first, last = interval
     return sum(x.row("sent", ROUNDS * SENDS)[first : last + 1]), last - first
 
 
 def points(x):
-    """(C, f(C)) where f is asked."""
+    """Return the pairs (C, f(C)) at which the ramp evaluates f."""
     c, f, F, phi = x.row("c", ROUNDS + 1), x.row("f", ROUNDS), x.row("F", ROUNDS + 1), x.row("phi", ROUNDS)
     return [*zip(c, f), *zip(F, phi)]
 
@@ -156,7 +157,7 @@ def ramp_laws(x):
 
 
 def risks_little(x, more=0):
-    """On every interval, f of C_Llambda in the round trip in which it ends, and `more`."""
+    """Every interval risks at most f(C_Llambda) plus `more`, with C_Llambda in the round trip in which it ends."""
     c, f = x.row("c", ROUNDS + 1), x.row("f", ROUNDS)
     for k in range(ROUNDS):
         for sent, length in (contained(x, interval) for interval in ending_in(k)):
@@ -164,14 +165,14 @@ def risks_little(x, more=0):
 
 
 def reaches(x, k):
-    """By round trip k, C_Llambda is C, or a loss on a link of rate C is seen."""
+    """By round trip k, C_Llambda reaches C, or a link of rate C shows a loss."""
     before = [contained(x, interval) for j in range(k) for interval in ending_in(j)]
     return some(x.row("c", ROUNDS + 1)[k] >= x("C"), [sent > x("C") * (length + 1) for sent, length in before])
 
 
 NO_FASTER = Statement(
     name=f"step 4: {ROUNDS} round trips as a whole",
-    says="no rates that risk at most f at each step reach C, or see a loss, before round trip F⁻¹(C); f is its values",
+    says="rates that risk at most f at each step neither reach C nor cause a loss before round trip F⁻¹(C)",
     equation="Theorem 6.1, generalised",
     theorem="step_4_no_faster",
     covers=f"all bursts at {SENDS * ROUNDS} instants, β_s apart, in {ROUNDS} round trips",

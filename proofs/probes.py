@@ -1,8 +1,9 @@
-"""What controllers by C_Llambda and q_U guarantee on CBR-delay with a buffer of any size: beliefs come to be true, the
-queue is drained, then C_Llambda converges, and the link is used. No constant is chosen.
+"""What controllers by C_Llambda and q_U guarantee on CBR-delay with a buffer of any size.
 
-Where what was seen contradicts C_Llambda and q_U, they time out (models/beliefs/probing.py). Where a state may be
-left sooner or later, what is said of it is found first, then how soon it is left; a front has that for less as well.
+Beliefs become true, the queue drains, then C_Llambda converges, and the link is used. No constant is chosen by an
+author. If observations contradict C_Llambda and q_U, these time out (models/beliefs/probing.py). A state may be left
+quickly or slowly. The search first finds the guarantees in the state, then the speed of leaving it. A front shows that
+speed for weaker guarantees as well.
 """
 
 from fractions import Fraction
@@ -28,17 +29,17 @@ from ccmatic.logic import every, no
 
 
 def rate_true(x, t):
-    """Rate and buffer are such as C_Llambda allows."""
+    """C_Llambda explains the link's rate and buffer."""
     return explains_probe(x, x.beliefs["C_Llambda"][t])
 
 
 def true(x, t):
-    """So is the queue."""
+    """C_Llambda and q_U are true."""
     return every(rate_true(x, t), x.beliefs["q_U"][t] >= x.queue(t))
 
 
 def drained(x, t, c):
-    """Beliefs are true, and the queue is known to be short."""
+    """Beliefs are true, and q_U shows that the queue is short."""
     return every(true(x, t), x.beliefs["q_U"][t] <= c["q_U_most"] * x.C)
 
 
@@ -130,5 +131,8 @@ PROOF = Proof(
         progresses_at_all(LOW, climb=Fraction(1, 100)),
         *LEMMAS,
     ),
-    formerly=("b266d64579990e0d6552236e04ed9ddae3636e7ef25dd62d088b53a82f346ae0",),
+    formerly=(
+        "b266d64579990e0d6552236e04ed9ddae3636e7ef25dd62d088b53a82f346ae0",
+        "2ba2327b712cd5dec97f06bed90a8404f83c1a59fbc273c230107aa67198a77d",
+    ),
 )

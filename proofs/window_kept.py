@@ -1,9 +1,13 @@
-"""Bounds that a controller with state keeps for ever on CCAC's network with a buffer of C·R_m, if it keeps any.
+"""Bounds that a controller with state keeps for ever on CCAC's network with a buffer of C·R_m.
 
-What is bounded is what CCAC's authors bound by hand for AIMD: the window, and losses not found. By what a controller
-remembers there are more candidates: how far a place that it remembers is beyond what was admitted; and the window while
-a condition holds, and less is acknowledged than such a place. Each is weakened by as little as the windows ask that
-break it, and dropped where one breaks the loosest of its range.
+The candidates include bounds of the window and of the undetected losses. CCAC's authors proved bounds of these two by
+hand for AIMD. The controller's state yields further candidates:
+
+- how far a byte position in the state exceeds the bytes admitted;
+- the window while a condition holds and such a position is not yet acknowledged.
+
+If a window breaks a bound, the search weakens the bound as little as the window requires. It drops a bound if some
+window breaks even its loosest value.
 """
 
 from dataclasses import replace
@@ -15,33 +19,33 @@ from ccmatic.proofs.aimd import ANY, packets_below, undetected
 from ccmatic.contracts import BYTES, CONDITION, Constant, Objective, Proof, State
 from ccmatic.logic import equal, every, implies
 
-#: In C·R_m. At the most there is no bound.
+#: The loosest value of each bound, in C·R_m, which stands for no bound.
 NONE = Fraction(4)
 GRID = {"low": Fraction(0), "high": NONE, "step": Fraction(1, 4), "better": "smaller", "droppable": True}
 
 
 def at_most(x, value, bound, beyond):
-    """A value is at most a bound, in C·R_m, and so much beyond."""
+    """The value is at most bound·C·R_m plus `beyond`."""
     return bound == NONE or value <= bound * x.C + beyond
 
 
 def window_at_most(x, t, bound):
-    """In C·R_m, beyond β + MSS."""
+    """The window is at most bound·C·R_m + β + MSS."""
     return at_most(x, x.cwnd[t], bound, x.beta + x.alpha)
 
 
 def undetected_at_most(x, t, bound):
-    """In C·R_m, beyond MSS."""
+    """Undetected losses are at most bound·C·R_m + MSS."""
     return at_most(x, undetected(x, t), bound, x.alpha)
 
 
 def place_at_most(place):
-    """A place in C·R_m, beyond what was admitted and three packets."""
+    """Return the condition that a byte position is at most bound·C·R_m + 3·MSS beyond the bytes admitted."""
     return lambda x, t, bound: at_most(x, x.state[place][t] - x.admitted(t), bound, 3 * x.alpha)
 
 
 def window_while(condition, place):
-    """The window while a condition holds, and what is acknowledged has not come to a place."""
+    """Return the bound of the window while a condition holds and a byte position is not acknowledged."""
 
     def holds(x, t, bound):
         return implies(every(equal(x.state[condition][t], 1), x.state[place][t] > x.S[t]), window_at_most(x, t, bound))
@@ -50,8 +54,11 @@ def window_while(condition, place):
 
 
 def candidates(kept):
-    """(name, what it bounds, its condition by x, t and the bound) for each bound that is tried. kept: what the
-    controller remembers."""
+    """Yield each candidate bound: its name, its quantity in words, and its condition by x, t and the bound.
+
+    Args:
+        kept: The controller's state variables.
+    """
     places = [each.name for each in kept if each.unit == BYTES]
     conditions = [each.name for each in kept if each.unit == CONDITION]
     yield "window", "cwnd - β - MSS", window_at_most
@@ -64,7 +71,7 @@ def candidates(kept):
 
 
 def of(kept):
-    """The proof for what a controller remembers."""
+    """Return the proof for the state variables of a controller."""
     tried = list(candidates(kept))
 
     def steady(x, t, c):
@@ -76,7 +83,10 @@ def of(kept):
         "cwnd - β - MSS is at most {peak}·C·R_m at each step",
         lambda x, c: every([window_at_most(x, t, c["peak"]) for t in range(x.horizon)]),
     )
-    joined = [Constant(name, says, joined=place > 0, **GRID) for place, (name, says, _) in enumerate(tried)]
+    joined = [
+        Constant(name, says, joined=place > 0, internal=name.endswith(" ahead"), **GRID)
+        for place, (name, says, _) in enumerate(tried)
+    ]
     return replace(
         PROOF,
         states=(State("steady", f"MSS < C·R_m/10{bounds}", holds=steady, ensures=(peak,)), ANY),
@@ -86,5 +96,17 @@ def of(kept):
 
 
 PROOF = Proof(
-    model="ccac2021_anywhere", buffer="1", horizon=8, beliefs=(), states=(ANY,), constants=(), common=2, of=of
+    model="ccac2021_anywhere",
+    buffer="1",
+    horizon=8,
+    beliefs=(),
+    states=(ANY,),
+    constants=(),
+    common=2,
+    of=of,
+    formerly=(
+        "826defbd2b7b3b2dbc0b77489deb97ba3f761c467dcfa180c80fb338ec7b8241",
+        "feb4cbec8e4034683d239714b5779b7681c3fa4a4f1c92c820a759b76e80e9f4",
+        "8d61049a1ba5b00dc7fc60c2a9c62f213c7dc8f9ef57d96a8b37ffcd27d76d6a",
+    ),
 )

@@ -1,8 +1,8 @@
-"""Properties: what a controller must ensure."""
+"""Properties: requirements on controllers."""
 
-#: What a query asks for that names none, what a proof's lemmas are asked as, what is worse than a value, and what a
-#: query asks for by floors on the constants of a shape.
+#: The property of queries that name none; of a proof's lemmas; of the search for worst values; and of queries with
+#: floors on the constants of a shape.
 DEFAULT, LEMMA, WORSE, GUARANTEE = "synthesis_invariant", "lemma", "avoids", "guarantee"
 
-#: What people expect in the question language.
+#: The property of expectations in the question language.
 EXPECTS = "expects"

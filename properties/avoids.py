@@ -1,4 +1,4 @@
-"""That no execution is such as an expression says, of those of which others are true."""
+"""Property: no execution that satisfies the given conditions satisfies `what`."""
 
 import ast
 from dataclasses import dataclass, field, replace
@@ -6,14 +6,14 @@ from fractions import Fraction
 from types import MappingProxyType
 
 from ccmatic.properties.expressions import LONGEST, Expressions
-from ccmatic.properties.quantities import quantity
+from ccmatic.properties.quantities import in_words, quantity
 from ccmatic.properties.repeating import exclusions, repeating
 
 from ccmatic.base import InputError, shown
 from ccmatic.contracts import Bounds, Exclusion, Fails, Implied, Property, Stated, WayToFail
 from ccmatic.logic import equal, every, no
 
-#: What is given of packets by default, where the laws of a model do not say it.
+#: The default condition on packets, for models whose laws do not bound them.
 SMALL_PACKETS = "alpha < 1/5 * C * R"
 
 _TEXT = {"metadata": {"text": True}}
@@ -21,18 +21,25 @@ _TEXT = {"metadata": {"text": True}}
 
 @dataclass(frozen=True)
 class Avoids(Property):
-    """what, given: conditions on an execution, in the language of CCAC's queries (docs/stateful.md); several are given
-    with `;` between them. x: a number that they may read. periodic: the trace ends as it began, with the last so many
-    windows and rates those of the first so many steps; 0 is not periodic. repeats: it repeats itself after so many
-    steps, all state included, and so may go on for ever; 0: it need not.
+    """No execution that satisfies the given conditions satisfies `what`.
 
         avoids(what="S[T-1] - S[0] < 1/2 * C * (T-1)", given="L[0] == 0; alpha < 1/4")
+
+    Attributes:
+        what: A condition on an execution, in the language of CCAC's queries (docs/reference/stateful.md).
+        given: Further such conditions, separated by `;`.
+        x: A number that the conditions may read.
+        periodic: If positive, the trace ends as it began: its last `periodic` windows and rates equal the first ones.
+            0: no such requirement.
+        repeats: If positive, the execution repeats after this many steps, including all state, so that it may go on for
+            ever. 0: no such requirement.
     """
 
     name = "avoids"
+    pauses = True
     quantity = staticmethod(quantity)
 
-    #: What is given of executions that begin so.
+    #: The conditions of each named start.
     starts = MappingProxyType({"any": "", "empty": "A[0] == S[0]; L[0] == 0"})
 
     small_packets = SMALL_PACKETS
@@ -45,7 +52,10 @@ class Avoids(Property):
 
     @classmethod
     def from_parameters(cls, given, allow_code=False):
-        """As recorded. `moves` and `known`, which earlier versions recorded, follow from the controller."""
+        """Return the property of a record.
+
+        The parameters `moves` and `known` of earlier versions follow from the controller and are ignored.
+        """
         texts = {name: value for name, value in given.items() if name in ("what", "given")}
         numbers = {name: value for name, value in given.items() if name not in (*texts, "moves", "known")}
         made = super().from_parameters(numbers, allow_code)
@@ -60,43 +70,47 @@ class Avoids(Property):
 
     @property
     def period(self):
-        """After how many steps executions repeat themselves; None if they need not."""
+        """The period of the executions in steps; None if they need not repeat."""
         return int(self.repeats) or None
 
     def ways_to_fail(self, model, buffer):
-        """One: an execution that is so."""
+        """Yield the only way to fail: an execution that satisfies `what`."""
         is_given = self.given.strip() or self.periodic or self.repeats
         premise = (lambda x: self._reason(model, x).premise.condition) if is_given else None
         more = {"bounds": Bounds.STAY, "reads": tuple(self.judges(model))} if self.repeats else {}
         yield WayToFail(self.what, lambda x: no(self._reason(model, x).condition), premise=premise, **more)
 
     def exclusions(self, model, reads):
-        """Larger packets than it asks about by default; and of executions that repeat themselves, some."""
+        """Yield the exclusion of larger packets, if they are excluded, and those of repeating executions."""
         if self.small_packets in self._given():
             yield Exclusion("packets", "MSS is C·R_m/5 or more")
         if self.repeats:
             yield from exclusions(model, reads)
 
     def of_small_packets(self, model):
-        """The same of packets smaller than C·R_m/5, unless a condition that is given compares `alpha` itself."""
+        """Return the property for small packets (below C·R_m/5), or itself if a given condition compares `alpha`."""
         if not model.windows or any(map(compares_packets, self._given())):
             return self
         return replace(self, given="; ".join((*self._given(), self.small_packets)))
 
     def _given(self):
-        """The conditions that are given."""
+        """Return the given conditions."""
         return [text.strip() for text in self.given.split(";") if text.strip()]
 
     def objectives(self, model, x):
-        """That it is not so."""
+        """Return the condition that the execution does not satisfy `what`."""
         return {name: reason.condition for name, reason in self.reasons(model, x).items()}
 
     def reasons(self, model, x):
-        """The same, in words."""
+        """Return the same condition with its explanation."""
         return {f"avoids {self.what}": self._reason(model, x)}
 
+    def in_words(self, objective):
+        """Return the expectation that `what` breaks, if it is one of a known quantity."""
+        return in_words(self.what, self.x) or objective
+
     def holds(self, objectives):
-        """Whether it is true."""
+        """Return whether the condition is true."""
         return all(objectives.values())
 
     def _reason(self, model, x):
@@ -110,24 +124,27 @@ class Avoids(Property):
             given.append(repeating(model, x, self.period))
         says = [self.given] if self.given else []
         says += [f"it repeats itself every {self.repeats} steps"] if self.repeats else []
-        premise = Stated(f"it is given that {' and '.join(says) or 'anything is so'}", every(given))
+        premise = Stated(f"the premise holds: {' and '.join(says) or 'none is given'}", every(given))
         where = f", where x = {self.x}" if self.x else ""
         return Implied(premise, Fails(Stated(f"{self.what}{where}", reader.condition(self.what))))
 
 
 def compares_packets(text):
-    """Whether a condition is a comparison of which `alpha` is a side, such as `alpha < 1/4`."""
+    """Return whether a condition is a comparison with `alpha` on one side, such as `alpha < 1/4`."""
     try:
         tree = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False  # which is refused where it is read
+        return False  # the reader of conditions reports the error
     sides = [tree.left, *tree.comparators] if isinstance(tree, ast.Compare) else []
     return any(isinstance(side, ast.Name) and side.id == "alpha" for side in sides)
 
 
 def periodic(model, x, steps):
-    """The trace ends as it began: what waits, is in flight, is lost and not found; and the last so many windows and
-    rates of each flow are its first ones. State is not compared, as published."""
+    """Return the condition that the trace ends as it began.
+
+    The waiting bytes, the bytes in flight and the undetected losses are the same, and the last `steps` windows and
+    rates of each flow equal its first ones. As in the published tool, state is not compared.
+    """
     end = x.horizon - 1
     ends = [equal(x.admitted(end) - model.tokens(x, end), x.admitted(0) - model.tokens(x, 0))]
     for flow in x.flows:

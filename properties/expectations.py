@@ -1,14 +1,14 @@
-"""Expectations: what people expect of a controller, such as `utilisation >= 80% over every 10 rtt`.
+"""Expectations of users about a controller, such as `utilisation >= 80% over every 10 rtt`.
 
-docs/reference/expectations.md lists them. Each quantity is defined once, by texts in the language of `avoids`:
-its formula, its monitor and its sentence follow from them.
+docs/reference/expectations.md lists them. Each quantity is defined once, by texts in the language of `avoids`: its
+formula, its monitor and its sentence follow from them.
 """
 
 import operator
 import re
 from bisect import bisect_left
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import accumulate
 from math import inf
@@ -18,14 +18,14 @@ from ccmatic.properties import misread
 from ccmatic.properties.expressions import Expressions
 from ccmatic.properties.quantities import Quantity as WorstQuantity
 
-from ccmatic.base import InputError, exact, shown
+from ccmatic.base import BetweenSteps, InputError, exact, shown
 from ccmatic.contracts import AllOf, Compared, Implied, Stated
 from ccmatic.logic import every, no, some
 
-#: Dimensions of amounts: a part of something, bytes, a time, a plain number.
+#: Dimensions of amounts: a share, bytes, a time, a plain number.
 SHARE, BYTES, TIME, NUMBER = "share", "bytes", "time", "number"
 
-#: What every network knows of units: the dimension, how many of the canonical unit one is, and the canonical unit.
+#: The units that every network knows: (dimension, size in the canonical unit, canonical unit).
 UNITS = MappingProxyType(
     {
         "": (SHARE, Fraction(1), ""),
@@ -37,25 +37,26 @@ UNITS = MappingProxyType(
     }
 )
 
-#: What one canonical unit of bytes is, in the language of `avoids`.
+#: The size of each canonical unit of bytes, in the language of `avoids`.
 _BYTES = {"bdp": "C * R", "packets": "alpha"}
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """What an expectation is about.
+    """The quantity of an expectation.
 
-    Args:
-        value: The quantity in the language of `avoids`: at the step `t`, or from the step `a` to the step `b`; of the
-            flow `n`.
-        whole: What it is a part of, by which an amount without a unit is multiplied; None: amounts have units.
+    Attributes:
+        value: The quantity in the language of `avoids`: at step `t`, or from step `a` to step `b`; for flow `n`.
+        whole: The quantity that multiplies an amount without a unit; None if amounts need units.
         says: The quantity in words.
         of: The whole in words.
-        dimension: Of amounts with a unit; None: there are none.
-        intervals: It is about intervals: `a` and `b`.
-        per_flow: It is about each flow, or, beside others, about the first.
-        flows: Networks with fewer flows are refused.
-        windows: Only senders by a window have it.
+        dimension: The dimension of amounts with a unit; None if there are no such amounts.
+        intervals: Whether it concerns intervals, from `a` to `b`.
+        per_flow: Whether it concerns each flow; beside another controller, the first flow.
+        flows: The smallest number of flows that the network must have.
+        windows: Whether only window senders have it.
+        of_offers: Whether the bytes that applications offer bound it.
+        follows: Whether conditions are about the step at which an interval begins, not about each step of it.
     """
 
     value: str
@@ -67,6 +68,8 @@ class Quantity:
     per_flow: bool = False
     flows: int = 1
     windows: bool = False
+    of_offers: bool = False
+    follows: bool = False
 
 
 QUANTITIES = MappingProxyType(
@@ -77,6 +80,7 @@ QUANTITIES = MappingProxyType(
             "bytes served",
             "of what the link could have served",
             intervals=True,
+            of_offers=True,
         ),
         "share": Quantity(
             "S_f[n][b] - S_f[n][a]",
@@ -86,40 +90,68 @@ QUANTITIES = MappingProxyType(
             intervals=True,
             per_flow=True,
             flows=2,
+            of_offers=True,
         ),
         "loss": Quantity("L[b] - L[a]", "A[b] - A[a]", "bytes lost", "of the bytes sent", BYTES, intervals=True),
         "queue": Quantity("A[t] - L[t] - S[t]", None, "bytes that wait", dimension=BYTES),
-        "delay": Quantity("A[t] - L[t]", None, "bytes sent", "served by then", TIME),
+        "delay": Quantity("A[t] - L[t]", None, "bytes sent", "served by then", TIME, follows=True),
+        "burst": Quantity(
+            "A_f[n][b] - A_f[n][a]", None, "bytes sent", "", BYTES, intervals=True, per_flow=True, follows=True
+        ),
+        "growth": Quantity(
+            "c_f[n][b] - c_f[n][a]",
+            None,
+            "the growth of the window",
+            "",
+            BYTES,
+            intervals=True,
+            per_flow=True,
+            windows=True,
+        ),
         "window": Quantity("c_f[n][t]", None, "the window", dimension=BYTES, per_flow=True, windows=True),
         "rate": Quantity("r_f[n][t]", "C", "the sending rate", "of the link's rate", per_flow=True),
         "timeout": Quantity("timeout_f[n][t]", None, "the retransmission timer fires", per_flow=True, windows=True),
+        "app_limited": Quantity("app_limited_f[n][t]", None, "the application offers too little", per_flow=True),
     }
 )
 
-#: Those that are conditions: an expectation says that there is none.
-_CONDITIONS = ("timeout",)
+#: The quantities that are conditions: an expectation says that the condition never holds.
+_CONDITIONS = ("timeout", "app_limited")
 
-#: By the unit of what a controller keeps or believes: the dimension, and the whole of an amount without a unit.
-_OF_UNIT = {"bytes": (BYTES, None), "time": (TIME, None), "rate": (SHARE, "C"), "number": (NUMBER, "1")}
+#: By the unit of a controller's state or belief: the dimension, and the whole of an amount without a unit.
+_OF_UNIT = {
+    "bytes": (BYTES, None),
+    "time": (TIME, None),
+    "rate": (SHARE, "C"),
+    "number": (NUMBER, "1"),
+    "condition": (NUMBER, "1"),
+}
 
 _NAME = r"[A-Za-z_]\w*"
 _AMOUNT = r"(\d{1,30}(?:\.\d{1,30}|/\d{1,30})?)\s*([a-z%]*)"
 _COMPARISON = re.compile(rf"({_NAME})\s*(<=|>=|<|>)\s*{_AMOUNT}", re.ASCII)
 _NONE = re.compile(rf"no\s+({_NAME})", re.ASCII)
 _CLAUSES = re.compile(r"\s+(over every|beside|while)\s+")
-#: The largest amount of which a worst case is looked for, by unit.
+#: The largest amount that the search for a worst case tries, by unit.
 _LARGEST = {"": Fraction(1), "bdp": Fraction(16), "rtt": Fraction(16), "packets": Fraction(1000)}
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
-#: Parts of a whole, which may be more than the whole only if they are written in percent.
+#: Shares of a whole. They may exceed the whole only if they are written in percent.
 _PARTS = ("utilisation", "share", "loss")
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """`subject relation amount unit`, with a canonical unit: "", bdp, packets or rtt. written: the unit as a person
-    wrote it, and how many canonical units it is."""
+    """The comparison `subject relation amount unit`.
+
+    Attributes:
+        subject: The name of a quantity.
+        relation: One of < <= > >=.
+        amount: In the canonical unit.
+        unit: The canonical unit: "", bdp, packets or rtt.
+        written: The unit that the user wrote, and its size in the canonical unit.
+    """
 
     subject: str
     relation: str
@@ -127,9 +159,15 @@ class Comparison:
     unit: str
     written: tuple[str, Fraction] = field(default=("", Fraction(1)), compare=False)
 
+    @property
+    def as_written(self):
+        """The comparison in the unit of the text."""
+        unit, factor = self.written
+        return f"{self.subject} {self.relation} {self.amount / factor}{' ' * unit.isalpha()}{unit}"
+
     def __str__(self):
         if self.subject in _CONDITIONS:
-            return f"no {self.subject}"
+            return f"no {self.subject}" if self.relation == "<=" else self.subject
         return f"{self.subject} {self.relation} {_amount(self.amount, self.unit)}"
 
 
@@ -137,11 +175,12 @@ class Comparison:
 class Expectation:
     """A comparison that is expected at every step, or over every interval.
 
-    Args:
-        comparison: What is compared.
-        interval: The length of intervals in R_m; None: those that the quantity has by default.
-        conditions: It is expected only where all of these hold.
-        beside: The name of the controller beside which it is expected of the first flow; None: of each flow.
+    Attributes:
+        comparison: The comparison.
+        interval: The length of intervals in R_m; None for the quantity's default intervals.
+        conditions: The comparison is expected only where all of these hold.
+        beside: The name of the controller beside which the first flow should meet the expectation. By default each flow
+            should.
     """
 
     comparison: Comparison
@@ -150,7 +189,7 @@ class Expectation:
     beside: str | None = None
 
     def met(self, value):
-        """Return whether a worst value, as `Reader.worst` gives it, meets the expectation."""
+        """Return whether a worst value, as `Reader.worst` computes it, meets the expectation."""
         return _COMPARE[self.comparison.relation](value, self.comparison.amount)
 
     def __str__(self):
@@ -164,13 +203,13 @@ class Expectation:
 class Worst:
     """The worst value of an expectation's quantity in an execution of numbers.
 
-    Args:
-        value: In the unit of the expectation's amount; of `no timeout` 1 if the timer fires, else 0. Infinite if there
-            is nothing of which it would be a part.
+    Attributes:
+        value: In the unit of the expectation's amount; for `no timeout`, 1 if the timer fires, else 0. Infinite if the
+            whole is 0.
         begin: The first step of the interval, or the step.
         end: The last step of the interval, or the step.
-        flow: The number of the flow, from 0; None: it is of all flows.
-        at_least: The value is larger, by how much the execution does not show.
+        flow: The number of the flow, from 0; None if it concerns all flows.
+        at_least: Whether the true value is at least `value`, but may be larger than the execution shows.
     """
 
     value: Fraction | float
@@ -188,7 +227,7 @@ def _amount(amount, unit):
 
 
 def _number(expectation, value):
-    """A value with its unit, for a sentence: with so many digits that the amount is on the side on which it is."""
+    """Return a value with its unit, with enough digits to lie on the correct side of the expectation's amount."""
     name, factor = expectation.comparison.written
     unit, factor = (name, factor) if name else ("%", Fraction(1, 100))
     unit = "packets" if name == "packet" else unit
@@ -200,11 +239,11 @@ def _number(expectation, value):
 
 
 def parse(text: str, units: Mapping = UNITS) -> Expectation:
-    """Return the Expectation that a text says.
+    """Parse an expectation.
 
     Args:
-        text: Such as `share >= 20% over every 10 rtt beside cubic while window <= 4 bdp`.
-        units: As UNITS; a path of known rate and R_m has more.
+        text: Text such as `share >= 20% over every 10 rtt beside cubic while window <= 4 bdp`.
+        units: Units as in UNITS; a path with known rate and R_m has more.
 
     Raises:
         InputError: The text is no expectation.
@@ -220,8 +259,15 @@ def parse(text: str, units: Mapping = UNITS) -> Expectation:
 
 
 def parse_conditions(text: str, units: Mapping = UNITS) -> tuple[Comparison, ...]:
-    """Return the Comparisons that a text such as `queue <= 1 bdp and window <= 2 bdp` joins. Raises InputError."""
-    return tuple(_comparison(part, units) for part in re.split(r"\s+and\s+", text.strip()))
+    """Parse joined Comparisons, such as `queue <= 1 bdp and window <= 2 bdp`.
+
+    Raises:
+        InputError: A part is no comparison.
+    """
+    parts = re.split(r"\s+and\s+", text.strip())
+    return tuple(
+        Comparison(part, ">=", Fraction(1), "") if part in _CONDITIONS else _comparison(part, units) for part in parts
+    )
 
 
 def _comparison(text, units):
@@ -261,7 +307,7 @@ class Reader:
     Args:
         model: The network's Model.
         x: The execution, a NetworkView.
-        period: After how many steps it repeats itself; None: it need not.
+        period: Its period in steps; None if it need not repeat.
     """
 
     def __init__(self, model, x, period=None):
@@ -269,8 +315,13 @@ class Reader:
         self._expressions = Expressions(x, model, Fraction(0))
 
     def reason(self, expectation):
-        """Return the Reason that an expectation is met. Raises InputError if the network has no such quantity."""
+        """Return the Reason that an expectation is met.
+
+        Raises:
+            InputError: The network lacks the quantity.
+        """
         quantity, scale = self._quantity(expectation.comparison)
+        self._require_offers(expectation, quantity)
         parts = []
         for flow in self._flows(quantity, expectation):
             for begin, end in self._places(expectation, quantity):
@@ -280,11 +331,15 @@ class Reader:
         return AllOf(tuple(parts))
 
     def condition(self, text):
-        """Return the condition that a text in the language of `avoids` says. Raises InputError."""
+        """Parse a condition in the language of `avoids`.
+
+        Raises:
+            InputError: The text is no condition.
+        """
         return self._expressions.condition(text)
 
     def premise(self, expectation):
-        """Return that the expectation says something: its conditions hold somewhere."""
+        """Return the condition that the expectation applies somewhere: its own conditions hold there."""
         if not expectation.conditions:
             return True
         quantity, _ = self._quantity(expectation.comparison)
@@ -292,30 +347,30 @@ class Reader:
         return some([self._during(expectation, flow, *place) for flow in flows for place in places])
 
     def at_first(self, comparisons):
-        """Return that comparisons hold of each flow at the first step."""
+        """Return the condition that the comparisons hold for each flow at the first step."""
         return every([self._holds(each, flow, 0) for each in comparisons for flow in range(len(self._x.flows))])
 
     def worst(self, expectation):
-        """Return the Worst of an execution of numbers; None if the expectation says something of no place in it."""
+        """Return the Worst of an execution of numbers; None if the expectation applies nowhere in it."""
         quantity, scale = self._quantity(expectation.comparison)
         choose = max if expectation.comparison.relation in ("<", "<=") else min
-        found = []
+        values = []
         for flow in self._flows(quantity, expectation):
             breaks = list(accumulate(self._breaks(expectation, flow), initial=0))
             for begin, end in self._places(expectation, quantity):
                 last = end if quantity.intervals else begin
-                if breaks[begin] == breaks[last + 1]:
-                    found += self._valued(expectation.comparison, quantity, scale, flow, begin, last)
-        return choose(found, key=lambda each: each.value, default=None)
+                if breaks[begin] == breaks[(begin if quantity.follows else last) + 1]:
+                    values += self._valued(expectation.comparison, quantity, scale, flow, begin, last)
+        return choose(values, key=lambda each: each.value, default=None)
 
     def _breaks(self, expectation, flow):
-        """Whether a condition does not hold, of each step of an execution of numbers."""
+        """Return for each step of an execution of numbers whether a condition fails there."""
         if not expectation.conditions:
             return [False] * self._x.horizon
         return [self._during(expectation, flow, t, t) is not True for t in range(self._x.horizon)]
 
     def _valued(self, comparison, quantity, scale, flow, begin, end):
-        """The Worst of one place, in a list; an empty list if nothing is there that could be a part of nothing."""
+        """Return the Worst of one place in a list; an empty list if both the value and its whole are 0."""
         if comparison.subject == "delay":
             served = bisect_left(self._x.S, self._x.A[begin] - self._x.L[begin], begin)
             rounds = Fraction(served - begin, self._x.R)
@@ -328,12 +383,15 @@ class Reader:
     def measured(self, expectation, clock=None):
         """Return the worst value in words, such as `78.12 % from 0 to 4 R_m`; "" if there is none.
 
-        clock: (unit, time at a step in that unit); None: R_m from the first step on."""
+        Args:
+            expectation: The expectation.
+            clock: A (unit, function from steps to time in that unit) pair; None counts R_m from the first step.
+        """
         worst = self.worst(expectation)
         return "" if worst is None else self.says(expectation, worst, clock)
 
     def says(self, expectation, worst, clock=None):
-        """Return a Worst in words; clock: as of `measured`."""
+        """Return a Worst in words; `clock` is as in `measured`."""
         unit, time = clock or ("R_m", lambda t: Fraction(t, self._x.R))
         begin, end = (f"{float(time(t)):.4g}" for t in (worst.begin, worst.end))
         where = f"from {begin} to {end} {unit}" if worst.end > worst.begin else f"at {begin} {unit}"
@@ -342,16 +400,34 @@ class Reader:
             return f"a {expectation.comparison.subject}{of} {where}" if worst.value else ""
         return f"{'at least ' if worst.at_least else ''}{_number(expectation, worst.value)}{of} {where}"
 
+    def require(self, comparison):
+        """Require that a comparison's quantity has amounts in the unit of the text.
+
+        Raises:
+            InputError: It has not.
+        """
+        self._quantity(comparison)
+
     def needed(self, expectation):
-        """Return the least horizon on which an execution shows the expectation, in steps."""
+        """Return the smallest horizon, in steps, on which an execution shows the expectation."""
         quantity, _ = self._quantity(expectation.comparison)
+        self._require_offers(expectation, quantity)
         if expectation.comparison.subject == "delay":
             return 2 * self._steps(expectation.comparison.amount) + 1
         steps = self._length(expectation, quantity)
         return 2 if steps is None else steps + 1
 
+    def _require_offers(self, expectation, quantity):
+        """Raise InputError if pauses of the application alone may break an expectation."""
+        excluded = any(str(each) == "no app_limited" for each in expectation.conditions)
+        if self._model.pauses and quantity.of_offers and ">" in expectation.comparison.relation and not excluded:
+            never = Comparison("app_limited", "<=", Fraction(0), "")
+            others = [each for each in expectation.conditions if each.subject != "app_limited"]
+            expected = replace(expectation, conditions=(*others, never))
+            raise InputError(f"'{expectation}' is broken by an application that pauses; expected '{expected}'")
+
     def _quantity(self, comparison):
-        """The Quantity, and the text of what its amount is multiplied by. Raises InputError."""
+        """Return the Quantity and the text that multiplies its amount; raise InputError if they do not fit."""
         name, unit = comparison.subject, comparison.unit
         quantity = QUANTITIES.get(name) or self._own(name)
         if len(self._x.flows) < quantity.flows:
@@ -371,24 +447,33 @@ class Reader:
         if unit in _BYTES and quantity.dimension == BYTES:
             return quantity, _BYTES[unit]
         if unit == "rtt" and name == "queue":
-            return quantity, "C * R"  # what the link serves in that time
+            return quantity, "C * R"  # the bytes that the link serves in that time
         if unit == "rtt" and quantity.dimension == TIME:
             return quantity, "R"
-        if not unit and (quantity.whole or not comparison.amount):
+        is_rate = comparison.written[0].endswith("bit") and quantity.whole in (None, "1")
+        if not unit and not is_rate and (quantity.whole or not comparison.amount):
             return quantity, quantity.whole or "1"
-        expected = {BYTES: "bdp, packets or kb", TIME: "rtt or ms"}.get(quantity.dimension, "a number, or %")
-        expected = f"{expected}, or %" if quantity.whole and quantity.dimension else expected
+        number = comparison.amount / comparison.written[1]
+        expected = {
+            BYTES: f"bdp, packets or kb{', or %' * bool(quantity.whole)}",
+            TIME: "rtt or ms",
+            SHARE: "% or mbit",
+            NUMBER: f"a number without a unit, such as '{name} {comparison.relation} {number}'",
+        }.get(quantity.dimension, "a number, or %")
         example = f", such as '{misread.EXAMPLES[name]}'" if name in misread.EXAMPLES else ""
-        raise InputError(f"{name} has no amounts such as that of '{comparison}'; expected {expected}{example}")
+        problem = f"{name} has no amounts such as that of '{comparison.as_written}'"
+        raise InputError(f"{problem}; expected {expected}{example}")
 
     def _own(self, name):
-        """The Quantity of what a controller keeps or believes."""
+        """Return the Quantity of a controller's state or belief."""
         flow = self._x.flows[0]
         declared = {column.name: str(column.unit) for column in (*self._model.beliefs, *flow.kept)}
         units = {own: declared[own] for own in (*flow.beliefs, *flow.state) if own in declared}
         if name not in units:
             raise misread.quantity(name, QUANTITIES, units)
-        dimension, whole = _OF_UNIT.get(units[name], (NUMBER, "1"))
+        if units[name] not in _OF_UNIT:
+            raise InputError(f"{name} is in {units[name]}, which has no amounts; expected another name")
+        dimension, whole = _OF_UNIT[units[name]]
         return Quantity(f"{name}_f[n][t]", whole, name, dimension=dimension, per_flow=True)
 
     def _flows(self, quantity, expectation):
@@ -397,32 +482,35 @@ class Reader:
         return (0,) if expectation.beside else range(len(self._x.flows))
 
     def _places(self, expectation, quantity):
-        """(first step, last step) of each interval or step at which the quantity is compared."""
+        """Return (first step, last step) of each interval or step at which the quantity is compared."""
         end = self._x.horizon
         if expectation.comparison.subject == "delay":
             later = self._steps(expectation.comparison.amount)
             if later >= end:
-                raise InputError(f"'{expectation}' needs a horizon of {later + 1} steps at least; found {end}")
+                raise _too_short(expectation, later, end)
             return [(t, t + later) for t in range(end - later)]
         steps = self._length(expectation, quantity)
         if steps is None:
             return [(self._begin, end - 1)] if quantity.intervals else [(t, t) for t in range(end)]
         if steps >= end:
-            raise InputError(f"'{expectation}' needs a horizon of {steps + 1} steps at least; found {end}")
+            raise _too_short(expectation, steps, end)
         return [(t, t + steps) for t in range(end - steps)]
 
     @property
     def _begin(self):
-        """The first step of the interval that lasts to the end: of executions that repeat themselves a period."""
+        """The first step of the interval that ends with the execution.
+
+        In executions that repeat, the interval is one period.
+        """
         return self._x.horizon - 1 - self._period if self._period else 0
 
     @property
     def _half(self):
-        """The longest delay of which a worst case is looked for, in steps: half of the execution can show it."""
+        """The longest delay, in steps, that the search for a worst case tries: half of the execution can show it."""
         return Fraction((self._x.horizon - 1) // 2)
 
     def _length(self, expectation, quantity):
-        """The steps of an interval; None: all, or a single step."""
+        """Return the number of steps of an interval; None for the whole execution, or for a single step."""
         if not quantity.intervals:
             if expectation.interval is not None:
                 raise InputError(
@@ -438,18 +526,17 @@ class Reader:
     def _steps(self, rounds):
         steps = rounds * self._x.R
         if steps.denominator != 1:
-            nearest = Fraction(-(-steps.numerator // steps.denominator), self._x.R)
-            raise InputError(
-                f"{rounds} rtt is no whole number of steps, and a step of this network is {Fraction(1, self._x.R)} "
-                f"rtt; expected such as {nearest} rtt"
-            )
+            raise BetweenSteps(rounds, Fraction(1, self._x.R))
         return int(steps)
 
     def _during(self, expectation, flow, begin, end):
-        """That all conditions hold at each step of an interval: of the flow, or, if there is none, of every flow.
+        """Return the condition that all conditions hold at each step of an interval.
 
-        Of a delay they hold when the bytes are sent."""
-        steps = range(begin, begin + 1 if expectation.comparison.subject == "delay" else end + 1)
+        The conditions concern the given flow, or every flow if none is given. A condition on a delay concerns the step
+        that sends the bytes, and a condition on a burst the step before it.
+        """
+        quantity = QUANTITIES.get(expectation.comparison.subject)
+        steps = range(begin, begin + 1 if quantity and quantity.follows else end + 1)
         flows = range(len(self._x.flows)) if flow is None else [flow]
         return every([self._holds(each, n, t) for each in expectation.conditions for n in flows for t in steps])
 
@@ -465,7 +552,7 @@ class Reader:
     def _compared(self, comparison, quantity, scale, flow, begin, end):
         value = self._term(quantity.value, flow, begin, end)
         if comparison.subject in _CONDITIONS:
-            return Stated(f"no {comparison.subject} at t = {end}", no(value))
+            return Stated(f"{comparison} at t = {end}", no(value) if comparison.relation == "<=" else value)
         says = quantity.says if flow is None or len(self._x.flows) == 1 else f"{quantity.says} of flow {flow + 1}"
         if comparison.subject == "delay":
             served = self._expressions.at("S[t]", t=end)
@@ -483,10 +570,14 @@ class Reader:
         return self._expressions.at(text, n=flow, a=begin, b=end, t=begin)
 
     def edge(self, expectation):
-        """Return the Quantity that a worst case of the expectation is about: the amount becomes `x`.
+        """Return the Quantity whose worst value is searched: the expectation with `x` in place of its amount.
 
-        Raises InputError for an expectation that is about no amount."""
+        Raises:
+            InputError: The expectation has no amount.
+        """
         comparison, quantity = expectation.comparison, QUANTITIES.get(expectation.comparison.subject)
+        if quantity:
+            self._require_offers(expectation, quantity)
         if comparison.subject in _CONDITIONS:
             raise InputError(f"'{expectation}' is about no amount; expected such as 'utilisation >= 80%'")
         if comparison.subject == "delay":
@@ -498,18 +589,24 @@ class Reader:
         return WorstQuantity(self.avoided(expectation, "x"), worse, of, high=max(largest, comparison.amount))
 
     def given(self, comparisons):
-        """Return comparisons at the first step, of each flow, in the language of `avoids`."""
+        """Return comparisons at the first step, for each flow, in the language of `avoids`."""
         texts = (self._at_step(each, "n") for each in comparisons)
         return [f"ALLT(0, N, lambda n: {_named(text, t='0')})" for text in texts]
 
     def _at_step(self, comparison, flow):
         quantity, scale = self._quantity(comparison)
+        if comparison.subject in _CONDITIONS:
+            text = quantity.value if comparison.relation == ">=" else f"Not({quantity.value})"
+            return _named(text, n=flow)
         return _named(f"{quantity.value} {comparison.relation} {comparison.amount} * ({scale})", n=flow)
 
     def avoided(self, expectation, amount=None):
-        """Return what the expectation forbids, in the language of `avoids`: the same condition, for experts.
+        """Return the condition that the expectation forbids, in the language of `avoids`, for experts.
 
-        amount: What stands for the amount; None is the expectation's own."""
+        Args:
+            expectation: The expectation.
+            amount: Replaces the expectation's amount, if given.
+        """
         comparison = expectation.comparison
         amount = comparison.amount if amount is None else amount
         quantity, scale = self._quantity(comparison)
@@ -541,23 +638,31 @@ class Reader:
         return text
 
     def _avoided_conditions(self, expectation, quantity, end):
-        """The conditions of an expectation, at each step of an interval."""
+        """Return the conditions of an expectation at each step of an interval."""
         texts = []
         for each in expectation.conditions:
             of_every = len(self._x.flows) > 1 and not quantity.per_flow
             text = self._at_step(each, "n" if quantity.per_flow or of_every else "0")
             text = f"ALLT(0, N, lambda n: {text})" if of_every else text
-            texts.append(f"ALLT(a, {end}+1, lambda t: {text})" if quantity.intervals else text)
+            during = _named(text, t="a") if quantity.follows else f"ALLT(a, {end}+1, lambda t: {text})"
+            texts.append(during if quantity.intervals else text)
         return ", ".join(texts)
 
 
+def _too_short(expectation, steps, horizon):
+    """Return the error for an execution that ends before it shows an expectation."""
+    return InputError(
+        f"'{expectation}' is about {steps} steps, and the execution has {horizon - 1}; expected a longer one"
+    )
+
+
 def _may_be_of_nothing(comparison, quantity):
-    """Whether a part of nothing, which meets `<=` and `>=`, would break the comparison."""
+    """Return whether the comparison needs a whole that is not empty: a share of nothing meets only `<=` and `>=`."""
     return comparison.relation in ("<", ">") and quantity.intervals and not comparison.unit
 
 
 def _named(text, **names):
-    """A text with other names or numbers in place of some of its names."""
+    """Return a text with some of its names replaced by other names or numbers."""
     for name, value in names.items():
         text = re.sub(rf"\b{name}\b", value, text)
     return text

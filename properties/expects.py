@@ -1,4 +1,4 @@
-"""Property: every execution, from a given start, meets what people expect, such as `utilisation >= 80%`."""
+"""Property: every execution from a given start meets the user's expectations, such as `utilisation >= 80%`."""
 
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -16,20 +16,20 @@ from ccmatic.logic import every, no
 
 _TEXT = {"metadata": {"text": True}}
 
-#: The packets of an initial window (RFC 6928).
+#: The initial window in packets (RFC 6928).
 INITIAL_WINDOW = 10
 
 
 @dataclass(frozen=True)
 class Start:
-    """Where executions begin.
+    """The place where executions begin.
 
-    Args:
+    Attributes:
         says: A phrase for answers.
-        means: The conditions in words; empty if the phrase says them.
-        given: The conditions, in the language of `avoids`: of all networks.
-        windows: Further conditions where senders send by a window.
-        rates: Further conditions where they do not.
+        means: The conditions in words; empty if the phrase states them.
+        given: The conditions for all networks, in the language of `avoids`.
+        windows: Further conditions for window senders.
+        rates: Further conditions for rate senders.
     """
 
     says: str
@@ -66,11 +66,17 @@ STARTS = MappingProxyType(
 
 @dataclass(frozen=True)
 class Expects(Property):
-    """what: expectations, with `;` between them. start: a name in STARTS, or conditions at the first step, joined by
-    `and`. given: further conditions on executions, in the language of `avoids`, with `;` between them. repeats: only
-    executions that repeat themselves after so many steps, and so may go on for ever; 0: all."""
+    """Every execution from a start meets the expectations.
+
+    Attributes:
+        what: Expectations, separated by `;`.
+        start: A name in STARTS, or conditions at the first step, joined by `and`.
+        given: Further conditions on executions, in the language of `avoids`, separated by `;`.
+        repeats: If positive, only executions that repeat after this many steps, and so may go on for ever. 0: all.
+    """
 
     name = "expects"
+    pauses = True
     parse = staticmethod(parse)
     starts = STARTS
     units = UNITS
@@ -82,7 +88,7 @@ class Expects(Property):
 
     @classmethod
     def from_parameters(cls, given, allow_code=False):
-        """As recorded."""
+        """Return the property of a record."""
         texts = {name: value for name, value in given.items() if name in ("what", "start", "given")}
         numbers = {name: value for name, value in given.items() if name not in texts}
         made = super().from_parameters(numbers, allow_code)
@@ -99,23 +105,27 @@ class Expects(Property):
 
     @property
     def expectations(self):
-        """The Expectations."""
+        """The parsed expectations."""
         return [parse(text) for text in self.what.split(";") if text.strip()]
 
     @staticmethod
-    def conditions(text, units):
-        """Return the conditions of a start in canonical units. Raises InputError."""
-        return " and ".join(map(str, _conditions(text, units)))
+    def at_first(start, units=UNITS):
+        """Return the Comparisons of a start; a named start has none.
+
+        Raises:
+            InputError: The text has no such conditions.
+        """
+        return () if start in STARTS else _conditions(start, units)
 
     def edge(self, query, state):
-        """Return the Quantity of the worst case of the expectation, and the conditions of the start.
+        """Return the Quantity of the expectation's worst case, and the conditions of the start.
 
         Args:
             query: The Query.
             state: The state of its controller.
 
         Raises:
-            InputError: The expectation is about no amount.
+            InputError: The expectation has no amount.
         """
         (expectation,), model = self.expectations, query.model
         reader = Reader(model, query.execution(state=state), self.period)
@@ -127,24 +137,31 @@ class Expects(Property):
     def _named_start(start, model):
         return [*start.given, *(start.windows if model.windows else start.rates)]
 
-    @staticmethod
-    def named_at_start(start):
-        """Return the quantities that a start, a name or conditions in canonical units, names."""
-        return [] if start in STARTS else [each.subject for each in parse_conditions(start)]
+    def least_horizon(self, query, state, expectation, at_first):
+        """Return the smallest horizon that shows an expectation on a query's network.
 
-    def least_horizon(self, query, state):
-        """Return the least horizon that shows what is expected, on the network of a query. state: of its controller."""
+        Args:
+            query: The Query.
+            state: The state of its controller.
+            expectation: The Expectation, in the units of the text.
+            at_first: The Comparisons of the start, in these units too.
+
+        Raises:
+            InputError: A quantity does not have amounts of such a unit.
+        """
         reader = Reader(query.model, query.execution(state=state), self.period)
-        return max(reader.needed(expectation) for expectation in self.expectations)
+        for comparison in (*expectation.conditions, *at_first):
+            reader.require(comparison)
+        return reader.needed(expectation)
 
     @property
     def period(self):
-        """After how many steps executions repeat themselves; None if they need not."""
+        """The period of the executions in steps; None if they need not repeat."""
         return int(self.repeats) or None
 
     @property
     def begins(self):
-        """Where executions begin: the Start."""
+        """The Start of the executions."""
         return STARTS.get(self.start) or Start(f"from {self.start}")
 
     def measured(self, model, x, expectation, clock=None):
@@ -153,15 +170,16 @@ class Expects(Property):
 
     @staticmethod
     def worst(model, x, expectation, clock=None):
-        """Return the Worst of an expectation in an execution of numbers, or None, and it in words.
+        """Return the Worst of an expectation in an execution of numbers, and its text; (None, "") if there is none.
 
-        clock: as of `Reader.measured`."""
+        `clock` is as in `Reader.measured`.
+        """
         reader = Reader(model, x)
         worst = reader.worst(expectation)
         return worst, "" if worst is None else reader.says(expectation, worst, clock)
 
     def ways_to_fail(self, model, buffer):
-        """One for each expectation: an execution from the start that does not meet it."""
+        """Yield one way per expectation: an execution from the start that does not meet it."""
         more = {"bounds": Bounds.STAY} if self.repeats else {}
         for expectation in self.expectations:
 
@@ -181,17 +199,17 @@ class Expects(Property):
             yield WayToFail(str(expectation), fails, reads=reads, premise=premise, premises=premises, **more)
 
     def judges(self, model):
-        """The beliefs without which a trace cannot be judged."""
+        """Return the beliefs that judging a trace requires."""
         if self.repeats:
             return super().judges(model)
         return {name for expectation in self.expectations for name in self._beliefs(model, expectation)}
 
     def objectives(self, model, x):
-        """The expectations, by their text; all are met where the premise is false."""
+        """Return the expectations by text. All of them are met if the premise is false."""
         return {name: reason.condition for name, reason in self.reasons(model, x).items()}
 
     def reasons(self, model, x):
-        """The same, with the numbers that decide."""
+        """Return the conditions of `objectives` with the numbers that decide them."""
         reader, premise = Reader(model, x, self.period), every(list(self._premises(model, x).values()))
         reasons = {str(each): reader.reason(each) for each in self.expectations}
         if premise is True:
@@ -200,18 +218,18 @@ class Expects(Property):
         return {text: Implied(start, reason) for text, reason in reasons.items()}
 
     def holds(self, objectives):
-        """Whether all are met."""
+        """Return whether all expectations are met."""
         return all(objectives.values())
 
     def exclusions(self, model, reads):
-        """Larger packets than it asks about by default; and of executions that repeat themselves, some."""
+        """Yield the exclusion of larger packets, if they are excluded, and those of repeating executions."""
         if SMALL_PACKETS in self._given():
             yield Exclusion("packets", "MSS is C·R_m/5 or more")
         if self.repeats:
             yield from exclusions(model, reads)
 
     def of_small_packets(self, model):
-        """The same of packets smaller than C·R_m/5, unless a condition that is given compares `alpha` itself."""
+        """Return the property for small packets (below C·R_m/5), or itself if a given condition compares `alpha`."""
         if not model.windows or any(map(compares_packets, self._given())):
             return self
         return replace(self, given="; ".join((*self._given(), SMALL_PACKETS)))
@@ -227,13 +245,16 @@ class Expects(Property):
         return _conditions(self.start, UNITS)
 
     def _beliefs(self, model, expectation):
-        """The model's beliefs that an expectation, or the start, names."""
+        """Return the model's beliefs that an expectation, or the start, mentions."""
         own = self._start_conditions() if self.start not in STARTS else ()
         named = {each.subject for each in (expectation.comparison, *expectation.conditions, *own)}
         return tuple(belief.name for belief in model.beliefs if belief.name in named)
 
     def _premises(self, model, x, expectation=None):
-        """Of which executions it speaks: conditions, by what messages call them. expectation: with its own."""
+        """Return the conditions on executions, by their names in messages.
+
+        If `expectation` is given, they include its own conditions.
+        """
         expressions, reader = Expressions(x, model, Fraction(0)), Reader(model, x)
         start = f"the start '{self.start}'"
         if self.start in STARTS:
@@ -251,7 +272,7 @@ class Expects(Property):
 
 
 def _conditions(start, units):
-    """The Comparisons of a start that has no name of its own."""
+    """Return the Comparisons of a start that is no name."""
     if not any(relation in start for relation in "<>="):
         raise misread.start(start, STARTS)
     return parse_conditions(start, units)

@@ -1,4 +1,4 @@
-"""Conditions on an execution in the language of CCAC's queries, and of `avoids` (docs/stateful.md)."""
+"""Reader of conditions on an execution, as in CCAC's queries and in `avoids` (docs/reference/stateful.md)."""
 
 import ast
 import operator
@@ -10,15 +10,15 @@ from ccmatic.models.window_sender import timeout
 from ccmatic.base import InputError, exact, shown, suggest
 from ccmatic.logic import Condition, equal, every, implies, no, some
 
-#: The longest expression, in characters.
+#: The limit on an expression's length, in characters.
 LONGEST = 4000
 
-#: The most parts of an expression. ALLT and ANYT count the parts of their condition once for each step.
+#: The limit on an expression's parts. ALLT and ANYT count the parts of their condition once per step.
 MOST = 200_000
 
 
 class Expressions:
-    """Conditions on an execution as CCAC's queries write them: Python's syntax, read and never run."""
+    """Reads conditions on an execution in the syntax of CCAC's queries, which is Python's; nothing is executed."""
 
     def __init__(self, x, model, threshold):
         flows = x.flows
@@ -30,6 +30,10 @@ class Expressions:
         columns |= {name: [getattr(flow, column) for flow in flows] for name, column in per_flow.items()}
         own = [{**flow.beliefs, **flow.state} for flow in flows]
         columns = {f"{name}_f": [kept.get(name, []) for kept in own] for name in set().union(*own)} | columns
+        columns["app_limited_f"] = [
+            [False, *(flow.limited[t] for t in range(1, x.horizon))] if model.pauses else [False] * x.horizon
+            for flow in flows
+        ]
         if model.windows:
             columns["timeout_f"] = [[timeout(flow, t) for t in range(x.horizon)] for flow in flows]
         numbers = {"T": x.horizon, "R": x.R, "D": x.D, "C": x.C, "N": len(flows), "alpha": x.alpha, "x": threshold}
@@ -42,13 +46,21 @@ class Expressions:
         self._text = ""
 
     def at(self, text, **names):
-        """Return the value of a text in which these names stand for numbers. Raises InputError."""
+        """Return the value of a text, where `names` gives the numbers of further names.
+
+        Raises:
+            InputError: The text cannot be read.
+        """
         self._text = text
         self._left = MOST
         return self._value(_tree(text), {**self._names, **names})
 
     def condition(self, text):
-        """Return the condition that a text says. Raises InputError."""
+        """Return the condition that a text states.
+
+        Raises:
+            InputError: The text is no condition.
+        """
         self._text = text.strip()
         self._repetitions = 1
         try:
@@ -85,7 +97,10 @@ class Expressions:
         return self._fail(node, "a condition: a comparison, And, Or, Not, Implies, ALLT or ANYT")
 
     def _in_each_step(self, node, steps, body, names, t):
-        """The conditions that a body says, with `t` for each step. Refuses a body of too many parts at once."""
+        """Return a body's conditions, with `t` set to each step.
+
+        Refuse it before evaluation if it has too many parts.
+        """
         around = self._repetitions
         self._repetitions *= max(0, steps.stop - steps.start)
         parts = sum(isinstance(each, ast.expr) for each in ast.walk(body))
@@ -149,7 +164,7 @@ _SHORTER = f"an expression of at most {MOST} parts; ALLT and ANYT count those of
 
 @cache
 def _tree(text):
-    """The syntax tree of one of the texts of quantities, which are few."""
+    """Return the syntax tree of a quantity's text; there are few such texts."""
     return ast.parse(text, mode="eval").body
 
 

@@ -1,4 +1,4 @@
-"""What a shape in proofs/ guarantees for all time, with values for its constants: every lemma of it holds."""
+"""Property: all lemmas of a shape in proofs/ hold for given values of its constants, a guarantee for all time."""
 
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -13,8 +13,13 @@ from ccmatic.logic import isolated
 
 @dataclass(frozen=True)
 class Guarantee(Property):
-    """shape: its name. constants: the value of each, Fractions by name, a floor: of one that is stated better, it is
-    stated worse. definition: the Proof."""
+    """All lemmas of a shape hold.
+
+    Attributes:
+        shape: The name of the shape.
+        constants: The value of each constant by name. It is a floor: a proof of a better value implies it.
+        definition: The Proof.
+    """
 
     name = "guarantee"
     deployed = True
@@ -25,9 +30,12 @@ class Guarantee(Property):
 
     @classmethod
     def from_parameters(cls, given, allow_code=False):
-        """As recorded, or with constants left out: of those that say how fast states are left, and what is met in
-        them, nothing is then asked. Those that say what the states are have to be there. Without `shape`, it is the
-        first that has all of the constants."""
+        """Return the property of a record, or of given floors.
+
+        Constants in the conditions of states are required. Constants in objectives, or in statements about how fast
+        windows leave states, may be left out; these statements then require nothing. Without `shape`, the property
+        takes the first shape that has all of the constants.
+        """
         floors = dict(given)
         shape = floors.pop("shape", None) or _first_with(floors)
         if shape not in SHAPES:
@@ -39,39 +47,39 @@ class Guarantee(Property):
                 raise InputError(f"the shape {shape} has no constant '{name}'; {suggest(name, declared)}")
         missing = [name for name in declared if name in _of_states(definition) and name not in floors]
         if missing:
-            raise InputError(f"expected {', '.join(missing)} as well, which say what the states of {shape} are")
+            raise InputError(f"expected {', '.join(missing)} as well, because the states of {shape} read them")
         values = {name: _value(each, floors.get(name, each.grid()[0])) for name, each in declared.items()}
         return cls(shape, values, definition)
 
     def parameters(self):
-        """As recorded."""
+        """Return the parameters for a record."""
         return {"shape": self.shape, **{name: str(value) for name, value in self.constants.items()}}
 
     def ways_to_fail(self, model, buffer):
-        """One for each lemma: a window of which it is not true."""
+        """Yield one way per lemma: a window that breaks it."""
         if model.name != self.definition.model:
             raise InputError(f"the shape {self.shape} is of {self.definition.model}; found the model {model.name}")
         for lemma in self._lemmas(model):
             yield from lemma.ways_to_fail(model, buffer)
 
     def judges(self, model):
-        """Those that the shape follows."""
+        """Return the beliefs that the shape reads."""
         return set(self.definition.beliefs)
 
     def objectives(self, model, x):
-        """The lemmas."""
+        """Return the lemmas as conditions."""
         return {name: reason.condition for name, reason in self.reasons(model, x).items()}
 
     def reasons(self, model, x):
-        """The same, in words."""
+        """Return the lemmas with their explanations."""
         return {name: reason for lemma in self._lemmas(model) for name, reason in lemma.reasons(model, x).items()}
 
     def holds(self, objectives):
-        """Whether all are true."""
+        """Return whether all lemmas hold."""
         return all(objectives.values())
 
     def _lemmas(self, model):
-        """Each as a property."""
+        """Yield each lemma as a property."""
         constants = ", ".join(f"{name}={value}" for name, value in self.constants.items())
         for lemma in self.definition.all_lemmas(model):
             yield LemmaHolds(self.shape, lemma.name, constants, self.definition)
@@ -90,7 +98,7 @@ def _first_with(floors):
 
 
 def _value(constant, given):
-    """Of a constant, in its range."""
+    """Return the value of a constant; fail if it is out of range."""
     try:
         value = exact(given)
     except InputError:
@@ -102,7 +110,7 @@ def _value(constant, given):
 
 @isolated
 def _of_states(definition):
-    """The names of the constants that the conditions of a proof's states read."""
+    """Return the names of the constants that the conditions of a proof's states read."""
     model = load_definition("models", "MODEL", definition.model)
     buffer = Buffer.parse(definition.buffer)
     x = execution(model, definition.horizon, buffer, definition.jitter, Bounds.DEPLOYED)

@@ -1,5 +1,7 @@
-"""One lemma of a proof, with values for its constants: so that its question, its traces and their replay are as any
-other property's."""
+"""Property: one lemma of a proof holds, with values for its constants.
+
+As a property, a lemma shares queries, traces and replay with all other properties.
+"""
 
 from dataclasses import dataclass, field, replace
 
@@ -10,7 +12,14 @@ from ccmatic.logic import every, no
 
 @dataclass(frozen=True)
 class LemmaHolds(Property):
-    """proof: its name or path. lemma: its name. constants: such as `low=27/40, high=3`. definition: the proof."""
+    """A lemma of a proof holds.
+
+    Attributes:
+        proof: The name or path of the proof.
+        lemma: The name of the lemma.
+        constants: The values of the constants, such as `low=27/40, high=3`.
+        definition: The proof.
+    """
 
     name = "lemma"
     deployed = True
@@ -22,39 +31,39 @@ class LemmaHolds(Property):
 
     @classmethod
     def from_parameters(cls, given, allow_code=False):
-        """As recorded."""
+        """Return the property of a record."""
         texts = all(isinstance(value, str) for value in given.values())
         if not texts or not {"proof", "lemma"} <= given.keys() <= {"proof", "lemma", "constants"}:
             raise InputError(f"{given!s:.80} names no lemma; expected proof, lemma and constants")
         return cls(**given, definition=load_definition("proofs", "PROOF", given["proof"], allow_code))
 
     def parameters(self):
-        """As recorded."""
+        """Return the parameters for a record."""
         return {"proof": self.proof, "lemma": self.lemma, "constants": self.constants}
 
     def of(self, lemma, constants):
-        """The same of another lemma of the proof, with these values."""
+        """Return the same property for another lemma of the proof, with these constants."""
         return replace(self, lemma=lemma, constants=", ".join(f"{name}={value}" for name, value in constants.items()))
 
     def ways_to_fail(self, model, buffer):
-        """One: a window of which the lemma is not true."""
+        """Yield the only way to fail: a window that breaks the lemma."""
         reads = tuple(self.judges(model))
         yield WayToFail(self.lemma, lambda x: no(self._reason(model, x).condition), reads=reads)
 
     def judges(self, model):
-        """Those that the proof reads."""
+        """Return the beliefs that the proof reads."""
         return set(self.definition.beliefs)
 
     def objectives(self, model, x):
-        """The lemma alone."""
+        """Return the lemma as a condition."""
         return {name: reason.condition for name, reason in self.reasons(model, x).items()}
 
     def reasons(self, model, x):
-        """The same: what is given, and what follows from it, in words."""
+        """Return the lemma with its explanation: the premise, and the conclusion in words."""
         return {self.lemma: self._reason(model, x)}
 
     def holds(self, objectives):
-        """Whether it is true."""
+        """Return whether the lemma holds."""
         return all(objectives.values())
 
     def _reason(self, model, x):
@@ -64,7 +73,7 @@ class LemmaHolds(Property):
         lemma, constants = lemmas[self.lemma], Reads(self._values())
         given, then = every(lemma.given(x, constants)), lemma.then(x, constants)
         where = f", where {self.constants}" if self.constants else ""
-        premise = Stated("what it presupposes is true of this window", given)
+        premise = Stated("the premise holds for this window", given)
         return Implied(premise, Stated(f"{_filled(lemma.says or self.lemma, constants)}{where}", then))
 
     def _values(self):
@@ -79,7 +88,7 @@ class LemmaHolds(Property):
 
 
 def _filled(says, constants):
-    """The words of a lemma, with the values of its constants."""
+    """Return the words of a lemma with the values of its constants."""
     for name, value in constants.items():
         says = says.replace("{" + name + "}", str(value))
     return says

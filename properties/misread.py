@@ -1,20 +1,23 @@
-"""What is wrong with a text that is no expectation, and the nearest one that is."""
+"""Error messages for texts that are no expectations: the problem, and the nearest expectation."""
 
 import re
 from difflib import get_close_matches
 
 from ccmatic.base import InputError, shown, suggest
 
-#: An expectation of each quantity.
+#: An example of an expectation for each quantity.
 EXAMPLES = {
     "utilisation": "utilisation >= 80%",
     "share": "share >= 20% beside cubic",
     "loss": "loss <= 1%",
     "queue": "queue <= 2 bdp",
     "delay": "delay <= 2 rtt",
+    "burst": "burst <= 10 packets while app_limited",
+    "growth": "growth <= 0 packets while app_limited",
     "window": "window <= 2 bdp",
     "rate": "rate <= 200%",
     "timeout": "no timeout",
+    "app_limited": "utilisation >= 80% while no app_limited",
 }
 
 #: Other words for quantities.
@@ -51,53 +54,59 @@ _NETWORK = re.compile(r"\b(buffer|jitter)\s+[\d>]|\bbuffer\s+(any|infinite)\b|\b
 
 
 def comparison(text: str) -> InputError:
-    """Return what is wrong with a text that is no comparison, and what was expected."""
-    found = f"'{shown(text)}'"
+    """Return the error for a text that is no comparison."""
+    label = f"'{shown(text)}'"
     if not text:
         return InputError("the expectation is empty; expected such as 'utilisation >= 80%' or 'queue <= 2 bdp'")
     if _NETWORK.search(text):
-        return InputError(f"{found} is a network; expected an expectation, such as 'queue <= 2 bdp'")
+        return InputError(f"{label} is a network; expected an expectation, such as 'queue <= 2 bdp'")
     if head := _HEAD.match(text):
-        return _after(found, text[: head.end()], text[head.end() :].strip())
+        return _after(label, text[: head.end()], text[head.end() :].strip())
     if related := _RELATION.fullmatch(text):
-        return _related(found, **related.groupdict())
+        return _related(label, **related.groupdict())
     if text.isidentifier():
         example = EXAMPLES.get(_QUANTITIES.get(text, text), EXAMPLES["queue"])
-        return InputError(f"{found} has no amount; expected the whole expectation in quotes, such as '{example}'")
-    return InputError(f"{found} is no expectation; expected QUANTITY <= AMOUNT, such as {_examples()}")
+        return InputError(f"{label} has no amount; expected the whole expectation in quotes, such as '{example}'")
+    return InputError(f"{label} is no expectation; expected QUANTITY <= AMOUNT, such as {_examples()}")
 
 
-def _after(found: str, head: str, rest: str) -> InputError:
-    """What is wrong with what stands behind a comparison."""
+def _after(label: str, head: str, rest: str) -> InputError:
+    """Return the error for the text after a comparison."""
     first = rest.split()[0] if rest else ""
     if not rest:
-        return InputError(f"{found} has a unit in capitals; did you mean '{shown(_lower(head))}'?")
+        return InputError(f"{label} has a unit in capitals; did you mean '{shown(_lower(head))}'?")
     if first in ("and", "&", "&&", "or") or first.startswith((",", ";")):
-        return InputError(f"{found} says more than one thing; expected one expectation, such as '{shown(head)}'")
+        return InputError(f"{label} says more than one thing; expected one expectation, such as '{shown(head)}'")
     if first in ("when", "where", "if", "during", "whenever", "until", "for"):
         return InputError(
-            f"cannot read '{shown(rest)}' in {found}; did you mean 'while {shown(rest[len(first) + 1 :])}'?"
+            f"cannot read '{shown(rest)}' in {label}; did you mean 'while {shown(rest[len(first) + 1 :])}'?"
         )
     if first in ("over", "every", "in", "per", "within"):
-        return InputError(f"cannot read '{shown(rest)}' in {found}; expected such as 'over every 10 rtt'")
+        return InputError(f"cannot read '{shown(rest)}' in {label}; expected such as 'over every 10 rtt'")
     expected = "'over every TIME', 'beside CONTROLLER' or 'while CONDITIONS'"
-    return InputError(f"cannot read '{shown(rest)}' in {found}; expected {expected} behind '{shown(head)}'")
+    return InputError(f"cannot read '{shown(rest)}' in {label}; expected {expected} behind '{shown(head)}'")
 
 
-def _related(found: str, subject: str, relation: str, amount: str) -> InputError:
-    """What is wrong with a quantity, a relation and what should be an amount."""
+def _related(label: str, subject: str, relation: str, amount: str) -> InputError:
+    """Return the error for a text with a quantity and a relation, but no amount."""
     if relation not in ("<=", "<", ">=", ">"):
         near = _RELATIONS.get(relation)
-        meant = f"did you mean '{subject} {near} {shown(amount)}'?" if near else "expected one of <=, <, >=, >"
-        return InputError(f"{found} has the relation '{relation}'; {meant}")
+        suggestion = f"did you mean '{subject} {near} {shown(amount)}'?" if near else "expected one of <=, <, >=, >"
+        return InputError(f"{label} has the relation '{relation}'; {suggestion}")
     example = EXAMPLES.get(subject, EXAMPLES["queue"])
     if amount.startswith("-"):
-        return InputError(f"the amount in {found} is below 0; expected 0 or more, such as '{example}'")
-    return InputError(f"the amount in {found} is '{shown(amount)}'; expected a number and a unit, such as '{example}'")
+        return InputError(f"the amount in {label} is below 0; expected 0 or more, such as '{example}'")
+    return InputError(f"the amount in {label} is '{shown(amount)}'; expected a number and a unit, such as '{example}'")
 
 
 def unit(name: str, text: str, known) -> InputError:
-    """Return what is wrong with a unit that a network does not know, of a text. known: the units that it knows."""
+    """Return the error for a unit in a text that a network does not know.
+
+    Args:
+        name: The unit.
+        text: The text.
+        known: The units that the network knows.
+    """
     if name in ("ns", "us", "ms", "s", "b", "kb", "mb", "bit", "kbit", "mbit", "gbit") and "ms" not in known:
         path = "'24 mbit, rtt 40 ms, buffer 1 bdp'"
         return InputError(
@@ -113,24 +122,30 @@ def unit(name: str, text: str, known) -> InputError:
 
 
 def interval(text: str) -> InputError:
-    """Return what is wrong with the interval of `over every`."""
+    """Return the error for the interval of `over every`."""
     is_number = re.fullmatch(r"[1-9]\d*", text)
     expected = f"did you mean 'over every {text} rtt'?" if is_number else "expected a time above 0, such as 10 rtt"
     return InputError(f"'over every {shown(text)}' is no interval; {expected}")
 
 
 def part(text: str, number: str) -> InputError:
-    """Return that the number of a part, which has no unit, is more than the whole."""
+    """Return the error for a share without a unit that exceeds the whole."""
     return InputError(f"the amount in '{shown(text)}' is more than the whole; did you mean '{number}%'?")
 
 
 def rate(text: str, subject: str) -> InputError:
-    """Return that the amount of a share or a loss is no rate."""
+    """Return the error for the amount of a share or a loss that is a rate."""
     return InputError(f"the amount in '{shown(text)}' is a rate; expected a part, such as '{EXAMPLES[subject]}'")
 
 
 def quantity(name: str, quantities, own) -> InputError:
-    """Return that there is no quantity of a name. own: what the controller keeps or believes."""
+    """Return the error for an unknown quantity.
+
+    Args:
+        name: The name.
+        quantities: The known quantities, by name.
+        own: The controller's state and beliefs, by name.
+    """
     if name in _QUANTITIES:
         return InputError(f"there is no quantity '{name}'; did you mean '{_QUANTITIES[name]}'?")
     if name.lower() in quantities:
@@ -140,14 +155,14 @@ def quantity(name: str, quantities, own) -> InputError:
 
 
 def start(text: str, starts) -> InputError:
-    """Return that a text is no start."""
+    """Return the error for a text that is no start."""
     near = get_close_matches(text, starts, n=1)
     expected = f"did you mean '{near[0]}'?" if near else f"expected {', '.join(starts)}, or such as 'queue <= 1 bdp'"
     return InputError(f"the start is '{shown(text)}'; {expected}")
 
 
 def _lower(head: str) -> str:
-    """A comparison whose unit is in small letters."""
+    """Return a comparison with its unit in lower case."""
     return re.sub(r"[A-Za-z%]*$", lambda mark: mark[0].lower(), head)
 
 

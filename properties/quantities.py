@@ -1,4 +1,4 @@
-"""What a network may make worse and worse: conditions in the language of `avoids`, with x for how bad it is."""
+"""Quantities whose worst value ccmatic searches: conditions in the language of `avoids`, where x is the value."""
 
 import ast
 from collections.abc import Callable
@@ -10,10 +10,19 @@ from ccmatic.base import InputError, shown, suggest
 
 @dataclass(frozen=True)
 class Quantity:
-    """what: that it is worse than x. worse: by which it is so, "below" or "above" x; None where that is not known.
-    unit: of x, in words. low, high, step: x from low to high, in steps; high is None where x is a number of steps, up
-    to half a trace. flows: of how many flows it is said, at least and at most. index: a name, and what it is of a
-    number that x is. in_round_trip: it is of what happens in an R_m, which a trace has to show."""
+    """A quantity whose worst value is searched.
+
+    Attributes:
+        what: The condition that the quantity is worse than x.
+        worse: Whether worse values are "below" or "above" x; None if unknown.
+        unit: The unit of x in words.
+        low: The smallest x.
+        high: The largest x; None if x is a number of steps, up to half a trace.
+        step: The resolution of x.
+        flows: The smallest and the largest number of flows for which it is defined.
+        index: A derived index: its name, and the function from x to the index.
+        in_round_trip: Whether it concerns the events of one R_m, which a trace must cover.
+    """
 
     what: str
     worse: str | None = None
@@ -26,42 +35,54 @@ class Quantity:
     in_round_trip: bool = False
 
     def require(self, of, model_name, model, horizon):
-        """Raise InputError where a model has not as many flows as this quantity, called `of`, is said of, or a trace
-        shows no R_m."""
+        """Require that a model and a horizon can show this quantity. Messages call the quantity `of`.
+
+        Raises:
+            InputError: The model has another number of flows, or the trace covers no R_m.
+        """
         least, most = self.flows
         flows, R = model.flows, model.round_trip(1)
         if self.in_round_trip and horizon <= R:
-            problem = f"{of} is of an R_m, which is {R} steps, and a trace of {horizon} steps shows {horizon - 1}"
+            problem = f"{of} concerns one R_m, which is {R} steps, and a trace of {horizon} steps shows {horizon - 1}"
             raise InputError(f"{problem}; expected a horizon of {R + 1} at least")
         if not least <= flows <= most:
             expected = f"{least} flows" if least == most else f"{least} to {most} flows"
-            raise InputError(f"{of} is of {expected}, {model_name} has {flows}; expected another model or quantity")
+            raise InputError(
+                f"{of} requires {expected}, and {model_name} has {flows}; expected another model or quantity"
+            )
 
     def up_to(self, high, horizon):
-        """The same where x is at most `high`. If x is a number of steps, it is about what happens at least so many
-        steps before the end of a trace: what is later may go on for longer than the trace shows. Raises InputError for
-        a trace that is too short."""
+        """Return the same quantity with x at most `high`.
+
+        If x is a number of steps, the quantity then concerns events at least `high` steps before the end of a trace,
+        because later events may last longer than the trace shows.
+
+        Raises:
+            InputError: The trace is too short.
+        """
         if self.high is not None:
             return self
         if high >= horizon:
-            problem = f"x is looked for up to {high} steps, and a trace of {horizon} steps shows at most {horizon - 1}"
+            problem = (
+                f"the search for x goes up to {high} steps, and a trace of {horizon} steps shows at most {horizon - 1}"
+            )
             raise InputError(f"{problem}; expected a longer horizon")
         last = horizon - 1 - high
         return replace(self, what=self.what.format(high=high), unit=f"{self.unit} by step {last}")
 
 
-#: C·R_m: bytes that are on their way on a link that is just used.
+#: C·R_m: the bytes in flight that just fill the link.
 BDP = "C·R_m"
 
 _LARGEST = Fraction(16)
 
 
 def jain(share):
-    """Jain's index of two flows of which one has this share: (a + b)² / (2·(a² + b²))."""
+    """Return Jain's index of two flows, (a + b)² / (2·(a² + b²)), where one flow has the given share."""
     return 1 / (2 * (share**2 + (1 - share) ** 2))
 
 
-#: That some flow has less than the share x of what the link served: in the last period, where there is one.
+#: Some flow has less than the share x of the bytes served, in the last period if the execution repeats.
 _SHARE = Quantity(
     "ANYT(0, N, lambda n: S_f[n][-1] - S_f[n][begin] < x * (S[-1] - S[begin]))",
     "below",
@@ -100,8 +121,30 @@ QUANTITIES = {
 }
 
 
+#: The expectations that conditions break, where {x} is the amount.
+EXPECTED = {
+    QUANTITIES["utilisation"].what: "utilisation >= {x}",
+    QUANTITIES["loss"].what: "loss <= {x} bdp",
+    QUANTITIES["queue"].what: "queue <= {x} bdp",
+    QUANTITIES["window"].what: "window <= {x} bdp",
+    _SHARE.what: "share >= {x}",
+    _SHARE.what.replace("begin", "0"): "share >= {x}",
+    "L[-1] - L[0] > x * (A[-1] - A[0])": "loss <= {x}",
+}
+
+
+def in_words(what, x):
+    """Return the expectation that a condition breaks for an x, such as `share >= 1/20`; "" if it is not known."""
+    text = what.replace("T-1]", "-1]").replace("(C * R)", "C * R")
+    return EXPECTED.get(text, "").format(x=x)
+
+
 def quantity(of):
-    """The Quantity of a name, or of a condition; one that does not say x is asked about once. Raises InputError."""
+    """Return the Quantity of a name or of a condition. A condition that does not read x is decided once.
+
+    Raises:
+        InputError: There is no such quantity.
+    """
     if of in QUANTITIES:
         return QUANTITIES[of]
     if of.isidentifier():
@@ -109,5 +152,5 @@ def quantity(of):
     try:
         names = {node.id for node in ast.walk(ast.parse(of, mode="eval")) if isinstance(node, ast.Name)}
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        names = {"x"}  # what is wrong with it is told as it is read
+        names = {"x"}  # the reader of conditions reports the error
     return Quantity(of) if "x" in names else Quantity(of, high=Fraction(0))

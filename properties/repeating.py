@@ -1,16 +1,21 @@
-"""That an execution repeats itself, with all that its network and its senders keep, so that it may go on for ever."""
+"""The condition that an execution repeats, with the state of network and senders, so that it may go on for ever."""
 
-from ccmatic.models.window_sender import LONGEST, found_losses
+from ccmatic.models.window_sender import LONGEST, dupack_losses
 
 from ccmatic.base import InputError
 from ccmatic.contracts import Exclusion
-from ccmatic.logic import equal, every, iff, some
+from ccmatic.logic import either, equal, every, iff
 
 
 def repeating(model, x, period):
-    """Each step from `period` on is as the one a period before, and what the network keeps is at the end as it was a
-    period ago. What controllers remember is the concern of their own laws. Raises InputError for an execution that does
-    not show the period twice, or less than the laws look back."""
+    """Return the condition that an execution repeats with a period.
+
+    Each step from `period` on equals the step one period before. The network's state at the end equals the state one
+    period before the end. The controllers' own laws cover the state of the controllers.
+
+    Raises:
+        InputError: The execution shows fewer than two periods, or less than the laws look back.
+    """
     end = x.horizon - 1
     begin = end - period
     if begin < period:
@@ -24,17 +29,19 @@ def repeating(model, x, period):
         raise InputError(f"{problem}; expected a horizon of {period + back + 1} at least")
     counted = list(x.own.values())
     parts = [_waiting(model, x, begin, end)]
+    parts += [equal(x.own[each.name][end], x.own[each.name][begin]) for each in model.own_columns if each.level]
     if not model.windows:
         counted.append(x.K)
         parts += [_delays(x, name, period) for name in model.measures]
-    if len(x.flows) > 1:  # what is behind what is sent by any flow later came within the trace
+    if len(x.flows) > 1:  # so that all bytes ahead of later ones arrived within the trace
         parts.append(x.S[begin] >= x.admitted(0))
     for flow in x.flows if model.windows else ():
-        name = found_losses(len(x.flows), flow.number).name
+        name = dupack_losses(len(x.flows), flow.number).name
         if name in x.own:
-            losses = x.own[name]
-            stays = every(equal(losses[end], losses[begin]), equal(flow.S[end], flow.S[begin]))
-            parts.append(some(stays, equal(flow.Ld[end] - losses[end], flow.Ld[begin] - losses[begin])))
+            by_acks = x.own[name]
+            same = equal(by_acks[end], by_acks[begin])  # no acknowledgement arrives that could reveal another loss
+            alike = equal(flow.Ld[end] - by_acks[end], flow.Ld[begin] - by_acks[begin])
+            parts.append(either(equal(flow.S[end], flow.S[begin]), same, alike))
     for flow, let in zip(x.flows, model.let(x) if model.windows else (), strict=False):
         parts.append(equal(let[end] - flow.S[end], let[begin] - flow.S[begin]))
     for flow in x.flows:
@@ -47,7 +54,10 @@ def repeating(model, x, period):
 
 
 def exclusions(model, reads):
-    """Yield what a question about executions that repeat themselves leaves out. reads: what controllers read."""
+    """Yield the executions that a question about repeating executions leaves out.
+
+    `reads` has the names that controllers read.
+    """
     if not model.windows:
         return
     yield Exclusion("late losses", f"a loss is found more than {LONGEST} steps later")
@@ -62,19 +72,19 @@ def exclusions(model, reads):
 
 
 def _waiting(model, x, begin, end):
-    """As many tokens came as bytes were served."""
+    """Return the condition that as many tokens arrived as bytes were served."""
     tokens = (lambda t: model.tokens(x, t)) if model.windows else (lambda t: x.K[t])
     return equal(tokens(end) - tokens(begin), x.S[end] - x.S[begin])
 
 
 def _counted_on(column, begin, end):
-    """In each period bytes grow alike."""
+    """Return the condition that cumulative bytes grow equally in each period."""
     grown = column[end] - column[begin]
     return every([equal(column[t], column[t - end + begin] + grown) for t in range(end - begin, end)])
 
 
 def _delays(x, name, period):
-    """A measured delay, which these traces know from the first."""
+    """Return the condition that a measured delay repeats. These traces know delays from the start."""
     delay, steps = getattr(x, name), range(1, x.horizon + 1)
     pairs = [(t, k) for t in range(period, x.horizon) for k in steps]
     return every([iff(delay.at_least(t, k), delay.at_least(t - period, k)) for t, k in pairs])

@@ -1,4 +1,4 @@
-"""The synthesis invariant (Eq. 5.3 of the paper; docs/encoding.md, section 7)."""
+"""The synthesis invariant (Eq. 5.3 of the paper; docs/reference/encoding.md, section 7)."""
 
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -8,28 +8,29 @@ from ccmatic.properties.performance import bdp
 from ccmatic.contracts import AllOf, AnyOf, AtMost, Bounds, Compared, Fails, Implied, Property, Stated, WayToFail, share
 from ccmatic.logic import constant, every, no, some
 
-#: The first step that the controller decides.
+#: The first step whose rate the controller sets.
 FIRST = 1
 
-#: What bytes are told in.
+#: The unit of bytes in reports.
 BYTES = "C·R_m"
 
 
 @dataclass(frozen=True)
 class SynthesisInvariant(Property):
-    """Beliefs that hold go on to hold; and the bounds shrink, or each steady-state objective is met or
-    approached.
+    """True beliefs remain true; and either the bounds shrink, or each steady-state objective is met or approached.
 
-    utilisation:      least share of the link that must be used.
-    inflight_rates:   most bytes in flight, in C·(R_m + D) …
-    inflight_packets: … plus this many packets.
-    loss_steps:       most steps with a loss, as a share of the steps decided, plus one.
-    loss_rates:       most bytes lost in all, in C·(R_m + D), for each step with a loss.
-    large_loss:       a loss in one step is large if it exceeds this many packets for each step decided.
-    constrain_loss:   whether a large loss is forbidden even while the bounds shrink: `never`, `always`, or
-                      only in a `large-buffer`.
-    large_buffer:     the buffer, in C·(R_m + D), from which it is large. The paper prints 3; the published
-                      tool uses 5, and with 5 the paper's solutions come out.
+    Attributes:
+        utilisation: The smallest share of the link that must be used.
+        inflight_rates: The allowed bytes in flight are this factor times C·(R_m + D), plus `inflight_packets` packets.
+        inflight_packets: The number of packets that may be in flight in addition.
+        loss_steps: At most this share of the decided steps, plus one step, may have a loss.
+        loss_rates: The allowed bytes of all losses together are this factor times C·(R_m + D) for each step that may
+            have a loss, plus one large loss.
+        large_loss: A loss in one step is large if it exceeds this number of packets times the number of decided steps.
+        constrain_loss: Whether a large loss is forbidden even while the bounds shrink: `never`, `always`, or only with
+            a `large-buffer`.
+        large_buffer: The smallest large buffer, in C·(R_m + D). The paper prints 3. The published tool uses 5, with
+            which the search finds the paper's solutions.
     """
 
     name = "synthesis_invariant"
@@ -44,8 +45,11 @@ class SynthesisInvariant(Property):
     large_buffer: Fraction = Fraction(5)
 
     def ways_to_fail(self, model, buffer):
-        """Three: a belief turns false; nothing shrinks and an objective is neither met nor approached; a large
-        loss that nothing excuses."""
+        """Yield the ways to fail.
+
+        There are three ways: a belief turns false; no bound shrinks, and some objective is neither met nor approached;
+        or a forbidden large loss happens.
+        """
         bounds = tuple(bound.name for bound in model.bounds())
         states = tuple(state.name for state in model.true_states())
         yield WayToFail("beliefs turn false", lambda x: _inconsistent(model, x), any_rates=True, reads=states)
@@ -58,11 +62,11 @@ class SynthesisInvariant(Property):
             )
 
     def objectives(self, model, x):
-        """The parts of Eq. 5.3 by name; an objective reads 'met, or approached'."""
+        """Return the parts of Eq. 5.3 by name; an objective means 'met, or approached'."""
         return {name: reason.condition for name, reason in self.reasons(model, x).items()}
 
     def reasons(self, model, x):
-        """The same, with their numbers."""
+        """Return the same parts with their numbers."""
         parts = {"beliefs stay true": Fails(_inconsistent_at_end(model, x)), "bounds shrink": _shrinks(model, x)}
         parts.update(self.necessary(x))
         if x.buffer.finite and self.constrain_loss != "never":
@@ -70,7 +74,7 @@ class SynthesisInvariant(Property):
         return parts
 
     def holds(self, objectives):
-        """Whether the property holds, given the truth of each objective."""
+        """Return whether the property holds, given the truth of each objective."""
         truth = dict(objectives)
         return (
             truth.pop("beliefs stay true")
@@ -79,7 +83,7 @@ class SynthesisInvariant(Property):
         )
 
     def necessary(self, x):
-        """Objective or progress towards it, by name."""
+        """Return by name, for each objective, whether it is met or approached."""
         up, down = _up(x), _down(x)
         end = x.horizon - 1
         parts = {
@@ -148,7 +152,7 @@ def _down(x):
 
 
 def _changed(x, relation):
-    """Rate, inflight or queue are larger (smaller) at the end than at the first step decided."""
+    """Return whether rate, bytes in flight or queue are larger (smaller) at the end than at the first decided step."""
     end = x.horizon - 1
     return AnyOf(
         (
@@ -160,7 +164,7 @@ def _changed(x, relation):
 
 
 def _inconsistent(model, x):
-    """A sample contradicts the path, or a state belief is false at the end."""
+    """Return the condition that a sample contradicts the path, or a state belief is false at the end."""
     false_states = [state.condition for state in _false_states(model, x)]
     return some([bound.false_sample(x) for bound in model.bounds()], false_states)
 
@@ -186,9 +190,9 @@ def _false_states(model, x):
 
 
 def _shrinks(model, x):
-    """C_U - C_L is smaller at the end; on CBR-delay, or C_Llambda is larger."""
+    """Return whether a bound is tighter at the end: C_L or C_U; on CBR-delay also C_Llambda."""
     if not model.bounds():
-        return Stated(f"a bound shrinks, of which {model.name} has none", False)
+        return Stated(f"a bound shrinks, but {model.name} has none", False)
     return AnyOf(tuple(bound.tightens(x) for bound in model.bounds()))
 
 

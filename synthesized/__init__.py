@@ -1,4 +1,4 @@
-"""Controllers that ccmatic or the paper's tool found."""
+"""Controllers that ccmatic or the paper's tool synthesised."""
 
-#: Those of the paper's Listing 2.
+#: The controllers in the paper's Listing 2.
 PUBLISHED = ("cc_probe_drain", "cc_probe_fast", "cc_probe_qdel", "cc_probe_slow", "cc_qdel")

@@ -1,6 +1,6 @@
 """g1_t11_2: found by ccmatic 0.1.0 for the query g1_t11.
 
-Of the class of the paper's cc_probe_drain.
+The same class as the paper's cc_probe_drain.
 
 Query: model ccac; horizon 11; buffer infinite; jitter 1; delay published; property name
 synthesis_invariant, utilisation 1/2, inflight_rates 4, inflight_packets 3, loss_steps 1/2,

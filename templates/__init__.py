@@ -1,1 +1,1 @@
-"""Templates: what shapes a controller may take."""
+"""Templates: the shapes that a synthesised controller may take."""

@@ -1,6 +1,7 @@
-"""AIMD that remembers its window alone: what it adds a step, to what part it falls, and how many lost packets it bears.
+"""AIMD whose only state is its window.
 
-A step is an R_m where R = 1, so that `increase` is in packets per round trip.
+The holes are its increase per step, the factor of its decrease, and the number of lost packets that it tolerates. A
+step is an R_m if R = 1, so `increase` is then in packets per round trip.
 """
 
 from ccmatic.contracts import Sketch

@@ -1,4 +1,4 @@
-"""`if condition: rate else: rate` over the bounds of the link rate and of the queueing delay (Table 2)."""
+"""`if condition: rate else: rate` over the bounds of the link rate and the queueing delay (Table 2)."""
 
 from ccmatic.contracts import Branch, linear_forms
 

@@ -1,4 +1,4 @@
-"""two_branches with three times as many coefficients for each term."""
+"""The template two_branches with three times as many coefficients for each term."""
 
 from fractions import Fraction
 
@@ -6,7 +6,7 @@ from ccmatic.contracts import Branch, linear_forms
 
 
 def steps(first, last, step):
-    """first, first + step, …, last; 0 comes first, so that simple forms do."""
+    """Return first, first + step, …, last. Values near 0 come first, so that the search tries simple forms first."""
     count = (last - first) / Fraction(step)
     return sorted((first + Fraction(step) * i for i in range(int(count) + 1)), key=abs)
 

@@ -1,4 +1,4 @@
-"""What tests need of a machine, and skip where it lacks it; those that judge real time have it to themselves."""
+"""Skip tests whose requirements this machine lacks, and run alone those that depend on real time."""
 
 import os
 import shutil
@@ -14,14 +14,20 @@ from support.turns import turn
 os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "true")
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers():
+    """Start one worker more than there are cores: many tests wait for a clock or for another process."""
+    return len(os.sched_getaffinity(0)) + 1
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item):
-    with turn(item.get_closest_marker("real_time") or "emulator" in item.fixturenames):
+    with turn(item.get_closest_marker("real_time")):
         return (yield)
 
 
 def _without_compiler():
-    """Runs a part of a test, which is skipped if it asks for a C compiler and this machine has none."""
+    """Run a part of a test; skip the test if it requires a C compiler and this machine has none."""
     try:
         return (yield)
     except InputError as error:
@@ -32,19 +38,19 @@ def _without_compiler():
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item):
-    """Fixtures simulate, too."""
+    """Skip a test by name if a fixture of it requires a C compiler and this machine has none."""
     return (yield from _without_compiler())
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item):
-    """Tests that simulate are skipped by name where this machine has no C compiler."""
+    """Skip a test by name if it requires a C compiler and this machine has none."""
     return (yield from _without_compiler())
 
 
 @pytest.fixture(scope="session")
 def emulator():
-    """Skips the tests that emulate where this machine cannot."""
+    """Skip tests that emulate if this machine cannot."""
     try:
         machine.require()
         kinds.flow("cubic")
@@ -56,6 +62,6 @@ def emulator():
 
 @pytest.fixture(scope="session")
 def iperf3(emulator):
-    """Skips the tests that emulate the kernel's flows where this machine cannot."""
+    """Skip tests that emulate the kernel's flows if this machine has no iperf3."""
     if not shutil.which("iperf3"):
         pytest.skip("no iperf3 on this machine")

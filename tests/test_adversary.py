@@ -1,4 +1,4 @@
-"""Adversaries: what they choose keeps the budget, is what senders then have, and harms whom it should."""
+"""Adversaries: their choices keep the budget, senders observe these choices, and the right senders are harmed."""
 
 import json
 import tomllib
@@ -65,7 +65,7 @@ def swings(state, seen, key):
 
 @pytest.mark.parametrize("budget, window", [(0.5, 1), (3, 4)])
 def test_a_trace_keeps_the_budget(budget, window):
-    """Eq. 8, at every step, of what wants to change most."""
+    """Eq. 8 holds at every step for an adversary that wants the largest changes."""
     attack = adversaries.attack(
         {"target": "constant:40"}, {"steps": 40, "budget": budget, "window": window}, threshold=0.0
     )
@@ -93,7 +93,7 @@ def up_and_down(state, seen, key):
 
 @pytest.mark.slow
 def test_a_policy_in_an_envelope_stays_in_it_under_attack(tmp_path):
-    """What it sends is what the envelope leaves, or a packet, in whole bytes."""
+    """It sends a rate of the envelope or a packet, in whole bytes."""
     policy(tmp_path / "made.json", act="envelope:cc_qdel_wide")
     attack = adversaries.attack({"target": f"policy:{tmp_path}/made.json"}, {"steps": 60, "budget": 4, "window": 2})
 
@@ -113,7 +113,7 @@ def test_a_policy_in_an_envelope_stays_in_it_under_attack(tmp_path):
 
 @pytest.mark.slow
 def test_copa_under_attack_is_copa_stalls():
-    """Where acknowledgements stall, of which no execution of `copa` tells, its window stays."""
+    """When acknowledgements stall, the window stays. No execution of `copa` covers this."""
 
     def found(name):
         attack = adversaries.attack({"target": name}, {"steps": 60, "budget": 4, "window": 2})
@@ -137,8 +137,9 @@ def test_what_is_learned_is_that_little_is_used_and_much_is_delayed():
 
 @pytest.mark.parametrize("name", ["vegas", "bbr_v1"])
 def test_a_least_rtt_that_is_wrong_is_what_a_sender_measures(name):
-    """Where it is right nothing differs from no adversary; where it is too short Vegas sees a queue that is none, and
-    BBR a link that holds less than it does."""
+    """The correct RTT has no effect. Too small an RTT makes Vegas see a queue that does not exist, and lets BBR believe
+    in too small a BDP.
+    """
     links = {"steps": 80, "interval": "1/4", "links": "constant", "rate": 24, "first": 1, "buffer_bdp": 2}
     attack = adversaries.attack({"target": name, "level": "feature", "within": 0.5}, links)
     found = adversaries.play(attack, lambda state, seen, key: jnp.array([[0.0], [-1.0]]), 2)
@@ -150,7 +151,9 @@ def test_a_least_rtt_that_is_wrong_is_what_a_sender_measures(name):
 
 
 def test_what_a_policy_observes_is_of_the_wrong_least_rtt():
-    """Orca's vectors hold the least RTT; each stays as it was when it was measured, and there is none at first."""
+    """Orca's vectors contain the smallest RTT. Each keeps its value from the time of its measurement; initially there
+    is none.
+    """
     link = LinkOptions(rate=24, rtt=20, steps=5)
     environment = Environment(link, observe="orca", act="orca", reward="orca", history=3)
 
@@ -185,7 +188,7 @@ def test_an_adversary_of_what_is_measured_is_beside_its_target_unharmed(folder, 
 
 
 def feature(folder, tmp_path):
-    """The file of an adversary at the level of what is measured, that has learned nothing yet."""
+    """Write the file of an untrained adversary at the level of measurements."""
     text = json.loads((folder / "harm.json").read_text())
     text["query"]["adversary"] = {"target": "constant:9", "level": "feature", "within": 0.5, "runs": 2}
     text["query"]["environment"] = {"steps": 60}
@@ -247,7 +250,7 @@ def test_two_traces_of_one_name_are_refused(folder, tmp_path):
         ("[agent]", "runs = 0\n[agent]", "runs is 0; expected a whole number, at least 1"),
         ("[agent]", 'level = "features"\n[agent]', "unknown level 'features'; did you mean 'feature'"),
         ("[agent]", 'level = "feature"\n[agent]', r"\[adversary\] has no within; expected"),
-        ("[agent]", "within = 0.5\n[agent]", "within is of the level 'feature'"),
+        ("[agent]", "within = 0.5\n[agent]", "within belongs to the level 'feature'"),
         ("[agent]", 'level = "feature"\nwithin = 1.5\n[agent]', "within is 1.5; expected a number between 0 and 1"),
     ],
 )
@@ -260,7 +263,7 @@ def test_what_cannot_be_learned_is_said(tmp_path, before, after, message):
 
 
 def test_a_file_of_other_actions_is_refused(folder, tmp_path):
-    """An adversary is no sender's policy, and one for other observations is none of this attack."""
+    """An adversary is no sender's policy. An adversary for other observations does not fit this attack."""
     with pytest.raises(InputError, match="ccmatic policy 1"):
         policies.load(folder / "harm.json")
     text = json.loads((folder / "harm.json").read_text())

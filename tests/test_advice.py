@@ -7,6 +7,7 @@ from click.testing import CliRunner
 
 from ccmatic.cli.commands import cli
 from ccmatic.query import advice, make
+from support.cli import run
 
 HYSTART = "--model {} with a horizon {} times as long: hystart compares delays with parts of R_m, and a step is {}"
 
@@ -53,3 +54,33 @@ def test_commands_print_it_for_people_and_as_json(command, tmp_path):
     assert "    try: --model ccac_windows:R=4 with" in CliRunner().invoke(cli, asked).stdout
     line = json.loads(CliRunner().invoke(cli, [*asked, "--json"]).stdout.splitlines()[0])
     assert line["advice"][0].startswith("--model ccac_windows:R=4 with")
+
+
+@pytest.mark.parametrize("expect, advised", [("utilisation >= 50%", True), ("no timeout", False)])
+def test_a_counterexample_is_of_one_trace_and_worst_is_advised_where_there_is_an_amount(expect, advised, tmp_path):
+    about = ["reno", "--on", "24 mbit, rtt 40 ms, buffer 1 bdp", "--expect", expect, "--out", tmp_path]
+    code, out, _ = run("verify", *about)
+    assert code == 1 and f"{expect}: in this trace " in out
+    assert ("    try: `worst` with the same options" in out) is advised
+    code, out, _ = run("verify", *about, "--json")
+    assert ("advice" in json.loads(out)) is advised
+    code, out, _ = run("worst", *about)
+    assert code == (1 if advised else 2) and "try: `worst`" not in out
+
+
+@pytest.mark.parametrize(
+    "controller, start, expect, says",
+    [
+        ("reno", "any", "queue <= 1/2 bdp", "At t = 0, 1 C·R_m waits from before the trace"),
+        ("vegas", "any", "utilisation >= 90%", "is measured, of bytes that waited since before the trace"),
+        ("vegas", "start", "utilisation >= 90%", None),
+    ],
+)
+def test_what_is_from_before_the_trace_is_said(controller, start, expect, says, tmp_path):
+    about = [controller, "--on", "24 mbit, rtt 40 ms, buffer 1 bdp", "--expect", expect, "--from", start]
+    code, out, _ = run("verify", *about, "--out", tmp_path, "--verbose")
+    assert code == 1 and ("At t = 0" in out, (says or "") in out) == (says is not None, True)
+    assert ("try: --from converged, or --from start: the first step alone" in out) is ("queue" in expect)
+    (file,) = tmp_path.glob("*.json")
+    run("replay", file, "--html", tmp_path / "page.html")
+    assert ("At t = 0" in (tmp_path / "page.html").read_text()) is (says is not None)

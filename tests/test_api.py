@@ -13,7 +13,7 @@ QUERY = cm.load_query("g1_t5")
 
 
 def halved(C_L):
-    """Half of what the link surely serves."""
+    """Send at half of the rate that the link surely serves."""
     return C_L / 2
 
 
@@ -33,7 +33,7 @@ def test_what_is_no_controller_is_said():
     typed = {}
     exec("def typed(C_L):\n    return C_L", typed)
     for given, message in (
-        (typed["typed"], "the source of the function typed is not to be had"),
+        (typed["typed"], "the source of the function typed is not available"),
         (lambda C_L: C_L, "a lambda is no controller"),
         (3, "3 is no controller; expected a function, the name or path of a file, or source text"),
         ("always_halve", "did you mean 'always_half'"),

@@ -1,4 +1,4 @@
-"""`import ccmatic` stays cheap: what it offers is imported when it is asked for."""
+"""`import ccmatic` stays cheap: modules are imported when one of their names is first used."""
 
 import subprocess
 import sys

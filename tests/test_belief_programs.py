@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import pytest
 
+import ccmatic as cm
 from ccmatic.base import BYTES, RATE, TIME, InputError
 from ccmatic.compilers.c.window import window_functions
 from ccmatic.contracts import Program, RunningMax, StateBelief, Watched, load_definition, sender_belief
@@ -24,6 +25,34 @@ REFUSED = {
 }
 
 
+SAMPLES = (
+    "def C_L(acked, R_m, D, time, step):\n    return max(\n        acked / (3 * step) for k in past if {}\n    )\n"
+)
+
+#: Conditions on what came a time before, which lies in the window; and others that read what is to come.
+BEFORE = [
+    *("acked[k - step] > 0", "acked[time - k] > 0", "acked[R_m - step] > 0", "acked[max(0, D - step)] > 0"),
+    *("all(acked[k - j - step] > 0 for j in since(k))", "any(acked[time - j - step] > 0 for j in since(time))"),
+]
+TO_COME = [
+    *("acked[k - 2 * step] > 0", "acked[D - step] > 0", "acked[step - R_m] > 0", "acked[min(k, D - k)] > 0"),
+    *("all(acked[j - step] > 0 for j in since(k))", "all(acked[k - j - 2 * step] > 0 for j in since(k))"),
+]
+
+
+@pytest.mark.parametrize("test", BEFORE)
+def test_a_program_reads_what_came_before(test):
+    Program(SAMPLES.format(test), {"C_L": RATE})
+
+
+@pytest.mark.parametrize("test", TO_COME)
+def test_a_program_that_may_read_a_step_to_come_is_refused(test):
+    """With a solver's unknowns it would read later observations, and in C an unwritten step."""
+    with pytest.raises(InputError, match="may read a future step; expected an offset of at least 0") as error:
+        Program(SAMPLES.format(test), {"C_L": RATE})
+    assert error.value.line == 3
+
+
 @pytest.mark.parametrize("source", REFUSED)
 def test_what_is_no_program_is_refused(source):
     with pytest.raises(InputError) as error:
@@ -41,7 +70,7 @@ def test_a_message_names_the_line_of_the_file_around_the_text(tmp_path):
 
 
 def window(**columns):
-    """What a sender has seen of a window, by whole steps."""
+    """Return a sender's observations of a window, by whole steps."""
     x = Watched(load_definition("models", "MODEL", "ccac"), len(columns["S"]), 1, Fraction(1))
     for t in range(len(columns["S"])):
         row = {name: columns.get(name, columns["S"])[t] for name in ("A", "S", "L", "Ld", "r", "timely", "excess")}
@@ -69,21 +98,20 @@ def test_a_belief_is_rounded_to_the_safe_side_in_c():
 
 
 def test_c_clips_a_difference_unless_it_is_of_a_later_and_an_earlier_count():
-    """What is not known to be at least 0 counts as 0 where it is less: without that it would wrap to a huge number."""
+    """A difference that may be negative is clipped at 0. Otherwise it would wrap to a huge number."""
     growing = [
         ("acked - acked[k]", "past"),
         ("sent[k - step] - sent[k]", "past"),
         ("acked - acked[time]", "past"),
+        ("acked - acked[max(0, D - step)]", "past"),
         ("acked + C_L * step", "past"),
     ]
     others = [
         ("acked[k] - acked", "past"),
         ("lost - lost[k]", "past"),
         ("sent - acked[k]", "past"),
-        ("sent[k - 2 * step] - sent[k]", "past"),
-        ("acked - acked[D - 2 * step]", "past"),
+        ("sent[time - k] - sent[k]", "past"),
         ("admitted", "past"),
-        ("sent[k - step] - sent[k]", "since(time)"),
     ]
     head = "def C_L(sent, acked, lost, admitted, C_L, D, time, step):"
     for term, over in [*growing, *others]:
@@ -93,6 +121,14 @@ def test_c_clips_a_difference_unless_it_is_of_a_later_and_an_earlier_count():
             program, "C_L", start=lambda x, t: True, true_start=lambda x: 1, holds=lambda x, bound: True
         )
         assert ("ccm_amount(" not in window_functions([bound], 1)) == ((term, over) in growing), (term, over)
+
+
+def test_the_later_of_two_times_is_one_index_in_c():
+    source = "def C_L(acked, step):\n    return max(acked[max(0, k - 2 * step)] / step for k in past)\n"
+    bound = RunningMax.of(
+        Program(source, {"C_L": RATE}), "C_L", start=lambda x, t: True, true_start=lambda x: 1, holds=lambda x, b: True
+    )
+    assert "w->acked[ccm_index(t - (unsigned)(ccm_max(0, (int64_t)k - 2)))]" in window_functions([bound], 1)
 
 
 def test_senders_by_a_window_refuse_what_they_do_not_observe():
@@ -124,3 +160,56 @@ def test_a_time_before_the_window_is_named():
     ) as e:
         Program(source, {"most": BYTES}).at(x, 1).value("most")
     assert e.value.line == 2
+
+
+NAMES = ("one", "two", "three")
+CHAIN = """\
+def one(sent, lost, acked):
+    return sent - lost - acked
+
+def two(one):
+    return one + one
+
+def three(two):
+    return two + two
+"""
+
+MODEL = """from ccmatic.contracts import BYTES, Program, StateBelief
+from ccmatic.models.ccac import CCAC
+
+PROGRAM = Program({!r}, dict.fromkeys(("one", "two", "three"), BYTES), __file__)
+MODEL = CCAC()
+MODEL.beliefs = (*MODEL.beliefs, *(StateBelief.of(PROGRAM, name) for name in {}))
+"""
+
+
+def model(folder, order, program=CHAIN):
+    file = folder / "mine.py"
+    file.write_text(MODEL.format(program, order))
+    return load_definition("models", "MODEL", str(file), allow_code=True)
+
+
+def test_a_belief_that_beliefs_read_in_turn_is_encoded(tmp_path):
+    """`one` was not, and a message said that the trace lacks it."""
+    assert model(tmp_path, NAMES).closure(["three"]) == {*NAMES}
+    controller = "def rate(C_L, three, R_m):\n    return C_L / 2 if three > 16 * C_L * R_m else 2 * C_L\n"
+    network = cm.Network(str(tmp_path / "mine.py"), "infinite", 4)
+    assert cm.verify(controller, cm.Query(network, "synthesis_invariant")).verdict == "holds"
+
+
+@pytest.mark.parametrize(
+    "order, program, message",
+    [
+        (NAMES[::-1], CHAIN, "`three` reads `two` at its own step, when that is computed after `three`"),
+        (
+            ("one",),
+            CHAIN.replace("one(", "one(one, ").replace("return sent", "return one"),
+            "when that is being computed",
+        ),
+        (NAMES, CHAIN.replace("two(one)", "two(three, one)").replace("one + one", "three"), "computed after `two`"),
+    ],
+)
+def test_a_belief_that_reads_one_of_its_own_step_that_is_not_known_yet_is_refused(tmp_path, order, program, message):
+    """Exported C read what stood there before, and a solver took any value that agrees with itself."""
+    with pytest.raises(InputError, match=message):
+        model(tmp_path, order, program)

@@ -1,5 +1,8 @@
-"""What is declared to be believed beside others: true in every execution of two flows, whatever both send, and no
-sample could say more; true of what a simulation does."""
+"""Beliefs that are declared sound beside other flows.
+
+They are true in every execution of two flows with any senders, and as tight as the samples permit. They are also true
+in simulations.
+"""
 
 import pytest
 from ccmatic.models.beliefs.beside_others import WINDOW

@@ -5,8 +5,9 @@ import json
 import pytest
 
 import ccmatic as cm
+from ccmatic.contracts import Proof
 from ccmatic.logic import isolated
-from ccmatic.proving import ACCEPTED, check, load_result, window_shapes
+from ccmatic.proving import ACCEPTED, REJECTED, check, load_result, window_shapes
 from ccmatic.verification import Outcome, replay
 from support import ROOT
 from support.cli import run
@@ -18,6 +19,15 @@ mark: bytes = 0  # where it begins
 def update(window, mark, MSS):
     window = MSS
     mark = mark + 100 * MSS
+def send(window):
+    return window
+"""
+#: Its window grows without bound; its mark does not overtake the acknowledged bytes.
+ONLY_STATE = """window: bytes = above(0)
+mark: bytes = anything()
+def update(window, mark, acked, MSS):
+    window = window + 100 * MSS
+    mark = acked
 def send(window):
     return window
 """
@@ -40,14 +50,15 @@ def test_a_bound_that_no_window_keeps_is_dropped_and_the_others_are_found(runs_a
     result = load_result(tmp_path / "window_kept-runs_away_begun_anywhere_T3.json")
     assert result.controller.source == RUNS_AWAY.replace("= 0 ", "= anything() ")
     assert replay(result.constants["mark ahead"].edge.trace).outcome is Outcome.BREAKS
-    assert "mark - what was admitted - 3·MSS ≤ ∞·C·R_m" in lines[-2]["claim"][0]
+    (claim, _) = lines[-2]["claim"]
+    assert "cwnd - β - MSS ≤ 0·C·R_m; undetected losses" in claim and "∞" not in claim and "mark" not in claim
     assert isolated(lambda: check(result).verdict)() == ACCEPTED
 
 
 @pytest.mark.parametrize(
     "controller, why",
     [
-        ("aimd", "aimd_begun_anywhere reads `time`, which begins anew in each window"),
+        ("aimd", "aimd_begun_anywhere reads `time`, which restarts in each window"),
     ],
 )
 def test_where_windows_do_not_join_nothing_is_searched_for(controller, why, tmp_path):
@@ -62,6 +73,30 @@ def test_where_no_bound_is_kept_the_window_that_breaks_the_last_is_saved(tmp_pat
     assert code == 1 and line["why"].startswith("no bound is kept: the last breaks 'steady: leads on'; the window is")
     (file,) = tmp_path.glob("*-traces/no_window.json")
     assert cm.replay(file).outcome is Outcome.BREAKS
+
+
+def test_a_bound_of_state_alone_proves_nothing(tmp_path):
+    """Only a byte position in the state is bounded. Such a proof was said to hold."""
+    file = tmp_path / "grows.py"
+    file.write_text(ONLY_STATE)
+    code, out, _ = run("prove", file, "--horizon", "3", "--out", tmp_path / "proofs")
+    assert code == 3 and out.endswith("\nwindow_kept: unknown: the shapes bound nothing of this controller\n")
+    assert "∞" not in out and "written" not in out and not [*(tmp_path / "proofs").iterdir()]
+    how = "--proof", "window_kept", "--horizon", "3", "--out", tmp_path / "proofs", "--json"
+    code, out, _ = run("prove", file, *how)
+    *_, last = map(json.loads, out.splitlines())
+    validate(last, "ProofLine")
+    assert (last["proved"], last["claim"], last["result"]) == (False, [], None)
+
+
+def test_a_saved_proof_of_dropped_bounds_is_rejected(tmp_path, monkeypatch):
+    """Earlier versions wrote such files."""
+    monkeypatch.setattr(Proof, "bounds_nothing", lambda proof, values: False)
+    (tmp_path / "grows.py").write_text(ONLY_STATE)
+    saved = cm.prove(tmp_path / "grows.py", "window_kept", tmp_path, horizon=3).file
+    monkeypatch.undo()
+    result = check(load_result(saved))
+    assert result.verdict == REJECTED and "every bound is dropped" in str([each.fault for each in result.findings])
 
 
 @pytest.mark.slow

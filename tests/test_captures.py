@@ -1,4 +1,4 @@
-"""Captures as logs of packets: what a sender hears of what it sent, and what two ends saw."""
+"""Captures as logs of packets: one end's view of its own packets, and the view of both ends."""
 
 import struct
 
@@ -132,8 +132,9 @@ def test_what_the_network_card_cuts_is_cut(tmp_path):
 
 
 def test_two_captures_tell_what_was_lost_and_when_the_rest_arrived(tmp_path):
-    """By two clocks, of which the receiver's is behind; identities tell a segment from the same sent again. What is
-    before the first that both have, and after the last, may have been missed."""
+    """The ends have two clocks, and the receiver's is behind. Identities distinguish a segment from its retransmission.
+    Packets before the first common one, or after the last, may be missing.
+    """
     datagrams = [ip(A, B, dpkt.udp.UDP(sport=7, dport=8, ulen=58, data=bytes([n]) * 50), 17) for n in range(3)]
     segments = [tcp(A, B, 100 * n, length=100, identity=7 + n) for n in range(4)]
     again = tcp(A, B, 200, length=100, identity=20)
@@ -160,7 +161,7 @@ def test_the_clocks_of_two_captures_are_said(tmp_path):
     assert (code, err) == (0, "")
     assert "the receiver's is 540 ms behind" in out and "captured at both ends" in out
     code, out, err = run("fit", first, "--received", second)
-    assert (code, out) == (2, "") and "expected --rtt" in err
+    assert (code, out) == (2, "") and "--rtt is missing" in err
 
 
 def test_two_files_are_two_captures(tmp_path):
@@ -210,10 +211,10 @@ def test_a_capture_that_is_cut_off_is_told_with_its_record(tmp_path, size, line,
             "record 4 was captured 0.5 ms before the record before it",
         ),
         ([], ETHERNET, None, "a capture without packets"),
-        (TRANSFER[:4], ETHERNET, None, "no data over TCP that is acknowledged"),
-        (TRANSFER[4:7], ETHERNET, None, "no data over TCP that is acknowledged"),
-        ([(0, b"\x45" + bytes(40))], ETHERNET, None, "no data over TCP"),
-        ([(0, b"\0")], RAW, None, "no data over TCP"),
+        (TRANSFER[:4], ETHERNET, None, "no acknowledged TCP data"),
+        (TRANSFER[4:7], ETHERNET, None, "no acknowledged TCP data"),
+        ([(0, b"\x45" + bytes(40))], ETHERNET, None, "no acknowledged TCP data"),
+        ([(0, b"\0")], RAW, None, "no acknowledged TCP data"),
     ],
 )
 def test_a_capture_that_is_no_log_is_told(tmp_path, rows, link, line, says):

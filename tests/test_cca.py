@@ -1,4 +1,4 @@
-"""Controllers: what is accepted, that running and encoding agree, what is printed, the shipped files."""
+"""Controllers: the accepted language, the agreement of Python and encoding, the printed form, and the shipped files."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""CCAC's published verdicts are those of `ccac2021`; what is asked of it is parsed and never run."""
+"""CCAC's published verdicts are those of `ccac2021`. Queries in its language are parsed and never executed."""
 
 import json
 from fractions import Fraction

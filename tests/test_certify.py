@@ -141,7 +141,7 @@ def test_the_clauses_do_not_depend_on_what_was_made_before():
 
 
 def faults(formulas, certificate, changes):
-    """What the check says of the certificate after each change, a function that changes a copy of it."""
+    """Return the check's result for the certificate after each change. A change is a function that edits a copy."""
     for change in changes:
         changed = deepcopy(certificate)
         change(changed)

@@ -128,7 +128,7 @@ BAD = {
     "an unwritable --out": (["synth", "g1_t4", "--out", "file/folder"], "cannot write files there"),
     "an unwritable --smt2": (["verify", "cc_qdel", *CCAC, "--smt2", "file/q.smt2"], "cannot write"),
     "an unknown option": (["verify", "cc_qdel", "--modle", "ccac"], "--modle"),
-    "no network": (["verify", "cc_qdel"], "--model, --buffer, --horizon missing"),
+    "no network": (["verify", "cc_qdel"], "--on and --expect missing"),
     "an unknown solver": (["verify", "cc_qdel", *CCAC, "--solver", "z4"], "z4"),
     "a belief that the model lacks": (["verify", "cc_probe_slow", *CCAC], "unknown parameter `C_Llambda`"),
     "jitter on the ideal link": (

@@ -1,4 +1,4 @@
-"""Controllers as text: what is refused, and where; those that are shipped, as they are printed."""
+"""Controllers as text: refusals with their position, and the printed form of the shipped ones."""
 
 import contextlib
 

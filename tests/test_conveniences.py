@@ -1,4 +1,4 @@
-"""What a command takes the way that people put it, and what it says was meant where that is something else."""
+"""Forms in which people write arguments of commands, and hints when they probably meant something else."""
 
 import io
 import json
@@ -32,7 +32,7 @@ name = "parts/forms.py"
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    """Runs `ccmatic …` in an empty folder: the exit code, what it printed and its complaint."""
+    """Run `ccmatic …` in an empty folder; return the exit code, the output and the error."""
     monkeypatch.chdir(tmp_path)
     return cli.run
 
@@ -63,7 +63,7 @@ def test_a_threshold_that_is_none(run, given, said):
 
 def test_a_query_has_its_own_thresholds(run):
     code, _, complaint = run("verify", "cc_qdel", "--query", "g1_t4", "--threshold", "inflight_rates=3")
-    assert code == 2 and "--query says what --threshold would" in complaint
+    assert code == 2 and "--query and --threshold exclude each other" in complaint
 
 
 def test_a_property_in_a_file(run):

@@ -1,4 +1,4 @@
-"""Copa at any step of its life: each window of what Copa does is one of its, and what is proved of it is checked."""
+"""Copa at any step of its life: its windows include those of Copa, and its proof is checked."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -21,7 +21,7 @@ ANYWHERE = Query(Network("ccac2021_anywhere_non_composing", "infinite", HORIZON 
 @cache
 @isolated
 def executions():
-    """Of Copa as published, from its first step on: little served, a small window, a queue that waits, a delay."""
+    """Executions of published Copa from its first step: little service, a small window, a standing queue, a delay."""
     found = []
     for what in ("S[T-1] < T / 2", "c_f[0][4] > c_f[0][1] + alpha"):
         query = Query(Network("ccac2021_non_composing", "infinite", HORIZON), "avoids", what=what)
@@ -83,7 +83,7 @@ def changed(folder, **parts):
 def test_its_windows_join_where_they_have_two_steps_in_common(tmp_path):
     assert faults("copa_any_start") == []
     (told,) = faults(changed(tmp_path, common=1, states="(ANY,)"))
-    assert told == "copa_any_start decides from step 2 of a window on, and windows have but one step in common"
+    assert told == "copa_any_start decides from step 2 of a window on, and windows have only one step in common"
 
 
 def test_a_delay_that_is_not_known_has_to_allow_what_any_does():
@@ -91,7 +91,7 @@ def test_a_delay_that_is_not_known_has_to_allow_what_any_does():
     text = (ROOT / "examples" / "controllers" / "copa_any_start.py").read_text()
     less = text.replace("not window * least > MSS * (R_m + least)", "window * least <= MSS * (R_m + least)")
     (told,) = faults("copa_any_start", less)
-    assert "need not do, of a delay that it does not know" in told
+    assert "at a delay that it does not know" in told
 
 
 def test_a_condition_on_more_steps_than_are_in_common_is_told(tmp_path):

@@ -1,5 +1,7 @@
-"""What check-cover does not take for a decision: candidates that are none, counterexamples of nobody or to another,
-solutions that are none."""
+"""Invalid decisions that check-cover refuses.
+
+Examples are candidates outside the template, counterexamples for other controllers or none, and false solutions.
+"""
 
 from dataclasses import replace
 
@@ -63,11 +65,11 @@ def test_the_source_is_that_of_the_candidate(small, tmp_path, stated):
 
 
 def test_a_counterexample_of_nobodys_rates_strikes_nothing(small, tmp_path):
-    """As beliefs stay true on it."""
+    """The reason is that its beliefs stay true."""
     _, events = small
     trace = small_run.resaved(events[first(events, store.COUNTEREXAMPLE)].trace, controller=None)
     report = with_event(small, tmp_path, store.COUNTEREXAMPLE, trace=trace)
-    assert "its rates are nobody's" in report.faults[0] and not report.covered
+    assert "no controller chose its rates" in report.faults[0] and not report.covered
 
 
 @pytest.mark.parametrize("changes", [{"trace": None}, {"trace": "{}"}, {"way": "no way"}, {"kind": "another"}], ids=str)
@@ -91,7 +93,7 @@ def test_one_class_is_one_solution(small, tmp_path):
     path, events = small
     again = replace(events[first(events, store.SOLUTION)], number=len(events) + 1)
     report = small_run.check(small_run.copy(path, tmp_path / "forged.db", [*events, again]))
-    assert "it is of the class of event" in report.faults[0] and not report.covered
+    assert "it has the same class as event" in report.faults[0] and not report.covered
 
 
 def test_a_solution_that_a_counterexample_breaks_is_none(small, tmp_path):
@@ -103,7 +105,7 @@ def test_a_solution_that_a_counterexample_breaks_is_none(small, tmp_path):
 
 
 def falsely_solved(small, target):
-    """A run without counterexamples, each class of which is a solution."""
+    """A run without counterexamples that claims each class as a solution."""
     path, _ = small
     everyone = [(c, a, b) for c in range(7) for a in range(3) for b in range(3)]
     classes = {small_run.kind(candidate): candidate for candidate in everyone}

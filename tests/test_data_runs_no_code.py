@@ -44,7 +44,7 @@ def definition(tmp_path, ran):
 
 
 def trace(tmp_path, source, **query):
-    """A copy of a trace in which the query is edited, saved as one that nobody altered."""
+    """Save a copy of a trace with an edited query and a valid digest."""
     loaded = Trace.load(source)
     for key, value in query.items():
         loaded.query[key] = value

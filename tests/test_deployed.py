@@ -73,7 +73,7 @@ kinds = pytest.mark.parametrize("kind", KINDS)
 @kinds
 @seeds
 def test_beliefs_are_those_of_the_model(kind, seed):
-    """By the engine's laws, and by docs/encoding.md in plain Python."""
+    """By the engine's laws, and by docs/reference/encoding.md in plain Python."""
     run, sender, units = deployed(kind, seed)
     assert len(sender.windows) == (STEPS - 2) // PERIOD
     for _, trace in window_traces(run, sender, units, timed=False):
@@ -110,7 +110,7 @@ def test_timeouts_are_those_of_the_encoding(kind, seed, changing):
 
 
 def timed_out(window, S, D, alpha):
-    """docs/encoding.md, section 6, in plain Python."""
+    """docs/reference/encoding.md, section 6, in plain Python."""
     m, M = (window.before_timeout[name] for name in ("C_L", "C_U"))
     C_L, C_U = (window.beliefs[name] for name in ("C_L", "C_U"))
     e = len(S) - 1

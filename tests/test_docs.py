@@ -14,9 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from ccmatic import api as cm
 from ccmatic import query as queries
 from ccmatic.base import InputError
-from ccmatic.contracts import Bounds, execution
+from ccmatic.contracts import Bounds, Buffer, execution, load_definition
 from ccmatic.emulation import machine
 from support import ROOT
 from support.cli import run as ccmatic
@@ -42,7 +43,7 @@ def examples(page):
 
 
 def evaluate(example):
-    """Write, run or execute a block in the folder of its page; what is wrong, or None."""
+    """Write, run or execute a block in the folder of its page; return the fault, or None."""
     title, language = example.region.lexemes["title"], example.region.lexemes["language"]
     folder = example.namespace["folder"]
     if title:
@@ -55,7 +56,7 @@ def evaluate(example):
 
 
 def console(text, folder):
-    """What is wrong with a session of `$ command` lines, each followed by its output."""
+    """Return the fault of a session of `$ command` lines with their outputs, or None."""
     for command, expected in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", text, re.MULTILINE):
         code, output = typed(command, folder)
         output += f"[exit {code}]\n" if code else ""
@@ -169,13 +170,23 @@ def test_links_of_a_page_lead_somewhere(page):
         assert not anchor or anchor in anchors(file), f"{page.name} links to {file.name}#{anchor}"
 
 
+def test_every_guide_is_at_most_two_clicks_from_the_home_page():
+    guides = re.search(r"How do I ….*?(?=\n  - \w)", (ROOT / "mkdocs.yml").read_text("utf-8"), re.DOTALL)[0]
+    home = ROOT / "docs" / "index.md"
+    once = {file.resolve() for file, _ in links(home)}
+    twice = {file.resolve() for page in once if page.suffix == ".md" for file, _ in links(page)}
+    pages = {ROOT / "docs" / name for name in re.findall(r"[\w/-]+\.md", guides)}
+    assert len(pages) > 8 and pages <= once | twice
+
+
 def test_the_encodings_have_every_section_that_is_cited():
-    """By docstrings, comments and tests, as `docs/encoding.md, section 6`."""
-    sections = set(re.findall(r"^## (\d+)\. ", (ROOT / "docs" / "encoding.md").read_text("utf-8"), re.MULTILINE))
+    """By docstrings, comments and tests, as `docs/reference/encoding.md, section 6`."""
+    text = (ROOT / "docs" / "reference" / "encoding.md").read_text("utf-8")
+    sections = set(re.findall(r"^## (\d+)\. ", text, re.MULTILINE))
     cited = {}
     for folder in ("ccmatic", "models", "properties", "templates", "proofs", "tests"):
         for file in [*(ROOT / folder).rglob("*.py"), *(ROOT / folder).rglob("*.h")]:
-            for number in re.findall(r"docs/encoding\.md,\s+sections? (\d+)", file.read_text("utf-8")):
+            for number in re.findall(r"docs/reference/encoding\.md,\s+sections? (\d+)", file.read_text("utf-8")):
                 cited.setdefault(number, file)
     assert len(cited) > 5 and cited.keys() <= sections
 
@@ -183,9 +194,9 @@ def test_the_encodings_have_every_section_that_is_cited():
 MODELS = ("ccac", "varying", "cbr_delay", "ideal")
 
 
-def laws(models):
+def laws(models, buffers=("infinite", ">=1")):
     """The name of every law, of models with any buffer; a belief's as the encodings have it, NAME for the belief."""
-    for model, buffer, deployed in product(models, ("infinite", ">=1"), (False, True)):
+    for model, buffer, deployed in product(models, buffers, (False, True)):
         query = queries.make(model, buffer, 4)
         bounds = Bounds.DEPLOYED if deployed else Bounds.MOVE
         x = execution(query.model, 4, query.buffer, query.jitter, bounds)
@@ -197,17 +208,27 @@ def laws(models):
 def test_the_encodings_name_the_laws():
     """Every law of senders by a rate is in the encodings by its name, and every name at the side of an equation is a
     law."""
-    text, known = (ROOT / "docs" / "encoding.md").read_text("utf-8"), set(laws(MODELS))
+    text, known = (ROOT / "docs" / "reference" / "encoding.md").read_text("utf-8"), set(laws(MODELS))
     assert [name for name in known if not {name, name.replace("F_", "Q_")} & set(re.findall(r"\w+", text))] == []
-    beside = re.findall(r" {2,}(\w+_\w+)$", "".join(re.findall(r"```text\n(.*?)```", text, re.DOTALL)), re.MULTILINE)
+    beside = re.findall(r" {2,}(\w+_\w+)$", "".join(re.findall(r"```math\n(.*?)```", text, re.DOTALL)), re.MULTILINE)
     assert len(beside) > 20
-    known |= set(laws(["smooth_windows"]))
+    policers = {*laws(["policer"], [">=1"]), *laws(["policer_windows"], [">=1"])}
+    # `lost` is also the name of an observation.
+    known |= {*laws(["smooth_windows"]), *(name.replace("NAME_when", "lost_when") for name in policers)}
+    pauses = load_definition("models", "MODEL", "ccac_windows:application=pauses")
+    known |= {law.name for law in pauses.laws(execution(pauses, 4, Buffer.parse("1"), 1))}
     assert [name for name in beside if not {name, f"NAME_{name.removeprefix('q_U_')}"} & known] == []
 
 
 def test_the_page_of_commands_is_of_today():
     done = runpy.run_path(str(ROOT / "docs" / "make_cli.py"))
     assert done["PAGE"].read_text("utf-8") == done["page"](), "run `python docs/make_cli.py`"
+
+
+def test_every_name_of_the_python_face_is_on_one_page():
+    pages = (ROOT / "docs" / "reference" / "api").glob("*.md")
+    shown = re.findall(r"^::: ccmatic\.api\.(\w+)$", "\n".join(page.read_text("utf-8") for page in pages), re.MULTILINE)
+    assert sorted({*shown} - {"Asked", "Given"}) == sorted(cm.__all__) and len(shown) == len({*shown})
 
 
 @pytest.mark.slow
@@ -225,3 +246,12 @@ def test_the_site_builds(tmp_path):
         text = page.read_text(encoding="utf-8")
         external = r'(?:<script[^>]* src|<img[^>]* src|<link[^>]* rel="stylesheet"[^>]* href)="https?:'
         assert not re.findall(external, text), page
+
+
+def test_guides_and_concepts_keep_to_their_budgets():
+    """In words; what draws a table is none."""
+    sections = (ROOT / "mkdocs.yml").read_text("utf-8").partition("\nnav:\n")[2].partition("  - Reference:\n")[0]
+    pages = [ROOT / "docs" / name for name in re.findall(r": ([\w/-]+\.md)$", sections, re.MULTILINE)]
+    words = {page.name: len(re.findall(r"\S*\w\S*", page.read_text("utf-8"))) for page in pages}
+    assert len(words) > 20 and sum(words.values()) <= 25_000
+    assert {name: count for name, count in words.items() if count > 2_000} == {}

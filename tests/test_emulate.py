@@ -224,7 +224,7 @@ class Broken:
     [
         ("echo ready; sleep 9", "echo boom >&2; exit 7", r"sender of flow 0 \(broken\) ended with code 7: boom"),
         ("echo no port >&2", "true", r"receiver of flow 0 \(broken\) ended with code 0: no port"),
-        ("echo ready; sleep 9", "true", "ended with code 0: it says nothing"),
+        ("echo ready; sleep 9", "true", "ended with code 0: it printed no error"),
     ],
 )
 def test_a_flow_that_ends_early_is_an_error(emulator, receiver, sender, said):
@@ -343,7 +343,7 @@ def test_losses_in_a_window():
 
 
 def test_measures_are_as_their_schema_says(schedule):
-    """Of two flows, of one that sends nothing in what is measured, and beside a schedule."""
+    """For two flows, for one that sends nothing during the measurement, and beside a schedule."""
     asked = link.of_texts("12mbit", "10ms", "3000")
     found = measures.measures(in_time(asked, ("cubic", "bbr"), [(0, 1), (0, 0), (0, 0)]), 0)
     validate(records.data(found), "MeasuresFile")

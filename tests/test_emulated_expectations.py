@@ -1,4 +1,4 @@
-"""Expectations of runs: what the monitor reads of a log, what no run shows, and a real run that is judged."""
+"""Expectations of runs: the monitor's input from a log, quantities that no run shows, and the verdict on a real run."""
 
 import json
 import random
@@ -20,7 +20,7 @@ STEP = 4 * MS
 
 
 def made(seed, buffer="1bdp", jitter="4ms", seconds=1):
-    """A run that nobody ran: packets of two flows that come in bursts."""
+    """A synthetic run: packets of two flows that come in bursts."""
     rng, now, arrivals = random.Random(seed), 0, []
     while now < seconds * 10**9:
         arrivals.append((now, rng.randrange(2)))
@@ -77,9 +77,9 @@ def test_a_place_is_told_in_seconds_of_the_run():
 @pytest.mark.parametrize(
     "options, says",
     [
-        ({"on": "ccac, buffer 1 bdp"}, "expected such as '24 mbit, rtt 40 ms, buffer 1 bdp'"),
-        ({"on": "ccac, buffer >= 2 bdp"}, "expected such as '24 mbit, rtt 40 ms, buffer 2 bdp'"),
-        ({"on": "24 mbit, rtt 40 ms, buffer any"}, "that of one path"),
+        ({"on": "ccac, buffer 1 bdp"}, "needs one, such as '24 mbit, rtt 40 ms, buffer 1 bdp'"),
+        ({"on": "ccac, buffer >= 2 bdp"}, "needs one, such as '24 mbit, rtt 40 ms, buffer 2 bdp'"),
+        ({"on": "24 mbit, rtt 40 ms, buffer any"}, "a single size"),
         ({"on": PATH, "rtt": "40ms", "jitter": "1ms"}, "--on says what --rtt, --jitter would"),
         ({"on": PATH, "schedule": "s.csv"}, "--on says what --schedule would"),
         ({"on": f"{PATH}, packet 500"}, "the emulator's packets have 1500"),
@@ -90,7 +90,7 @@ def test_a_place_is_told_in_seconds_of_the_run():
         ({"on": PATH, "expect": ["loss <= 1% while window <= 1 bdp"]}, "is about window, which a run does not show"),
         ({"on": PATH, "expect": ["queue <= 1"]}, "queue <= 1.*expected"),
         ({"on": PATH, "expect": ["delay <= 41 ms"]}, "such as 11/10 rtt"),
-        ({"on": PATH, "expect": ["loss <= 1% over every 9 s"]}, "needs a horizon"),
+        ({"on": PATH, "expect": ["loss <= 1% over every 9 s"]}, "expected a longer one"),
         ({"on": PATH, "expect": ["share >= 10%"]}, "is about several flows"),
         ({"on": PATH, "expect": ["loss <= 1%"], "seconds": 0.05, "warmup": 0.02}, "expected above R_m"),
         (
@@ -101,7 +101,7 @@ def test_a_place_is_told_in_seconds_of_the_run():
                 "warmup": 0.15,
                 "flows": ["reno", "reno,rtt=80ms"],
             },
-            "needs a horizon",
+            "expected a longer one",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""The engine's laws are those of docs/encoding.md, and its two encodings of bounds answer alike."""
+"""The engine's laws are those of docs/reference/encoding.md, and its two encodings of bounds answer alike."""
 
 import pytest
 from ccmatic.templates.two_branches import TEMPLATE
@@ -12,13 +12,14 @@ from support.sampling import each_nth
 
 @pytest.mark.parametrize("kind, buffer, jitter", NETWORKS)
 def test_the_laws_are_those_of_the_encoding(kind, buffer, jitter):
-    """The engine's laws imply each law of docs/encoding.md, and the other way round."""
+    """The engine's laws imply each law of docs/reference/encoding.md, and the other way round."""
     assert list(laws_that_differ(kind, buffer, jitter)) == []
 
 
 @pytest.mark.parametrize("kind, buffer, jitter", NETWORKS)
 def test_true_bounds_stay_true(kind, buffer, jitter):
-    """The query for large losses takes it for granted (docs/encoding.md, section 8, point 5). But C_U, as above."""
+    """The query for large losses takes it for granted (docs/reference/encoding.md, section 8, point 5). But C_U, as
+    above."""
     query = queries.make(kind, buffer, 4, jitter=jitter)
     x, bounds = query.execution(), query.model.bounds()
     laws = [*query.laws(x), *query.model.belief_laws(x, {bound.name for bound in bounds})]

@@ -1,4 +1,4 @@
-"""Envelopes: `return between(low, high)` leaves the rate to whoever sends; what holds, holds of every choice."""
+"""Envelopes: `return between(low, high)` leaves the rate to any sender, and a verdict covers every choice."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -141,7 +141,7 @@ def test_the_band_is_told_drawn_and_shown(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "e.py").write_text(envelope("1", "2"))
     [found] = lines(run("verify", "e.py", *NETWORK, "--json")[1])
-    assert any(text.startswith("Of the rates that it allows, r is ") for text in found["explanation"]["sender"])
+    assert any(text.startswith("Within the envelope, r is ") for text in found["explanation"]["sender"])
     assert run("replay", found["trace"], "--html", "e.html", "--plot", "e.png")[0] == 0
     assert ", from 0.25 to 0.5" in (tmp_path / "e.html").read_text()
     assert (tmp_path / "e.png").stat().st_size > 10_000

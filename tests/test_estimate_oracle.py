@@ -25,7 +25,7 @@ def trace_of(run):
 
 
 def network_of(run, looks_back):
-    """The Network as the sender of a Run knows it, who looks back on so many steps."""
+    """Return the Network as the sender of a Run knows it, with a limited look back."""
     buffer = "infinite" if run.buffer is None else str(run.buffer)
     return Network(run.model, buffer, looks_back, run.D, "executions")
 

@@ -1,4 +1,4 @@
-"""What a sender can know: exact bounds have the truth in them always, and lie within what is believed."""
+"""A sender's knowledge: exact bounds always contain the truth, and lie within the beliefs."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some_of
 
 from ccmatic.base import InputError
-from ccmatic.contracts import seen
+from ccmatic.contracts import sender_observations
 from ccmatic.learning.estimation import ANY, Range, estimates, possible
 from ccmatic.learning.estimation.declared import declared
 from ccmatic.logic import every, isolated, linear, real, some, unit, unit_is_positive
@@ -74,7 +74,7 @@ def test_the_truth_is_possible_and_what_is_possible_is_believed(model):
 def believed_falsely(case):
     """Whether an execution that looks as the last steps of a trace do makes one of the beliefs at its end false."""
     network, trace = case
-    x, end = seen(network.model, network.buffer, network.jitter, trace, trace.horizon), trace.horizon - 1
+    x, end = sender_observations(network.model, network.buffer, network.jitter, trace, trace.horizon), trace.horizon - 1
     believed = {name: column[end] for name, column in declared(network.model, network.jitter, trace).items()}
     checker = Checker()
     checker.add(every(unit_is_positive(), [law.formula for law in network.model.laws(x)]))
@@ -183,7 +183,7 @@ def test_the_command_says_it_as_text_as_json_and_as_a_picture(tmp_path):
     "options, told",
     [
         (("--buffer", "1/4"), "by the end of step 1: no execution of ccac with the buffer 1/4 and a jitter of 1"),
-        (("--buffer", "1/4"), "these laws leave none: ccac.Q_fits_buffer at t=1"),
+        (("--buffer", "1/4"), "these laws rule it out: ccac.Q_fits_buffer at t=1"),
         (("--model", "ideal", "--jitter", "0"), "ideal.serves_at_link_rate at t=1, ideal.serves_at_link_rate at t=2"),
         (("--model", "cbr_delay"), "the trace has no F, which a sender on cbr_delay sees"),
         (("--model", "ccac2021"), "senders on ccac2021 send by a window"),
@@ -200,7 +200,7 @@ def test_a_buffer_without_end_loses_nothing(tmp_path):
     _, trace = congested("ccac")
     trace.save(tmp_path / "lost.json")
     code, _, message = run("estimate", tmp_path / "lost.json", "--buffer", "infinite")
-    assert code == 2 and "the trace has losses, and the buffer is infinite" in message
+    assert code == 2 and "the trace has losses, but the buffer is infinite" in message
 
 
 def test_linear_programs():
@@ -216,5 +216,5 @@ def test_an_answer_to_a_linear_program_that_is_none_is_no_bound(told):
     """A bound above, below or in place of that which the point has."""
     x = real("x")
     wrong = (told, {"x": Fraction(7), programs.SCALE: Fraction(1)})
-    with patch.object(programs, "_solved", return_value=wrong), pytest.raises(ArithmeticError):
+    with patch.object(programs, "_solve", return_value=wrong), pytest.raises(ArithmeticError):
         greatest(x, linear(1), [x - 7], [])

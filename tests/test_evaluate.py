@@ -152,7 +152,7 @@ def test_cc_qdel_in_the_kernel(rate, flows, jitter, iperf3, capsys):
 
 @pytest.mark.parametrize("controller, buffer", [("late_drain", "1"), ("always_c_l", "infinite")])
 def test_counterexamples_happen(controller, buffer, emulator, tmp_path):
-    """What the verifier foretells of a wrong controller, its C does on a real stack: within 15 %, or a packet."""
+    """The C of a wrong controller behaves on a real stack as the verifier predicts, within 15 % or a packet."""
     verify = ["verify", controller, "--model", "ccac", "--buffer", buffer, "--horizon", "7", "--out", str(tmp_path)]
     assert cli.main([*verify, "--constrain-loss", "always"], standalone_mode=False) == 1
     (file,) = tmp_path.glob(f"{controller}-*.json")

@@ -20,7 +20,7 @@ PACKAGE = Path(__file__).parent / "exercises"
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    """Runs `ccmatic …` where the package is installed: the exit code, what it printed and its complaint."""
+    """Run `ccmatic …` where the package is installed; return the exit code, the output and the error."""
     about = tomllib.loads((PACKAGE / "pyproject.toml").read_text())["project"]
     installed = tmp_path / "site" / f"{about['name']}-{about['version']}.dist-info"
     installed.mkdir(parents=True)
@@ -63,7 +63,7 @@ def query(model, property, horizon=5):
 def test_what_a_package_adds_is_listed(run):
     code, said, _ = run("list", "properties", "models", "--json")
     says = {entry["name"]: entry["says"] for entry in lines(said)}
-    assert code == 0 and says["queueing_delay"] == says["one_step"] == "Of the package outside 1.0."
+    assert code == 0 and says["queueing_delay"] == says["one_step"] == "From the package outside 1.0."
 
 
 def test_a_property_is_verified_synthesised_and_replayed(run):

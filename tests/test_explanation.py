@@ -16,7 +16,7 @@ from ccmatic.compilers.text import listing, way_taken
 from ccmatic.contracts import AnyOf, AtMost, Compared, Property
 from ccmatic.controllers import parse
 from ccmatic.explanation import explain, legend
-from ccmatic.explanation.words import number, told
+from ccmatic.explanation.words import leaf_text, number
 from ccmatic.traces import Trace
 from ccmatic.verification import check_trace, replay
 from support.cli import run
@@ -42,8 +42,10 @@ def numbers(text):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_sentences_say_is_so(kind):
-    """On executions, and where a false count of bytes makes beliefs turn false: every objective that is not met is told
-    by parts that are so, and read back, each says what is true of its own numbers."""
+    """For executions, and for a false count of bytes that makes beliefs false.
+
+    True parts explain every violated objective. Each part, parsed back, holds for its own numbers.
+    """
     seen = set()
 
     @settings(max_examples=40, deadline=None, derandomize=True, database=None)
@@ -69,7 +71,7 @@ def test_what_sentences_say_is_so(kind):
 
 
 def says_so(leaf, end):
-    text = told(leaf, end)
+    text = leaf_text(leaf, end)
     match leaf.reason:
         case Compared(since=None) as reason:
             value, words, threshold = re.search(rf": {NUMBER}[^,]*, ([a-z ]+) {NUMBER}", text).groups()
@@ -107,8 +109,10 @@ def test_a_violation_is_told_with_its_numbers():
     assert "C_L is 1 C at t = 0 and at t = 6" in shrink
     assert "inflight at t = 6: 8.5 C·R_m, more than 8.3 (4·C·(R_m + D) + 3·MSS)" in inflight
     assert "the rate is 0.5 C at t = 1 and at t = 6" in inflight and "from 5.5 at t = 1 to 8.5" in inflight
-    assert told_of.network == ("Jitter held back what had been let through, 1 C·R_m at t = 0, 1 C·R_m at t = 6.",)
-    assert "the row before" in told_of.sender[0]
+    assert told_of.network == (
+        "Jitter held back bytes that the link had let through: 1 C·R_m at t = 0, 1 C·R_m at t = 6.",
+    )
+    assert "the previous row" in told_of.sender[0]
 
 
 def test_losses_are_told_with_steps_and_amounts():
@@ -131,7 +135,7 @@ def test_rates_that_nobody_chose():
     trace = Trace.load(LATE_DRAIN)
     nobody = Trace(trace.horizon, trace.constants, trace.columns, trace.query)
     report = check_trace(replay(trace).query, nobody)
-    assert explain(nobody, report).sender == ("The rates are nobody's: this can happen whatever is sent.",)
+    assert explain(nobody, report).sender == ("No controller chose the rates: this can happen for any rates.",)
 
 
 def test_a_property_that_gives_no_numbers_is_told_by_its_names():
@@ -140,14 +144,14 @@ def test_a_property_that_gives_no_numbers_is_told_by_its_names():
             return {"is quiet": False}
 
     (reason,) = Silent().reasons(None, None).values()
-    assert told(reason.leaves(False)[0], 5) == "not so: is quiet"
+    assert leaf_text(reason.leaves(False)[0], 5) == "false: is quiet"
 
 
 def test_bounds_that_a_model_does_not_have_are_said_to_be_none():
     """The sentence was empty: "'bounds shrink' is not met: ."."""
     query = cm.Query(cm.Network("ccac2021", "infinite", 6, delay="executions"), "synthesis_invariant")
     sentences = cm.explain(cm.verify("bbr", query).trace).broken
-    assert sentences[0] == "'bounds shrink' is not met: not so: a bound shrinks, of which ccac2021 has none."
+    assert sentences[0] == "'bounds shrink' is not met: false: a bound shrinks, but ccac2021 has none."
 
 
 def test_a_reason_without_parts_is_told_by_its_name(monkeypatch):
@@ -163,13 +167,13 @@ def test_a_reason_that_says_other_than_was_found_is_not_told(monkeypatch):
     report = replay(trace)
     wrong = {"bounds shrink": Compared("something", Fraction(2), ">", Fraction(1))}
     monkeypatch.setattr(type(report.query.property), "reasons", lambda self, model, x: wrong)
-    assert explain(trace, report).broken[0] == "'bounds shrink' is not met: not so: bounds shrink."
+    assert explain(trace, report).broken[0] == "'bounds shrink' is not met: false: bounds shrink."
 
 
 def test_every_column_has_a_meaning():
     trace = Trace.load(LATE_DRAIN)
     says = legend(replay(trace).query, trace.columns)
-    assert says.keys() == trace.columns.keys() and "row before" in says["r"]
+    assert says.keys() == trace.columns.keys() and "previous row" in says["r"]
 
 
 def test_replay_prints_and_carries_it(tmp_path):
@@ -183,7 +187,7 @@ def test_replay_prints_and_carries_it(tmp_path):
 def test_verify_prints_and_carries_it(tmp_path):
     network = ("--model", "ccac", "--buffer", "infinite", "--horizon", "5")
     code, out, _ = run("verify", "always_double", *network, cwd=tmp_path)
-    assert code == 1 and "is not met" in out and "Nothing excuses it" in out
+    assert code == 1 and "is not met" in out and "No exception applies" in out
     code, out, _ = run("verify", "always_double", *network, "--json", cwd=tmp_path)
     assert code == 1 and json.loads(out)["explanation"]["broken"]
 

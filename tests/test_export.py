@@ -82,7 +82,7 @@ def events(rng, steps, length):
 
 
 def observations(happened, steps, length, packet):
-    """What a sender has seen by the end of each step."""
+    """Return a sender's observations at the end of each step."""
     times = {kind: [at for at, _, k, _ in happened if k == kind] for kind in ("sent", "acked")}
     # A loss is seen by the end of the step after the one in which the packet was sent, or when it is found.
     found = [max(-(-at // length), -(-sent // length) + 1) for at, _, kind, sent in happened if kind == "lost"]

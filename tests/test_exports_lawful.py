@@ -52,7 +52,7 @@ HELD = (
 
 
 def found(model, what, controller="anyone", buffer="1", horizon=5, **settings):
-    """A trace that the solver finds; None if there is none."""
+    """Return a trace of the solver; None if none exists."""
     network = cm.Network(model, buffer, horizon, delay="executions", **settings)
     try:
         return cm.verify(controller, cm.Query(network, "avoids", what=what, given=SMALL)).trace
@@ -62,8 +62,7 @@ def found(model, what, controller="anyone", buffer="1", horizon=5, **settings):
 
 
 def at_random(random, model):
-    """A trace that the solver finds, in which bytes are lost and two random conditions are met; None if there is
-    none."""
+    """Return a trace of the solver with losses that satisfies two random conditions; None if none exists."""
     horizon = random.randint(4, 5)
     texts = (LOSS, *random.sample(CONDITIONS, 2))
     drawn = ({"t": random.randint(1, horizon - 1), "q": random.choice(("1/8", "1/3", "1/2", "1"))} for _ in texts)
@@ -86,7 +85,7 @@ def check(trace, scale=SCALE):
 
 
 def check_found(model, count):
-    """Of so many random traces of a model, those that there are. Returns how many were checked."""
+    """Check those of the random traces of a model that exist. Returns their number."""
     random, checked = Random(model), 0
     for trace in (at_random(random, model) for _ in range(count)):
         if trace is None:

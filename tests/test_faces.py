@@ -18,7 +18,7 @@ FILES = sorted(ENGINE.rglob("*.py"))
 
 @cache
 def path_of(module):
-    """The file of a module, None if there is none."""
+    """Return the file of a module; None if it has none."""
     path = ROOT.joinpath(*module.split("."))
     found = [file for file in (path / "__init__.py", path.with_suffix(".py")) if file.is_file()]
     return found[0] if found else None
@@ -43,7 +43,7 @@ def module_of(file):
 
 
 def imports(tree):
-    """Yield (module, name, line) of what is imported of ccmatic."""
+    """Yield (module, name, line) for each import from ccmatic."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.level == 0 and (node.module or "").split(".")[0] == "ccmatic":
             yield from ((node.module, alias.name, node.lineno) for alias in node.names)
@@ -73,7 +73,7 @@ def deep_imports(text, own):
 
 
 def offenders(search):
-    """What a search finds in the files of the engine, a line each."""
+    """Return each match of a search in the engine's files, one line each."""
     found = ((file, each) for file in FILES for each in search(file.read_text(), package_of(module_of(file))))
     return "\n".join(f"{file.relative_to(ROOT)}:{line}: {' '.join(what)}" for file, (line, *what) in found)
 

@@ -18,7 +18,7 @@ MBIT12 = 1_500_000
 
 
 def random_log(seed, packets=400, jitter=0.02):
-    """Of a link of 12 Mbit/s that is busy at times, and lets packets of three sizes through up to `jitter` later."""
+    """Return the log of a link of 12 Mbit/s with some load. It delays packets of three sizes by up to `jitter`."""
     random = np.random.default_rng(seed)
     size = random.choice([40, 576, 1500], packets)
     sent = np.cumsum(
@@ -111,7 +111,7 @@ def test_a_constant_between_two_clocks_counts_for_nothing():
         assert before.jitter == pytest.approx(after.jitter, abs=1e-9)
         assert before.jitters == pytest.approx(after.jitters, abs=1e-9)
     assert two.offset == pytest.approx(log.least_delay() / 1e9 - 1.03)
-    with pytest.raises(InputError, match="expected --rtt"):
+    with pytest.raises(InputError, match="--rtt is missing"):
         fit(ahead)
 
 
@@ -126,7 +126,7 @@ def test_windows_are_over_before_the_log_is():
 
 
 def test_a_change_of_rate_is_from_one_window_to_the_next():
-    """Nothing is delivered for 3 of 10 windows of 0.1 s; then C has halved."""
+    """In 3 of 10 windows of 0.1 s, no packet is delivered; then C halves."""
     delivered = np.concatenate((np.arange(0, 0.3, 0.001), np.arange(0.6, 1.01, 0.002)))
     log = packet_log("gap", np.full(len(delivered), NEVER), np.rint(delivered * 1e9), np.full(len(delivered), 1500))
     found = fit(log, rtt="0.01", horizon=11).fits[0]
@@ -140,8 +140,9 @@ def test_a_window_may_be_longer_than_any_log():
 
 
 def test_what_waited_since_before_the_log_is_what_the_lost_met():
-    """Ten packets wait; before the first that is known to be sent one is lost, and one is of which that is not known.
-    Each packet takes 1 ms, and the last one finds no queue."""
+    """Ten packets wait. Before the first packet with a known send time, one is lost and one has an unknown send time.
+    Each packet takes 1 ms, and the last one finds no queue.
+    """
     sent = [*[NEVER] * 10, NEVER, 0, *range(1, 20), 60]
     delivered = [*range(1, 11), None, None, *range(11, 30), 61]
     ns = [NEVER if at is None else 10**9 + at * 10**6 for at in delivered]
@@ -206,12 +207,12 @@ def test_a_log_is_called_as_its_file_is():
     [
         (HEAD + "0,1,1500\n", (), "1 packet is delivered; expected 2 at least"),
         (HEAD + "0,1,1500\n1,0.5,1500\n", (), "log.csv:3: delivered 500 ms before it was sent"),
-        (HEAD + ",1,1500\n,2,1500\n", (), "no step; expected --rtt"),
+        (HEAD + ",1,1500\n,2,1500\n", (), "--rtt is missing"),
         (HEAD + "0,1,1500\n1,2,1500\n", ("--rtt", "0s"), "the rtt is '0s'"),
-        (HEAD + "0,1,1500\n1,2,1500\n", ("--controller", "cc_qdel"), "expected --rtt, R_m, as what a log tells may be"),
-        (HEAD + "0,1,1500\n1,2,1500\n", ("--rtt", "0.1ns"), "a step of at least a nanosecond"),
+        (HEAD + "0,1,1500\n1,2,1500\n", ("--controller", "cc_qdel"), "--controller needs --rtt, R_m"),
+        (HEAD + "0,1,1500\n1,2,1500\n", ("--rtt", "0.1ns"), "expected a nanosecond or more"),
         (HEAD + "0,1,1500\n1,2,1500\n", ("--plot", "x.txt"), "cannot draw"),
-        ("", (), "as no log that is known"),
+        ("", (), "no known kind of log"),
         (HEAD + "0,1,1500\n1,2,1500\n", ("--model", "ideal"), "the model ideal has no jitter"),
         (HEAD + "0,1,1500\n1,2,1500\n", ("--model", "ccac2021"), "the model ccac2021 has no logs.py"),
         (HEAD + "0,1,1500\n1,2,1500\n", ("--model", "ccca"), "did you mean 'ccac'"),

@@ -50,7 +50,7 @@ def test_a_proof_of_a_link_without_jitter_covers_no_path():
 
 
 def by_hand(controller, log):
-    """What the proof that was written for a controller says; shapes have others."""
+    """Return the result of the proof that was written for a controller, not of shapes."""
     return [line for line in asked(controller, log) if not line.proof.startswith(("link_rate", "probes"))]
 
 
@@ -70,7 +70,9 @@ def test_a_log_without_a_queue_does_not_tell_what_is_inflight():
     assert len(lines) >= 3
     for line in lines:
         assert line.rate == pytest.approx(C, rel=1e-3)
-        assert not line.covered and line.missing[-1].startswith("a log that tells C, of a flow that fills the link")
+        assert not line.covered and line.missing[-1].startswith(
+            "a log that determines C, from a flow that fills the link"
+        )
 
 
 def test_of_an_infinite_buffer_what_it_has_to_hold_is_said():
@@ -83,7 +85,7 @@ def test_a_proof_of_an_infinite_buffer_has_to_bound_what_waits(monkeypatch):
     kept = {name: found for name, found in result.constants.items() if name != "inflight"}
     monkeypatch.setattr(results, "shipped", lambda: [replace(result, constants=kept)])
     (line,) = asked("g1_t11_3", log_of(3000, lambda i: 0))
-    assert line.missing == ["a bound of what waits, which the buffer has to hold"]
+    assert line.missing == ["a bound on the waiting bytes, which the buffer has to hold"]
 
 
 def test_what_bounds_nothing_is_not_told_of():
@@ -108,7 +110,7 @@ def test_windows_of_a_path_whose_rate_changes_are_not_covered_by_a_constant_rate
     log = packet_log("log", np.full(12_000, NEVER), np.rint(left * 1e9), np.full(12_000, PACKET))
     whole, most = by_hand("cc_probe_slow", log)
     assert whole.covered and whole.jitter > 0.15 and most.step < whole.step / 1.1
-    assert not most.covered and "a C that stays" in sentence(most)
+    assert not most.covered and "a constant C" in sentence(most)
 
 
 def test_losses_that_are_not_by_overflow_are_none_of_the_models():

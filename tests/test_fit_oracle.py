@@ -18,7 +18,7 @@ RESOLUTION = 1.001e-6
 
 
 def log_of(run, clocks, ahead=0):
-    """The PacketLog of a run; the receiver's clock is so many ms ahead."""
+    """Return the PacketLog of a run. The receiver's clock is ahead by the given number of ms."""
     delivered = [NEVER if at is None else round((at + ahead) * MS) for at in run.delivered]
     return packet_log("a run", [at * MS for at in run.sent], delivered, run.size, two_clocks=clocks == 2)
 

@@ -1,6 +1,7 @@
-"""What the paper's beliefs say where others send: what stays true, for every sender beside every other, and what not.
+"""The paper's beliefs beside other flows: which remain true for every pair of senders, and which do not.
 
-A way to be false is a condition on an execution, of what flow 1 sees of its own bytes and of what is so of the link.
+A way to be false is a condition on an execution. It concerns flow 1's observations of its own bytes and the state of
+the link.
 """
 
 import pytest

@@ -1,4 +1,4 @@
-"""Flows that start and stop, each over its own R_m: when they send, what they get of the link, and what they leave."""
+"""Flows that start and stop, each with its own R_m: when they send, their share of the link, and their effect later."""
 
 from dataclasses import replace
 
@@ -72,9 +72,9 @@ def test_a_flow_says_when_it_sends(text, start, stop, rtt, monkeypatch):
         (["cubic@soon"], "cannot read 'soon'"),
         (["cubic@2s-1s"], "stops before it starts"),
         (["cubic,rtt=0ms"], "expected above 0"),
-        (["cubic", "cubic@10s"], "goes on after the run, which lasts 10 s"),
-        (["cubic", "cubic@1s-11s"], "goes on after the run"),
-        (["cubic@1s"], "no flow is there at first"),
+        (["cubic", "cubic@10s"], "lasts longer than the run of 10 s"),
+        (["cubic", "cubic@1s-11s"], "lasts longer than the run"),
+        (["cubic@1s"], "no flow starts at 0 s"),
     ],
 )
 def test_a_turn_that_is_none_is_one_message(flows, said):

@@ -18,7 +18,7 @@ def network(horizon, model=OWN):
 
 
 def unrolled(trace, period, times=5):
-    """The trace, going on so many periods more as its last one."""
+    """Return the trace extended by repetitions of its last period."""
     asked = queries.from_record(trace.query).on(horizon=trace.horizon + times * period)
     columns, end = {}, trace.horizon - 1
     for name, column in trace.columns.items():

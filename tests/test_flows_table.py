@@ -1,4 +1,4 @@
-"""The table of what two flows leave each other: the page shows what the benchmark found."""
+"""The table of the shares of two flows: the page shows the results of the benchmark."""
 
 import json
 from dataclasses import replace
@@ -17,15 +17,15 @@ FOUND = json.loads((ROOT / "results" / "tables" / "flows.json").read_text())
 
 
 def test_the_page_has_the_table():
-    assert BENCHMARK["table"](FOUND).strip() in (ROOT / "docs" / "flows.md").read_text("utf-8")
+    assert BENCHMARK["table"](FOUND).strip() in (ROOT / "docs" / "reports" / "two_flows.md").read_text("utf-8")
 
 
 def test_how_an_edge_is_told():
-    told = BENCHMARK["told"]
-    assert told({"none": "1/20", "some": "1/10", "verdict": "found"}) == "0.05 … 0.1"
-    assert told({"none": None, "some": "1/20", "verdict": "found"}) == "< 0.05"
-    assert told({"none": "1/20", "some": "1/2", "verdict": "unknown"}) == "0.05 … 0.5 ?"
-    assert told({"none": None, "some": None, "verdict": "unknown"}) == "not told in time"
+    text = BENCHMARK["cell_text"]
+    assert text({"none": "1/20", "some": "1/10", "verdict": "found"}) == "0.05 … 0.1"
+    assert text({"none": None, "some": "1/20", "verdict": "found"}) == "< 0.05"
+    assert text({"none": "1/20", "some": "1/2", "verdict": "unknown"}) == "0.05 … 0.5 ?"
+    assert text({"none": None, "some": None, "verdict": "unknown"}) == "timed out"
 
 
 @pytest.mark.slow

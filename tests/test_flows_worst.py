@@ -38,7 +38,7 @@ def unlike():
 
 @pytest.mark.parametrize("name", [PUBLISHED, OWN])
 def test_both_sides_of_a_share_are_as_verify_says(name):
-    """Of two windows from an empty start; CCAC's recorded edge is a ratio of 3/10 … 7/20."""
+    """For two windows from an empty start. CCAC's recorded edge is a ratio of 3/10 … 7/20."""
     asked = network(name)
     worst = cm.worst("constant_window", asked, "share", start="empty", given="alpha == 1", resolution="1/100")
     assert Fraction(3, 13) - Fraction(1, 100) <= worst.none < worst.some <= Fraction(7, 27) + Fraction(1, 100)
@@ -73,14 +73,14 @@ def test_one_text_has_them_all(unlike):
 
 @pytest.mark.parametrize("name, holds", [(OWN, True), (PUBLISHED, False)])
 def test_bytes_leave_in_the_order_in_which_they_came(name, holds):
-    """None of a flow's bytes leaves before others that came in an earlier step; the published law lets them."""
+    """No byte overtakes bytes that came in an earlier step, although the published law permits it."""
     overtakes = "ANYT(1, T, lambda t: And(S[t] <= A[t-1], S_f[0][t] > A_f[0][t-1]))"
     query = cm.Query(network(name), "avoids", what=overtakes, given="L[0] == 0")
     assert cm.verify("constant_window", query).holds is holds
 
 
 def test_acknowledgements_take_each_flow_its_own_R_m(model):
-    """Of windows alike, where nothing waits, what is sent is what was acknowledged one step, and two steps, before."""
+    """For equal windows without a queue, a flow sends the bytes acknowledged one step, or two steps, before."""
     asked = cm.Network(model("flows=2, R=(1, 2), delay=DelayMeasurement.PER_FLOW"), "infinite", 7, delay="executions")
     given = "alpha == 1/4; A_f[0][1] == 1/4; A_f[1][1] == 1/4; S[-1] == A[-2]"
     worst = cm.worst("constant_window", asked, "share", start="empty", given=given, resolution="1/20")
@@ -124,12 +124,12 @@ def test_a_path_that_is_none_is_told(model, tmp_path, chosen, message):
 @pytest.mark.parametrize(
     "controllers, name, more, message",
     [
-        (["aimd"], "ccac2021", {}, "share is of 2 to 8 flows, ccac2021 has 1"),
+        (["aimd"], "ccac2021", {}, "share requires 2 to 8 flows, and ccac2021 has 1"),
         (["aimd", "copa"], "ccac2021", {"of": "queue"}, "ccac2021 has 1 flow, and 2 controllers are given"),
         (["aimd"] * 3, OWN, {}, "two_flows has 2 flows, and 3 controllers are given"),
         (["aimd"] * 9, OWN, {}, "two_flows has 2 flows, and 9 controllers are given"),
         ([], OWN, {}, "is no controller"),
-        (["aimd"], "cbr_delay", {}, "share is of 2 to 8 flows, cbr_delay has 1"),
+        (["aimd"], "cbr_delay", {}, "share requires 2 to 8 flows, and cbr_delay has 1"),
         (["aimd"], OWN, {"given": "windows_f[0][0] > 1"}, "did you mean 'window_f'"),
         (["aimd", "constant_window"], OWN, {"given": "window_f[1][0] > 1"}, "a step or a flow that there is"),
     ],
@@ -141,5 +141,5 @@ def test_controllers_that_do_not_fit_the_flows_are_told(controllers, name, more,
 
 def test_jain_is_of_two_flows(model):
     three = cm.Network(model("flows=3, delay=DelayMeasurement.PER_FLOW"), "infinite", 4)
-    with pytest.raises(cm.InputError, match="jain is of 2 flows, .* has 3"):
+    with pytest.raises(cm.InputError, match="jain requires 2 flows, .* has 3"):
         cm.worst("aimd", three, "jain")

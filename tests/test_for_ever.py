@@ -10,6 +10,7 @@ import ccmatic as cm
 from ccmatic import query as queries
 from ccmatic.verification import Outcome, check_trace
 from support import ROOT
+from support.cli import run
 from support.sampling import each_nth
 
 #: Reno, whose receiver lets it have so many packets in flight: where nothing is lost `recover` is never set.
@@ -127,7 +128,7 @@ def send(window):
 
 
 def test_a_sender_stops_for_ever_on_a_last_delay_that_is_longer_than_the_trace(tmp_path):
-    """Nothing is sent, so that no other delay is ever measured."""
+    """It sends nothing, so no other delay is ever measured."""
     found = cm.worst(written(tmp_path, STOPS), network(horizon=3), "A[T-1] == A[0]", period=1)
     assert found.some is not None
 
@@ -140,8 +141,10 @@ def test_a_delay_that_is_longer_than_any_that_is_told_apart_is_left_out_and_told
 
 
 def later_faults(trace, period, times=12):
-    """The laws that the trace breaks, as of an execution of which nobody says that it repeats itself, after so many
-    periods, at steps at which all that is observed was sent within it."""
+    """Repeat the trace's last period, and return the faults in the final repetition, checked as an ordinary execution.
+
+    By then, all observations concern bytes sent within the trace.
+    """
     end, columns = trace.horizon - 1, {}
     for name, column in trace.columns.items():
         longer, grown = list(column), column[end] - column[end - period]
@@ -199,7 +202,7 @@ def test_what_is_so_only_from_state_that_a_run_comes_to_is_not_said_to_be_never_
     sends = written(tmp_path, REMEMBERS)
     found = cm.worst(sends, network("ideal_windows", "1"), period=2, given="alpha == 1/4; L[0] == L[T-1]")
     assert found.verdict == "unknown" and found.elsewhere and found.none <= Fraction(1, 4)
-    assert "happens only from state that is not declared" in found.sentence()
+    assert "happen only from state that is not declared" in found.sentence()
     assert "first state" not in [each.name for each in found.left_out]
 
 
@@ -216,9 +219,9 @@ def send(pace):
 """
 
 
-def test_a_flow_all_of_whose_bytes_are_lost_is_starved_for_ever(tmp_path):
-    """Acknowledgements find none of its losses, and a timeout finds each."""
-    sends = written(tmp_path, STARVED)
+@pytest.fixture
+def starved(tmp_path):
+    """A sender of constant rate, and two such flows on a link whose small buffer may take one of them alone."""
     model = tmp_path / "two.py"
     model.write_text(
         "from ccmatic.models.ccac2021 import CCAC2021, DelayMeasurement, Timer, Waste\n"
@@ -226,9 +229,21 @@ def test_a_flow_all_of_whose_bytes_are_lost_is_starved_for_ever(tmp_path):
         "    flows=2, waste=Waste.CONSTANT_RATE, delay=DelayMeasurement.PER_FLOW, timer=Timer.UNDETECTED_LOSS\n"
         ")\n"
     )
+    return written(tmp_path, STARVED), network(str(model), "1/4", 5)
+
+
+def test_a_flow_all_of_whose_bytes_are_lost_is_starved_for_ever(starved):
+    """Acknowledgements find none of its losses, and a timeout finds each."""
     given = "alpha == 1/4; L_f[1][T-1] > L_f[1][0]"
-    found = cm.worst(sends, network(str(model), "1/4", 5), "share", period=1, at="1/100", given=given)
+    found = cm.worst(*starved, "share", period=1, at="1/100", given=given)
     assert found.some == Fraction(1, 100)
+
+
+def test_acknowledgements_find_no_more_losses_of_a_flow_that_is_served_nothing(starved):
+    """They could for a while, for losses before the trace, but not for ever."""
+    given = "alpha == 1/4; S_f[1][T-1] == S_f[1][T-2]; found2[T-1] > found2[T-2]"
+    with pytest.raises(cm.InputError, match="has no execution of sends that repeats itself every 1 steps"):
+        cm.worst(*starved, "share", period=1, at="1/100", given=given)
 
 
 #: After a delay of more than so many R_m it stops, or sends a packet at a time, for ever.
@@ -297,7 +312,7 @@ def test_a_declaration_that_one_step_breaks_and_the_next_restores_does_not_count
 
 
 def test_a_window_for_ever_is_one_of_the_last_period(tmp_path):
-    """What it was before need not come back."""
+    """Earlier windows need not recur."""
     sends = written(
         tmp_path,
         "window: bytes = above(0)\ndef update(MSS):\n    window = 2 * MSS\ndef send(window):\n    return window\n",
@@ -310,6 +325,15 @@ def test_a_period_before_which_laws_look_back_on_too_few_steps_is_refused():
     asked = cm.Network("cbr_delay_windows", "infinite", 9, jitter=6)
     with pytest.raises(cm.InputError, match="look back on 6 before its last period; expected a horizon of 11 at least"):
         cm.worst("constant_window", asked, period=4, given="alpha == 1/10")
+
+
+def test_a_period_without_a_horizon_takes_as_many_steps_as_laws_look_back_on(tmp_path):
+    """Three steps, which show a period of one twice, were refused."""
+    asked = ["worst", "constant_window", "--model", "cbr_delay_windows", "--buffer", "infinite", "--jitter", "6"]
+    code, out, err = run(
+        *asked, "--period", "1", "--of", "queue", "--at", "2", "--given", "alpha == 1/10", cwd=tmp_path
+    )
+    assert (code, err) == (0, "") and "never above 2" in out
 
 
 #: Once much was acknowledged it sends a packet at a time, for ever; in steps that find a loss it does not look.

@@ -26,7 +26,7 @@ def made(tmp_path_factory):
 
 @pytest.fixture
 def forged(made):
-    """What was proved, to be tampered with."""
+    """An honest proof to tamper with."""
     yield made
     made.restore()
 
@@ -35,7 +35,7 @@ def test_what_was_proved_is_accepted_and_what_is_not_checked_is_said(forged):
     assert forged.faults() == {}
     said = forged.unchecked()
     assert said.keys() == {"controller", "left out", "words"}
-    assert "'tardy' is but a label" in said["controller"] and "report" in said["words"]
+    assert "'tardy' is only a label" in said["controller"] and "report" in said["words"]
 
 
 # Progress that does not add up.
@@ -97,7 +97,7 @@ def test_states_that_are_not_one_condition_at_both_ends_are_refused(forged, hold
     {"constants": (*BASE.constants, replace(BASE.constants[1], low=Fraction(1)))},
 ])  # fmt: skip
 def test_two_of_one_name_are_refused(change):
-    with pytest.raises(InputError, match="two .* are named .* expected names of their own"):
+    with pytest.raises(InputError, match="two .* are named .* expected different names"):
         replace(BASE, **change)
 
 
@@ -107,7 +107,7 @@ def test_two_verdicts_or_two_values_of_one_name_are_refused(forged):
     forged.restore()
     text = forged.file.read_text()
     forged.file.write_text(text.replace('"constants": {', '"constants": {"drain": {"value": "9"},', 1))
-    assert "two keys of one name" in forged.faults()["file"]
+    assert "duplicate keys" in forged.faults()["file"]
 
 
 def test_the_name_of_another_controller_is_refused(forged):
@@ -201,7 +201,7 @@ def test_a_constant_that_is_not_at_its_edge_is_refused(forged, drain):
 
 def test_a_missing_edge_is_refused(forged):
     forged.edit(lambda data: data["constants"]["drain"].update(edge=None))
-    assert "no window shows that 13/4, which is better, will not do" in forged.faults()["edge of drain"]
+    assert "no window shows that the better value 13/4 fails" in forged.faults()["edge of drain"]
 
 
 def test_an_edge_for_a_value_that_the_author_chose_is_refused(forged):
@@ -218,7 +218,7 @@ def test_an_edge_that_is_not_known_is_said_not_to_be_checked(forged):
 
 
 def test_the_edge_of_another_lemma_is_refused(forged):
-    """The window of `drains by 4` breaks that, and is told to break what limits a constant."""
+    """The window breaks `drains by 4`, but the file says that it breaks a lemma that limits a constant."""
     forged.trace("beyond_drain").write_bytes(forged.trace("drains_by_4").read_bytes())
     assert "its window is for the property" in forged.faults()["edge of drain"]
     forged.edit(lambda data: data["constants"]["drain"]["edge"].update(lemma="drains by 4"))
@@ -253,7 +253,7 @@ def test_fronts_at_other_points_are_refused(forged, front):
 
 
 @pytest.mark.parametrize(("best", "why"), [
-    ("13/4", "is violated"), ("11/4", "which is better, will do"), (None, "1/4, which is better, will do"),
+    ("13/4", "is violated"), ("11/4", "works too"), (None, "the better value 1/4 works too"),
     ("31/10", "not a value of its range"),
 ])  # fmt: skip
 def test_invented_fronts_are_refused(forged, best, why):

@@ -23,7 +23,7 @@ from support import small_run
 
 @pytest.fixture(scope="module", autouse=True)
 def small(tmp_path_factory):
-    """The file of an honest run, and its events; what was replayed or verified once is not again."""
+    """The file of an honest run, and its events. Replays and verdicts are cached."""
     answers = {}
 
     def once(ask, *key):
@@ -69,7 +69,7 @@ class Forgery:
 
 
 def drop(run, rng):
-    """An event less; the last or another one takes its number, or nobody."""
+    """Remove an event. The last event, another one, or none takes its number."""
     gone = run.events.pop(run.some(rng))
     if rng.random() < 0.8:
         last = max(range(len(run.events)), key=lambda place: run.events[place].number)
@@ -186,7 +186,7 @@ def classes_that_hold(record):
 
 
 def judge(small, target, chosen, counts):
-    """Forge a run and check it: what is accepted is so."""
+    """Forge a run and check it: accepted claims are true."""
     path, events = small
     run = Forgery(events)
     for edit, seed in chosen:

@@ -1,5 +1,7 @@
-"""A forger edits traces and their digests; whatever replay accepts is an execution, and breaks what it is said to, by
-laws in plain Python that share nothing with the engine's."""
+"""A forger edits traces and their digests. Every trace that replay accepts is an execution and violates its property.
+
+Laws in plain Python, which share nothing with the engine, decide the truth.
+"""
 
 import json
 from collections import Counter
@@ -70,7 +72,7 @@ def some_numbers(data, rng):
 
 
 def past(data, rng):
-    """What a trace may choose: where it begins."""
+    """Edit the values with which a trace begins."""
     name = rng.choice(("Ld", "Q", "C_L", "C_U", "r", "q_U"))
     if name in data["columns"]:
         data["columns"][name][0] = nearby(rng, data["columns"][name][0])
@@ -107,14 +109,14 @@ def swapped(data, rng):
 
 
 def threshold(data, rng):
-    """What is asked of the trace."""
+    """Edit the property of the trace."""
     name = rng.choice(sorted(plain_replay.THRESHOLDS))
     choices = ("never", "always", "large-buffer") if name == "constrain_loss" else ("0", "1/4", "1", "3", "5", "20")
     data["query"]["property"][name] = rng.choice(choices)
 
 
 def network(data, rng):
-    """The network that is asked about."""
+    """Edit the network of the trace."""
     name, values = rng.choice([
         ("model", ("ccac", "cbr_delay", "ideal")), ("buffer", ("any", "infinite", "1/2", ">=1/4", ">=3", "2")),
         ("jitter", ("0", "1", "2")), ("delay", ("published", "executions")), ("horizon", ("3", "4", "5", "6", "7")),
@@ -130,7 +132,7 @@ def shorter(data, rng):
 
 
 def controller(data, rng):
-    """Another controller, nobody, or the same in other words."""
+    """Set another controller, no controller, or the same in other words."""
     source = data["controller"]
     if source is None:
         return
@@ -142,7 +144,7 @@ def controller(data, rng):
 
 
 def stated(data, rng):
-    """What it says that it breaks."""
+    """Edit the objectives that the trace claims to violate."""
     parts = ("beliefs stay true", "bounds shrink", "bounds inflight, or backs off", "loses little", "")
     data["broken"] = rng.choice(([], [rng.choice(parts)], [*data["broken"], rng.choice(parts)], data["broken"][:1]))
 
@@ -152,7 +154,7 @@ edits = st.lists(st.tuples(st.sampled_from(EDITS), st.integers(0, 2**32)), min_s
 
 
 def judge(original, chosen, counts):
-    """Forge a trace and replay it: what is accepted is so."""
+    """Forge a trace and replay it: accepted claims are true."""
     data = json.loads(originals()[original])
     for edit, seed in chosen:
         edit(data, Random(seed))

@@ -1,4 +1,4 @@
-"""`front`: what the members of a query's classes guarantee, and which of them nothing dominates."""
+"""`front`: the guarantees of the members of a query's classes, and the members that no other dominates."""
 
 from fractions import Fraction
 from types import SimpleNamespace
@@ -81,7 +81,7 @@ def test_where_a_belief_may_climb_for_any_time_none_is_said():
 
 
 def attempted(controller, folder, listener, network, **options):
-    """As `attempts`, with a better proof of whoever backs off at once, and none in time of those that read MSS."""
+    """Imitate `attempts`: a better proof for controllers that back off at once, a timeout for those that read MSS."""
     assert network == ("ccac", "infinite", 1)
     shape = load_definition("proofs", "PROOF", "link_rate")
     at_once = "qdel_L > 0" in controller.source
@@ -109,7 +109,7 @@ def test_every_member_that_no_counterexample_breaks_has_its_place(query, tmp_pat
     assert 0 < len(best) < len(held) == last["proved"] < len(found)
     assert {line["why"] for line in found if line["controller"] not in held} == {"no answer in time"}
     code, text, _ = run("front", query(), cwd=tmp_path)
-    assert f"{len(best)} of {len(held)} that are proved, of {len(found)} controllers, are on the front" in text
+    assert f"{len(best)} of {len(held)} proved controllers ({len(found)} controllers in all) are on the front" in text
 
 
 def test_envelopes_around_the_best_have_their_place(query, tmp_path, monkeypatch):
@@ -156,4 +156,4 @@ def test_of_members_that_send_the_same_in_every_window_one_is_left(query, tmp_pa
 
 def test_where_no_shape_is_of_the_network_that_is_said(query, tmp_path):
     code, _, err = run("front", query("1/2"), cwd=tmp_path)
-    assert code == 2 and "no shape is of ccac with the buffer 1/2 and D = 1 R_m" in err
+    assert code == 2 and "no shape fits ccac with the buffer 1/2 and D = 1 R_m" in err

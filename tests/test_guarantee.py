@@ -84,7 +84,7 @@ def test_nothing_is_as_wide_as_a_controller_without_it(query, tmp_path):
 
 @pytest.mark.slow
 def test_the_widest_around_a_controller_that_have_it_are_found(query, tmp_path):
-    """While bytes wait, as little as one likes; else no envelope is wider by so much."""
+    """While bytes wait, the lower end may be 0; otherwise no envelope is wider by a step."""
     floors = STATES.replace("1/2", "107/200") + 'utilisation = "11/20"\n'
     asked = "--query", query(floors, 11), "--step", "1", "--out", tmp_path / "wider", "--json"
     code, out, _ = run("widen", "cc_qdel", *asked)
@@ -97,7 +97,7 @@ def test_the_widest_around_a_controller_that_have_it_are_found(query, tmp_path):
 
 @pytest.mark.slow
 def test_those_that_have_it_are_found(query, tmp_path):
-    """Of the 16, cc_qdel's class has what is proved of it."""
+    """Among the 16 members, cc_qdel's class has the guarantee that is proved for it."""
     floors = STATES.replace("1/2", "29/40") + 'utilisation = "17/20"\n'
     code, out, _ = run("synth", query(floors, 11), "--json", cwd=tmp_path)
     *solutions, last = lines(out)
@@ -112,7 +112,7 @@ def test_those_that_have_it_are_found(query, tmp_path):
         ('shape = "link_rate"\nloss = 1', "the shape link_rate has no constant 'loss'"),
         (STATES + "utilisation = 2", "utilisation is 2; expected a number from 1/10 to 1"),
         (STATES + "utilisation = 'much'", "utilisation is much; expected a number from 1/10 to 1"),
-        ("utilisation = 0.8", "expected C_U_most, sent, C_L_least, queue as well, which say what the states"),
+        ("utilisation = 0.8", "expected C_U_most, sent, C_L_least, queue as well, because the states"),
         (STATES + '[property]\nutilisation = "1/2"', r"found \[property\] and \[guarantee\]; expected one of them"),
     ],
 )
@@ -129,7 +129,7 @@ def test_a_shape_for_other_beliefs_is_refused(query):
 
 
 def test_every_shape_adds_up():
-    """What a query may rest on without a proof's check: the order of states, and that windows join."""
+    """A query may use a shape without a proof's check, so states must have an order and windows must join."""
     from ccmatic.proving import Prover
 
     for name in proofs.SHAPES:

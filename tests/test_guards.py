@@ -1,4 +1,4 @@
-"""Guards: what is exported of an envelope sends the rate that is wanted where the envelope has it, else the nearest."""
+"""Guards: an exported envelope sends the requested rate if it lies in the envelope, otherwise the nearest rate."""
 
 import os
 from math import floor

@@ -1,4 +1,4 @@
-"""Policies that choose in an envelope: what they send lies in it, whatever the network says."""
+"""Policies that choose within an envelope: their rate lies in it, whatever the network outputs."""
 
 import ctypes
 from collections import deque
@@ -31,7 +31,7 @@ ALWAYS = {"least": -9, "middle": 0, "most": 9}
 
 
 def guided(path, action=None, **options):
-    """A policy in the envelope. action: what it always says; None: of random weights."""
+    """Return a policy in the envelope. `action` is its constant output; None: random weights."""
     layers = None if action is None else [(np.zeros((18, 1)), [action])]
     return policy(path, layers, act=f"envelope:{ENVELOPE}", **options)
 
@@ -46,14 +46,14 @@ class Guided(Called):
         return self._call("allowed", ctypes.c_uint64, (ctypes.c_uint64, wanted))
 
     def observation(self, size):
-        """What it has observed."""
+        """Return its current observation."""
         seen = np.zeros(size, np.float32)
         self._call("observation", None, (ctypes.c_void_p, seen.ctypes.data))
         return seen
 
 
 def steps(sender, rate, count):
-    """Send over a link of `rate` packets a step for so many steps of R_m; after each the rate, in bytes a step."""
+    """Send over a link of `rate` packets per step for some steps of R_m; yield the rates in bytes per step."""
     served, due, answers = 0, 0, deque()
     for end in range(RM, count * RM + 1, RM):
         while min(due, answers[0][0] if answers else due) <= end:

@@ -1,5 +1,6 @@
-"""Traces of flows that are each held in a box of its own, on the emulator: what is held when, and what senders remember
-at first."""
+"""Traces whose flows each have a delay box, on the emulator: when each box holds bytes, and the initial state of
+senders.
+"""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -45,8 +46,7 @@ def test_what_is_written_is_read(trace, tmp_path):
 
 
 def test_what_the_link_lets_through_leaves_its_box_as_in_the_trace(trace, tmp_path):
-    """In each flow's own curves: of what is let through at an instant, S has not passed it before it leaves, and has
-    just after."""
+    """In each flow's curves, S passes the bytes that the link serves at an instant exactly when they leave the box."""
     asked = link.of_holds(written(trace, tmp_path))
     step, period = 100 * MS, asked.holds.period // (100 * MS)
     begin, shift = trace.horizon - 1 - period, {}
@@ -95,7 +95,7 @@ def test_a_sender_begins_with_what_the_trace_says_that_it_remembers(name, trace,
     for number, state in enumerate(holds.state, 1):
         window = trace.columns[f"window{number}"][begin] * SCALE.bdp
         assert state == {"window": window} and exported.kept(state) == {"window": int(window)}
-    with pytest.raises(InputError, match="expected what remembers the same"):
+    with pytest.raises(InputError, match="expected a controller with this state"):
         header.make("aimd").kept({"pace": Fraction(1)})
 
 
@@ -125,7 +125,7 @@ def test_flows_are_held_apart_on_the_emulator(emulator, tmp_path):
         ({"query": {"property": {"name": "avoids"}}}, "the trace does not repeat itself"),
         ({"columns": {"K1": None}}, "the trace has no column K1"),
         ({"columns": {"window2": None}}, "the trace has no column window2"),
-        ({"columns": {"S2": (Fraction(0),) * 9}}, "flow 2 is not served what is let through, within D"),
+        ({"columns": {"S2": (Fraction(0),) * 9}}, "flow 2 is not served within D the bytes"),
         ({"controller": None}, "the trace has no controller"),
     ],
     ids=lambda value: value.replace(" ", "_") if isinstance(value, str) else "",
@@ -162,12 +162,12 @@ flow,let_through_ns,released_ns
     "old, new, said",
     [
         ("holds 1", "holds 2", "whose first line is '# ccmatic holds 1'"),
-        ("1,0,0\n", "", "the box of flow 1 is not told from 0 to the period"),
-        ("1,80000000,80000000\n", "", "the box of flow 1 is not told from 0 to the period"),
-        ("1,60000000,80000000", "1,60000000,80000001", "the box of flow 1 lets something overtake"),
-        ("2,0,10000000", "2,0,9999999", "the box of flow 2 lets something overtake what came a period before"),
-        ("1,60000000,80000000", "1,60000000,59999999", "holds something for less than 0 ns, or more than the jitter"),
-        ("jitter 20000000", "jitter 19999999", "holds something for less than 0 ns, or more than the jitter"),
+        ("1,0,0\n", "", "the box of flow 1 does not cover the time from 0 to the period"),
+        ("1,80000000,80000000\n", "", "the box of flow 1 does not cover the time from 0 to the period"),
+        ("1,60000000,80000000", "1,60000000,80000001", "the box of flow 1 lets bytes overtake"),
+        ("2,0,10000000", "2,0,9999999", "the box of flow 2 lets bytes overtake those of the period before"),
+        ("1,60000000,80000000", "1,60000000,59999999", "holds bytes for less than 0 ns, or more than the jitter"),
+        ("jitter 20000000", "jitter 19999999", "holds bytes for less than 0 ns, or more than the jitter"),
         ("2,0,", "3,0,", "flow 3; expected one of the 2"),
         ("# flow1 window=4500\n", "", "does not say what senders remember"),
         ("window=4500", "window=-1", "expected NAME=NUMBER,… of numbers from 0 on"),

@@ -130,7 +130,7 @@ def test_what_stands_in_scripts_is_not_asked():
 
 
 def test_files_with_odd_names(tmp_path, monkeypatch):
-    """A name on the command line is a name, whatever it says."""
+    """Any name on the command line is treated as a name."""
     monkeypatch.chdir(tmp_path)
     Path("my $(touch ran) controller.py").write_text(RATE)
     code, _, _ = run("export", "my $(touch ran) controller.py", "--target", "c")

@@ -20,8 +20,6 @@ from ccmatic.exporting.targets import kernel_name
 from ccmatic.runtime import build
 from support.machine import needs_bpf, on_time
 
-pytestmark = pytest.mark.real_time
-
 #: Others may run controllers on this machine, too.
 MINE = f"test_{os.getpid()}"
 
@@ -32,7 +30,7 @@ def in_the_kernel():
 
 @contextmanager
 def registered(folder):
-    """What is written in a folder, registered meanwhile under a name of this process's."""
+    """Write a folder, and register it meanwhile under a name of this process."""
     program, loader = build.build_bpf(folder, MINE)
     machine.build(machine.TIED, folder)
     with machine.Process("the loader", [loader, program, folder / "log.csv"], folder) as process:
@@ -98,6 +96,7 @@ def emulate(asked, names, seconds):
     ).log
 
 
+@pytest.mark.real_time
 @needs_bpf
 def test_controllers_of_names_alike_run_each_their_own_code(iperf3, tmp_path):
     """One sends 3 packets a step, the other 30; their first 15 letters are the same."""
@@ -165,7 +164,7 @@ def test_a_killed_run_leaves_nothing_in_the_kernel(iperf3, tmp_path):
 
 
 def names_of(pid):
-    """What a run registers, from its folder."""
+    """Return the names that a run in this folder registers."""
     found = Path(gettempdir()).glob(f"ccm-{pid}-*/the-loader-of-*.out")
     return [file.stem.removeprefix("the-loader-of-") for file in found]
 

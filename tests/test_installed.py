@@ -1,4 +1,4 @@
-"""What other installed packages define is found by name; what they may not be called, and whose fault an error is."""
+"""Definitions of other installed packages: found by name, with reserved names. Errors name the package."""
 
 import sys
 

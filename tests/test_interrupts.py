@@ -29,7 +29,7 @@ except BaseException:
 
 @pytest.fixture
 def begin(tmp_path):
-    """Starts `ccmatic …`; what has not ended with the test is ended."""
+    """Start `ccmatic …`. The end of the test ends it."""
     begun = []
 
     def start(*arguments, **more):
@@ -95,7 +95,7 @@ def test_during_imports(package, begin, tmp_path):
 
 
 def at_work(pid, seconds=0.5):
-    """Let it work for so many seconds of a processor, imports not counted."""
+    """Wait until it has used some seconds of a processor, not counting imports."""
     while "libz3" not in Path(f"/proc/{pid}/maps").read_text():
         time.sleep(0.05)
     begun = worked(pid)
@@ -110,6 +110,7 @@ def worked(pid):
 
 
 SOLVING = ["--buffer", ">=5", "--horizon", "18", "--constrain-loss", "always"]
+EXPECTED = ["--expect", "queue <= 1 bdp", "--expect", "utilisation >= 50%"]
 
 
 @pytest.mark.parametrize("options", [
@@ -169,8 +170,17 @@ def test_with_two_jobs(begin):
     assert are_gone(workers)
 
 
-def test_while_verifying_with_two_jobs(begin):
-    process = begin("verify", "cc_probe_qdel", "cc_probe_qdel", "--model", "ccac", *SOLVING, "--jobs", "2")
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ["verify", "cc_probe_qdel", "cc_probe_qdel", "--model", "ccac", *SOLVING],
+        ["prove", "cc_qdel", "cc_probe_slow"],
+        ["worst", "aimd", "--on", "ccac2021, buffer 1 bdp", "--horizon", "30", *EXPECTED],
+    ],
+    ids=lambda asked: asked[0],
+)
+def test_while_asking_with_two_jobs(asked, begin):
+    process = begin(*asked, "--jobs", "2")
     while len(workers := workers_of(process.pid)) < 2:
         time.sleep(0.05)
     for worker in workers:

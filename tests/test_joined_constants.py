@@ -50,7 +50,7 @@ def proof(tmp_path):
 
 @pytest.fixture(scope="module")
 def proved(tmp_path_factory):
-    """What was proved, as a file."""
+    """The saved proof, as a file."""
     folder = tmp_path_factory.mktemp("joined")
     (folder / "halves.py").write_text(PROOF.replace("HIGH", "4"))
     return isolated(prove)(str(folder / "halves.py"), HALVES, folder).file
@@ -104,7 +104,7 @@ def test_an_edge_of_the_other_constant_is_rejected(saved):
 
 def test_where_no_bounds_are_kept_the_window_that_shows_it_is_saved(proof, tmp_path):
     proof.write_text(PROOF.replace("HIGH", "3, 2"))
-    with pytest.raises(NoValue, match="no values will do of one, other: at one = 3/2, other = 3/2") as told:
+    with pytest.raises(NoValue, match="no values work for one, other: at one = 3/2, other = 3/2") as told:
         isolated(prove)(str(proof), HALVES, tmp_path)
     assert replay(told.value.trace, allow_code=True).outcome is Outcome.BREAKS
     assert (tmp_path / "halves-controller_T4-traces" / "no_one.json").exists()
@@ -114,7 +114,7 @@ def test_looser_values_that_assume_more_are_refused(proof, tmp_path):
     """Where `one` is small, `other` has to be large; it need not be at the `one` that is found with that."""
     gap = 'lemmas=(Lemma("gap", lambda x, c: c["one"] <= 2, lambda x, c: c["other"] >= 3),), constants='
     proof.write_text(proof.read_text().replace("constants=", gap).replace("import Constant", "import Constant, Lemma"))
-    with pytest.raises(InputError, match="'other' will do at 11/4 too, and was found to be 3; .* assume no more"):
+    with pytest.raises(InputError, match="'other' also works at 11/4, but the search found 3; .* assume no more"):
         isolated(prove)(str(proof), HALVES, tmp_path)
 
 

@@ -1,5 +1,4 @@
-"""State that is made of delays: what is known of it where a delay is known, longer than any that is told apart, or
-unknown."""
+"""State that stores delays: known ones, ones longer than the model distinguishes, and unknown ones."""
 
 import pytest
 
@@ -59,7 +58,7 @@ def test_a_longest_delay_never_falls(kept, drops):
 
 @pytest.mark.parametrize("least, verdict", [("39 * R_m", "violated"), ("-R_m / 2", "holds")])
 def test_a_delay_that_is_not_told_apart_from_longer_ones_is_kept_as_any_of_them(least, verdict):
-    """A trace of five steps tells delays of up to ten apart. None is below 0."""
+    """A trace of five steps distinguishes delays of up to ten. No delay is negative."""
     test = f"base >= {least}" if verdict == "violated" else f"base <= {least}"
     found = judged("ccac_windows", 5, test, "base = delay", given="A[0] == S[0] + 1; L[0] == 0")
     assert found.verdict == verdict
@@ -73,7 +72,7 @@ def test_a_delay_that_is_not_told_apart_from_longer_ones_is_kept_as_any_of_them(
     ],
 )
 def test_a_delay_that_is_not_known_is_kept_as_any(kept, verdict):
-    """Nothing that was sent in the trace is acknowledged in it, so that no delay is known."""
+    """No byte of the trace is acknowledged in it, so no delay is known."""
     given = "S[T-1] < A[0] - L[0]"
     assert judged("ccac2021", 5, "base > before", kept, given=given).verdict == verdict
 
@@ -101,7 +100,7 @@ def test_delays_are_kept_for_ever(kept, test, verdict):
             "expected `delay` in a comparison, or in state of unit `time`",
         ),
         ("share = 2\n    base = delay if measured else base", "in a choice; expected `if` before"),
-        ("share = share / 2\n    base = share * delay", "times what is unknown"),
+        ("share = share / 2\n    base = share * delay", "multiplies it by an unknown"),
     ],
 )
 def test_what_is_not_even_in_a_delay_is_refused(kept, expected):

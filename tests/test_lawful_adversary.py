@@ -1,5 +1,7 @@
-"""Adversaries that choose what the laws of a model leave open: what they do is an execution, and what were none, or
-breaks a lemma, is found by benchmarks/studies/lawful.py."""
+"""Adversaries that use the freedom of a model's laws: their runs are executions.
+
+benchmarks/studies/lawful.py detects a run that is none, or that breaks a lemma.
+"""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -63,7 +65,7 @@ def test_what_is_held_back_is_what_was_chosen():
 
 
 def test_a_link_without_jitter_leaves_nothing_open():
-    with pytest.raises(InputError, match="the jitter of a link may be 0; expected more"):
+    with pytest.raises(InputError, match="the jitter of a link may be 0; an adversary at 'jitter' needs more"):
         adversaries.attack({"target": "vegas", "level": "jitter"}, {**LINKS, "jitter": [0, 5]})
 
 

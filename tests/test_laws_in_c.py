@@ -175,7 +175,7 @@ def test_laws_that_have_whole_values(law, window, tmp_path):
 @pytest.mark.parametrize(
     "law, told",
     [
-        ("MSS * MSS / (MSS - lost * acked / sent)", "divides by `MSS - lost·acked/sent`, a sum of what C rounds"),
+        ("MSS * MSS / (MSS - lost * acked / sent)", "divides by `MSS - lost·acked/sent`, a sum of numbers that C"),
         ("MSS * cbrt(acked * lost / MSS / sent - 1)", "takes the cube root of `acked·lost/MSS/sent - 1`"),
         ("MSS if acked / lost > 2 else lost", "compares `acked/lost`, which C cannot decide exactly"),
         ("MSS * R_m / (R_m - step)", "divides by `R_m - step`, which is 0 here"),
@@ -226,7 +226,7 @@ def test_a_law_is_followed_where_its_bounds_are_not_assumed_to_hold(law, count, 
 
 
 def followed(rtt, packets, seconds):
-    """CUBIC's windows, in packets, after a loss at a window of so many; and RFC 9438's W_cubic then."""
+    """Return CUBIC's windows, in packets, after a loss at a given window, and W_cubic of RFC 9438 at these times."""
     sender = StatefulSender(_cubic(), PACKET, rtt=rtt)
     acked = time = 0
 

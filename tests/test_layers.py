@@ -83,7 +83,7 @@ def test_bounds_of_a_network_hold_all_its_values():
     rng = random.Random(3)
     rates = [value(controller.body, {name: rng.randint(*ends) for name, ends in ranges.items()}) for _ in range(50)]
     assert least <= min(rates) < max(rates) <= most
-    with pytest.raises(InputError, match="divides by what may be 0") as refused:
+    with pytest.raises(InputError, match="divides by a term that may be 0") as refused:
         bounds(controller.body, {**ranges, "R_m": (0, 1)})
     assert refused.value.line
 

@@ -43,7 +43,7 @@ class Path:
         return float(rate[0, 0]) * float(self.knowledge.now.rtt_end[0, 0]) / PACKET
 
     def goes_on(self, lost=0, delay=0.0):
-        """The window after another RTT, which took so many seconds longer."""
+        """Return the window after another RTT, which took the given number of seconds longer."""
         rtt, sent = (np.full((1, 1), value, np.float32) for value in (RTT + delay, self.window * PACKET))
         acked = sent - lost * PACKET
         now = self.knowledge.now._replace(seconds=rtt, sent=sent, acked=acked, lost=sent - acked, rtt=rtt, rtt_end=rtt)
@@ -133,7 +133,7 @@ def test_a_multiplier_of_one_is_cubic_interval_by_interval(tmp_path):
 
 
 def test_a_multiplier_doubles_the_window_from_which_cubic_goes_on(tmp_path):
-    """What is sent at first: nothing is heard of the first ten packets, twice as many, when the next are sent."""
+    """At first: no acknowledgement of the first ten packets arrives before the next, twice as many, are sent."""
     environment, who = trained(multiplying(tmp_path, 1), LinkOptions(**SHORT, steps=60))
     known = rollout(environment, who, jax.random.key(1), 1).knowledge
     sent = known.now.sent[:3, 0, 0] / PACKET
@@ -146,7 +146,7 @@ def test_a_multiplier_doubles_the_window_from_which_cubic_goes_on(tmp_path):
 
 
 def test_a_window_that_is_multiplied_by_little_is_one_of_two_packets(tmp_path):
-    """What is sent in the next intervals, while nothing is heard of the first ones."""
+    """In the next intervals, before the first acknowledgements arrive."""
     environment, who = trained(multiplying(tmp_path, -2), LinkOptions(**SHORT, steps=3))
     assert rollout(environment, who, jax.random.key(1), 1).knowledge.now.sent[:, 0, 0].max() / PACKET <= 3
 

@@ -1,4 +1,4 @@
-"""The same links in real packets: measured alike, nearly the same, and judged by the log of what was sent."""
+"""The same links with real packets: measurements agree, nearly, and the log of the packets decides."""
 
 from support import learners  # noqa: F401, I001 (first: it may skip the rest)
 

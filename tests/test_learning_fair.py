@@ -1,4 +1,4 @@
-"""A reward of what all flows of a link get."""
+"""A reward that depends on the shares of all flows on a link."""
 
 import numpy as np
 import pytest

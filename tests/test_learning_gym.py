@@ -76,7 +76,7 @@ def test_an_observation_is_the_last_vectors_but_for_the_latest_d():
     ({"links": {"constant": 0.5}}, "the ratios of links sum up to 0.5; expected 1"),
     ({"links": "changeing"}, "unknown kind of link 'changeing'; did you mean 'changing'?"),
     ({"rate": -4}, "rate is -4; expected above 0"),
-    ({"rate": {"low": 4}}, "rate has low; expected low and high, and maybe log"),
+    ({"rate": {"low": 4}}, "rate has low; expected low and high, and optionally log"),
     ({"rtt": float("nan")}, "rtt is nan; expected a number, a list of numbers, or low and high"),
     ({"flows": 2}, "2 flows; expected one here"),
     ({"speed": 1}, "unknown option 'speed'"),

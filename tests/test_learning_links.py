@@ -53,7 +53,7 @@ def test_a_counterexample_happens_again_to_who_sends_as_in_it(name, tmp_path):
 
 
 def test_a_link_trace_serves_when_it_says(tmp_path):
-    """Four packets in 50 ms, three of which in two of them: ten slots of 5 ms, whichever it begins with."""
+    """Four packets in 50 ms, three of them in two slots: ten slots of 5 ms, whichever is the first."""
     (tmp_path / "link").write_text("10\n11\n11\n50\n")
     links = drawn(f"mahimahi:{tmp_path}/link", rate=1, rtt=20, interval="1/4", steps=40)
     served = np.asarray(links.capacity)[:, 0]

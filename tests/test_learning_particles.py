@@ -23,7 +23,7 @@ ROUND = jnp.array([0.8, 1.0, 1.25, 1.5, 0.7, 0.5])
 
 @pytest.fixture(scope="module")
 def episode():
-    """Of 64 links that are alike, and particles that are not."""
+    """Return an episode of 64 equal links with different particles."""
     environment = Environment(LINKS, act="rate", reward="ltp_particles")
 
     def act(memory, links, state, seen):

@@ -72,7 +72,7 @@ def send(window):
 
 
 def test_a_controller_with_a_law_follows_it_and_not_its_bounds(tmp_path):
-    """Also where the bounds are not assumed to hold: after so many steps the window is the law's."""
+    """Also where the bounds are not assumed to hold: after some steps the window is that of the law."""
     (tmp_path / "follows.py").write_text(FOLLOWS)
     environment = Environment(LinkOptions(steps=12, rate=32, rtt=32, first=0.5), act="rate")
     sent = rollout(
@@ -82,7 +82,7 @@ def test_a_controller_with_a_law_follows_it_and_not_its_bounds(tmp_path):
 
 
 def test_an_increase_follows_the_delay_itself():
-    """Illinois, between whole steps of delay: not the least of what they stand for."""
+    """Illinois, between whole steps of delay: not the lowest value within the bounds."""
     model = next(m for m in definitions.every("models", "MODEL") if m.windows and m.flows == 1)
     controller = load("illinois", observations=model.observations)
     now = {"lost": lambda back: 0.0, "acked": lambda back: 0.0, "sent": 0.0, "timeout": False, "recover": 0.0}
@@ -117,7 +117,7 @@ def test_bytes_are_counted_one_by_one_beyond_what_a_float_can():
 
 
 def test_a_sender_knows_what_was_acknowledged_to_the_byte():
-    """Of a link of 800 Mbit/s some 60 MB."""
+    """About 60 MB on a link of 800 Mbit/s."""
     asked = LinkOptions(steps=24, rate=800, rtt=32, first=0.5)
     environment, n = Environment(asked, act="rate"), 2
     policy = sender("reno", environment)

@@ -1,4 +1,4 @@
-"""What a question leaves out: nothing in silence, and each exclusion is declared, told and in the JSON."""
+"""Exclusions of a question: each is declared, printed and in the JSON, and none is silent."""
 
 import json
 
@@ -87,7 +87,7 @@ def send(window, pace):
 
 @pytest.mark.slow
 def test_copa_that_stops_without_acknowledgements_has_no_proof_that_it_uses_the_link():
-    with pytest.raises(InputError, match="no values will do of least, most, inflight"):
+    with pytest.raises(InputError, match="no values work for least, most, inflight"):
         cm.prove(COPA_STOPS, "copa_any_start")
 
 
@@ -119,6 +119,7 @@ def test_delays_of_bytes_from_before_the_trace_that_a_network_does_not_tell_are_
 def test_what_a_controller_assumes_is_told():
     query = asked("ccac_windows")
     found = isolated(left_out)(query, query.controller("cubic"))
+    assert [each.name for each in found] == ["seconds", "assumptions", "first state"]
     (told,) = (each for each in found if each.name == "assumptions")
     assert "0 <= cube <= 64 * MSS" in told.reason
 
@@ -177,8 +178,46 @@ def test_published_laws_are_told_where_executions_break_them():
     assert "published laws" not in names(asked("ccac_windows"), "aimd")
 
 
-def test_each_exclusion_is_declared_and_seven_are_the_most():
-    assert len(EXCLUSIONS) <= 7
+#: Its window is a packet where a second is R_m.
+READS_SECOND = """
+window: bytes = above(0)
+def update(window, MSS, R_m, second):
+    window = bounded(MSS * second / R_m, MSS, MSS)
+def send(window):
+    return window
+"""
+TAKEN_AS_R_M = "left out: seconds: the second that {} reads is taken as R_m"
+
+
+@pytest.mark.parametrize(
+    "command, expect, code",
+    [
+        ("verify", "loss <= 1%", 0),
+        ("verify", "utilisation >= 90%", 1),
+        ("worst", "loss <= 1%", 0),
+        ("worst", "utilisation >= 90%", 1),
+    ],
+)
+def test_answers_about_a_controller_that_reads_a_second_say_what_it_is(command, expect, code, tmp_path):
+    """On this path a second is 25 R_m. A counterexample says so, too."""
+    (tmp_path / "mine.py").write_text(READS_SECOND)
+    about = ["--on", "24 mbit, rtt 40 ms, buffer 1 bdp", "--expect", expect, "--horizon", "4", "--out", tmp_path]
+    found, out, _ = run(command, tmp_path / "mine.py", *about)
+    assert (found, TAKEN_AS_R_M.format("mine") in out) == (code, True), out
+    found, out, _ = run(command, tmp_path / "mine.py", *about, "--json")
+    assert "seconds" in [each["name"] for each in json.loads(out)["left_out"]]
+
+
+def test_starve_and_prove_say_what_a_second_is(tmp_path):
+    (tmp_path / "mine.py").write_text(READS_SECOND)
+    _, out, _ = run("starve", tmp_path / "mine.py", "--period", "1", "--out", tmp_path)
+    assert TAKEN_AS_R_M.format("mine") in out
+    _, out, _ = run("prove", tmp_path / "mine.py", "--horizon", "3", "--out", tmp_path)
+    assert TAKEN_AS_R_M.format("mine") in out
+
+
+def test_each_exclusion_is_declared_and_eight_are_the_most():
+    assert len(EXCLUSIONS) <= 8
     with pytest.raises(InputError, match="expected one of late losses"):
         Exclusion("inconvenient", "it does not hold there")
 
@@ -221,7 +260,7 @@ def faults(controller):
 
 def test_nothing_is_proved_of_a_controller_that_tells_apart_what_windows_do_not():
     (fault,) = faults(DEEP.format(9))
-    assert fault == "controller tells values of qdel_L above 4 apart, which windows of 5 steps do not"
+    assert fault == "controller distinguishes values of qdel_L above 4, and windows of 5 steps do not"
     assert faults(DEEP.format(3)) == []
 
 
@@ -304,7 +343,7 @@ MODEL = CCAC2021(R=2, begins=Start.ANYWHERE, delay=DelayMeasurement.OPEN_AT_FIRS
 
 
 def test_a_timer_may_fire_in_the_first_r_m(tmp_path):
-    """For a loss of what was sent before the trace: the window falls at step 1 of a trace whose R_m is two steps."""
+    """For the loss of bytes sent before the trace, the window falls at step 1 of a trace whose R_m is two steps."""
     (tmp_path / "far.py").write_text(FAR)
     source = """
 window: bytes = above(0)

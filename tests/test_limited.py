@@ -1,6 +1,6 @@
 """Senders that send less than their rate, as their application has nothing to send: beliefs stay true
-(docs/encoding.md, section 6 assumes that new bytes are always sent), by the solver, over every execution of the models
-in which any steps are."""
+(docs/reference/encoding.md, section 6 assumes that new bytes are always sent), by the solver, over every execution of
+the models in which any steps are."""
 
 import pytest
 from ccmatic.models.beliefs import link_rate, probing
@@ -15,12 +15,14 @@ CASES = [
     (kind, buffer, horizon)
     for kind, horizon in (("ideal", 5), ("ccac", 5), ("cbr_delay", 4), ("varying", 5))
     for buffer in ("infinite", "1/2", "any")
-]
+] + [("policer", "1/2", 5), ("policer", "any", 5)]
 
 
 def answer(kind, buffer, horizon, *conditions):
     """Whether some execution, with limited steps, from true beliefs meets all conditions, each of the execution."""
-    query = queries.make(kind, buffer, horizon, delay="executions")
+    about = {"delay": "executions", "property": "avoids", "thresholds": {"what": "T < 0"}}
+    model = kind if kind == "policer" else f"{kind}:application=pauses"
+    query = queries.make(model, buffer, horizon, **about)
     x = execution(query.model, horizon, query.buffer, query.jitter, pauses=True)
     checker = Checker()
     for law in [*query.laws(x), *query.model.belief_laws(x)]:
@@ -37,7 +39,7 @@ def false_at_end(model, x):
 
 
 def limited(model, x):
-    """Nothing at all is sent in some step."""
+    """In some step the sender sends nothing at all."""
     return some([x.A[t] <= x.A[t - 1] for t in range(1, x.horizon)])
 
 

@@ -112,7 +112,7 @@ def test_depth_and_characters_of_json(text, tmp_path):
 def test_size_of_files(tmp_path, monkeypatch):
     monkeypatch.setattr(files.read_text, "__defaults__", (1000,))
     (tmp_path / "trace.json").write_text(" " * 1001)
-    with pytest.raises(InputError, match="the most that is read"):
+    with pytest.raises(InputError, match="it is larger than .*, the limit"):
         Trace.load(tmp_path / "trace.json")
 
 
@@ -120,7 +120,7 @@ RATE = "def rate(C_L, R_m, D):\n    return "
 
 
 def nested(inner, times, around):
-    """The text within so many others."""
+    """Return the text within many nested others."""
     for number in range(times):
         inner = around.format(inner, number)
     return inner

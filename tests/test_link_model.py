@@ -1,8 +1,8 @@
-"""The beliefs of exported controllers are true, at the end of every step, of a link that knows nothing of the models.
+"""The beliefs of exported controllers are true at the end of every step, on a link that knows nothing of the models.
 
-tests/link_model is that link, in C, with its own sender and application around the exported header; it shares no code
-with the simulator or the emulator. What it draws from a seed: rates from 1 kbit/s to 100 Gbit/s, R_m from 10 us to 2 s,
-buffers from a packet to 3000, and how packets are delayed within D.
+tests/link_model is that link, in C, with its own sender and application around the exported header. It shares no code
+with the simulator or the emulator. A seed selects rates from 1 kbit/s to 100 Gbit/s, R_m from 10 us to 2 s, buffers
+from a packet to 3000, and the delays of packets within D.
 """
 
 import shutil
@@ -91,13 +91,13 @@ def program(tmp_path_factory):
 
 
 def run(built, troubles, seed=1, runs=100, steps=100):
-    """The finished program: so many runs of so many steps, or of a week."""
+    """Run the compiled program for some runs and steps, or for a week."""
     arguments = [seed, runs, steps, sum(TROUBLES[name] for name in troubles)]
     return subprocess.run([built, *map(str, arguments)], capture_output=True, text=True)
 
 
 def judged(built, troubles, **options):
-    """How many ends of steps were judged; what was believed falsely, if anything was, fails the test."""
+    """Return the number of judged ends of steps. A false belief fails the test."""
     done = run(built, troubles, **options)
     assert done.returncode == 0, done.stdout + done.stderr
     return int(done.stdout.split()[0])
@@ -138,7 +138,7 @@ def test_mistakes_are_found(name, trouble, written, right, program, tmp_path):
 def test_ten_million_steps(program):
     """Every pair of troubles and all together, addresses and undefined behaviour checked, on other links than above."""
     mixes = [*combinations_with_replacement(TROUBLES, 2), *TOGETHER, tuple(TROUBLES)]
-    # At rates of nobody, with losses found late or taken back, C_Llambda may be above C (docs/deploy.md).
+    # At rates of nobody, with losses found late or taken back, C_Llambda may be above C (docs/reference/deploy.md).
     mixes = [set(mix) for mix in mixes if "any_rate" not in mix or not {"late_losses", "spurious"} & set(mix)]
     each = ((program(name), mix) for name in CONTROLLERS for mix in mixes)
     steps = sum(judged(*case, seed=10**6, runs=100, steps=800) for case in each)

@@ -148,7 +148,7 @@ def test_the_example_is_what_its_script_writes(capsys):
         ("1.5\n", ["--rtt", "40ms"], "cell.mahimahi:1: found '1.5'"),
         ("99999999\n", ["--rtt", "40ms"], "cell.mahimahi:1: found '99999999'; expected whole milliseconds, at most"),
         ("5\n7\n6\n", ["--rtt", "40ms"], "cell.mahimahi:3: 6 ms comes after 7 ms; expected no earlier time"),
-        ("1\n", [], "--rtt missing; a link trace of mahimahi says nothing of propagation"),
+        ("1\n", [], "--rtt missing; a mahimahi link trace has no propagation delay"),
         ("1\n", ["--rtt", "40ms", "--rate", "5mbit", "--change", "1s=3mbit"], "says what --rate, --change would"),
         ("1\n", ["--rtt", "40ms", "--buffer", "10"], "a buffer of 10 bytes; expected at least a packet"),
     ],

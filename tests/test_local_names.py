@@ -1,4 +1,4 @@
-"""Controllers that assign names: what runs, what is encoded and what is exported are one decision, or it is refused."""
+"""Controllers that assign names: execution, encoding and export agree, or the controller is refused."""
 
 import ctypes
 from fractions import Fraction

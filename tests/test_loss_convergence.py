@@ -1,4 +1,4 @@
-"""The proof of Theorem 6.1, step by step, what each hypothesis keeps out, Table 3, and the family cc_probe_slow_k."""
+"""The proof of Theorem 6.1 step by step, the effect of each hypothesis, Table 3, and the family cc_probe_slow_k."""
 
 import json
 import re

@@ -5,6 +5,7 @@ import tomllib
 
 import pytest
 
+import ccmatic as cm
 from support import ROOT
 from support.cli import run
 
@@ -21,5 +22,19 @@ def test_a_mistake_gets_one_message(mistake, tmp_path):
 
 def test_a_message_names_what_was_expected():
     for mistake in RECORDED["mistakes"]:
-        expects = ("expected", "did you mean", "needs", "write", "no such file", "cannot read")
+        expects = ("expected", "did you mean", "needs", "write", "no such file", "cannot read", "choose from")
         assert any(word in mistake["message"].lower() for word in expects), mistake["mistake"]
+
+
+def test_suggested_networks_accept_the_question():
+    """A network of shorter steps, if a message has one, is the same path, and the question fits it."""
+    mistakes = [each for each in RECORDED["mistakes"] if "shorter steps" in each["message"]]
+    for mistake in mistakes:
+        _, controller, _, on, _, expect, *_ = shlex.split(mistake["command"])
+        shorter = mistake["message"].split("'")[1]
+        amount = next(word for word in ("60 ms", "0.5 rtt", "1/2 rtt") if word in expect)
+        assert cm.ask(controller, shorter, expect).steps == 2
+        coarse, fine = (cm.ask(controller, path, expect.replace(amount, "2 rtt")) for path in (on, shorter))
+        assert (coarse.description.rate, coarse.description.rtt) == (fine.description.rate, fine.description.rtt)
+        assert type(coarse.query.model) is type(fine.query.model)
+    assert mistakes

@@ -50,7 +50,7 @@ def test_parameters_override_those_of_an_alias():
         ("ccac2021:flows=9", "flows is 9; expected a whole number from 1 to 8"),
         ("ccac2021:D=-1", "D is '-1'; expected a whole number, at least 0"),
         ("ccac2021:most_queue=-1/2", "most_queue is '-1/2'; expected a number such as 3/2, at least 0"),
-        ("ccac2021:flows=2,flows=3", "the parameter 'flows' stands twice"),
+        ("ccac2021:flows=2,flows=3", "the parameter 'flows' is given twice"),
         ("ccac2021:flows=", "cannot read 'flows='"),
         ("ccac2021:waste=none", "waste is 'none'; expected one of composing, non-composing, constant-rate"),
         ("ccac2021:composing=no,waste=composing", "composing and waste of ccac2021 set the same"),
@@ -132,7 +132,7 @@ def test_a_folder_is_a_model_by_its_path(tmp_path, monkeypatch):
 
 
 def test_a_folder_says_what_jitter_its_logs_need(tmp_path):
-    """Its own logs.py, in place of that of the model of which it is a subclass."""
+    """Its own logs.py replaces that of the model of which it is a subclass."""
     (tmp_path / "laws.py").write_text(LAWS)
     (tmp_path / "logs.py").write_text(
         "import numpy as np\n\nfrom ccmatic.contracts import Lines\n\n"
@@ -167,8 +167,9 @@ def test_a_world_that_a_model_lacks_is_named(tmp_path):
 
 
 def test_the_table_of_parameters_is_that_of_the_model():
-    """docs/packages.md: each parameter, its words, and the one that the model has without it."""
-    rows = [line.strip("|").split("|") for line in (ROOT / "docs/packages.md").read_text("utf-8").splitlines()]
+    """docs/reference/stateful.md: each parameter, its words, and the one that the model has without it."""
+    page = (ROOT / "docs/reference/stateful.md").read_text("utf-8")
+    rows = [line.strip("|").split("|") for line in page.splitlines()]
     table = {row[0].strip(" `"): row[3:] for row in rows if len(row) == 5}
     default = model("ccac2021")
     assert {*default.parameters} == {*table} - {"parameter", "---"}

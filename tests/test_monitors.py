@@ -125,7 +125,7 @@ def from_another_simulator(rng, name):
 
 
 def taken(rng, name):
-    """A random execution: of the simulator, of another that is none of the product's, or of any numbers."""
+    """Return a random execution: of the simulator, of an independent simulator, or of arbitrary numbers."""
     sources = [random_columns]
     sources += [from_the_simulator] if name in RATES else []
     sources += [from_another_simulator] if name in ("ccac_windows", "two_flows") else []
@@ -167,7 +167,7 @@ def values(execution, subject, unit, interval):
 
 
 def fires(flow, t, R):
-    """Whether the timer fires at t (docs/stateful.md): nothing is on its way, and a loss is not found."""
+    """Whether the timer fires at t (docs/reference/stateful.md): nothing is on its way, and a loss is not found."""
     if t < R:
         return False
     then = t - R
@@ -180,7 +180,7 @@ def fires(flow, t, R):
 
 @dataclass(frozen=True)
 class Asked:
-    """What is asked: as the text `text`, and taken apart."""
+    """A question: its text `text`, and its parts."""
 
     subject: str
     relation: str
@@ -216,7 +216,7 @@ def asked(rng, execution, subject):
 
 
 def places(execution, question):
-    """The places of which a question says something, in plain Python."""
+    """Yield the places that a question is about, in plain Python."""
     queue = [value / Fraction(whole) for value, whole, *_ in values(execution, "queue", "bdp", None)]
     holds = [question.condition is None or COMPARE[question.condition[0]](q, question.condition[1]) for q in queue]
     R = execution.model.round_trip(1)

@@ -61,7 +61,7 @@ def on_runs(check):
 
 
 def laws():
-    """The laws are those of docs/encoding.md."""
+    """The laws are those of docs/reference/encoding.md."""
     networks = (("ccac", "any", 1), ("cbr_delay", "any", 1), ("ideal", "any", 0), ("ccac", ">=2", 2))
     for network in networks:
         yield not list(encodings.laws_that_differ(*network))

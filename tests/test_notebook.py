@@ -1,6 +1,7 @@
-"""The notebook runs from its first cell to its last, by the Python API alone, and is kept without outputs."""
+"""The notebook has the outputs of its cells, uses the Python API alone, and runs from its first cell to its last."""
 
 import json
+import runpy
 
 import pytest
 
@@ -9,11 +10,18 @@ from support import ROOT
 TOUR = ROOT / "examples" / "tour.ipynb"
 
 
-def test_the_notebook_is_kept_without_outputs_and_uses_the_api_alone():
+def test_the_notebook_has_its_outputs_and_uses_the_api_alone():
     cells = [cell for cell in json.loads(TOUR.read_text())["cells"] if cell["cell_type"] == "code"]
-    assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in cells)
+    assert all(cell["outputs"] for cell in cells)
+    assert [cell["execution_count"] for cell in cells] == [*range(1, len(cells) + 1)]
+    assert "error" not in {output["output_type"] for cell in cells for output in cell["outputs"]}
     imports = [line.strip() for cell in cells for line in cell["source"] if "import" in line]
     assert imports == ["import ccmatic as cm"]
+
+
+def test_the_site_has_the_notebook_as_a_page_with_its_outputs():
+    text = runpy.run_path(str(ROOT / "docs" / "notebook_page.py"))["page"](TOUR)
+    assert "# A tour of ccmatic" in text and "cautious: violated" in text and "](data:image/png;base64," in text
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Networks in ONNX files are programs: what is read decides as ONNX's own reference does."""
+"""Networks in ONNX files are programs: their decisions agree with ONNX's own reference."""
 
 import random
 import sys
@@ -88,11 +88,11 @@ def test_a_window_is_decided_from_observations(tmp_path):
     [
         ({"C_L": 1}, [("Sigmoid", ["C_L"], "rate", {})], {}, "rate", r"node 1 \(Sigmoid\) is not supported"),
         ({"C_L": 1}, [("Selu", ["C_L"], "rate", {})], {}, "rate", r"node 1 \(Selu\) is not supported; expected Gemm"),
-        ({"C_L": 1}, [("Relu", ["C_U"], "rate", {})], {}, "rate", "reads 'C_U', which is no value before it"),
+        ({"C_L": 1}, [("Relu", ["C_U"], "rate", {})], {}, "rate", "reads 'C_U', which is not defined before it"),
         ({"C_L": 1}, [("Relu", ["C_L"], "C_L", {})], {}, "rate", "makes 'C_L' again"),
         ({"C_L": 1}, [("Relu", ["C_L"], "speed", {})], {}, "speed", "expected one, named rate or window"),
         ({"C_L, C_U": 2}, [("Relu", ["C_L, C_U"], "rate", {})], {}, "rate", "the output has 2 numbers"),
-        ({"C_L, C_U": 3}, [("Relu", ["C_L, C_U"], "rate", {})], {}, "rate", "the second of which is 2"),
+        ({"C_L, C_U": 3}, [("Relu", ["C_L, C_U"], "rate", {})], {}, "rate", "expected two dimensions, the second 2"),
         ({"C_L)\n    return (1": 1}, [], {}, "rate", "expected terms of rates"),
         ({"x": 1}, [GEMM], {"W": [[1, 2]], "b": [0]}, "rate", "for 1 numbers|the output has 2"),
         ({"x": 1}, [GEMM], {"W": [[1], [2]], "b": [0]}, "rate", r"weights of the shape \(2, 1\) for 1 numbers"),
@@ -117,7 +117,7 @@ def test_an_attribute_of_another_type_is_refused(tmp_path):
     for attribute, value in (("alpha", 2), ("transB", 1.0)):
         nodes = [("Gemm", ["C_L", "W"], "rate", {attribute: value})]
         file = networks.write(tmp_path / "typed.onnx", {"C_L": 1}, nodes, {"W": [[1]]})
-        with pytest.raises(InputError, match="not as ONNX has it"):
+        with pytest.raises(InputError, match="invalid ONNX"):
             cm.load_controller(file)
 
 

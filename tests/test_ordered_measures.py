@@ -53,4 +53,5 @@ def test_the_claim_says_from_where_it_is_counted():
     proof = load_definition("proofs", "PROOF", "link_rate_used")
     values = {constant.name: constant.low for constant in proof.constants}
     told = " ".join(sentences(proof, load_definition("models", "MODEL", "ccac"), 11, values))
-    assert "windows of 10 R_m begin, with C_L as far from its limit as it comes; then:" in told
+    assumed = "The number assumes that C_L restarts at the largest distance from its limit."
+    assert f"windows of 10 R_m begin. {assumed} The next state is" in told

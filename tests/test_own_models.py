@@ -1,4 +1,4 @@
-"""Random models built from the words of laws: what they say of unknowns they say of numbers."""
+"""Random models from the vocabulary of laws: laws agree on unknowns and on numbers."""
 
 from fractions import Fraction
 

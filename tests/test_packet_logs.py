@@ -1,4 +1,4 @@
-"""Logs of packets: what is read, and that what is none is told with its line."""
+"""Logs of packets: the accepted formats, and errors with the line of an invalid log."""
 
 import numpy as np
 import pytest
@@ -49,7 +49,7 @@ def test_a_csv_that_is_no_log_is_told_with_its_line(tmp_path, body, line, says):
 
 
 def test_a_file_of_another_kind_is_none(tmp_path):
-    with pytest.raises(InputError, match="as no log that is known"):
+    with pytest.raises(InputError, match="no known kind of log"):
         read_log(written(tmp_path, "time,size\n"))
     with pytest.raises(InputError, match="cannot read"):
         read_log(tmp_path / "none.csv")

@@ -188,7 +188,7 @@ def test_a_qlog_of_the_sender(tmp_path, text):
 
 
 def test_packets_are_named_beside_the_header_or_in_it(tmp_path):
-    """As picoquic has it, and aioquic of what is lost; a packet for a new version of QUIC has no number."""
+    """As in picoquic, and in aioquic for lost packets. A packet for a new version of QUIC has no number."""
     old = {"packet_type": "1RTT", "header": {"packet_number": "7", "packet_size": 90}}
     received = {"packet_type": "1RTT", "frames": acknowledged(40, [8])["data"]["frames"]}
     events = [

@@ -38,11 +38,11 @@ def test_what_is_not_served_yet_tells_nothing():
 
 
 def test_a_queue_grows_by_what_the_link_does_not_serve():
-    moved = ParticleFilter(RTT)._moved(state(0.6), factor=2)
+    moved = ParticleFilter(RTT)._move(state(0.6), factor=2)
     assert moved.own == 1.2 and moved.others == 0 and moved.delay == pytest.approx(0.2 * RTT)
-    drained = ParticleFilter(RTT)._moved(state(0.5, delay=0.001), factor=1)
+    drained = ParticleFilter(RTT)._move(state(0.5, delay=0.001), factor=1)
     assert drained.delay == 0
-    full = ParticleFilter(RTT)._moved(state(2.0, delay=0.05, full=True), factor=1)
+    full = ParticleFilter(RTT)._move(state(2.0, delay=0.05, full=True), factor=1)
     assert full.delay == 0.05
 
 
@@ -51,7 +51,7 @@ def test_particles_as_late_as_any_that_was_seen_are_divided():
     found.update(Signals(1, RTT, 1, 0))
     found._most_rtt = 1.5 * RTT
     before = state(1.0).and_(state(1.0))
-    _, now = found._divided(before, state(1.0, delay=0.5 * RTT).and_(state(1.0, delay=0.4 * RTT)))
+    _, now = found._divide(before, state(1.0, delay=0.5 * RTT).and_(state(1.0, delay=0.4 * RTT)))
     assert now.full.tolist() == [True, False, False]
     assert now.delay.tolist() == [0.5 * RTT, 0.4 * RTT, 0.5 * RTT]
 

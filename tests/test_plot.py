@@ -1,4 +1,4 @@
-"""Drawings: what a file shows, whatever the model, and what is said where nothing can be drawn."""
+"""Drawings: their content for every model, and the error where nothing can be drawn."""
 
 import sys
 from dataclasses import replace

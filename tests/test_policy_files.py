@@ -17,7 +17,7 @@ from support.policies import policy, steering
 
 @needs_compiler
 def test_a_sender_measures_its_intervals(tmp_path):
-    """What is sent, acknowledged and lost in an interval of R_m is told of it: here 12 packets and a loss of 1/9."""
+    """An interval lasts R_m and counts the bytes sent, acknowledged and lost: here 12 packets and a loss of 1/9."""
     slope = np.zeros((6, 1))
     slope[0], slope[2] = 100, 10
     library = Library(policies.exported(policy(tmp_path / "made.json", [(slope, [0])], history=1)))

@@ -1,4 +1,4 @@
-"""Of the benchmark of Learn-to-Probe's figures: learners that are played at once, and one beside others."""
+"""The benchmark of Learn-to-Probe's figures: learners that run at once, and one beside others."""
 
 import numpy as np
 import pytest

@@ -42,7 +42,7 @@ def test_a_benchmark_runs(name, tmp_path):
 
 @pytest.mark.slow
 def test_scaling_measures_what_is_missing(tmp_path):
-    """Of the results that the documentation shows, a point that is quick to find again; and draws them all."""
+    """It measures a missing result, here a quick one, and draws all of them."""
     results = json.loads((ROOT / "results" / "tables" / "scaling.json").read_text())
     missing = min(results["horizon"], key=lambda point: point["at"])
     results["horizon"].remove(missing)

@@ -1,7 +1,7 @@
-"""A forger edits proofs, their windows, certificates and definition, thousands of times: what `check` accepts is true.
+"""A forger edits proofs, their windows, certificates and definition thousands of times. Accepted claims are true.
 
-Truth is known without a solver. Of a sender of m packets in an R_m, each less than C·R_m/5, a queue that stays long
-drains by more than (T-1)·(1 - m/5)·C·R_m in a window, and by no more that is sure; a short queue never grows.
+The truth is known without a solver. Let a sender send m packets per R_m, each less than C·R_m/5. A queue that stays
+long drains by more than (T-1)·(1 - m/5)·C·R_m in a window, and this bound is tight. A short queue never grows.
 """
 
 import gzip
@@ -183,7 +183,7 @@ EDITS = st.one_of(
 
 
 def untrue(forgery):
-    """What a proof's file says that is not so; what `check` says that it did not check may be anything."""
+    """Return the false claims of a proof's file. Claims that `check` reports as not checked do not count."""
     data = json.loads(forgery.file.read_text())
     packets, steps = PACKETS[data["controller"]["source"]], data["horizon"] - 1
     most = steps * (1 - Fraction(packets, 5))
@@ -220,7 +220,7 @@ def untrue(forgery):
 
 
 def forge(proofs, examples):
-    """How many forgeries there were, and how many were accepted, none of which says what is not so."""
+    """Return the number of forgeries and of accepted ones. No accepted one makes a false claim."""
     count = {"edited": 0, "accepted, as still true": 0}
 
     @settings(

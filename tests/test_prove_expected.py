@@ -1,4 +1,4 @@
-"""`prove --expect`: what the constants of a proof say of an expectation, checked against its lemmas' own terms."""
+"""`prove --expect`: the effect of a proof's constants on an expectation, checked against the lemmas' own terms."""
 
 from fractions import Fraction
 
@@ -8,6 +8,7 @@ from ccmatic.properties.expectations import parse
 import ccmatic as cm
 from ccmatic.contracts import load_definition
 from ccmatic.proving import implies
+from support.cli import run
 
 PROOF = load_definition("proofs", "PROOF", "link_rate")
 CONSTANTS = {"utilisation": Fraction(9, 10), "inflight": Fraction(3), "loss": Fraction(2)}
@@ -43,6 +44,21 @@ def test_what_no_shape_decides_is_refused():
     question = cm.ask("cc_qdel", "ccac, buffer infinite", "delay <= 2 rtt")
     with pytest.raises(cm.InputError, match="no shape decides 'delay <= 2 rtt'; expected one about utilisation"):
         cm.prove_expected(question)
+
+
+@pytest.mark.parametrize(
+    "text, why",
+    [
+        ("queue <= 2 bdp while rate <= 50%", "not about those of a condition"),
+        ("queue <= 9 packets", "the constant 'inflight' of a shape is in bdp"),
+        ("utilisation <= 80%", "the constant 'utilisation' of a shape bounds it from the other side"),
+    ],
+)
+def test_what_no_constants_imply_is_unknown_without_a_search(text, why, tmp_path):
+    question = cm.ask("cc_qdel", "ccac, buffer infinite", text)
+    assert [*cm.prove_expected(question, tmp_path)] == [] and not [*tmp_path.iterdir()]
+    code, out, err = run("prove", "cc_qdel", "--on", "ccac, buffer infinite", "--expect", text, cwd=tmp_path)
+    assert (code, err) == (3, "") and why in out and out.count("\n") == 1
 
 
 def test_a_proof_is_not_from_one_start():

@@ -1,5 +1,7 @@
-"""What is proved against what happens: windows of simulated runs of the deployed controller, on links of changing rate,
-break no lemma. Default: some runs; `pytest -m slow`: a thousand of each, and `check` of each proof."""
+"""Proofs against simulations: windows of the deployed controller on links of changing rate break no lemma.
+
+By default there are some runs. With `pytest -m slow` there are a thousand for each proof, and `check` of each proof.
+"""
 
 import json
 from fractions import Fraction
@@ -34,7 +36,7 @@ results, some_results = each(RESULTS), each(each_nth(6, RESULTS))
 
 
 def trial(file, runs):
-    """A Trial of so many runs."""
+    """Return a Trial after some runs."""
     tried = Trial(proved.load_result(file))
     for seed in range(runs):
         tried.run(seed)

@@ -1,4 +1,4 @@
-"""The forty questions: each is asked in one line, or it says why not, and has the answer of the equivalent `avoids`."""
+"""The forty questions: each takes one line or has an explanation, and the answer equals that of its `avoids`."""
 
 import re
 import shlex

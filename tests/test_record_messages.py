@@ -1,4 +1,4 @@
-"""A mistake in a file is told with its place, what was found there, and what was expected."""
+"""An error in a file is reported with its position, the value found there, and the expected one."""
 
 import json
 from pathlib import Path

@@ -15,6 +15,7 @@ from ccmatic.verification import counterexample
 from ccmatic.verification.replayer import Outcome, replay
 from ccmatic.verification.verifier import Verifier
 from support import ROOT
+from support.cli import lines, run
 from support.failures import CONTROLLERS, FAILURES, failing
 from support.sampling import each_nth
 
@@ -78,8 +79,11 @@ def with_a_digit_changed(data, place):
 
 @each(each_nth(3, [(failure,) for failure in FAILURES]))
 def test_any_digit_changed_is_a_fault(failure):
-    """The digest tells of each. The laws tell of nearly all: what they leave open is another trace, with more
-    or less of a delay, with another past, or with another size of packet or of `any` buffer."""
+    """The digest reveals every change. The laws reveal nearly all of them.
+
+    The others give another valid trace: with a larger or smaller delay, another past, or another size of packets or of
+    an `any` buffer.
+    """
     data = json.loads(failing(failure).to_json())
     places = list(numbers(data))
     left_open = []
@@ -236,3 +240,41 @@ def test_a_missing_file_and_one_that_is_not_text_are_input_errors(tmp_path):
     (tmp_path / "binary.json").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InputError, match="binary.json"):
         Trace.load(tmp_path / "binary.json")
+
+
+def test_several_traces_are_checked_one_by_one_and_the_worst_decides(tmp_path):
+    """A glob of traces, as in the guides, was refused."""
+    good = ROOT / "results" / "gallery" / "late_drain.json"
+    data = json.loads(good.read_text())
+    data["columns"]["S"][1] = "9999"
+    (tmp_path / "forged.json").write_text(json.dumps(data))
+    code, out, _ = run("replay", good, good)
+    assert code == 0 and out.count(f"{good}: passes") == 2
+    code, out, _ = run("replay", tmp_path / "forged.json", good, "--json")
+    assert code == 1 and [line["passes"] for line in lines(out)] == [False, True]
+
+
+@pytest.mark.parametrize("option", ["--plot", "--html", "--csv"])
+def test_options_that_write_one_file_take_one_trace(option, tmp_path):
+    trace = ROOT / "results" / "gallery" / "late_drain.json"
+    code, out, err = run("replay", trace, trace, option, tmp_path / "file.csv")
+    assert (code, out) == (2, "") and f"{option} does not fit here; expected one trace beside it" in err
+    assert not [*tmp_path.iterdir()]
+
+
+def test_a_trace_of_starve_and_of_worst_says_the_expectation_and_the_controllers_name(tmp_path):
+    path = "24 mbit, rtt 40 ms, buffer 1 bdp"
+    _, out, _ = run(
+        "worst", "reno", "--on", path, "--expect", "queue <= 1 bdp", "--from", "converged", "--out", tmp_path
+    )
+    assert "'queue <= 1 bdp': this trace shows a value above 99/100 bdp." in out and "avoids" not in out
+    (file,) = tmp_path.glob("*.json")
+    _, out, _ = run("replay", file)
+    assert "'queue <= 99/100 bdp' is not met in this trace." in out and "breaks: queue <= 99/100 bdp" in out
+    run("starve", "vegas", "--period", "1", "--out", tmp_path / "starve")
+    (file,) = (tmp_path / "starve").glob("*.json")
+    _, out, _ = run("replay", file)
+    assert "breaks: share >= 1/1000" in out and "Flow 2 (vegas) is served" in out and "Flow 2 (controller)" not in out
+    file.write_text(file.read_text().replace('"vegas"', '"it holds for ever"'))
+    _, out, _ = run("replay", file)
+    assert "Flow 2 (controller)" in out and "it holds for ever" not in out

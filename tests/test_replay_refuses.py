@@ -1,5 +1,7 @@
-"""What replay does not take for evidence: names that the query does not declare, rates of nobody, claims that are not
-so; and that it says what it replayed."""
+"""Claims that replay refuses as evidence: undeclared names, rates that nobody chose, and false claims.
+
+Also: the report says what was replayed.
+"""
 
 import json
 from dataclasses import replace
@@ -69,14 +71,14 @@ def test_a_trace_without_a_column_that_the_model_declares_is_no_trace(name):
 
 
 def without(trace, *names):
-    """The trace of nobody's rates, without some columns."""
+    """Return the trace with free rates, without some columns."""
     columns = {name: column for name, column in trace.columns.items() if name not in names}
     return replace(trace, columns=columns, controller=None, broken=())
 
 
 @pytest.mark.parametrize("names", [("q_U", "C_Llambda"), ("q_U", "q_U_untimed"), ("C_Llambda_untimed",)], ids=str)
 def test_a_belief_before_its_timeout_is_stated_beside_the_belief(names):
-    """Also where nobody chose the rates."""
+    """This holds also for a trace with free rates."""
     trace = Trace.load(PROBE_WINDOW)
     assert replay(trace).outcome is Outcome.BREAKS
     with pytest.raises(InputError, match=f"the trace has no {names[-1]}|the trace has no {names[0]}"):
@@ -97,7 +99,7 @@ def test_rates_of_nobody_are_evidence_against_nobody(file):
     """Where beliefs turn false whatever the rates they are: `test_beliefs_that_turn_false_leave_no_controller`."""
     report = replay(forged(file, controller=None))
     assert report.faults == () and report.unmet
-    assert report.outcome is Outcome.CANNOT_BE_JUDGED and "its rates are nobody's" in report.reason
+    assert report.outcome is Outcome.CANNOT_BE_JUDGED and "no controller chose its rates" in report.reason
 
 
 def test_a_trace_without_a_belief_that_can_be_false_cannot_be_judged(tmp_path):
@@ -122,7 +124,7 @@ def test_a_trace_that_states_what_it_does_not_break_is_refused(broken):
 
 
 def test_a_trace_that_keeps_the_property_and_states_that_it_breaks_it_is_refused():
-    """With more in flight allowed late_drain's trace is no violation; what it states is one still."""
+    """If more bytes in flight are permitted, late_drain's trace is no violation, but it still claims one."""
     query = json.loads(LATE_DRAIN.read_text())["query"]
     lenient = {"query": {"property": {**query["property"], "inflight_rates": "5"}}}
     assert replay(forged(LATE_DRAIN, **lenient, broken=[])).outcome is Outcome.KEEPS
@@ -155,4 +157,5 @@ def test_replay_says_what_it_replayed():
 def test_replay_says_that_the_rates_are_nobodys(tmp_path):
     forged(LATE_DRAIN, controller=None).save(tmp_path / "trace.json")
     code, out, _ = run("replay", "trace.json", cwd=tmp_path)
-    assert code == 3 and "controller: nobody's rates" in out and "cannot be judged: its rates are nobody's" in out
+    assert code == 3 and "controller: none, the rates are arbitrary" in out
+    assert "cannot be judged: no controller chose its rates" in out

@@ -37,7 +37,7 @@ def test_each_entry_is_whole():
 
 
 def test_a_trace_is_made_again(tmp_path):
-    """In a copy of what is needed, so that nothing is replaced here."""
+    """The test works in a copy of the necessary files, so it replaces nothing here."""
     name = "results/gallery/late_drain.json"
     for file in (name, "results/rebuild.py", "results/manifest.toml", "docs/gallery/late_drain.png"):
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""What a resumed synthesis takes from its run file, which may be anybody's: nothing that replay does not confirm."""
+"""Resumption from a run file that anyone may have written: only events that replay confirms count."""
 
 from dataclasses import replace
 
@@ -21,7 +21,7 @@ def honest(tmp_path_factory):
 
 
 def resumed(honest, events, folder):
-    """What a synthesis ends with that resumes a run of these events, and the events that are then in the file."""
+    """Return the last Progress of a synthesis that resumes from these events, and the events in the file then."""
     file = small_run.copy(honest[0], folder / "run.db", events)
     kept = store.Store(file, small_run.query())
     try:
@@ -49,7 +49,7 @@ def test_what_was_learned_is_not_asked_again(honest, tmp_path):
 
 
 def still(trace):
-    """Nothing is sent and nothing served: no execution of the link, on which the property would be broken."""
+    """A trace in which nothing is sent or served: no execution of the link, although it would violate the property."""
     columns = {name: (column[0],) * trace.horizon if name in "SK" else column for name, column in trace.columns.items()}
     return replace(trace, columns=columns)
 
@@ -65,7 +65,7 @@ def still(trace):
             lambda event: replace(
                 event, trace=replace(Trace.from_json(event.trace), controller=None, broken=()).to_json()
             ),
-            "its rates are nobody's",
+            "no controller chose its rates",
         ),
     ],
     ids=["no execution", "no trace", "another candidate", "no way", "any rates"],

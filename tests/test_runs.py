@@ -1,4 +1,4 @@
-"""Runs of synthesis: what is on disk, what survives a kill, workers, and the check that a run is complete."""
+"""Runs of synthesis: their files, their resumption after a kill, their workers, and the check of completeness."""
 
 import json
 import os
@@ -196,12 +196,12 @@ def test_check_cover(finished, tmp_path):
 
 def test_check_cover_says_whether_it_believes_the_solutions(finished):
     code, out, _ = run("check-cover", finished, cwd=finished.parent)
-    assert code == 0 and "that they are solutions is believed, not verified again" in out
+    assert code == 0 and "the solutions are trusted; --verify-solutions verifies them again" in out
     code, out, _ = run("check-cover", finished, "--verify-solutions", "--json", cwd=finished.parent)
     [line] = lines(out)
     assert (code, line["covered"], line["solutions_verified"], line["undecided"]) == (0, True, True, [])
     code, out, _ = run("check-cover", finished, "--verify-solutions", "--timeout", "0.001", cwd=finished.parent)
-    assert code == 3 and "no answer in time whether these are solutions: event" in out
+    assert code == 3 and "timed out on whether these are solutions: event" in out
 
 
 def test_check_cover_finds_an_altered_counterexample(finished, tmp_path):
@@ -267,7 +267,7 @@ def test_a_cluster_that_loses_a_worker(finished, tmp_path):
 
 
 def test_beliefs_that_turn_false_leave_no_controller(tmp_path):
-    """With D = 2 and a finite buffer the upper bound on the link rate is unsound, whoever chooses the rates."""
+    """With D = 2 and a finite buffer, the upper bound on the link rate is unsound for any choice of rates."""
     network = '[network]\nmodel = "ccac"\nbuffer = "any"\nhorizon = 5\njitter = 2\n[template]\nname = "two_branches"\n'
     (tmp_path / "far.toml").write_text(network)
     code, out, _ = run("synth", "far.toml", "--run", "run.db", "--json", cwd=tmp_path)

@@ -1,4 +1,4 @@
-"""What the first version saved is read, and judged as it was."""
+"""Files of the first version are still readable, with the same verdicts."""
 
 import json
 import shutil
@@ -34,14 +34,14 @@ def test_all_traces_are_among_them():
 
 @pytest.mark.parametrize("file", sorted((ROOT / "results" / "proofs").glob("*.json")), ids=lambda file: file.stem)
 def test_proofs_say_what_they_said(file):
-    """What is read of a proof would be written as it is; `check` is for the rest."""
+    """A proof that is read would be written unchanged; `check` tests the rest."""
     told = json.loads(file.read_text())
     assert {**load_result(file).data(), "made_by": told["made_by"]} == told
 
 
 @pytest.mark.parametrize("file", sorted((ROOT / "results" / "proofs").glob("*.json")), ids=lambda file: file.stem)
 def test_proofs_are_of_their_definitions(file):
-    """Of the text that is there, or of an earlier one that said the same."""
+    """The digest is that of the present text, or of an earlier one with the same meaning."""
     findings = {found.about: found for found in islice(check(load_result(file)), 2)}
     assert findings["definition"].fault is None
 

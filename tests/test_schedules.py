@@ -1,4 +1,4 @@
-"""What is written of a schedule is what is read; beliefs that are true in the trace are true in its schedule."""
+"""A schedule that is written is read back unchanged. Beliefs that are true in the trace are true in its schedule."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -61,7 +61,7 @@ def test_beliefs_stay_true(tmp_path_factory, low, high, bdp):
 @given(schedules())
 @settings(derandomize=True, max_examples=100, deadline=None)
 def test_the_jitter_is_how_long_the_curves_hold_a_byte(schedule):
-    """Of bytes at and next to each point of the curves, followed one by one."""
+    """The test follows bytes at and next to each point of the curves."""
 
     def reached(column, level):
         times, values = [each[0] for each in schedule.points], [each[column] for each in schedule.points]

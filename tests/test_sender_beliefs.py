@@ -1,4 +1,7 @@
-"""What senders by a window believe, and controllers with state read: true, and of what was seen; what is refused."""
+"""Beliefs of window senders, which controllers with state read: they are true and follow from observations.
+
+Also: controllers that are refused.
+"""
 
 from fractions import Fraction
 from random import Random
@@ -165,7 +168,7 @@ def test_a_controller_may_believe_something_else():
 
 
 def test_what_is_sent_may_be_believed_alone():
-    """Of a controller that remembers nothing itself."""
+    """For a controller without state of its own."""
     made = parse(
         "def send(C_L, R_m):\n    return 2 * C_L * R_m\n",
         observations=load_definition("models", "MODEL", "ccac2021").observations,
@@ -174,7 +177,7 @@ def test_what_is_sent_may_be_believed_alone():
 
 
 def test_a_controller_that_believes_may_be_begun_anywhere():
-    """What it remembers is then anything at first; it believes the same."""
+    """Its state then has any initial values; its beliefs are the same."""
     controller = cm.load_controller(
         "cc_qdel_sender", cm.Query(cm.Network("ccac_windows", "1", 5), "avoids", what="T < 0")
     )

@@ -1,5 +1,7 @@
-"""Exported senders whose R_m changes, is guessed or taken wrongly, or whose losses were none: what they believe is
-true, or they begin again and say so."""
+"""Exported senders whose R_m changes, is guessed or is wrong, or that report false losses.
+
+Their beliefs are true, or the sender restarts and reports it.
+"""
 
 from functools import cache
 
@@ -49,7 +51,7 @@ class Flow:
             self.told.append((self.now, self.sender.step_ns, self.sender.beliefs()))
 
     def false(self, since=0):
-        """What was believed falsely, but for what may be of a packet that was sent at the end of a step."""
+        """Return the false beliefs, except those that a packet sent at the end of a step may explain."""
         for now, step, beliefs in self.told:
             served = RATE * step / SECOND
             if now >= since and not beliefs["C_L"] <= served <= beliefs["C_U"] + PACKET:
@@ -120,7 +122,7 @@ class Measuring:
         self.steps(1)
 
     def steps(self, count, rtt=None):
-        """So many pass, in each of which this RTT is measured."""
+        """Advance by steps, each with a measurement of this RTT."""
         for _ in range(count):
             self.now += self.sender.step_ns
             if rtt:

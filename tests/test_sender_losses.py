@@ -19,8 +19,7 @@ def built():
 
 
 def with_packets_out(packets):
-    """A sender past its first window's start that sent so many packets, one a ms, and had none acknowledged but the
-    first; and the time."""
+    """Return a sender with `packets` in flight, sent one per ms after an acknowledged first one; and the time."""
     sender = built().sender(PACKET, 10 * MS)
     sender.sent(0, PACKET)
     sender.acked(10 * MS, 0, PACKET)

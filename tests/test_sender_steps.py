@@ -1,4 +1,4 @@
-"""The length of an exported sender's step: what is refused, and that integers of 64 bits hold all that is computed."""
+"""The length of an exported sender's step: refused lengths, and 64-bit integers that never overflow."""
 
 import ctypes
 from fractions import Fraction
@@ -88,7 +88,7 @@ uint64_t scaled(uint64_t amount, uint64_t times, uint64_t over, bool up)
 
 
 def test_products_of_more_than_64_bits_are_exact(tmp_path):
-    """For rates to 2^38 bytes a step and steps to 2^44 ns: what is divided by parts is what Python says."""
+    """Up to 2^38 bytes per step and steps of 2^44 ns, division in parts gives the results of Python."""
     function, rng = scaled(tmp_path), Random(1)
     for _ in range(20000):
         amount, times, over = (rng.randint(1, 2 ** rng.randint(1, bits)) for bits in (50, 45, 46))

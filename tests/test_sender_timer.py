@@ -18,7 +18,7 @@ PACKET, STEP = 1500, 20 * 10**6
 
 @cache
 def built(packets):
-    """A controller that sends so many packets in a step, as text."""
+    """Return the text of a controller that sends a given number of packets per step."""
     file = Path(mkdtemp()) / "steady.py"
     file.write_text(f"def rate(C_L, MSS, R_m):\n    return {packets} * MSS / R_m\n")
     return Library(header.make(str(file)))

@@ -53,7 +53,7 @@ def test_they_are_true_of_its_trace_and_false_of_another(query):
 
 
 def test_a_range_of_rates_is_verified_as_a_controller_is():
-    """Where nothing need be used, what is slower than the link holds, and what may be faster does not."""
+    """Without a utilisation requirement, rates below the link rate hold, and rates that may exceed it do not."""
     query = queries.make("ideal", "infinite", 4, thresholds={"utilisation": "0"})
     verifier = Verifier(query, {"C_L"})
     assert verifier.verify(Range(Fraction(0), Fraction(1, 2))).verdict == HOLDS

@@ -1,4 +1,4 @@
-"""Proofs that nobody writes: `prove` without a proof tries the shapes for the beliefs that a controller reads."""
+"""Proofs by shapes: without a given proof, `prove` tries the shapes for the beliefs that a controller reads."""
 
 import json
 from fractions import Fraction
@@ -49,7 +49,7 @@ def test_of_what_no_shape_reads_that_is_said(tmp_path):
     file = tmp_path / "both.py"
     file.write_text("def rate(C_L, q_U, R_m):\n    return C_L - q_U / R_m\n")
     code, _, err = run("prove", file, "--json")
-    assert code == 2 and "no shape is of a controller that reads C_L, q_U" in err
+    assert code == 2 and "no shape fits a controller that reads C_L, q_U" in err
     assert "link_rate (C_L, C_U)" in err and "probes (C_Llambda, q_U)" in err
 
 
@@ -68,7 +68,7 @@ def test_on_a_network_on_which_a_shape_holds_no_weaker_one_is_tried(monkeypatch)
             error = NoValue("none will do", "queue", None)
             error.result = SimpleNamespace(constants={"sent": 2}, controller=SimpleNamespace(state=()))
             raise error
-        return SimpleNamespace(verdict="holds", result=None)
+        return SimpleNamespace(verdict="holds", why=None, result=None)
 
     monkeypatch.setattr(shapes, "prove", prove)
     found = {attempt.shape: attempt for attempt in cm.prove_by_shapes("cc_qdel")}
@@ -98,7 +98,7 @@ def test_what_was_found_where_the_constants_before_are_alike_is_asked_first():
 @pytest.mark.parametrize("good", range(-1, 9))
 @pytest.mark.parametrize("reach", [0, 2])
 def test_windows_save_questions_and_change_no_edge(good, reach):
-    """Each breaks so many values before the one that was asked, as well."""
+    """Each window also breaks several values before the one that was checked."""
     asked = []
 
     def ask(index):
@@ -133,7 +133,7 @@ STUCK = {
 
 @pytest.mark.parametrize("shape", STUCK)
 def test_who_does_not_probe_where_C_U_cannot_time_out_may_believe_it_for_ever(shape):
-    """However little progress is asked for."""
+    """This is so however little progress the shape requires."""
     least = Fraction(1, 10**6)
     controller = controllers.parse(f"def rate(C_L, C_U, MSS, R_m):\n    {STUCK[shape]}\n", "stuck")
     prover = Prover(shape, controller, horizon=5)
@@ -155,7 +155,7 @@ def test_a_shape_proves(controller, shape, tmp_path):
 
 
 @pytest.mark.parametrize("controller, shape, message", [
-    ("cc_qdel", "probes", "the proof probes does not fit cc_qdel: it does not follow C_L, which that reads"),
+    ("cc_qdel", "probes", "the proof probes does not fit cc_qdel: it does not follow C_L, which the controller reads"),
     ("cc_probe_slow", "link_rate",
      "the proof link_rate does not fit the controller: on ccac senders do not know C_Llambda, q_U, which it reads"),
     ("cc_qdel", "window_kept",

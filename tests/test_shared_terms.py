@@ -1,4 +1,4 @@
-"""What a controller assigns is stored once, and lists are written out: all of it means what Python means by it."""
+"""Assigned terms are stored once, and lists are expanded; the meaning is that of Python."""
 
 import time
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Formulas of learners: the shipped ones say what they said before; what is none is refused, with file and line."""
+"""Formulas of learners: the shipped ones are unchanged, and invalid ones are refused with file and line."""
 
 import json
 
@@ -57,7 +57,7 @@ def test_formulas_say_what_they_said_as_functions_of_arrays():
     ("observe", "def observe(rtt, second):\n    return rtt / second\n", 1, "returns one number, expected a list"),
     ("observe", "def observe(capacity, mbit):\n    return [capacity / mbit]\n", 1, "reads `capacity`"),
     ("observe", "def observe(relative_power):\n    return [relative_power]\n", 1, "reads `capacity`"),
-    ("observe", "def observe(least_rtt_before):\n    return [1]\n", 1, "expected what one interval alone tells"),
+    ("observe", "def observe(least_rtt_before):\n    return [1]\n", 1, "a measure that reads one interval alone"),
     ("observe", "def observe(thruput):\n    return [1]\n", 1, "unknown name `thruput`, expected what is measured; "),
     ("observe", "def observe(rtt, sent):\n    return [rtt + sent]\n", 2, "adds `sent` (bytes) to `rtt` (time)"),
     ("observe", "def observe(rtt):\n    return [log(rtt)]\n", 2, "found `rtt` (time), expected a number"),

@@ -1,4 +1,5 @@
-"""The simulator: every execution, sampled once a step, obeys the laws of docs/encoding.md, sections 2 to 5, exactly."""
+"""The simulator: every execution, sampled once a step, obeys the laws of docs/reference/encoding.md, sections 2 to 5,
+exactly."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -96,7 +97,7 @@ def test_the_measured_delay_is_at_most_the_true_one(kind):
 
 
 def test_delay_may_grow_by_two_after_a_step_without_service():
-    """Nothing is served in step 2, so its delay stays 0; then a byte that came two steps ago is served."""
+    """Step 2 serves nothing, so its delay stays 0. Then a byte that came two steps ago is served."""
     simulation = Simulation(Path("cbr_delay", rate=10, jitter=1), jitter="none")
     simulation._release = lambda now: now if now <= 10 * TICKS else now + 10 * TICKS
     for count in (25, 1, 1):

@@ -55,7 +55,7 @@ def small(tmp_path_factory):
 
 
 def query():
-    """What is asked of the small sketch."""
+    """The query about the small sketch."""
     return queries.make("ccac2021", "1", 6, property="avoids", thresholds=ASKED, template="aimd", name="small")
 
 
@@ -66,7 +66,7 @@ def everyone():
 
 @pytest.fixture(scope="module")
 def verdicts(small):
-    """Of each candidate, asked alone."""
+    """The verdict on each candidate, verified alone."""
     reads, sample = query().read_by_candidates()
     state = query().read_controller(sample).state
     verifier = Verifier(query(), reads, state=state)

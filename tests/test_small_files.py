@@ -53,7 +53,7 @@ def refused(*arguments, cwd="."):
 
 @pytest.fixture
 def pipe(tmp_path):
-    """Makes a named pipe that nobody writes."""
+    """Create a named pipe without a writer."""
 
     def make(name):
         os.mkfifo(tmp_path / name)
@@ -90,7 +90,7 @@ def test_a_device_is_no_file():
 
 
 def test_a_pipe_among_solutions_is_not_read(pipe, tmp_path):
-    """A folder that an earlier synthesis wrote is recognised by its files, one of which is now a pipe."""
+    """The files identify a folder of an earlier synthesis, and one of them is now a pipe."""
     asked = records.convert(reading.load("g3").record(), records.QueryRecord)
     written = records.SolutionsFile(made_by="", query=asked, complete=True, files={"found.py": "0" * 64})
     (tmp_path / solution_files.CONTENTS).write_text(records.line(written))

@@ -1,4 +1,5 @@
-"""The model `smooth_windows`: an ideal link whose rate changes within a budget (docs/encoding.md, section 4)."""
+"""The model `smooth_windows`: an ideal link whose rate changes within a budget (docs/reference/encoding.md, section
+4)."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -77,7 +78,7 @@ def broken(recorded, model=TINY):
 @needs_compiler
 @pytest.mark.parametrize("name", ["cubic", "vegas", "bbr"])
 def test_runs_obey_the_laws(name):
-    """Of packets, over a link that knows nothing of the model; in some bytes are lost."""
+    """Runs of packets over an independent link; some of them lose bytes."""
     runs = [execution(name, seed) for seed in range(2)]
     assert [broken(run) for run in runs] == [set()] * 2
     assert any(run.columns["L"][-1] for run in runs)
@@ -104,7 +105,7 @@ def test_a_change_that_is_not_counted_breaks_a_law():
 
 
 def test_the_worst_is_what_arithmetic_says():
-    """Of a window of 2/9 C·R_m on a link that serves C/2 at first: its rate rises by all of the budget at once."""
+    """For a window of 2/9 C·R_m on a link that serves C/2 at first; its rate then rises by the whole budget at once."""
     given = "alpha == 2/9; A[0] == S[0]; c_f[0][0] == c_f[0][1]; L[0] == 0; G[1] - G[0] == 1/2"
     network = cm.Network("smooth_windows", "infinite", 4)
     found = cm.worst("constant_window", network, given=given, resolution="1/100")

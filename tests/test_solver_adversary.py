@@ -62,7 +62,7 @@ def test_what_is_not_so_is_no_execution():
 
 
 def test_bytes_wait_as_long_as_they_do_since_the_first_step():
-    """Of a window of few steps, which cannot know how long what was there at first waits."""
+    """A window of few steps does not know how long its initial bytes have waited."""
     play, least = benchmark()["play"], [Fraction(1, 96)]
     begun = play(benchmark()["begun"]("cubic_20ms"), least * 29)
     sender = play(begun, least * 11)
@@ -73,8 +73,10 @@ def test_bytes_wait_as_long_as_they_do_since_the_first_step():
 
 @pytest.mark.parametrize("name", ["vegas", pytest.param("cc_probe_slow_sender", marks=pytest.mark.slow)])
 def test_the_solver_is_told_all_that_matters(name):
-    """What it finds goes on from the state, keeps the budget, and is an execution from the first step on; nothing that
-    is played from there uses less than it says that all do."""
+    """Its execution continues from the state, keeps the budget, and is lawful from the first step on.
+
+    No continuation uses less of the link than the solver's lower bound.
+    """
     made, sender = benchmark(), played(name, 30)
     worst = made["solved"](sender, Fraction(0), 60)
     assert worst.verdict == "found"
@@ -99,13 +101,13 @@ def test_the_solver_is_told_all_that_matters(name):
 )
 def test_the_page_has_the_tables(name):
     found = json.loads((ROOT / "results" / "tables" / f"{name}.json").read_text())
-    page = (ROOT / "docs" / "solver_adversary.md").read_text("utf-8")
+    page = (ROOT / "docs" / "reports" / "solver_adversary.md").read_text("utf-8")
     assert "\n".join(defined_by(f"{name.removesuffix('_delayed').removesuffix('_harmed')}")["table"](found)) in page
     assert name == "solver_objectives" or all(cell["replays"] == "keeps" for cell in found if cell.get("some"))
 
 
 def test_nothing_is_worse_than_what_the_solver_proves():
-    """By the other objectives, too: what each adversary reached is within the bound, to the rounding of floats."""
+    """This includes the other objectives: each adversary's result is within the bound, up to rounding of floats."""
     found = json.loads((ROOT / "results" / "tables" / "solver_objectives.json").read_text())
     compared = [cell for cell in found if cell["of"] != "share"]
     reached = [
@@ -114,8 +116,8 @@ def test_nothing_is_worse_than_what_the_solver_proves():
     assert len(reached) > 20 and all(value <= bound + Fraction(1, 10**9) for value, bound in reached)
 
 
-def test_what_is_not_told_in_time_is_no_bound():
-    """That no execution was found in time is not that there is none."""
+def test_a_search_that_timed_out_is_no_bound():
+    """A timeout of the search for an execution does not show that none exists."""
     assert defined_by("solver_for_ever")["least"]("3/4", solver=cm.SolverOptions(timeout=0.001)) == 0
 
 

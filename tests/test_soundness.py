@@ -24,7 +24,7 @@ from support.executions import BOUNDS, KINDS, Sampled, on_executions
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_beliefs_contain_the_truth(kind):
-    """And are, step by step, what the engine's laws say. For an exception see the test that comes next."""
+    """Also, they agree with the engine's laws at every step. The next test shows an exception."""
     on_executions(beliefs_contain_the_truth, kind)
 
 
@@ -35,9 +35,11 @@ def test_bounds_that_a_trace_leaves_out_are_completed(kind):
 
 
 def test_c_u_may_turn_false_where_jitter_exceeds_a_step():
-    """A delay may tell of a queue D steps ago, a loss of one a step ago: where D = 2, some steps are told of
-    by neither. Here the link is all but idle in (3, 4]. The delay seen at 4 is older; it is the last one seen
-    until 5, when bytes are lost, and at 6 that loss is detected; so all three steps count as busy."""
+    """A delay may report a queue D steps ago, and a loss one step ago. With D = 2, neither reports some steps.
+
+    Here the link is almost idle in (3, 4]. The delay observed at 4 is older. It is the last one until 5, when bytes are
+    lost, and at 6 that loss is detected. So all three steps count as busy.
+    """
     simulation = Simulation(Path("cbr_delay", rate=10, jitter=2, buffer=31), initial_queue=31, jitter="none")
     at = {instant: instant * simulation.path.step for instant in (Fraction("3.15"), 4, 6)}
     early, empty, end = at.values()
@@ -87,7 +89,7 @@ def _events(trace):
 
 
 def test_some_executions_break_the_assumption_on_the_growth_of_delay():
-    """Nothing is served in step 2; in step 3 a byte is served that came two steps ago."""
+    """Step 2 serves nothing; step 3 serves a byte that came two steps ago."""
     simulation = Simulation(Path("cbr_delay", rate=10, jitter=1), jitter="none")
     simulation._release = lambda now: now if now <= 10 * TICKS else now + 10 * TICKS
     for count in (25, 1, 1):

@@ -1,8 +1,9 @@
-"""Who starves: the least share for ever, why, and what is said where nothing is decided."""
+"""Starvation: the smallest share for ever, its reason, and the answer where nothing is decided."""
 
 import json
 import re
 import sys
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -48,7 +49,7 @@ USUAL, IDEAL = "cbr_delay_own_jitter, buffer infinite, jitter 1 rtt", "ideal, bu
 
 @pytest.fixture
 def windows(tmp_path):
-    """Two files, of constant windows of which one is a hundred times the other."""
+    """Write two files of constant windows, one a hundred times the other."""
     for name, source in (("one", ONE), ("many", MANY)):
         (tmp_path / f"{name}.py").write_text(source)
     return tmp_path
@@ -93,6 +94,14 @@ def test_text_has_what_was_tried_and_the_network(windows):
     assert f"--on '{USUAL}'" in out and "tried executions that repeat every step: never below" in out
 
 
+@pytest.mark.parametrize("others", [(), ("--json",), ("--beside", "./many.py")])
+def test_of_several_controllers_each_is_beside_itself(others, windows):
+    _, out, _ = cli.run("starve", "./one.py", "./one.py", "--period", "1", *others, cwd=windows)
+    *_, last = out.splitlines()
+    advice = "    each runs beside itself; for one beside the other: starve ./one.py --beside ./one.py"
+    assert (last == advice) is (not others)
+
+
 def test_windows_that_only_grow_never_repeat(tmp_path, monkeypatch):
     monkeypatch.setattr(sys.modules[search.__module__], "ROUNDS", 1)
     (tmp_path / "grows.py").write_text(GROWS)
@@ -100,6 +109,14 @@ def test_windows_that_only_grow_never_repeat(tmp_path, monkeypatch):
     assert code == 3 and "tried executions that repeat every step: no execution" in out
     assert re.search(r"tried one window of \d steps from a converged start: never below", out)
     assert "try --period 2, or more" in out and "try --on '…, buffer 1 bdp'" in out
+
+
+def test_no_larger_buffer_is_suggested_than_the_one_that_was_tried(monkeypatch):
+    monkeypatch.setattr(sys.modules[search.__module__], "ROUNDS", 1)
+    tried = cm.starve(GROWS, on=IDEAL, periods=(1,))
+    assert any("buffer 1/2 bdp" in each for each in tried.suggestions)
+    [suggestion] = replace(tried, on="ideal, buffer 1/4 bdp").suggestions
+    assert suggestion.startswith("--period 2, or more: no execution repeats")
 
 
 @pytest.mark.parametrize("sender, everywhere", [(GROWS, True), (GROWS_AT_FIRST, False)])
@@ -120,6 +137,13 @@ def test_a_time_that_is_over_is_unknown():
     assert any("--timeout" in suggestion for suggestion in starvation.suggestions)
 
 
+@pytest.mark.parametrize("periods, alone", [((8,), False), ((3, 8), True)])
+def test_a_period_is_suggested_alone_only_if_there_were_others(periods, alone):
+    starvation = cm.starve(ONE, on=IDEAL, periods=periods, solver=cm.SolverOptions(timeout=0.001))
+    assert any("alone" in suggestion for suggestion in starvation.suggestions) is alone
+    assert starvation.attempts[-2].executions == "executions that repeat every 8 steps"
+
+
 @pytest.mark.parametrize(
     "senders, buffer",
     [
@@ -136,8 +160,8 @@ def test_the_buffer_is_small_if_only_losses_slow_a_sender_down(senders, buffer):
 @pytest.mark.parametrize(
     "arguments, expected",
     [
-        (["cc_qdel"], "cc_qdel sends at rates"),
-        (["vegas", "--beside", "cc_qdel"], "cc_qdel sends at rates"),
+        (["cc_qdel"], "cc_qdel sends at a rate"),
+        (["vegas", "--beside", "cc_qdel"], "cc_qdel sends at a rate"),
         (["vegas", "--on", "cbr_delay, buffer infinite, flows 1"], "has one flow"),
         (["vegas", "--on", "cbr_delay"], "lacks its buffer"),
         (["no_such_controller"], "no_such_controller"),

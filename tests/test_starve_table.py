@@ -14,7 +14,7 @@ FOUND = json.loads((ROOT / "results" / "tables" / "starve.json").read_text())
 
 
 def test_the_page_has_the_table():
-    assert BENCHMARK["table"](FOUND) in (ROOT / "docs" / "starvation.md").read_text("utf-8")
+    assert BENCHMARK["table"](FOUND) in (ROOT / "docs" / "reports" / "starvation.md").read_text("utf-8")
 
 
 def test_no_pair_is_fair_with_a_share_below_the_threshold():

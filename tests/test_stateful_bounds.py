@@ -63,12 +63,12 @@ def test_a_replay_asks_no_solver():
 
 
 def test_a_closer_bound_tells_more():
-    """Up to half a packet, the square is at most a half of what is squared."""
+    """Up to half a packet, the square is at most half of its argument."""
     assert judged(test="0 * MSS <= d <= MSS / 2", high="MSS + d / 2")[1].holds
 
 
 def point(told):
-    """The numbers of the point that is told."""
+    """Return the numbers of the reported point."""
     numbers = dict(each.split(" = ") for each in told.partition(" at ")[2].split(", "))
     return {name: Fraction(number) for name, number in numbers.items()}
 
@@ -76,12 +76,12 @@ def point(told):
 @pytest.mark.parametrize(
     "change, told",
     [
-        ({"high": "MSS + (d if d < MSS else 9 / 10 * MSS)"}, "expected law <= high; it is not so at "),
-        ({"low": "MSS + 2 * d - 15 / 16 * MSS"}, "expected low <= law; it is not so at "),
-        ({"test": "d <= MSS"}, "expected law <= high; it is not so at "),
-        ({"law": "MSS * MSS / (2 * d - MSS)", "high": "99 * MSS"}, "expected no division by 0; there is one at "),
-        ({"law": "MSS + MSS * cbrt(d / MSS)"}, "expected law <= high; it is not so at "),
-        ({"law": "MSS + d * MSS / acked"}, "expected no division by 0; there is one at "),
+        ({"high": "MSS + (d if d < MSS else 9 / 10 * MSS)"}, "expected law <= high, which fails at "),
+        ({"low": "MSS + 2 * d - 15 / 16 * MSS"}, "expected low <= law, which fails at "),
+        ({"test": "d <= MSS"}, "expected law <= high, which fails at "),
+        ({"law": "MSS * MSS / (2 * d - MSS)", "high": "99 * MSS"}, "expected no division by 0, but there is one at "),
+        ({"law": "MSS + MSS * cbrt(d / MSS)"}, "expected law <= high, which fails at "),
+        ({"law": "MSS + d * MSS / acked"}, "expected no division by 0, but there is one at "),
     ],
 )
 def test_a_bound_that_fails_is_refused_with_its_point(change, told):
@@ -98,7 +98,7 @@ def test_a_bound_that_fails_at_one_point_is_refused_with_that_point():
 
 @pytest.mark.parametrize("test", ["delay > 0 * step", "not delay > step"])
 def test_nothing_is_known_of_a_delay_but_by_tests_that_hold(test):
-    """And `not delay > step` holds of one that nobody knows."""
+    """`not delay > step` holds for an unknown delay too."""
     change = {"law": "MSS + MSS * (delay / step) ** 2", "high": "5 * MSS"}
     assert point(refused(**change, test=test))["delay"] >= 2
     assert judged(**change, test="0 * step <= delay <= step")[1].verdict == VIOLATED
@@ -133,7 +133,7 @@ def test_what_is_too_hard_is_refused(monkeypatch):
 def test_the_ends_of_a_range_are_in_order():
     asked = queries.make("ccac2021", "1", 5, property="avoids", thresholds={"what": "S[1] < 0"})
     body = "window: bytes = above(0)\ndef update(window, MSS):\n    window = between(MSS, window)\n"
-    with pytest.raises(InputError, match="expected low <= high; it is not so at MSS = .*, window = ") as caught:
+    with pytest.raises(InputError, match="expected low <= high, which fails at MSS = .*, window = ") as caught:
         Judge(asked).judge(asked.read_controller(f"{body}def send(window):\n    return window\n"))
     assert caught.value.line == 3
 
@@ -143,7 +143,7 @@ def test_a_test_that_divides_by_0_proves_nothing():
     asked = queries.make("ccac2021", "1", 5, 0, property="avoids", thresholds={"what": "S[1] < 0"})
     test = "if D > 0 and window / D > MSS / R_m:\n        window = MSS\n    else:\n        "
     body = f"window: bytes = above(0)\ndef update(window, D, R_m, MSS):\n    {test}window = between(0, MSS - window)\n"
-    with pytest.raises(InputError, match="expected no division by 0; there is one"):
+    with pytest.raises(InputError, match="expected no division by 0, but there is one"):
         Judge(asked).judge(asked.read_controller(f"{body}def send(window):\n    return window\n"))
 
 

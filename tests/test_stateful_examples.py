@@ -1,12 +1,14 @@
-"""What is verified of the controllers with state that ccmatic ships, beyond those of CCAC's tool."""
+"""Verdicts on the shipped controllers with state, beyond those of CCAC's tool."""
 
 import pytest
 
+import ccmatic as cm
 from ccmatic import query as queries
 from ccmatic.base import InputError
 from ccmatic.verification import HOLDS, VIOLATED, Judge, Outcome
 
 UNUSED = "S[T-1] - S[0] < {least} * C * (T-1)"
+HALVED = "ANYT(2, T, lambda t: And(c_f[0][t-1] > 2 * alpha, c_f[0][t] < 1/2 * c_f[0][t-1]))"
 EMPTY, NO_TIMEOUT = "L[0] == 0; alpha < 1/4", "; ALLT(0, T, lambda t: Not(timeout_f[0][t]))"
 
 #: A controller, a buffer, a horizon; what never is, given what, with which period; and whether it never is.
@@ -43,6 +45,8 @@ ASKED = [
     ),
     ("hystart", "1", 5, "c_f[0][T-1] > c_f[0][1] + S[T-2] - S[0] + T * alpha", EMPTY, "0", HOLDS),
     ("hystart", "1", 5, "c_f[0][T-1] > c_f[0][1] + S[T-2] - S[0]", EMPTY, "0", VIOLATED),
+    ("swift", "1", 5, HALVED, EMPTY, "0", HOLDS),
+    ("swift", "1", 5, HALVED.replace("1/2", "13/20"), EMPTY, "0", VIOLATED),
     ("rocc", "infinite", 10, UNUSED.format(least="1/10"), "L[0] == 0; alpha == 1/100", "0", VIOLATED),
 ]
 
@@ -54,6 +58,13 @@ def test_what_is_verified_of_a_controller(name, buffer, horizon, what, given, pe
     judgement = Judge(asked).judge(asked.controller(name))
     assert judgement.verdict == verdict
     assert verdict == HOLDS or judgement.report.outcome is Outcome.BREAKS
+
+
+@pytest.mark.parametrize("least, verdict", [("20%", HOLDS), ("30%", VIOLATED)])
+def test_swift_with_steps_that_tell_its_target(least, verdict):
+    question = cm.ask("swift", "ccac_windows:R=4, buffer 1 bdp", f"utilisation >= {least}", start="converged")
+    answer = cm.answer(question)
+    assert (answer.verdict, answer.advice) == (verdict, ())
 
 
 FAULTS = [
@@ -74,7 +85,7 @@ def test_a_bound_that_is_wrong_somewhere_is_refused(name, right, wrong, expected
     asked = queries.make("ccac2021", "1", 5, property="avoids", thresholds={"what": "S[1] < 0"})
     source = asked.controller(name).source
     assert source.count(right) == 1
-    with pytest.raises(InputError, match=f"expected {expected}; it is not so at ") as caught:
+    with pytest.raises(InputError, match=f"expected {expected}, which fails at ") as caught:
         Judge(asked).judge(asked.read_controller(source.replace(right, wrong)))
     name, _, value = source.splitlines()[caught.value.line - 1].strip().partition(" = ")
     assert name in ("window", "K", "until_max") and value.startswith("bounded")

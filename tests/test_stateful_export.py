@@ -28,7 +28,7 @@ every_controller = pytest.mark.parametrize("name", CONTROLLERS)
 
 
 def recorded(name, rng, count):
-    """Senders in C, whose steps through so many sequences agree with the controller's own Python."""
+    """Return senders in C whose steps through the sequences agree with the controller's own Python."""
     senders = []
 
     def begin(library, packet):
@@ -135,7 +135,7 @@ def test_state_begins_as_declared(tmp_path):
 
 @needs_compiler
 def test_a_timeout_is_of_the_step_in_which_it_fires(tmp_path):
-    """R_m is a step: what happens at the very end of one is of it; delays are of what R_m does not explain."""
+    """R_m is a step. An event at the very end of a step belongs to it. Delays exclude R_m."""
     (tmp_path / "watches.py").write_text(WATCHES)
     sender = StatefulSender(Library(header.make(str(tmp_path / "watches.py")), STRICT), PACKET, rtt=100)
     sender.sent(10, 4 * PACKET)
@@ -195,7 +195,7 @@ def test_any_events_are_well_defined(name, compiler, tmp_path):
     ],
 )
 def test_mistakes_are_found(name, right, wrong, monkeypatch):
-    """Each a step too early, a packet too many, a byte too much, or a delay that nobody knows."""
+    """Each mistake is a step too early, a packet too many, a byte too much, or an unknown delay."""
     text = StatefulExport.header
     assert right in header.make(name).header()
     monkeypatch.setattr(StatefulExport, "header", lambda export: text(export).replace(right, wrong))

@@ -1,4 +1,4 @@
-"""Proofs about controllers with state: windows of an execution join, or it is said what keeps them from that."""
+"""Proofs about controllers with state: windows of an execution join, or the reason why not is reported."""
 
 import json
 from dataclasses import replace
@@ -41,12 +41,12 @@ def faults(controller, proof="aimd", horizon=4):
 
 
 def test_the_published_windows_do_not_join():
-    """Not of what AIMD remembers: at a window's end it may be recovering."""
+    """AIMD's state prevents it: at a window's end it may be recovering."""
     answer = asked("windows join")
     assert answer.verdict == VIOLATED and replay(answer.trace).outcome is Outcome.BREAKS
     columns = answer.trace.columns
     assert columns["recovering"][-1] == 1 or columns["changed"][-1] == 0
-    assert faults("aimd") == ["aimd reads `time`, which begins anew in each window"]
+    assert faults("aimd") == ["aimd reads `time`, which restarts in each window"]
 
 
 def test_windows_join_of_a_controller_begun_at_any_step():
@@ -89,7 +89,7 @@ def test_state_that_only_the_first_window_begins_with_is_told(there, instead):
 
 @pytest.mark.parametrize("laws", ["delay=DelayMeasurement.UNMEASURED", "begins=Start.ANYWHERE"])
 def test_what_a_network_has_at_its_first_step_alone_is_told(laws, tmp_path):
-    """Service counted from 0, and a delay that nobody knows yet."""
+    """Service counted from 0, and an unknown delay."""
     (tmp_path / "first.py").write_text(f"from ccmatic.models.ccac2021 import *\nMODEL = CCAC2021({laws})\n")
     assert asked("windows join", JOINED, changed(tmp_path, model=f"{tmp_path}/first.py")).verdict == VIOLATED
 
@@ -143,10 +143,10 @@ def test_published_lemmas_of_copa_have_the_published_verdicts(lemma, query):
 def test_windows_of_copa_do_not_join():
     assert asked("windows join", "copa", "copa").verdict == VIOLATED
     assert faults("copa", "copa") == [
-        "copa reads `before_trace`, which begins anew in each window",
-        "copa decides from step 2 of a window on, and windows have but one step in common",
+        "copa reads `before_trace`, which restarts in each window",
+        "copa decides from step 2 of a window on, and windows have only one step in common",
     ]
-    assert "need not do, of a delay that it does not know" in faults("copa", "copa_any_start", 6)[-1]
+    assert "at a delay that it does not know" in faults("copa", "copa_any_start", 6)[-1]
 
 
 BOUNDS = {

@@ -1,4 +1,4 @@
-"""What is verified of a controller with state is what its own Python does, of what is not known, too."""
+"""The encoding of a controller with state agrees with its own Python, also about unknown values."""
 
 import pytest
 

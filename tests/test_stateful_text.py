@@ -1,4 +1,4 @@
-"""Controllers with state as text: what is read of them, and what is refused, with its line."""
+"""Controllers with state as text: the accepted language, and refusals with their line."""
 
 import re
 
@@ -11,7 +11,7 @@ from ccmatic.query import make
 
 OBSERVATIONS = load_definition("models", "MODEL", "ccac2021").observations
 NAMES = ("aimd", "aimd_each_step", "bbr", "bbr_v1", "constant_window", "constant_window_paced", "copa", "cubic")
-NAMES += ("hystart", "illinois", "lp", "rocc", "vegas")
+NAMES += ("hystart", "illinois", "lp", "rocc", "swift", "vegas")
 
 STATE = "window: bytes = above(0)\n"
 UPDATE = "def update(window, acked, MSS, step):\n    window = window + MSS\n"

@@ -1,5 +1,7 @@
-"""Nothing holds of nothing: a controller with state, or what a property is given, that leaves no execution is refused,
-by the laws in conflict."""
+"""Vacuity checks: if a controller with state, or a property's premise, has no execution, it is refused.
+
+The message names the conflicting laws.
+"""
 
 import pytest
 

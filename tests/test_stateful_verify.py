@@ -105,7 +105,7 @@ def test_state_that_is_called_like_a_column_is_refused(name, model):
         f"{name}: bytes = above(0)\ndef update({name}, MSS):\n    {name} = MSS\ndef send({name}):\n    return {name}\n"
     )
     asked = queries.make(model, "infinite", 4, property="avoids", thresholds=LOW)
-    with pytest.raises(InputError, match=f"state is called `{name}`, as a column of the trace is"):
+    with pytest.raises(InputError, match=f"the state `{name}` has the name of a column of the trace"):
         judged(asked.read_controller(source), asked)
 
 
@@ -161,11 +161,11 @@ def test_a_belief_model_has_no_windows(tmp_path):
 
 
 def test_state_of_several_flows_is_no_column_of_the_model():
-    """The K of flow 1 was the column K1, what the link lets through of flow 1: executions were left out."""
+    """Regression: flow 1's state K became the column K1, the tokens of flow 1, which excluded executions."""
     source = "K: bytes = 0\ndef update(acked):\n    K = acked\ndef send(K, MSS):\n    return K + MSS\n"
     nothing = {"what": "S[0] < 0"}
     asked = queries.make("two_flows_own_jitter", "infinite", 4, property="avoids", thresholds=nothing)
-    with pytest.raises(InputError, match="state is called `K`, as a column of the trace is, K1; expected another name"):
+    with pytest.raises(InputError, match="the state `K` has the name of a column of the trace, K1; expected"):
         judged(asked.read_controller(source), asked)
     asked = queries.make("two_flows", "infinite", 4, property="avoids", thresholds=nothing)
     assert judged(asked.read_controller(source), asked).verdict == HOLDS

@@ -1,4 +1,4 @@
-"""What a controller observes over a window; a rate alone; an update once per R_m of several steps."""
+"""Observations over a window, a rate on its own, and an update once per R_m of several steps."""
 
 from fractions import Fraction
 

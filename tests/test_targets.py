@@ -48,8 +48,12 @@ def steady(tmp_path_factory):
 
 
 class Answers(threading.Thread):
-    """A receiver that loses packets and answers as it is told. lost, unanswered: functions of a packet's number; late:
-    seconds from the first packet on, in which nothing is answered until they are over."""
+    """A receiver that loses packets and answers as configured.
+
+    Attributes:
+        lost: Whether a packet is lost, as a function of its number, as is `unanswered`.
+        late: The seconds after the first packet during which the receiver sends no answers.
+    """
 
     def __init__(self, lost=lambda seq: False, unanswered=lambda seq: False, late=0):
         super().__init__(daemon=True)
@@ -83,7 +87,7 @@ class Answers(threading.Thread):
 
 
 def send(sender, *options, seconds=0.5, **answers):
-    """What the sender reports of sending to a receiver, and that receiver: an Answers of this kind."""
+    """Return the sender's report of a transfer to an Answers, and the receiver."""
 
     def attempt():
         receiver = Answers(**answers)

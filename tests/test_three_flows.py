@@ -8,7 +8,8 @@ import pytest
 
 import ccmatic as cm
 from ccmatic.contracts import Buffer, load_definition, observed
-from ccmatic.emulation import kinds, link, run
+from ccmatic.emulation import kinds, run
+from ccmatic.emulation import link as links
 from ccmatic.exporting import header
 from ccmatic.runtime import Library, StatefulSender
 from ccmatic.simulation import JITTER, Path, SharedLink, Simulation
@@ -29,9 +30,13 @@ def test_the_share_of_three_flows_is_bounded():
     assert worst == {2: (Fraction(1, 5), Fraction(3, 10)), 3: (Fraction(1, 10), Fraction(1, 5))}
 
 
-def execution(seed, controllers=("aimd", "constant_window", "aimd")):
+#: The model of three flows, by that of the simulated packets.
+MODELS = {"cbr_delay": THREE, "policer": "policer_windows:flows=3,delay=own"}
+
+
+def execution(seed, controllers=("aimd", "constant_window", "aimd"), link="cbr_delay"):
     """A run of three exported controllers over one simulated link, in C·R_m."""
-    path = Path("cbr_delay", PACKET * BDP, 1, PACKET, 1, PACKET * ROOM)
+    path = Path(link, PACKET * BDP, 1, PACKET, 1, PACKET * ROOM)
     senders = [StatefulSender(Library(header.make(name), ("-O0",)), PACKET) for name in controllers]
     shared = SharedLink(Simulation(path, seed, jitter=sorted(JITTER)[seed % len(JITTER)]), senders)
     columns = {f"{name}{flow}": [0] for name in ("A", "S", "L", "Ld", "found") for flow in (1, 2, 3)}
@@ -44,7 +49,9 @@ def execution(seed, controllers=("aimd", "constant_window", "aimd")):
             values |= {"found": flow.detected * PACKET, "cwnd": flow.sender.window()}
             for name, value in values.items():
                 columns[f"{name}{number}"].append(value // PACKET)
-    samples = shared.simulation.run().samples
+    simulated = shared.simulation.run()
+    samples = simulated.samples
+    columns |= simulated.columns
     for name in "ASL":
         assert [sum(each) for each in zip(*(columns[f"{name}{n}"] for n in (1, 2, 3)), strict=True)] == list(
             samples[name]
@@ -61,16 +68,17 @@ def execution(seed, controllers=("aimd", "constant_window", "aimd")):
     )
 
 
-def broken(recorded):
-    model = load_definition("models", "MODEL", THREE)
+def broken(recorded, link="cbr_delay"):
+    model = load_definition("models", "MODEL", MODELS[link])
     view = observed(model, Buffer("exactly", recorded.constants["beta"]), 1, recorded, ())
     return {law.name for law in model.laws(view) if law.formula is not True}
 
 
 @needs_compiler
+@pytest.mark.parametrize("link", MODELS)
 @pytest.mark.parametrize("seed", range(6))
-def test_three_simulated_flows_obey_the_laws(seed):
-    assert broken(execution(seed)) == set()
+def test_three_simulated_flows_obey_the_laws(seed, link):
+    assert broken(execution(seed, link=link), link) == set()
 
 
 @needs_compiler
@@ -83,5 +91,5 @@ def test_bytes_that_overtake_break_a_law():
 
 
 def test_three_real_flows_share_an_emulated_link(iperf3):
-    done = run.emulate(link.of_texts("24mbit", "20ms", "1bdp"), kinds.timetable(["cubic", "reno", "cubic"], 1.5), 1.5)
+    done = run.emulate(links.of_texts("24mbit", "20ms", "1bdp"), kinds.timetable(["cubic", "reno", "cubic"], 1.5), 1.5)
     assert {*done.log["flow"].tolist()} >= {0, 1, 2} and "the log does not replay" not in done.faults

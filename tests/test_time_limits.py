@@ -1,10 +1,11 @@
-"""`--timeout` bounds a question from its encoding to its answer; what is not known by then is unknown."""
+"""`--timeout` bounds a question from its encoding to its answer. Whatever is undecided then is unknown."""
 
 import shutil
 import time
 
 import pytest
 
+import ccmatic as cm
 from ccmatic import controllers as cca
 from ccmatic import query
 from ccmatic.base import Clock, OutOfTime
@@ -32,6 +33,43 @@ def test_a_long_encoding_ends_in_time(tmp_path):
     assert time.monotonic() - begin < 10 + max(late) / 1000
 
 
+def test_the_laws_of_a_sender_are_encoded_in_time(tmp_path):
+    """Its state, which repeats itself after eight steps, takes 20 s to encode."""
+    asked = ["verify", "illinois", "--on", "cbr_delay_own_jitter, buffer infinite", "--period", "8"]
+    with watched() as late:
+        code, out, err = run(*asked, "--expect", "share >= 1%", "--timeout", "1", "--json", cwd=tmp_path)
+    [line] = lines(out)
+    assert (code, err, line["verdict"]) == (3, "", "unknown")
+    assert 1 <= line["seconds"] < 3 + max(late) / 1000
+    assert line["advice"][0].startswith("a shorter period than 8, or a longer timeout: the encoding timed out")
+
+
+def test_an_edge_says_that_the_encoding_timed_out():
+    network = cm.Network("cbr_delay_own_jitter", "infinite", 17)
+    found = cm.worst("illinois", network, "share", period=8, at="1/100", solver=SolverOptions(timeout=0.5))
+    assert found.verdict == "unknown" and "the encoding timed out" in found.advice[0]
+
+
+def test_a_solver_that_times_out_is_no_encoding_that_does():
+    """Also if another way to fail is then not encoded any more."""
+    asked = cm.Query(cm.Network("ccac2021", "1", 30), "avoids", what="S[-1] - S[0] < C")
+    judgement = Judge(asked, SolverOptions(timeout=1.5)).judge(asked.controller("cubic"))
+    assert judgement.verdict == UNDECIDED and "the encoding timed out" not in " ".join(judgement.advice)
+
+
+def test_a_clock_is_late_until_a_solver_gets_the_question():
+    for encoded in (False, True):
+        clock = Clock(0.01)
+        with pytest.raises(OutOfTime), clock.question():
+            if encoded:
+                assert clock.left_to_solve() <= 0.01
+            time.sleep(0.02)
+            clock.left()
+        assert clock.late is not encoded
+        with clock.question():
+            assert not clock.late
+
+
 def test_synthesis_of_what_cannot_be_put_in_time_ends(tmp_path):
     (tmp_path / "long.toml").write_text(TEMPLATE)
     begin = time.monotonic()
@@ -54,13 +92,18 @@ def test_a_lemma_is_unknown_in_time(horizon, seconds):
 
 
 def test_a_check_without_time_is_unknown(tmp_path):
-    """Neither accepted nor rejected; with its certificates, which need no solver, the same proof is accepted."""
+    """Neither accepted nor rejected. A certificate rules out windows that break a lemma; it shows no window."""
     shutil.copy(ROOT / "results/proofs/cc_qdel_T10.json", tmp_path)
     shutil.copytree(ROOT / "results/proofs/cc_qdel_T10-traces", tmp_path / "cc_qdel_T10-traces")
+    certificate = "cc_qdel_T10-certificates/C_L_too_high_progresses.json.gz"
+    (tmp_path / certificate).parent.mkdir()
+    shutil.copy(ROOT / "results/proofs" / certificate, tmp_path / certificate)
     code, out, err = run("check", "cc_qdel_T10.json", "--timeout", "0.001", "--json", cwd=tmp_path)
     *findings, summary = lines(out)
     assert (code, err, summary["verdict"], summary["accepted"]) == (3, "", "unknown", False)
     assert {finding["fault"] for finding in findings} == {None, "no answer in time"}
+    (certified,) = (finding for finding in findings if finding["how"].startswith("certificate of"))
+    assert certified["fault"] == "no answer in time"
 
 
 def test_what_was_not_encoded_in_time_is_encoded_anew():

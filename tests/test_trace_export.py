@@ -183,7 +183,7 @@ def test_a_lead_gives_time_to_fill_the_queue():
         assert notes[0].startswith("the trace begins 700 ms after mm-link's clock starts")
     assert "have to wait" not in notes[1]
     _, (_, queue, *notes) = export(Trace.load(DRAIN), "mahimahi", SCALE, lead=700)
-    assert "840000 bytes, 560 packets, have to wait at the link then, else" in queue
+    assert "840000 bytes, 560 packets, have to wait at the link then; otherwise" in queue
     assert "begins again after 941 ms; the trace ends after 940 ms" in "\n".join(notes)
 
 

@@ -1,4 +1,4 @@
-"""`ccmatic trace export`: what it writes and says, and what it refuses."""
+"""`ccmatic trace export`: its files, its output, and its refusals."""
 
 import json
 from fractions import Fraction

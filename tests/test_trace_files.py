@@ -75,7 +75,7 @@ def test_a_verdict_fits_on_a_screen_and_verbose_prints_all_columns(tmp_path):
     _, short, _ = run(*asked, cwd=tmp_path)
     assert len(short.splitlines()) <= 24 and "is not met" in short and "C_L: what" not in short
     _, whole, _ = run(*asked, "--verbose", cwd=tmp_path)
-    assert "C_L: what the sender believes" in whole and [line for line in whole.splitlines() if line[:3] == "t  "]
+    assert "C_L: a belief of the sender" in whole and [line for line in whole.splitlines() if line[:3] == "t  "]
 
 
 @pytest.mark.parametrize("count, length", [(1, 5000), (3, 60), (50, 60), (50, 100)])

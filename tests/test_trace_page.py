@@ -1,7 +1,6 @@
 """A trace as a page: in a headless browser, the slider leads to the numbers of the trace; text cannot become markup."""
 
 import json
-import shutil
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -14,47 +13,20 @@ from ccmatic.explanation import page
 from ccmatic.explanation.words import number as number_of
 from ccmatic.traces import ROLES, Trace
 from ccmatic.verification import Judge, check_trace, replay
+from support.browser import as_wide_as, go, opened, texts
 from support.cli import run
 from support.flows import DOUBLING, trace_of_flows
 
 GALLERY = Path(__file__).parent.parent / "results" / "gallery"
 PAGE = GALLERY.parents[1] / "docs" / "gallery" / "late_drain.html"
 LATE_DRAIN = GALLERY / "late_drain.json"
-FLAGS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--window-size=1300,1300",
-)
 HOSTILE = "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">&@DATA@"
 
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
-    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
-    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if not (chromium and driver):
-        pytest.skip("chromium and chromedriver are not installed")
-    options = webdriver.ChromeOptions()
-    options.binary_location = chromium
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('browser')}"):
-        options.add_argument(flag)
-    opened = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
-    yield opened
-    opened.quit()
-
-
-def go(browser, t):
-    browser.execute_script(
-        "const s = document.getElementById('step'); s.value = arguments[0]; s.dispatchEvent(new Event('input'))", t
-    )
-
-
-def texts(browser, selector):
-    return [node.text for node in browser.find_elements("css selector", selector)]
+    with opened(tmp_path_factory.mktemp("browser")) as browser:
+        yield browser
 
 
 @pytest.mark.parametrize("name", ["late_drain", "cc_qdel_small_buffer"])
@@ -120,9 +92,7 @@ def test_a_page_of_several_flows_shows_each_and_names_its_controller(browser, tm
 def test_a_page_fits_its_window_and_names_of_lines_do_not_overlap(browser, tmp_path, width):
     trace = trace_of_flows(2)
     (tmp_path / "page.html").write_text(page(trace, replay(trace)))
-    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-    try:
+    with as_wide_as(browser, width):
         browser.get((tmp_path / "page.html").as_uri())
         assert browser.execute_script("return document.documentElement.scrollWidth") <= width
         for names in browser.find_elements("css selector", ".names"):
@@ -130,8 +100,6 @@ def test_a_page_fits_its_window_and_names_of_lines_do_not_overlap(browser, tmp_p
             for one, other in combinations(boxes, 2):
                 apart = one["y"] + one["height"] <= other["y"] + 1 or other["y"] + other["height"] <= one["y"] + 1
                 assert apart or one["x"] + one["width"] <= other["x"] or other["x"] + other["width"] <= one["x"]
-    finally:
-        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 def test_all_numbers_can_be_read_without_a_script(browser, tmp_path):

@@ -1,4 +1,4 @@
-"""Loss allowances, what the solver finds of them, and `ccmatic tradeoff`."""
+"""Loss allowances, the solver's results about them, and `ccmatic tradeoff`."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Training: what it leaves, that it goes on where it was cut off, and what is said of what cannot be trained."""
+"""Training: its files, its resumption, and its errors about untrainable input."""
 
 import signal
 import subprocess
@@ -103,8 +103,9 @@ def test_what_cannot_be_trained_is_said(old, new, message, tmp_path):
 
 @pytest.mark.slow
 def test_a_policy_is_where_another_training_begins(whole, tmp_path):
-    """Of a training that changes hardly anything the policy is the one that it began with, number for number but for
-    what such a step of Adam changes; and its file says where it began."""
+    """A training with almost no change returns its initial policy, except for the change of one step of Adam. The file
+    names the initial policy.
+    """
     begun = TINY.replace("learning_rate = 0.01", f'learning_rate = 1e-9\ninitial = "{whole / "tiny.json"}"')
     (tmp_path / "on.toml").write_text(begun)
     agents.train(agents.load(tmp_path / "on.toml"), 8, tmp_path / "on.json")
@@ -132,7 +133,7 @@ def test_a_policy_that_does_not_fit_is_no_beginning(old, new, message, whole, tm
 def test_an_adversary_begins_with_no_policy(tmp_path):
     (tmp_path / "harm.toml").write_text('[adversary]\ntarget = "reno"\n[agent]\ninitial = "tiny.json"\n')
     code, _, error = run("train", "harm.toml", cwd=tmp_path)
-    assert code == 2 and "harm.toml:4: initial is of policies; expected none" in error
+    assert code == 2 and "harm.toml:4: initial is for policies; expected none" in error
 
 
 def test_a_trace_of_negative_rates_is_refused(tmp_path):

@@ -1,4 +1,4 @@
-"""What senders log that they believe is checked against the link that was: what is false is told, with its place."""
+"""Logged beliefs of senders are checked against the actual link. A false one is reported with its position."""
 
 from dataclasses import replace
 

@@ -1,6 +1,7 @@
 """Buffers in BDP and jitter in round trips, wherever a network is named."""
 
 import json
+from fractions import Fraction
 
 import pytest
 
@@ -8,6 +9,7 @@ from ccmatic.base import InputError
 from ccmatic.emulation import of_texts
 from ccmatic.exporting import make
 from ccmatic.query import Network
+from ccmatic.questions import describe, place
 from support.cli import lines, run
 
 
@@ -28,6 +30,34 @@ def test_a_round_trip_of_several_steps():
 def test_a_jitter_that_is_none(jitter, expected):
     with pytest.raises(InputError, match=expected):
         Network("ccac", "any", 5, jitter)
+
+
+@pytest.mark.parametrize("size, exact", [("1.5 b", "3/2"), ("2.0005 kb", "4001/2"), ("1000/3 b", "1000/3")])
+def test_the_size_of_a_buffer_is_exact(size, exact):
+    """Half a byte was dropped."""
+    placed = place(describe(f"24 mbit, rtt 40 ms, buffer {size}"), True, 1)
+    assert placed.network.buffer.size == Fraction(exact) / 120_000
+
+
+@pytest.mark.parametrize(
+    "size, bytes_", [("100 packets", 150_000), (">= 1/2 packet", 750), ("3 packets, packet 1000", 3000)]
+)
+@pytest.mark.parametrize("by_window", [True, False])
+def test_packets_of_a_buffer_have_the_size_of_the_path(size, bytes_, by_window):
+    sign = ">=" * size.startswith(">=")
+    packet = ", packet 1000" * ("packet 1000" in size)
+    in_packets, in_bytes = (
+        place(describe(f"24 mbit, rtt 40 ms, buffer {text}, jitter 4 ms"), by_window, 1)
+        for text in (size, f"{sign}{bytes_} b{packet}")
+    )
+    assert in_packets == in_bytes
+
+
+def test_a_buffer_of_the_emulator_is_whole_bytes():
+    """A fraction of a BDP is rounded down, and the answer states the bytes. A fraction of a byte is refused."""
+    assert of_texts("24mbit", "40ms", "1/7bdp").buffer == 17142
+    with pytest.raises(InputError, match="the buffer '20.0005 kb' is 20000.5 bytes; expected a whole number of bytes"):
+        of_texts("24mbit", "40ms", "20.0005 kb")
 
 
 def test_units_in_commands(tmp_path):

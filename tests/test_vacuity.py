@@ -1,4 +1,4 @@
-"""Nothing holds of nothing: a network or a premise without any execution is refused, by the laws that conflict."""
+"""Vacuity checks: a network or a premise without any execution is refused. The message names the conflicting laws."""
 
 from pathlib import Path
 

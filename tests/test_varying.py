@@ -1,6 +1,8 @@
-"""The model `varying`: what a link whose rate moves may do, and what beliefs may say of it (docs/encoding.md, section
-2). That its executions obey its laws, and that beliefs are true of them, is with the other models in
-test_soundness.py."""
+"""The model `varying`: the behaviour of a link whose rate varies, and its beliefs (docs/reference/encoding.md, section
+2).
+
+test_soundness.py tests with the other models that its executions obey its laws, and that its beliefs are true.
+"""
 
 from fractions import Fraction
 
@@ -68,7 +70,7 @@ def test_a_link_that_does_not_vary_is_ccac():
 
 
 def test_what_was_sent_before_the_last_step_was_not_sent_in_it():
-    """Of a delay that only the step before the trace can tell, r at 0 tells."""
+    """If only the step before the trace can decide about a delay, r at 0 decides."""
 
     def late_and_quick(x):
         return every(x.S[1] > 0, x.S[1] <= x.admitted(0) - x.r[0], no(x.Q.at_least(1, 2)))

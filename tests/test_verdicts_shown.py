@@ -56,7 +56,7 @@ def test_a_colour_takes_no_room_on_a_screen(terminal):
 
 
 def test_a_command_in_a_terminal():
-    """A real one: what is written to it has the codes of the colours."""
+    """On a real terminal, the output contains colour codes."""
     code = (
         "import sys; from ccmatic.cli.verdicts import shown_verdict; import click; click.echo(shown_verdict('holds'))"
     )

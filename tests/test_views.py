@@ -123,7 +123,7 @@ def test_numbers_of_a_trace_and_what_a_sender_sees_of_it(kind):
 
 
 def test_a_link_of_any_rate_has_what_laws_of_networks_read():
-    """Of a link in the proof of the trade-off nobody's rates, delays and beliefs are known."""
+    """A link in the proof of the trade-off has no rates, delays or beliefs of a sender."""
     A, S, L, K = ([real(f"{name}_{t}") for t in range(HORIZON)] for name in "ASLK")
     link = Link(real("C"), real("beta"), A, S, L, K)
     assert isinstance(link, NetworkView) and isinstance(link.flows[0], FlowView)

@@ -85,7 +85,7 @@ def folder(tmp_path_factory):
 
 
 def test_an_interrupted_search_goes_on(folder, tmp_path, monkeypatch):
-    """What was asked is not asked again, and what is found is the same."""
+    """Decided queries are not decided again, and the result is the same."""
     (tmp_path / "asked.toml").write_text(QUERY)
     asked = "widen", "cc_qdel", "--query", tmp_path / "asked.toml", "--step", "1", "--out", tmp_path / "wider", "--json"
     judge, judged = Judge.judge, []
@@ -172,7 +172,7 @@ def test_the_check_refuses_what_is_not_so(change, says, folder, tmp_path):
 
 
 def test_the_check_asks_again_whether_an_envelope_holds(folder, tmp_path):
-    """A wider one, of which no trace is there that would break it, is told by the verifier alone."""
+    """If no trace breaks a wider envelope, only the verifier reveals it."""
     path = copied(folder[0], tmp_path, left_out)
     grid = Grid(cm.load_controller("cc_qdel"), None, Fraction(1), Fraction(2))
     (path / "cc_qdel_wider_1.py").write_text(grid.source((1, 1, 1, 1), "wider"))
@@ -199,7 +199,7 @@ def test_bad_input(options, says, tmp_path):
 
 
 def test_an_envelope_whose_ends_cross_is_not_widened(tmp_path):
-    """Which line of the person's own file it is, is said."""
+    """The message names the line in the user's own file."""
     (tmp_path / "asked.toml").write_text(QUERY)
     (tmp_path / "e.py").write_text("def rate(C_L, C_U):\n    return between(C_L, C_U)\n")
     code, _, err = run("widen", "e.py", "--query", "asked.toml", cwd=tmp_path)

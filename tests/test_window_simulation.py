@@ -53,7 +53,7 @@ def test_what_the_published_timeout_forbids_happens():
 
 @pytest.mark.parametrize("column, law", [("found", "detected_by_dupacks"), ("Ld", "detected_by_either")])
 def test_a_loss_that_is_not_found_in_time_breaks_a_law(column, law):
-    """Of executions: what acknowledgements, or timeouts, find a step later."""
+    """In executions, acknowledgements or timeouts detect a loss one step later."""
     late = [execution("reno", seed) for seed in range(12)]
     for run in late:
         run.columns[column] = [0, *run.columns[column][:-1]]

@@ -13,7 +13,7 @@ SECOND, RM = 10**9, 20 * 10**6
 
 @pytest.mark.parametrize("kind", ["udp", pytest.param("bpf", marks=needs_bpf)])
 def test_no_more_is_out_than_the_window(iperf3, tmp_path, kind):
-    """Of four packets, which come back an R_m later; from when the flow has begun on."""
+    """For four packets, acknowledged an R_m later, from the start of the flow on."""
     (tmp_path / "four.py").write_text("def send(MSS):\n    return 4 * MSS\n")
     log = emulate(link.of_texts("24mbit", "20ms", "1bdp"), f"{kind}:{tmp_path / 'four.py'}", 1)
     arrivals = np.sort(log["arrival"][log["size"] == 1500])
@@ -35,5 +35,5 @@ def test_a_window_on_a_schedule_is_refused(emulator, tmp_path):
         "# ccmatic schedule 1\n# rate 3000000\n# step 10000000\n# packet 1000\n# buffer infinite\n# queue 0\n"
         "time_ns,admitted,served\n0,0,0\n1000000000,3000000,3000000\n"
     )
-    with pytest.raises(InputError, match="aimd remembers, and a schedule says nothing of that"):
+    with pytest.raises(InputError, match="aimd has state, which a schedule does not give"):
         run.emulate(link.of_schedule(tmp_path / "schedule.csv"), [kinds.request("udp:aimd")], 0.5)

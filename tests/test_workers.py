@@ -1,16 +1,22 @@
 """Work side by side: the same results as by one worker, in the same order."""
 
 import pickle
+import re
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import pairwise
 from threading import Event
 
 import pytest
 
 import ccmatic as cm
-from ccmatic.base import Disagreement, InputError, OutOfTime, last_good, last_good_at_once
+from ccmatic import proofs
+from ccmatic.analysis.worst_case import NoExecution, side_by_side
+from ccmatic.base import Disagreement, InputError, OutOfTime, TooShort, last_good, last_good_at_once
+from ccmatic.proving import NoValue
 from ccmatic.verification import Judge, Unsound, judging
 from ccmatic.workers import Team, team
+from support import ROOT
 from support.cli import lines, run
 
 NETWORK = ["--model", "ccac", "--buffer", "infinite", "--horizon", "7"]
@@ -75,9 +81,10 @@ def test_processes_get_as_many_tasks_as_there_are_and_a_cluster_all(threads):
 
 @pytest.mark.parametrize("error", [
     InputError("found", "file.py", 3), Disagreement({"z3": "sat", "cvc5": "unsat"}, "(check-sat)"), OutOfTime("late"),
-    Unsound("fails"),
+    Unsound("fails"), TooShort("too short", 7, "file.py"), NoValue("none", "rise", None), NoExecution("none"),
 ], ids=lambda error: type(error).__name__)  # fmt: skip
 def test_what_a_worker_raises_travels(error):
+    """An exception that cannot travel ends the process, which is then reported as out of memory."""
     again = pickle.loads(pickle.dumps(error))
     assert (type(again), str(again), vars(again)) == (type(error), str(error), vars(error))
 
@@ -106,6 +113,116 @@ def test_questions_side_by_side(threads, tmp_path):
     assert (code, told) == (1, [("queue <= 4 bdp", "holds"), ("queue <= 1 bdp", "violated")])
 
 
+def worst(tmp_path, *options):
+    asked = ["worst", "cc_qdel", "--on", "ccac, buffer 1 bdp, jitter 1 rtt", "--horizon", "5", "--json"]
+    asked += ["--expect", "queue <= 4 bdp", "--expect", "delay <= 1 rtt", "--resolution", "1"]
+    code, out, err = run(*asked, *options, cwd=tmp_path)
+    assert err == ""
+    return code, lines(out)
+
+
+@pytest.mark.parametrize("options", [["--jobs", "2"], ["--cluster", "tcp://host:1"]], ids=" ".join)
+def test_worst_side_by_side(threads, options, tmp_path):
+    """Each expectation is one worker's."""
+    code, answers = worst(tmp_path, *options)
+    _, alone = worst(tmp_path)
+    compared = ("controller", "expect", "verdict", "met", "none", "some", "start", "where")
+    assert [[each[name] for name in compared] for each in answers] == [
+        [each[name] for name in compared] for each in alone
+    ]
+    assert (code, [each["met"] for each in answers]) == (1, ["holds", "violated"])
+    for answer in answers:
+        assert answer.keys() == alone[0].keys() and answer["explanation"]
+        assert run("replay", answer["trace"], cwd=tmp_path)[0] == 0
+
+
+def test_worst_on_processes(tmp_path):
+    code, answers = worst(tmp_path, "--jobs", "2")
+    assert (code, [each["met"] for each in answers]) == (1, ["holds", "violated"])
+
+
+def test_a_worst_case_that_a_worker_only_says_is_none(threads, monkeypatch, tmp_path):
+    """Its trace is replayed by the process that prints it."""
+    question = cm.ask("cc_qdel", "ccac, buffer 1 bdp, jitter 1 rtt", "delay <= 1 rtt", horizon=5)
+    [found] = cm.worst_all([question], at=1)
+    others = dict(found.trace.columns, A=found.trace.columns["S"])
+    forged = replace(found, trace=replace(found.trace, columns=others), report=None)
+    monkeypatch.setattr(side_by_side, "_search_there", lambda *_: forged)
+    with pytest.raises(Unsound, match="cc_qdel"):
+        [*cm.worst_all([question], at=1, jobs=2, cluster="tcp://host:1")]
+
+
+def test_a_question_without_executions_is_named_by_workers_too(threads):
+    asked = [
+        cm.ask("cc_qdel", "ccac, buffer 1 bdp", "queue <= 2 bdp", start=f"queue > {most} bdp", horizon=3)
+        for most in (1, 100)
+    ]
+    found = cm.worst_all(asked, at=2, jobs=2)
+    assert next(found).controller.name == "cc_qdel"
+    with pytest.raises(InputError, match="no execution of cc_qdel on ccac, .* from queue > 100 bdp, so"):
+        next(found)
+
+
+#: Its range is none where the delay is 0, which a solver finds once it is asked.
+NO_RANGE = """window: bytes = above(0)
+
+
+def update(window, delay, R_m, MSS):
+    window = bounded(cbrt(delay / R_m) * MSS, 2 * MSS, 3 * MSS)
+
+
+def send(window):
+    return window
+"""
+
+
+@pytest.mark.parametrize("command", ["verify", "worst"])
+@pytest.mark.parametrize("expected", ["loss <= 1 bdp", "share >= 1% beside constant_window"])
+def test_a_worker_names_the_file_of_a_fault(threads, command, expected, tmp_path):
+    """It has the controller as text, without a file."""
+    (tmp_path / "mine.py").write_text(NO_RANGE)
+    asked = [command, "mine.py", "--on", "ccac, buffer 1 bdp", "--expect", "queue <= 2 bdp", "--expect", expected]
+    alone = run(*asked, cwd=tmp_path)
+    assert alone[0] == 2 and alone[2].startswith("ccmatic: mine.py:5: the range of `window`")
+    assert run(*asked, "--jobs", "2", cwd=tmp_path) == alone
+
+
+def proved(folder, *options):
+    """What `prove` says of two controllers, without the folder and the seconds."""
+    code, out, err = run("prove", "cc_qdel", "always_half", "--horizon", "3", "--out", folder, *options)
+    assert err == ""
+    return code, re.sub(r'"seconds": ?[\d.]+', "", out.replace(str(folder), ""))
+
+
+@pytest.mark.parametrize("as_json", [(), ("--json",)], ids=["text", "json"])
+@pytest.mark.parametrize("options", [["--jobs", "2"], ["--cluster", "tcp://host:1"]], ids=" ".join)
+def test_prove_side_by_side(threads, options, as_json, tmp_path, monkeypatch):
+    monkeypatch.setattr(proofs, "SHAPES", ("link_rate",))
+    code, told = proved(tmp_path / "together", *options, *as_json)
+    assert (code, told) == proved(tmp_path / "alone", *as_json)
+    assert code == 1 and (told.count('"controller":') == 9 if as_json else told.startswith("cc_qdel:\nby the shape"))
+
+
+def test_lines_of_one_controller_do_not_name_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(proofs, "SHAPES", ("link_rate",))
+    _, out, _ = run("prove", "always_half", "--horizon", "3", "--out", tmp_path, "--jobs", "2", "--json")
+    assert len(lines(out)) == 5 and not any("controller" in line for line in lines(out))
+
+
+def test_what_ends_one_proof_comes_after_its_lines(threads, tmp_path):
+    """Each of the lines before it, and none of the next controller."""
+    asked = ["prove", "always_half", "cc_qdel", "--proof", ROOT / "tests/proofs/tiny.py", "--out"]
+    code, out, err = run(*asked, tmp_path / "together", "--jobs", "2")
+    alone = run(*asked, tmp_path / "alone")
+    assert (code, out, err.replace("together", "alone")) == alone
+    assert code == 2 and "no value of 'rise'" in err and "utilisation  " in out and "cc_qdel" not in out
+
+
+def test_two_proofs_are_not_written_to_one_file(tmp_path):
+    code, _, err = run("prove", "cc_qdel", "other/cc_qdel.py", "--jobs", "2")
+    assert code == 2 and "two controllers have the name cc_qdel" in err
+
+
 def test_verify_on_processes(tmp_path):
     """Whose controllers and formulas stay there."""
     code, verdicts, _ = verified(tmp_path, "--jobs", "2")
@@ -113,7 +230,7 @@ def test_verify_on_processes(tmp_path):
 
 
 def test_a_trace_of_a_worker_is_replayed(threads, monkeypatch):
-    """One that does not break what it is said to break is no answer."""
+    """A trace that does not violate its property is no answer."""
     query = cm.Query(cm.Network("ccac", "infinite", 5))
     judgement = Judge(query).judge(query.controller("always_double"))
     others = dict(judgement.trace.columns, A=judgement.trace.columns["S"])

@@ -81,7 +81,7 @@ def vegas_for_ever():
 
 
 def unrolled(trace, period, times=6):
-    """The trace, going on so many periods more as its last one."""
+    """Return the trace extended by repetitions of its last period."""
     end, columns = trace.horizon - 1, {}
     for name, column in trace.columns.items():
         longer, grown = list(column), column[end] - column[end - period]
@@ -97,7 +97,7 @@ def unrolled(trace, period, times=6):
 
 
 def delays(columns):
-    """Of ccac2021: whole steps that what is served had waited, and the horizon while that is not known."""
+    """Yield for ccac2021 the whole steps of delay of the served bytes; the horizon stands for unknown."""
     S, admitted = columns["S"], [sent - lost for sent, lost in zip(columns["A"], columns["L"], strict=True)]
     found = [len(S)]
     for t in range(1, len(S)):
@@ -158,7 +158,7 @@ def test_a_period_that_no_execution_has_is_refused(period):
         cm.worst("copa", network("ccac2021", horizon=2 * period + 1), given="alpha < 1/4", period=period)
 
 
-def test_what_was_not_told_in_time_is_unknown(tmp_path):
+def test_what_was_not_is_decided_is_unknown(tmp_path):
     asked = ["--model", "ccac2021", "--buffer", "1", "--horizon", "30", "--timeout", "0.2"]
     code, out, _ = run("worst", "aimd", *asked, "--json", cwd=tmp_path)
     (line,) = lines(out)
@@ -184,8 +184,8 @@ def test_one_x_is_asked_about_and_its_trace_saved(tmp_path, monkeypatch):
         ({"of": "window"}, "found 'c_f'"),
         ({"start": "emty"}, "did you mean 'empty'"),
         ({"period": 3}, "do not show a period of 3 twice; expected a horizon of 7 at least"),
-        ({"low": 2}, "x is looked for from 2 to 1"),
-        ({"at": -1}, "x is looked for from -1 to -1"),
+        ({"low": 2}, "the range of x is 2 to 1"),
+        ({"at": -1}, "the range of x is -1 to -1"),
         ({"at": "a"}, "found 'a'; expected an exact number"),
         ({"resolution": 0}, "in steps of 0"),
         ({"resolution": "1/10000000"}, "at most 1000000 steps"),
@@ -210,7 +210,7 @@ def test_a_condition_without_x_is_asked_about_once():
     asked = []
     worst = cm.worst("cc_qdel", network("ccac", "1", 5), "S[-1] - S[0] < 1/100 * C * (T-1)", told=asked.append)
     assert asked == [0] and worst.none is None and worst.report.outcome is Outcome.BREAKS
-    assert "an execution is so" in repr(worst) and "<table>" in worst._repr_html_()
+    assert "there is such an execution" in repr(worst) and "<table>" in worst._repr_html_()
 
 
 #: A window of twelve packets of C·R_m each, of which the last one waits for eleven steps, and with jitter for twelve.
@@ -240,7 +240,7 @@ def test_a_window_is_of_any_flow_and_a_loss_of_a_whole_R_m(tmp_path):
     assert cm.worst([small, LATE], asked, "window", at=11, given="alpha == 1/4").some == 11
     file = tmp_path / "slow.py"
     file.write_text("from ccmatic.models.ccac2021 import CCAC2021\n\nMODEL = CCAC2021(R=4)\n")
-    with pytest.raises(cm.InputError, match="an R_m, which is 4 steps, and a trace of 4 steps shows 3"):
+    with pytest.raises(cm.InputError, match="concerns one R_m, which is 4 steps, and a trace of 4 steps shows 3"):
         cm.worst(LATE, network(str(file), "1", 4), "loss")
 
 
@@ -258,8 +258,8 @@ def test_a_queue_whose_delay_stays_unknown_is_none_for_ever():
 
 
 def test_a_condition_that_may_turn_true_and_false_again_is_told_of_what_was_asked():
-    """Nothing says that what is false at both ends is false between them."""
+    """A condition that is false at both ends need not be false in between."""
     what = "And(S[-1] >= S[0], 2*x > 1, 2*x < 3)"
     found = cm.worst("vegas", network("ideal_windows", horizon=4), what, low=0, high=2, resolution=1)
     assert found.some is None
-    assert found.sentence() == "none is so with x = 0, nor with any other that was asked"
+    assert found.sentence() == "no such execution with x = 0, nor with any other x that was decided"

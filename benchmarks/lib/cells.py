@@ -1,4 +1,4 @@
-"""Cells of a table, which are computed unless a file has them; and cells that are edges of worst cases."""
+"""Tables of results: compute the cells that a file lacks; and store and print the edges of worst cases."""
 
 import argparse
 import json
@@ -9,8 +9,15 @@ from ccmatic.analysis.worst_case import UNDECIDED
 
 
 def arguments(description, controllers, folder, timeout, each="question"):
-    """What the command line asks for: controllers, a folder, which is made, and seconds for each question, or whatever
-    else has a limit of its own."""
+    """Parse the command line (controllers, a folder and a time limit), and create the folder.
+
+    Args:
+        description: The description of the command.
+        controllers: The default controllers.
+        folder: The default folder.
+        timeout: The default limit in seconds.
+        each: What the limit applies to, in the help text.
+    """
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("controllers", nargs="*", metavar="CONTROLLER", default=controllers)
     parser.add_argument("--folder", type=Path, default=Path(folder))
@@ -21,11 +28,12 @@ def arguments(description, controllers, folder, timeout, each="question"):
 
 
 def results(cells, file, find, summary, settled=lambda cell: True):
-    """Complete cells, dicts of their keys, with their results.
+    """Return all cells with their results.
 
     Args:
-        cells: The cells.
-        file: The results so far. A cell that is missing there, or not settled, is computed, added and printed.
+        cells: The cells without results; each is a dict of its keys.
+        file: The file of the results so far. The function computes, stores and prints each cell that the file lacks or
+            that is not settled.
         find: Computes the result of a cell.
         summary: The text that is printed for a completed cell.
         settled: Whether the result of a cell in the file is final.
@@ -44,29 +52,39 @@ def results(cells, file, find, summary, settled=lambda cell: True):
 
 
 def edge(worst):
-    """What is kept of a worst case: its sides `none` and `some`, text or None, with the verdict."""
+    """Return the stored form of a worst case.
+
+    The dict has the two sides of the edge, `none` and `some`, as text or None. It also has the verdict and the seconds.
+    """
     sides = {side: None if (x := getattr(worst, side)) is None else str(x) for side in ("none", "some")}
     return {**sides, "verdict": worst.verdict, "seconds": round(worst.seconds, 1)}
 
 
 def least(worst):
-    """Below which share no execution is, of a worst case whose condition is that one is below x; 0 where nothing was
-    told in time."""
+    """Return the share that no execution falls below, for a worst case whose condition is "below x".
+
+    It is 0 if the solver decided nothing in time.
+    """
     return Fraction(1) if worst.some is None and worst.verdict != UNDECIDED else worst.none or Fraction(0)
 
 
-def told_in_time(cell):
-    """Whether what was found is all that there is."""
+def is_decided(cell):
+    """Return whether the solver decided the cell completely."""
     return cell.get("verdict") != UNDECIDED
 
 
 def text(cell, beyond):
-    """A cell in a few characters: `why` it has no edge, or its sides, the one that is forced last; that one alone is
-    told as what all is `beyond`, < or >."""
+    """Return a cell in a few characters.
+
+    Args:
+        cell: A cell with either `why`, the reason for having no edge, or both sides of the edge. The text ends with the
+            side beyond which a trace exists.
+        beyond: The sign, < or >, that precedes this side if the cell has no other side. It says where the edge lies.
+    """
     if "why" in cell:
         return cell["why"]
     none, some = (None if cell[side] is None else f"{float(Fraction(cell[side])):g}" for side in ("none", "some"))
-    unsure = "" if told_in_time(cell) else " ?"
+    unsure = "" if is_decided(cell) else " ?"
     if none is None:
-        return f"{beyond} {some}{unsure}" if some else "not told in time"
+        return f"{beyond} {some}{unsure}" if some else "timed out"
     return f"{none}{unsure}" if some is None else f"{none} … {some}{unsure}"

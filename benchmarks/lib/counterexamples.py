@@ -1,4 +1,4 @@
-"""Counterexamples that are shipped, as links, and as delays of simulated runs."""
+"""Turn shipped counterexamples into links, and into delays of simulated runs."""
 
 from fractions import Fraction
 from pathlib import Path
@@ -13,8 +13,17 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def exported(patterns, kind, mbit, rtt_ms, folder):
-    """The paths of all traces in the repository that match patterns, exported in a format, sorted; they are written to
-    a folder. Those are left out that have no such export at this scale, such as those of a buffer below a packet."""
+    """Export the repository's traces that match some patterns, and return the paths of the exported files.
+
+    Traces that cannot be exported at this scale are left out, for example if their buffer is smaller than a packet.
+
+    Args:
+        patterns: Patterns of paths, relative to the root of the repository.
+        kind: The format of the export.
+        mbit: The rate of the link in Mbit/s.
+        rtt_ms: R_m in ms.
+        folder: The folder of the exported files.
+    """
     scale = trace_export.Scale(Fraction(mbit * 125_000), Fraction(rtt_ms, 1000), 1500)
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
@@ -29,12 +38,25 @@ def exported(patterns, kind, mbit, rtt_ms, folder):
 
 
 def held(instants, admitted, served, end, bound):
-    """What is held back behind a bottleneck at each of some instants, as shares of a bound: until what it has admitted
-    by then is served, or, if that is later than the last of them, until the end."""
+    """Return for each instant how long the link then holds bytes behind its bottleneck, as a share of `bound`.
+
+    The link holds bytes until the first instant by which it has served all bytes admitted so far. If there is no such
+    instant, it holds them until `end`.
+
+    Args:
+        instants: The instants.
+        admitted: The bytes admitted by each instant.
+        served: The bytes served by each instant.
+        end: The end of the last interval.
+        bound: The bound D.
+    """
     until = np.append(instants, end)[np.searchsorted(served, admitted)]
     return np.clip((until - instants) / bound, 0, 1)
 
 
 def holding(shares, parts):
-    """The jitter of a Simulation that holds such shares of D in the parts of a step, so many each, over and over."""
+    """Return the jitter of a Simulation that holds bytes for the given shares of D.
+
+    A step has `parts` parts, and each share applies to one part. After the last share, the first one follows again.
+    """
     return lambda rng, bound, step: lambda now: now + int(shares[now * parts // step % len(shares)] * bound)

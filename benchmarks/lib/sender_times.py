@@ -1,4 +1,4 @@
-"""How long a sender in C takes: what it does over and over, and all that a packet costs."""
+"""Measure how long a sender's C code takes for one computation, and for all work on one packet."""
 
 import subprocess
 import tempfile
@@ -7,7 +7,7 @@ from pathlib import Path
 from ccmatic.exporting import files
 from ccmatic.runtime.library import compile_c
 
-#: A flow whose packets are answered after 40 ms, at 96 Mbit/s: 8 packets a millisecond.
+#: A flow of 96 Mbit/s, which is 8 packets per millisecond. Packets are acknowledged after 40 ms.
 PROGRAM = r"""
 #include <stdio.h>
 #include <time.h>
@@ -49,9 +49,18 @@ int main(void)
 
 
 def measure(export, value, change, times):
-    """(ns to compute a value, ns a packet: sent, acknowledged, and all that this moves), the least of five runs.
+    """Measure a sender's times in ns. Each is the least of five runs.
 
-    value: a C expression of the sender `s`; change: a statement before it is computed for the `i`-th of some times."""
+    Args:
+        export: The export of the sender.
+        value: A C expression that reads the sender `s`. The measured code computes it repeatedly.
+        change: A C statement before the `i`-th computation.
+        times: How often the value is computed.
+
+    Returns:
+        The time of one computation; and the time of one packet, which includes sending it, its acknowledgement, and
+        every update that these cause.
+    """
     with tempfile.TemporaryDirectory() as folder:
         files.write(export, "c", folder)
         source, program = Path(folder) / "main.c", Path(folder) / "main"

@@ -1,4 +1,7 @@
-"""A sender by a window on a link of given rates, step by step in exact arithmetic: an execution of `smooth_windows`."""
+"""A sender with a window on a link of given rates, computed step by step in exact arithmetic.
+
+The result is an execution of `smooth_windows`.
+"""
 
 from copy import copy
 from fractions import Fraction
@@ -11,12 +14,23 @@ COLUMNS = ("A", "S", "L", "Ld", "r", "cwnd", "Q", "G", "V", "found")
 
 
 class Stepwise:
-    """An execution so far, which begins with an empty link: `columns`, by name, as of a Trace. Where the controller
-    leaves a choice, it is the first, or the middle of a range.
+    """An execution so far, which begins with an empty link.
 
-    controller: a Stateful; decides: the step from which on it does. packet, buffer: MSS and β, in C·R_m."""
+    If the controller leaves a choice, the sender takes the first option, or the middle of a range.
+
+    Attributes:
+        columns: The columns by name, as in a Trace.
+    """
 
     def __init__(self, controller, decides, packet, buffer):
+        """Begin an execution.
+
+        Args:
+            controller: The Stateful controller.
+            decides: The first step in which it decides.
+            packet: MSS in C·R_m.
+            buffer: β in C·R_m.
+        """
         self.controller, self.decides, self.packet, self.buffer = (
             controller,
             decides,
@@ -31,7 +45,7 @@ class Stepwise:
         self.columns["cwnd"][0], self.columns["r"][0] = window or Fraction(1), rate
 
     def copy(self):
-        """The same, to go on from in another way."""
+        """Return a copy that can continue in another way."""
         made = copy(self)
         made.columns = {name: list(column) for name, column in self.columns.items()}
         return made
@@ -40,7 +54,7 @@ class Stepwise:
         return len(self.columns["A"])
 
     def step(self, rate):
-        """The next step, in which the link serves at a rate, in C."""
+        """Compute the next step. `rate` is the link's rate in that step, in units of C."""
         x, rate, t = self.columns, Fraction(rate), len(self)
         before = x["G"][-1] - x["G"][-2] if t > 1 else rate
         x["G"].append(x["G"][-1] + rate)
@@ -59,15 +73,19 @@ class Stepwise:
         self._measures(x)
 
     def used(self, begin):
-        """From a step on, the share that was served of what the link could serve; and what waited at the ends of steps,
-        for each byte served: the mean delay, in R_m, by Little's law."""
+        """Return the use of the link and the delay from a step on.
+
+        Returns:
+            The served bytes as a share of those that the link could serve; and the mean delay in R_m. By Little's law,
+            this is the sum of the bytes that wait at the ends of steps, divided by the served bytes.
+        """
         x = self.columns
         served = x["S"][-1] - x["S"][begin]
         waited = sum(self._admitted(t) - x["S"][t] for t in range(begin + 1, len(self)))
         return served / (x["G"][-1] - x["G"][begin]), waited / served if served else Fraction(0)
 
     def goes_on(self, columns):
-        """A copy that goes on as columns of further steps, whose delays are what these bytes wait since the first."""
+        """Return a copy extended by the given columns of further steps. The copy recomputes the delays."""
         whole = self.copy()
         for name, column in whole.columns.items():
             column += columns[name] if name != "Q" else []
@@ -76,7 +94,7 @@ class Stepwise:
         return whole
 
     def _measures(self, x):
-        """Of the next step: whole steps for which the last byte served by then waited."""
+        """Add the delay measured in the next step: the number of whole steps that the last served byte waited."""
         t = len(x["Q"])
         waited = next((k for k in range(t) if x["S"][t] > self._admitted(t - k - 1)), t)
         x["Q"].append(waited if x["S"][t] > x["S"][t - 1] else x["Q"][-1])
@@ -85,7 +103,7 @@ class Stepwise:
         return self.columns["A"][t] - self.columns["L"][t]
 
     def _finds(self, x):
-        """Of the next step: what acknowledgements find to be lost, and a timeout."""
+        """Add the losses that the sender detects in the next step by acknowledgements or a timeout."""
         t, served = len(x["A"]), x["S"][-1]
         last = next((u for u in range(t - 1, -1, -1) if self._admitted(u) + 3 * self.packet <= served), None)
         x["found"].append(max(x["found"][-1], x["L"][last] if last is not None else 0))
@@ -94,25 +112,25 @@ class Stepwise:
         x["Ld"].append(lost if self._timeout else max(x["Ld"][-1], x["found"][-1]))
 
     def _becomes(self, t):
-        """The state of the next step, by name."""
+        """Return the state of the next step, by name."""
         names = [memory.name for memory in self.controller.state]
         before = {name: self.columns[name][-1] for name in names}
         if not names or t < self.decides:
             return before
         outcome = self.controller._program.outcome({**self._constants, **before, **self._observed(t)})
         if outcome is None:
-            raise ArithmeticError(f"{self.controller.name} assumes of step {t} what is not so")
+            raise ArithmeticError(f"an assumption of {self.controller.name} fails in step {t}")
         return {name: _first(outcome[name]) for name in names}
 
     def _sends(self):
-        """(window or None, rate) by the latest state."""
+        """Return (window or None, rate) for the latest state."""
         state = {memory.name: self.columns[memory.name][-1] for memory in self.controller.state}
         arguments = {**self._constants, **state, "line_rate": Fraction(100)}
         sent = dict(zip(self.controller.sent(), self.controller._program.sends(arguments), strict=True))
         return sent.get("window"), Fraction(sent.get("rate", 100))
 
     def _observed(self, t):
-        """What the sender observes by step t, by name; `[d]` is that of d steps before."""
+        """Return the sender's observations by step t, by name; `[d]` reads the observation d steps before."""
         x = self.columns
         reads = {
             "step": lambda t: Fraction(1),
@@ -129,25 +147,25 @@ class Stepwise:
             "timeout": lambda t: self._timeout,
         }
 
-        def seen(name, t):
+        def observed(name, t):
             value = reads[name](t) if t >= 1 else None
             if value is None:
-                return Unmeasured(lambda more: seen(name, t - int(more)))
+                return Unmeasured(lambda more: observed(name, t - int(more)))
             return (ObservedTruth if isinstance(value, bool) else ObservedNumber)(
-                value, lambda more: seen(name, t - int(more))
+                value, lambda more: observed(name, t - int(more))
             )
 
-        return {name: seen(name, t) for name in reads}
+        return {name: observed(name, t) for name in reads}
 
 
 def _number(encoder, memory):
-    """What a piece of state is in a sender that begins to run."""
+    """Return the value of a state variable when the sender begins to run."""
     if memory.unit == CONDITION:
         return Fraction(encoder.condition(memory.chosen))
     return Fraction(encoder.form(memory.chosen).constant)
 
 
 def _first(options):
-    """The middle of the first of the ranges in which a piece of state may be."""
+    """Return the middle of the first range of a state variable."""
     ends = [Fraction(end) for end in options.ranges[0] if end is not None]
     return sum(ends) / len(ends) if ends else Fraction(0)

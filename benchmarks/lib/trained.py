@@ -1,4 +1,4 @@
-"""Trained policies: trained where they are missing, and at play in the fluid simulator."""
+"""Train missing policies, and play policies in the fluid simulator."""
 
 import json
 
@@ -11,8 +11,17 @@ from ccmatic.learning.envs import rollout
 
 
 def train(folder, name, sections, seeds, load=policies.load):
-    """Yields what was trained from each seed, as `load` has it, from the folder's file of this name and seed if there
-    is one; else it is trained first, and goes on where it was cut off. sections: of its query."""
+    """Yield a trained policy for each seed, trained now if the folder has no file of it.
+
+    An interrupted training resumes.
+
+    Args:
+        folder: The folder of the files.
+        name: The name of the policy.
+        sections: The sections of its query.
+        seeds: The seeds.
+        load: The function that loads a file.
+    """
     query = folder / f"{name}.toml"
     folder.mkdir(parents=True, exist_ok=True)
     query.write_text("\n".join(f"[{title}]\n" + _lines(values) for title, values in sections.items()))
@@ -30,30 +39,34 @@ def _lines(values):
 
 def _toml(value):
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{json.dumps(key)} = {_toml(each)}" for key, each in value.items()) + "}"
+        return "{" + ", ".join(f"{json.dumps(key)} = {_toml(part)}" for key, part in value.items()) + "}"
     return json.dumps(value)
 
 
 def episode(group, options, links):
-    """The Episode of Policies that differ in their numbers alone, whose actions are clipped as in training: of as many
-    links as asked for each, those of the first one first."""
+    """Return the Episode of Policies that differ only in their numbers, with actions clipped as in training.
+
+    Each policy plays on `links` links. The links of the first policy come first.
+    """
     environment, _ = trained(group[0], options)
     return rollout(environment, together(group, environment.bounds), jax.random.key(1), links * len(group))
 
 
 def together(group, bounds):
-    """The RolloutPolicy of several Policies that differ in their numbers alone, each of which acts on as many links."""
+    """Return one RolloutPolicy of Policies that differ only in their numbers. All act on equal numbers of links."""
     layers = jax.tree.map(lambda *arrays: jnp.stack(arrays), *(policy.layers for policy in group))
 
-    def decide(seen):
-        actions = jax.vmap(policies.outputs)(layers, seen.reshape(len(group), -1, *seen.shape[1:]))[..., 0]
-        return jnp.clip(actions.reshape(seen.shape[:2]), *bounds)
+    def decide(observations):
+        actions = jax.vmap(policies.outputs)(layers, observations.reshape(len(group), -1, *observations.shape[1:]))[
+            ..., 0
+        ]
+        return jnp.clip(actions.reshape(observations.shape[:2]), *bounds)
 
     return stateless(decide)
 
 
 def played(who, options, links):
-    """The Episode of Policies, as `episode` has it, or of a sender by its name, on so many links."""
+    """Return the Episode, on `links` links each, of Policies (see `episode`) or of a sender given by its name."""
     if not isinstance(who, str):
         return episode(who, options, links)
     environment = Environment(options, act="rate")
@@ -61,23 +74,26 @@ def played(who, options, links):
 
 
 def saying_rates(group):
-    """The RolloutPolicy of Policies, as `together` has it, whose actions are rates."""
+    """Return the same RolloutPolicy as `together`, except that its actions are rates."""
     formula = signal.load("act", "ltp")
     policy = together(group, formula.bounds)
 
-    def act(memory, links, state, seen):
-        memory, action = policy.act(memory, links, state, seen)
+    def act(memory, links, state, observation):
+        memory, action = policy.act(memory, links, state, observation)
         return memory, state.knowledge._replace(action=action.T).value(formula.term, rate=state.rate).T
 
     return RolloutPolicy(policy.begin, act)
 
 
 def beside(first, other):
-    """The RolloutPolicy of links whose first flow one sends, and all others another; both say rates."""
+    """Return the RolloutPolicy in which one policy controls each link's first flow, and another policy all other flows.
 
-    def act(memory, links, state, seen):
-        one, mine = first.act(memory[0], links, state, seen)
-        two, others = other.act(memory[1], links, state, seen)
+    The actions of both policies are rates.
+    """
+
+    def act(memory, links, state, observation):
+        one, mine = first.act(memory[0], links, state, observation)
+        two, others = other.act(memory[1], links, state, observation)
         return (one, two), jnp.concatenate([mine[:, :1], others[:, 1:]], axis=1)
 
     return RolloutPolicy(lambda links: (first.begin(links), other.begin(links)), act)

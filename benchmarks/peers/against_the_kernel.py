@@ -1,16 +1,16 @@
-"""Exported controllers beside the kernel's own, and beside the pseudocode of their papers, each alone on a link.
+"""Compare exported controllers with the kernel's controllers and with the pseudocode of papers, each alone on a link.
 
     python -m benchmarks.peers.against_the_kernel FOLDER [--rate RATE] [--rtt RTT] [--buffer BUFFER]
                                                   [--sender NAME] [--table]
 
-CUBIC and BBR, exported and the kernel's, are sent over the emulator, which needs root and what BPF flows need. Copa,
-Vegas and Illinois, exported and as their papers have them (papers.py), are simulated packet by packet, from a window of
-one BDP on. Of each: the share of the link that is used, the mean wait in the queue, and packets lost, from a third of
-the run on.
+For CUBIC and BBR, the exported controller and the kernel's run over the emulator. The emulator needs root and
+everything that BPF flows need. For Copa, Vegas and Illinois, the exported controller and the paper's pseudocode
+(papers.py) are simulated packet by packet, beginning with a window of one BDP. After the first third of a run, the
+command measures the used share of the link, the mean wait in the queue, and the lost packets.
 
-FOLDER/cells.jsonl has a line for each cell that is known; the same command goes on from there. A run on the emulator
-that is not valid is run again, up to three times in all. Each option restricts the cells, and may be repeated. --table
-only prints the table, in Markdown.
+FOLDER/cells.jsonl has a line per finished cell, and the same command resumes from it. An invalid run on the emulator is
+repeated, up to three runs in all. Each option restricts the cells, and may be repeated. With --table the command
+measures nothing and prints the table in Markdown.
 """
 
 import argparse
@@ -29,40 +29,40 @@ KEYS = ("rate", "rtt", "buffer", "sender")
 
 
 def cells(given):
-    """The keys of each cell that is asked for."""
-    asked = (given.rate or RATES, given.rtt or RTTS, given.buffer or BUFFERS, given.sender or (*EMULATED, *SIMULATED))
-    return [dict(zip(KEYS, cell, strict=True)) for cell in product(*asked)]
+    """Return the keys of each requested cell."""
+    choices = (given.rate or RATES, given.rtt or RTTS, given.buffer or BUFFERS, given.sender or (*EMULATED, *SIMULATED))
+    return [dict(zip(KEYS, cell, strict=True)) for cell in product(*choices)]
 
 
-def known(file):
-    """The cells in a file, by their keys."""
+def read_cells(file):
+    """Return the cells in a file, by their keys."""
     lines = file.read_text().splitlines() if file.exists() else []
     return {tuple(cell[key] for key in KEYS): cell for cell in map(json.loads, lines)}
 
 
-def found(cell, seconds):
-    """What is measured in a cell."""
-    asked = link.of_texts(cell["rate"], cell["rtt"], cell["buffer"])
+def measure(cell, seconds):
+    """Measure a cell."""
+    path = link.of_texts(cell["rate"], cell["rtt"], cell["buffer"])
     if cell["sender"] in EMULATED:
-        return emulated(asked, cell["sender"], seconds)
-    rate = asked.rates[0][1]
-    return papers.simulated(cell["sender"], rate, asked.rtt, asked.buffer, seconds, seconds / 3)
+        return emulated(path, cell["sender"], seconds)
+    rate = path.rates[0][1]
+    return papers.simulated(cell["sender"], rate, path.rtt, path.buffer, seconds, seconds / 3)
 
 
-def emulated(asked, name, seconds):
-    """The first valid run, or the last."""
+def emulated(path, name, seconds):
+    """Return the measures of the first valid run, or of the last run."""
     for _ in range(ATTEMPTS):
-        emulation = run.emulate(asked, [kinds.request(name)], seconds)
+        emulation = run.emulate(path, [kinds.request(name)], seconds)
         if not emulation.faults:
             break
     summary = measures.summed_up(emulation, seconds / 3)
-    told = {name: summary[name] for name in ("utilisation", "lost", "packets")}
+    result = {name: summary[name] for name in ("utilisation", "lost", "packets")}
     wait = summary["queueing_delay_ms"].mean
-    return told | {"queue_ms": wait, "faults": list(emulation.faults)}
+    return result | {"queue_ms": wait, "faults": list(emulation.faults)}
 
 
 def text(cell):
-    """A cell in a few characters; - if it is not known, and ? after a run that was not valid."""
+    """Return a cell in a few characters: - if it is missing, and ? after a run that was not valid."""
     if cell is None:
         return "-"
     wait = "-" if cell["queue_ms"] is None else f"{cell['queue_ms']:.0f} ms"
@@ -70,7 +70,7 @@ def text(cell):
 
 
 def table(done, given):
-    """Markdown: a row for each link, a column for each sender."""
+    """Return the table in Markdown: a row per link, a column per sender."""
     senders = given.sender or (*EMULATED, *SIMULATED)
     lines = ["| " + " | ".join(("link", *senders)) + " |", "|---" * (1 + len(senders)) + "|"]
     for where in product(given.rate or RATES, given.rtt or RTTS, given.buffer or BUFFERS):
@@ -80,19 +80,20 @@ def table(done, given):
 
 
 def main():
+    """Measure the missing cells, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, metavar="FOLDER")
     for key, choices in zip(KEYS, (RATES, RTTS, BUFFERS, (*EMULATED, *SIMULATED)), strict=True):
         parser.add_argument(f"--{key}", action="append", choices=choices)
-    parser.add_argument("--seconds", type=float, default=8, help="of each run")
+    parser.add_argument("--seconds", type=float, default=8, help="the length of each run")
     parser.add_argument("--table", action="store_true", help="only print the table")
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
     file = given.folder / "cells.jsonl"
-    done = known(file)
+    done = read_cells(file)
     for cell in [] if given.table else cells(given):
         if tuple(cell.values()) not in done:
-            done[tuple(cell.values())] = cell | found(cell, given.seconds)
+            done[tuple(cell.values())] = cell | measure(cell, given.seconds)
             with file.open("a") as lines:
                 lines.write(json.dumps(done[tuple(cell.values())]) + "\n")
             print(*cell.values(), text(done[tuple(cell.values())]), sep=", ", flush=True)

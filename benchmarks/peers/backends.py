@@ -1,13 +1,18 @@
-"""How far fluids are from packets, and packets from the kernel: the same senders on the same links, each three ways.
+"""Compare fluids, simulated packets and the kernel: run the same senders on the same links in three ways.
 
     python -m benchmarks.peers.backends [--senders NAME…] [--buffers BDP…] [--out FILE.json]
 
-The links: 24 Mbit/s, R_m of 40 ms, no jitter, buffers of so many BDPs (1/4 and 2). A sender is a controller in the
-fluid simulator of learners (`cubic` there is RFC 9438's) and in the packet simulator, and over the emulator (as root)
-what sends real packets: its C over UDP if it forms beliefs, the kernel's of its name else. Steps of controllers of
-beliefs take two R_m, as in C. Printed are utilisation, mean and 95th percentile of the queueing delay in ms, and the
-share lost, after a warm-up: of 20 s of 60 in both simulators, and of a run of 20 s over the emulator as long as beliefs
-take to converge, or a third.
+The links have 24 Mbit/s, an R_m of 40 ms, no jitter, and buffers of 1/4 and 2 BDPs by default. A sender runs
+
+1. in the fluid simulator for learning, as a controller (`cubic` there is RFC 9438's);
+2. in the packet simulator, as a controller;
+3. over the emulator (as root), with real packets: the sender's C code over UDP if it forms beliefs, else the kernel's
+sender of the same name.
+
+For a controller that forms beliefs, a step takes two R_m, as in its C code. The command prints utilisation, the mean
+and 95th percentile of the queueing delay in ms, and the lost share, all after a warm-up. The simulators run for 60 s,
+with a warm-up of 20 s. The emulator runs for 20 s; its warm-up lasts until beliefs have converged, or a third of the
+run.
 """
 
 import argparse
@@ -29,11 +34,11 @@ RATE, RTT = 24, 40
 
 
 def fluid(name, buffer):
-    """What a controller does in the fluid simulator."""
+    """Measure a controller in the fluid simulator."""
     steps = 1 if header.make(name).remembers else 2
     count = SECONDS * 1000 // (RTT * steps)
-    asked = LinkOptions(rate=RATE, rtt=RTT, buffer_bdp=float(buffer), interval=steps, steps=count, first=1)
-    environment = Environment(asked, act="rate")
+    links = LinkOptions(rate=RATE, rtt=RTT, buffer_bdp=float(buffer), interval=steps, steps=count, first=1)
+    environment = Environment(links, act="rate")
     episode = rollout(environment, sender(name, environment), jax.random.key(0), 1)
     now = jax.tree.map(lambda column: np.float64(column[count * WARM_UP // SECONDS :, 0, 0]), episode.knowledge.now)
     delays, order = now.rtt * 1000 - RTT, np.argsort(now.rtt)
@@ -46,10 +51,10 @@ def fluid(name, buffer):
     ]
 
 
-def told(found):
-    """The same four of what was measured."""
-    delay = found["queueing_delay_ms"]
-    return [found["utilisation"], delay.mean, delay.p95, found["lost"] / found["packets"]]
+def four_measures(measures):
+    """Return the four measures that `fluid` returns, from a record of measures."""
+    delay = measures["queueing_delay_ms"]
+    return [measures["utilisation"], delay.mean, delay.p95, measures["lost"] / measures["packets"]]
 
 
 def main():
@@ -65,8 +70,8 @@ def main():
             run = emulated(real, Scenario((RATE,), RTT, buffer, "none", "real"))
             ways = {
                 "fluid": fluid(name, buffer),
-                "packets": told(simulated(name, Scenario((RATE,), RTT, buffer, "none"))),
-                "kernel": told(run),
+                "packets": four_measures(simulated(name, Scenario((RATE,), RTT, buffer, "none"))),
+                "kernel": four_measures(run),
             }
             rows.append({"sender": name, "buffer_bdp": float(buffer), "faults": run["faults"], **ways})
             for way, values in ways.items():

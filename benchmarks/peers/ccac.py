@@ -1,16 +1,16 @@
-"""Asks again what CCAC's published tool was asked, on the model `ccac2021`, and compares.
+"""Repeat the queries of CCAC's published tool on the model `ccac2021`, and compare the verdicts.
 
     python -m benchmarks.peers.ccac [--executions] FILE…
 
-A file maps names to queries with their cases, as tests/peer_verdicts/ccac has them; docs/stateful.md says what they
-mean. A case is sat if some execution is as all of `assume`, and `property`, say; these are parsed, and never run.
-Where no execution is as `assume` says, all that is asked is unsat, which says nothing, and which is told.
-Seconds are of processor time: CCAC's those in the file, which are the solver's alone, ours of all that is done here.
-The last line counts the verdicts that differ; if any does, the exit code is 1.
+A file maps names to queries with their cases, as in tests/peer_verdicts/ccac; docs/reference/stateful.md explains them.
+A case is sat if some execution satisfies `property` and everything in `assume`. These texts are parsed and never run.
+If no execution satisfies `assume`, every case is unsat and the verdicts mean nothing; the command reports this. Seconds
+are processor time. CCAC's seconds come from the file and include only the solver; ours include all work. The last line
+counts the verdicts that differ. If any verdict differs, the exit code is 1.
 
-With --executions it asks of what is true of executions in place of what is published: any delay of what was there at
-first, timeouts for losses that were not found, and a Copa whose acknowledgements may stall. So what differs is what the
-published verdicts owe to these.
+With --executions the command replaces the published conditions by conditions that are true of real executions: bytes
+present at the beginning may have any delay, undetected losses cause timeouts, and Copa's acknowledgements may stall.
+The differences then show which published verdicts depend on the published conditions.
 """
 
 import argparse
@@ -53,56 +53,56 @@ ENCODINGS = {
     "fork": {"delay": DelayMeasurement.CONSISTENT, "begins": Start.ANYWHERE},
 }
 EXECUTIONS = {"delay": DelayMeasurement.OPEN_AT_FIRST, "timer": Timer.UNDETECTED_LOSS}
-#: What the token stands for: of each flow, service grows by a packet at least.
+#: The meaning of the token: the service of each flow grows by at least a packet, or not at all.
 QUANTUM = "ALLT(1, T, lambda t: Or(S_f[{n}][t] == S_f[{n}][t-1], S_f[{n}][t] >= S_f[{n}][t-1] + alpha))"
 
 
-def network(asked, law):
-    """The Network that a query is about. law: the choices that its encoding makes."""
-    laws = {"flows": asked["N"], "R": asked["R"], "slack": SLACK[asked["epsilon"]], **law}
-    laws["waste"] = Waste.COMPOSING if asked["compose"] else Waste.NON_COMPOSING
-    if asked["cca"] != "copa" and asked["N"] == 1:
+def network(settings, law):
+    """Return the Network of a query. `law` has the query's choices among the encodings of laws."""
+    laws = {"flows": settings["N"], "R": settings["R"], "slack": SLACK[settings["epsilon"]], **law}
+    laws["waste"] = Waste.COMPOSING if settings["compose"] else Waste.NON_COMPOSING
+    if settings["cca"] != "copa" and settings["N"] == 1:
         laws["delay"] = DelayMeasurement.UNMEASURED
-    if asked["cca"] != "aimd":
+    if settings["cca"] != "aimd":
         laws["dupacks"] = None
-    if asked.get("loss_oracle"):
+    if settings.get("loss_oracle"):
         laws["detection"] = LossDetection.ORACLE
-    if asked.get("deterministic_loss"):
+    if settings.get("deterministic_loss"):
         laws["loss"] = Loss.DETERMINISTIC
-    buffer = {None: "infinite", "free": "any"}.get(asked["buf_min"], asked["buf_min"])
-    if asked["buf_max"] != asked["buf_min"]:
-        laws["most_queue"] = "any" if asked["buf_max"] is None else exact(asked["buf_max"])
+    buffer = {None: "infinite", "free": "any"}.get(settings["buf_min"], settings["buf_min"])
+    if settings["buf_max"] != settings["buf_min"]:
+        laws["most_queue"] = "any" if settings["buf_max"] is None else exact(settings["buf_max"])
     model = CCAC2021(**laws)
-    return Network(model, buffer, asked["T"], asked["D"], model_name="ccac2021")
+    return Network(model, buffer, settings["T"], settings["D"], model_name="ccac2021")
 
 
-def controller(asked, query, executions):
-    """What decides, or None."""
-    if asked["C"] != 1 or asked["cca"] not in CONTROLLERS:
-        found = ", ".join(f"{name} {asked[name]}" for name in ("C", "cca"))
+def controller(settings, query, executions):
+    """Return the controller of a query, or None."""
+    if settings["C"] != 1 or settings["cca"] not in CONTROLLERS:
+        found = ", ".join(f"{name} {settings[name]}" for name in ("C", "cca"))
         raise InputError(f"found {found}; expected C 1, and a cca of {', '.join(CONTROLLERS)}")
-    name = CONTROLLERS[asked["cca"]]
-    if asked["cca"] == "aimd" and asked["aimd_incr_irrespective"]:
+    name = CONTROLLERS[settings["cca"]]
+    if settings["cca"] == "aimd" and settings["aimd_incr_irrespective"]:
         name = "aimd_each_step"
-    if asked["cca"] == "const" and asked["pacing"]:
+    if settings["cca"] == "const" and settings["pacing"]:
         name = "constant_window_paced"
-    if asked["cca"] == "copa" and executions:
+    if settings["cca"] == "copa" and executions:
         name = "copa_stalls"
     found = name and query.controller(name)
-    if asked["cca"] == "aimd" and asked["pacing"]:
+    if settings["cca"] == "aimd" and settings["pacing"]:
         begin, _, _ = found.source.partition("def send")
         return query.read_controller(f"{begin}def send(window, R_m):\n    return window, window / R_m\n")
     return found
 
 
 class Case:
-    """One query of a file, put to a solver; `ask` then asks each of its cases."""
+    """One query of a file, given to a solver. `ask` then decides each of its cases."""
 
-    def __init__(self, asked, encoding, executions=False):
+    def __init__(self, settings, encoding, executions=False):
         property = load_definition("properties", "PROPERTY", "avoids")(what="T > 0")
         law = ENCODINGS[encoding] | (EXECUTIONS if executions else {})
-        query = Query(network(asked, law), property, names={"property": "avoids"})
-        decides = controller(asked, query, executions)
+        query = Query(network(settings, law), property, names={"property": "avoids"})
+        decides = controller(settings, query, executions)
         self.model, self.checker = query.model, Checker()
         self.x = query.execution(state=decides.state if decides else ())
         reads = decides.parameters if decides else ()
@@ -110,25 +110,25 @@ class Case:
             self.checker.add(law.formula)
         if decides:
             self.checker.add(choices(self.x, decides))
-        for condition in self.given(asked):
+        for condition in self.given(settings):
             self.checker.add(condition)
 
-    def given(self, asked):
-        """What is assumed."""
+    def given(self, settings):
+        """Yield the assumptions of the query."""
         says = Expressions(self.x, self.model, Fraction(0))
-        for text in asked["assume"]:
-            flows = range(asked["N"])
+        for text in settings["assume"]:
+            flows = range(settings["N"])
             texts = [QUANTUM.format(n=n) for n in flows] if text == "min_send_quantum" else [text]
             yield from map(says.condition, texts)
-        if asked["alpha"] is not None:
-            yield equal(self.x.alpha, exact(asked["alpha"]))
-        if asked["dupacks"] is not None:
-            yield equal(self.x.constants.get("dupacks", 3 * self.x.alpha), exact(asked["dupacks"]))
-        if asked["periodic"]:
-            yield periodic(self.model, self.x, asked["periodic"])
+        if settings["alpha"] is not None:
+            yield equal(self.x.alpha, exact(settings["alpha"]))
+        if settings["dupacks"] is not None:
+            yield equal(self.x.constants.get("dupacks", 3 * self.x.alpha), exact(settings["dupacks"]))
+        if settings["periodic"]:
+            yield periodic(self.model, self.x, settings["periodic"])
 
     def ask(self, case):
-        """`sat` or `unsat`."""
+        """Decide a case: `sat` or `unsat`."""
         threshold = exact("0" if case["threshold"] is None else str(case["threshold"]))
         self.checker.push()
         self.checker.add(Expressions(self.x, self.model, threshold).condition(case["property"]))
@@ -137,31 +137,35 @@ class Case:
         return answer
 
     def is_empty(self):
-        """Whether no execution is as is assumed."""
+        """Return whether no execution satisfies the assumptions."""
         return self.checker.check() == UNSAT
 
 
 @dataclass
 class Asked:
-    """A query, asked. differing: a line for each case whose verdict here is another. empty: no execution is as is
-    assumed."""
+    """The results of a query.
+
+    Attributes:
+        differing: A line for each case with another verdict here.
+        empty: Whether no execution satisfies the assumptions.
+    """
 
     differing: list[str]
     empty: bool
 
 
 def ask(name, entry, executions=False):
-    """The Asked of a query."""
+    """Decide all cases of a query, and return the Asked."""
     with Environment():
-        case = Case(entry["query"], entry["encoding"], executions)
-        answers = [case.ask(each) for each in entry["cases"]]
-        return Asked(list(_differing(name, entry["cases"], answers)), SAT not in answers and case.is_empty())
+        question = Case(entry["query"], entry["encoding"], executions)
+        answers = [question.ask(case) for case in entry["cases"]]
+        return Asked(list(_differing(name, entry["cases"], answers)), SAT not in answers and question.is_empty())
 
 
 def _differing(name, cases, answers):
-    for each, answer in zip(cases, answers, strict=True):
-        if answer != each["verdict"]:
-            yield f"{name}: {each['property']}, x = {each['threshold']}: {each['verdict']}, here {answer}"
+    for case, answer in zip(cases, answers, strict=True):
+        if answer != case["verdict"]:
+            yield f"{name}: {case['property']}, x = {case['threshold']}: {case['verdict']}, here {answer}"
 
 
 def main():
@@ -174,24 +178,24 @@ def main():
     begin = process_time()
     for file in given.files:
         for name, entry in parse_json(read_text(file), str(file)).items():
-            asked = ask(name, entry, given.executions)
-            for line in asked.differing:
+            outcome = ask(name, entry, given.executions)
+            for line in outcome.differing:
                 print(line, flush=True)
-            if asked.empty:
-                print(f"{name}: no execution is as assumed, so that each case is unsat", flush=True)
-            differ += len(asked.differing)
-            empty += len(entry["cases"]) if asked.empty else 0
+            if outcome.empty:
+                print(f"{name}: no execution satisfies the assumptions, so each case is unsat", flush=True)
+            differ += len(outcome.differing)
+            empty += len(entry["cases"]) if outcome.empty else 0
             count += len(entry["cases"])
             theirs += sum(float(case.get("cpu_seconds") or case["seconds"] or 0) for case in entry["cases"])
     seconds = process_time() - begin
     print(f"CCAC: {theirs:.1f} s")
-    print(f"{empty} verdicts are of no execution")
+    print(f"{empty} verdicts have unsatisfiable assumptions")
     print(f"{differ} of {count} verdicts differ, {seconds:.1f} s")
     sys.exit(1 if differ else 0)
 
 
 def refuse(message):
-    """Say what is wrong with a file, and end."""
+    """Print what is wrong with a file, and exit."""
     print(f"ccac.py: {message}", file=sys.stderr)
     sys.exit(2)
 

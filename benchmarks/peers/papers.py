@@ -1,7 +1,7 @@
-"""Senders as papers describe them, and a link on which they and exported controllers are simulated packet by packet.
+"""Senders as papers describe them; and a link that simulates them, and exported controllers, packet by packet.
 
-Times are ns, sizes are bytes, a window is in packets. A sender begins with a window of one BDP: exported controllers
-have no slow start, but for CUBIC and Reno.
+Times are in ns, sizes in bytes, windows in packets. A sender begins with a window of one BDP, because exported
+controllers have no slow start, except CUBIC and Reno.
 """
 
 from collections import deque
@@ -13,30 +13,30 @@ from ccmatic.runtime.stateful_library import StatefulSender
 SECOND = 10**9
 PACKET = 1500
 
-#: Packets acknowledged after one by which it is found lost, and the timer for what nothing follows.
+#: A packet is lost when this many later ones are acknowledged. The timer is for packets without later ones.
 REORDERING, TIMER = 3, SECOND
 
 
 class Paper:
-    """A window that is told of each packet acknowledged or found lost."""
+    """A window sender that learns of each acknowledged or lost packet."""
 
     def __init__(self, rtt, window):
         self.window, self.base = float(window), rtt
         self.reduced = self.round = -1
 
     def pace(self, now):
-        """Packets a second; None where only the window limits."""
+        """Return the rate in packets per second; None if only the window limits."""
         return
 
     def new_round(self, now, sent):
-        """Whether a packet is acknowledged that was sent after the last round began; then one begins."""
+        """Return whether the acknowledged packet was sent after the last round began; if so, begin a new round."""
         if sent <= self.round:
             return False
         self.round = now
         return True
 
     def new_loss(self, now, sent):
-        """Whether a packet was sent after the last decrease; then the next one is now."""
+        """Return whether the lost packet was sent after the last decrease; if so, record a new decrease."""
         if sent <= self.reduced:
             return False
         self.reduced = now
@@ -44,12 +44,15 @@ class Paper:
 
 
 class Vegas(Paper):
-    """L. Brakmo, L. Peterson, "TCP Vegas", IEEE JSAC 13(8), 1995, section 3.2: two to four packets wait; a quarter less
-    for a loss."""
+    """TCP Vegas: keep two to four packets waiting, and shrink the window by a quarter at a loss.
+
+    L. Brakmo, L. Peterson, "TCP Vegas", IEEE JSAC 13(8), 1995, section 3.2.
+    """
 
     least = None
 
     def acked(self, now, sent):
+        """Adjust the window once per round by the number of waiting packets."""
         rtt = now - sent
         self.base, self.least = min(self.base, rtt), min(self.least or rtt, rtt)
         if self.new_round(now, sent):
@@ -58,17 +61,23 @@ class Vegas(Paper):
             self.window, self.least = max(2, self.window), None
 
     def lost(self, now, sent):
+        """Shrink the window by a quarter, once per round trip."""
         if self.new_loss(now, sent):
             self.window = max(2, self.window * 3 / 4)
 
 
 class Illinois(Paper):
-    """S. Liu, T. Başar, R. Srikant, "TCP-Illinois", Performance Evaluation 65, 2008, section 3: increases by 10 to 0.3
-    packets an RTT and decreases by 1/8 to 1/2, as the mean queueing delay of an RTT is to the most that was seen."""
+    """TCP-Illinois: its increase and its decrease depend on the queueing delay.
+
+    The increase is 10 to 0.3 packets per RTT, the decrease 1/8 to 1/2. They depend on the mean queueing delay of an RTT
+    as a share of the longest one so far. S. Liu, T. Başar, R. Srikant, "TCP-Illinois", Performance Evaluation 65, 2008,
+    section 3.
+    """
 
     alpha, beta, most, total, count = 1.0, 0.5, 1, 0, 0
 
     def acked(self, now, sent):
+        """Grow the window, and update the increase and the decrease once per round."""
         rtt = now - sent
         self.base, self.most = min(self.base, rtt), max(self.most, rtt - self.base)
         self.total, self.count = self.total + rtt, self.count + 1
@@ -82,13 +91,16 @@ class Illinois(Paper):
         self.window += self.alpha / self.window
 
     def lost(self, now, sent):
+        """Shrink the window, once per round trip."""
         if self.new_loss(now, sent):
             self.window = max(2, self.window * (1 - self.beta))
 
 
 class Copa(Paper):
-    """V. Arun, H. Balakrishnan, "Copa", NSDI 2018, section 2: towards the rate 1/(delta · queueing delay), with
-    velocity, in its default mode of delta = 1/2."""
+    """Copa in its default mode: move, with a velocity, towards the rate 1/(delta · queueing delay), delta = 1/2.
+
+    V. Arun, H. Balakrishnan, "Copa", NSDI 2018, section 2.
+    """
 
     velocity, direction, rounds, before = 1, 0, 0, None
     srtt = None
@@ -98,6 +110,7 @@ class Copa(Paper):
         self.seen, self.before = deque(), self.window
 
     def acked(self, now, sent):
+        """Move the window towards the target rate."""
         rtt = now - sent
         self.base = min(self.base, rtt)
         self.srtt = rtt if self.srtt is None else self.srtt * 7 / 8 + rtt / 8
@@ -116,14 +129,15 @@ class Copa(Paper):
         self.window = max(2, self.window + (change if up else -change))
 
     def lost(self, now, sent):
-        """Its default mode takes no notice."""
+        """Ignore a loss, as the default mode does."""
 
     def pace(self, now):
+        """Return twice the rate of the window."""
         return 2 * self.window * SECOND / (self.standing if self.seen else self.base)
 
 
 class Exported:
-    """An exported controller with state. built: its Library."""
+    """An exported controller with state. `built` is its Library."""
 
     def __init__(self, built, rtt, window):
         self.sender = StatefulSender(built, PACKET, rtt)
@@ -132,19 +146,24 @@ class Exported:
 
     @property
     def window(self):
+        """The window in packets."""
         return self.sender.window(self.now) / PACKET
 
     def sent(self, now):
+        """Report that a packet was sent."""
         self.sender.sent(now, PACKET)
 
     def acked(self, now, sent):
+        """Report that a packet was acknowledged."""
         self.sender.rtt(now - sent)
         self.sender.acked(now, sent, PACKET)
 
     def lost(self, now, sent):
+        """Report that a packet was lost."""
         self.sender.lost(now, sent, PACKET)
 
     def pace(self, now):
+        """Return the rate in packets per second; None if only the window limits."""
         return self.sender.rate(now) / PACKET if self.paced else None
 
 
@@ -152,7 +171,7 @@ PAPERS = {"copa": Copa, "vegas": Vegas, "illinois": Illinois}
 
 
 def made(name, rtt, window):
-    """A sender by name: that of a paper, or after `exported ` a controller."""
+    """Return a sender by name: the name of a paper's sender, or `exported ` and a controller's name."""
     kind, _, controller = name.rpartition(" ")
     if not kind:
         return PAPERS[name](rtt, window)
@@ -162,23 +181,32 @@ def made(name, rtt, window):
 def simulated(name, rate, rtt, buffer, seconds, since):
     """Run a sender alone over a drop-tail link.
 
-    rate: bits a second; rtt: without a queue, ns; buffer: bytes. Returns what is measured from `since` seconds on, as
-    against_the_kernel.py has it."""
-    each, end, begin = PACKET * 8 * SECOND // rate, int(seconds * SECOND), int(since * SECOND)
+    Args:
+        name: See `made`.
+        rate: The rate of the link in bits per second.
+        rtt: The RTT without a queue, in ns.
+        buffer: The buffer in bytes.
+        seconds: The length of the run.
+        since: The second at which the measurement starts.
+
+    Returns:
+        The measures, with the names in against_the_kernel.py.
+    """
+    service, end, begin = PACKET * 8 * SECOND // rate, int(seconds * SECOND), int(since * SECOND)
     sender = made(name, rtt, max(2, rate * rtt // SECOND // 8 // PACKET))
-    told = getattr(sender, "sent", lambda now: None)
-    flying, missing = deque(), deque()  # (acknowledged at, number, sent at), and (number, sent at) of what was dropped
+    report = getattr(sender, "sent", lambda now: None)
+    flying, missing = deque(), deque()  # (acknowledged at, number, sent at); of dropped packets (number, sent at)
     now = free = due = count = out = served = dropped = waits = arrivals = 0
     heard = 0
     while now < end:
         while out + 1 <= _window(sender, now) and due <= now:
-            told(now)
+            report(now)
             waiting = max(0, free - now)
-            if waiting * PACKET > buffer * each:
+            if waiting * PACKET > buffer * service:
                 missing.append((count, now))
                 dropped += now >= begin
             else:
-                free = max(free, now) + each
+                free = max(free, now) + service
                 flying.append((free + rtt, count, now))
                 if now >= begin:
                     waits, arrivals = waits + waiting, arrivals + 1
@@ -204,7 +232,7 @@ def simulated(name, rate, rtt, buffer, seconds, since):
                 sender.lost(now, missing.popleft()[1])
     span = end - begin
     return {
-        "utilisation": served * each / span,
+        "utilisation": served * service / span,
         "queue_ms": waits / max(1, arrivals) / 1e6,
         "lost": dropped,
         "packets": arrivals + dropped,

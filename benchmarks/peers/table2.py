@@ -1,10 +1,10 @@
-"""Reproduces Table 2 of the paper, every row beside the paper's figures.
+"""Reproduce Table 2 of the paper, and print the paper's figures beside ours.
 
     python -m benchmarks.peers.table2 [--jobs N] [--folder FOLDER] [QUERY …]
 
-Each row is `ccmatic synth` in a process of its own, with a run file in the folder. What is finished is not run again;
-a row that was interrupted goes on where it was, and its seconds, then of the last part only, are marked with a +.
-The folder's table2.json has all figures. Seconds are those from the first candidate to the last.
+Each row runs `ccmatic synth` in a separate process, with a run file in the folder. Finished rows are not repeated. An
+interrupted row resumes; its seconds then cover only the last part, and have the mark +. The folder's table2.json has
+all figures. Seconds count from the first candidate to the last.
 """
 
 import argparse
@@ -18,13 +18,13 @@ from ccmatic.base import definitions
 
 
 def table():
-    """The queries of the paper's table."""
+    """Return the queries of the paper's table."""
     names = definitions.shipped("examples.queries", ".toml")
     return [name for name in names if query.load(name).paper]
 
 
 def row(name, folder, jobs):
-    """Run a query to its end; its figures and the paper's."""
+    """Run a query to its end, and return its figures and the paper's."""
     run_file = folder / f"{name}.db"
     resumed = run_file.exists()
     command = [sys.executable, "-c", "from ccmatic.cli import main; main()", "synth", name, "--json"]
@@ -37,7 +37,7 @@ def row(name, folder, jobs):
 
 
 def line(row):
-    """A row of the printed table."""
+    """Return a row of the printed table."""
     ours, paper = row["ours"], row["paper"]
     seconds = f"{ours['seconds']:.1f}{'+' if row['resumed'] else ''}"
     ratio = f"{paper['seconds'] / ours['seconds']:.0f}"
@@ -48,7 +48,7 @@ def line(row):
 def main():
     """Print the table, row by row."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("queries", nargs="*", metavar="QUERY", help="rows; all of Table 2 by default")
+    parser.add_argument("queries", nargs="*", metavar="QUERY", help="the rows; all of Table 2 by default")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--folder", type=Path, default=Path("table2"))
     arguments = parser.parse_args()
@@ -58,12 +58,12 @@ def main():
     print("| query | solutions | paper | iterations | paper | s | paper | times faster |")
     print("|---|---|---|---|---|---|---|---|")
     for name in arguments.queries or table():
-        known = next((row for row in rows if row["query"] == name), None)
-        if known is None:
-            known = row(name, arguments.folder, arguments.jobs)
-            rows.append(known)
+        finished = next((row for row in rows if row["query"] == name), None)
+        if finished is None:
+            finished = row(name, arguments.folder, arguments.jobs)
+            rows.append(finished)
             results.write_text(json.dumps(rows, indent=1))
-        print(line(known), flush=True)
+        print(line(finished), flush=True)
     ours = sum(row["ours"]["seconds"] for row in rows)
     paper = sum(row["paper"]["seconds"] for row in rows)
     print(f"\n{len(rows)} rows: {ours:.0f} s, the paper {paper} s, {paper / ours:.0f} times faster")

@@ -1,10 +1,11 @@
-"""The windows of the kernel's flows over time, each alone on the same emulated link.
+"""Measure the windows of the kernel's flows over time, each alone on the same emulated link.
 
     python -m benchmarks.peers.windows [--rate 12mbit] [--rtt 40ms] [--buffer 1bdp] [--seconds 20] [--json] FLOW…
 
-FLOW: one of the kernel's, or bpf:CONTROLLER. A window is looked at every 20 ms; of those of the last half of a run, in
-segments, the 5th, 50th and 95th percentile and the mean are told, and the share of the link that was used; and how many
-percent the means of the others are off that of the first. Needs root, iperf3, and what BPF flows need.
+FLOW is one of the kernel's congestion controls, or bpf:CONTROLLER. The command samples the window every 20 ms. For the
+last half of a run it prints the window's 5th, 50th and 95th percentile and its mean, in segments. It also prints the
+used share of the link, and by how many percent the mean window differs from the first flow's. It needs root, iperf3,
+and everything that BPF flows need.
 """
 
 import argparse
@@ -19,17 +20,17 @@ from ccmatic.emulation import kinds, link, machine, measures, run
 
 EVERY = 0.02
 
-#: Bytes at most by which iperf3 agrees on a test.
+#: The most bytes by which iperf3 agrees on a test.
 TALK = 10_000
 
 
-def windows(asked, name, seconds):
-    """The Emulation of a flow, and its windows while it ran."""
+def windows(path, name, seconds):
+    """Emulate a flow, and return the Emulation and the flow's windows."""
     done, looks = threading.Event(), []
     watcher = threading.Thread(target=_watch, args=(done, looks))
     watcher.start()
     try:
-        emulation = run.emulate(asked, [kinds.request(name)], seconds)
+        emulation = run.emulate(path, [kinds.request(name)], seconds)
     finally:
         done.set()
         watcher.join()
@@ -43,29 +44,30 @@ def _watch(done, looks):
 
 
 def _window():
-    """The window of the flow that runs; None if none has sent more than iperf3's talk."""
+    """Return the window of the running flow; None if iperf3 has sent only its own messages so far."""
     busiest = TALK, None
     for namespace in machine.NAMESPACES.glob("ccm-*-a") if machine.NAMESPACES.exists() else ():
         for line in machine._sockets(namespace.name, "--info", "dport", "=", f":{run.PORT}").splitlines():
-            found = dict(re.findall(r"\b(cwnd|bytes_sent):(\d+)", line))
-            if len(found) == 2:
-                busiest = max(busiest, (int(found["bytes_sent"]), int(found["cwnd"])))
+            numbers = dict(re.findall(r"\b(cwnd|bytes_sent):(\d+)", line))
+            if len(numbers) == 2:
+                busiest = max(busiest, (int(numbers["bytes_sent"]), int(numbers["cwnd"])))
     return busiest[1]
 
 
-def row(asked, name, seconds):
-    """What is told of a flow."""
-    emulation, looks = windows(asked, name, seconds)
+def row(path, name, seconds):
+    """Measure a flow."""
+    emulation, looks = windows(path, name, seconds)
     if not looks:
         raise InputError(f"no window of {name} was seen; expected a TCP flow: one of the kernel's, or bpf:CONTROLLER")
     late = looks[len(looks) // 2 :]
     low, median, high = np.percentile(late, (5, 50, 95))
     summary = measures.summed_up(emulation, seconds / 2)
-    told = {"flow": name, "mean": float(np.mean(late)), "p5": low, "p50": median, "p95": high}
-    return told | {"utilisation": summary["utilisation"], "lost": summary["lost"], "faults": emulation.faults}
+    result = {"flow": name, "mean": float(np.mean(late)), "p5": low, "p50": median, "p95": high}
+    return result | {"utilisation": summary["utilisation"], "lost": summary["lost"], "faults": emulation.faults}
 
 
 def main():
+    """Measure each flow, and print a line for it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for option, default in {"rate": "12mbit", "rtt": "40ms", "buffer": "1bdp"}.items():
         parser.add_argument(f"--{option}", default=default)
@@ -73,18 +75,19 @@ def main():
     parser.add_argument("--json", action="store_true")
     parser.add_argument("flows", nargs="+", metavar="FLOW")
     given = parser.parse_args()
-    asked = link.of_texts(given.rate, given.rtt, given.buffer)
+    path = link.of_texts(given.rate, given.rtt, given.buffer)
     rows = []
     for name in given.flows:
-        found = row(asked, name, given.seconds)
-        rows.append(found | {"off": found["mean"] / (rows[0] if rows else found)["mean"] - 1})
+        result = row(path, name, given.seconds)
+        rows.append(result | {"off": result["mean"] / (rows[0] if rows else result)["mean"] - 1})
         print(json.dumps(rows[-1]) if given.json else as_text(rows[-1]), flush=True)
 
 
-def as_text(found):
-    told = [f"{name} {found[name]:.1f}" for name in ("mean", "p5", "p50", "p95")]
-    told += [f"utilisation {found['utilisation']:.1%}", f"lost {found['lost']}", f"off {found['off']:+.1%}"]
-    return "  ".join([f"{found['flow']:<14}", *told, *found["faults"]])
+def as_text(result):
+    """Return the line of a flow."""
+    parts = [f"{name} {result[name]:.1f}" for name in ("mean", "p5", "p50", "p95")]
+    parts += [f"utilisation {result['utilisation']:.1%}", f"lost {result['lost']}", f"off {result['off']:+.1%}"]
+    return "  ".join([f"{result['flow']:<14}", *parts, *result["faults"]])
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
-"""What a flow believes beside another, on links drawn at random, where both send at random rates, as fluids.
+"""Measure a flow's beliefs beside another flow, on random fluid links where both flows send at random rates.
 
     python -m benchmarks.studies.beside_others [--links N] [--seeds N]
 
-Printed is, with jitter and without, how many of the beliefs were false, and how wide they are: C_L as a share of C; the
-own share of the link that is believed, at most, beside what it is; in how many of the steps it is told that others are
-served at all, and what of what they are."""
+The command prints the following, with jitter and without: the number of false beliefs; C_L as a share of C; the
+believed upper bound of the flow's share of the link, and its true share; the share of steps in which the flow believes
+that others are served; and the share of the others' true service that these beliefs cover.
+"""
 
 import argparse
 from types import SimpleNamespace
@@ -18,23 +19,27 @@ from ccmatic.contracts import load_definition
 from ccmatic.controllers import parse
 from ccmatic.learning import Environment, LinkOptions, remembering
 
-#: A sender that believes; what it sends is not asked for here.
+#: A sender that forms beliefs. Its own rate does not matter here.
 LISTENER = """def send(C_L, others_L, R_m):
     return (C_L + others_L) * R_m
 """
 
-#: By how much floats may be beside a whole number of bytes, as a share; steps before beliefs are compared.
+#: The relative rounding error of floats; the steps before beliefs are compared.
 HAIR, WARM_UP = 1e-3, 20
 
 
 def played(jitter, links, seed):
-    """What was found on so many links, whose jitter is a share of R_m: how many of the `beliefs` were `false`; of steps
-    with a belief of others the share, `told`, and what they are believed to be served of what they are, `of_others`;
-    `C_L` in C; the own share, `believed` at most and `own`."""
+    """Measure the beliefs on this many links. `jitter` is a share of R_m.
+
+    Returns:
+        An object with `beliefs`, the number of beliefs; `false`, the number of false ones; `told`, the share of steps
+        with a belief about others; `of_others`, the believed service of others as a share of their true service; `C_L`
+        in units of C; `believed`, the believed upper bound of the flow's own share; and `own`, its true share.
+    """
     observations = load_definition("models", "MODEL", "two_flows").observations
-    asked = LinkOptions(rate=[8, 32], rtt=32, jitter=32 * jitter, buffer_bdp=[2, 8], flows=2, steps=100)
-    environment = Environment(asked, act="rate")
-    listener = remembering(parse(LISTENER, "listener", observations=observations), asked)
+    options = LinkOptions(rate=[8, 32], rtt=32, jitter=32 * jitter, buffer_bdp=[2, 8], flows=2, steps=100)
+    environment = Environment(options, act="rate")
+    listener = remembering(parse(LISTENER, "listener", observations=observations), options)
     beliefs, now, capacity = _run(environment, listener, jax.random.key(seed), links)
     acked = np.cumsum(now.acked, axis=0, dtype=np.float64)
     served = (acked[WINDOW:] - acked[:-WINDOW]) / WINDOW
@@ -53,7 +58,7 @@ def played(jitter, links, seed):
 
 
 def _run(environment, listener, key, links):
-    """What each flow remembers at each step, what was measured, and C in bytes a step."""
+    """Return what each flow remembers at each step, the measurements, and C in bytes per step."""
 
     @jax.jit
     def run(key):
@@ -81,9 +86,9 @@ def main():
     parser.add_argument("--seeds", type=int, default=3)
     given = parser.parse_args()
     for jitter in (0, 1):
-        found = [vars(played(jitter, given.links, seed)) for seed in range(1, given.seeds + 1)]
-        total = {name: sum(each[name] for each in found) for name in ("beliefs", "false")}
-        means = {name: np.mean([each[name] for each in found]) for name in found[0] if name not in total}
+        results = [vars(played(jitter, given.links, seed)) for seed in range(1, given.seeds + 1)]
+        total = {name: sum(result[name] for result in results) for name in ("beliefs", "false")}
+        means = {name: np.mean([result[name] for result in results]) for name in results[0] if name not in total}
         print(f"jitter of {jitter} R_m: {total['false']} of {total['beliefs']} beliefs are false; "
               f"C_L is {means['C_L']:.2f} C; own share at most {means['believed']:.2f}, and is {means['own']:.2f}; "
               f"others are told of in {means['told']:.0%} of the steps, then {means['of_others']:.0%} of what they are "

@@ -1,13 +1,15 @@
-"""What a flow beside another believes, and what is possible given all that it has seen, on a link of constant rate.
+"""Compare a flow's beliefs beside another flow with the values that are possible, given all the flow's observations.
 
     python -m benchmarks.studies.beside_others_possible --folder FOLDER [--runs N]
 
-Runs of two flows are drawn at random, from an empty link: each sends at a rate of up to twice the link's, which changes
-in one of eight steps. Of all executions of `two_flows_constant_rate` in which the first flow sends and has acknowledged
-what it has in the run, in whatever unit its bytes are, the least link rate is looked for, and the least that others
-were served in the last eight steps. Printed are means, in the link rate of the run; in how many runs more than 0 is
-known; and how many beliefs are above what is possible at least, or this above what is true: none should be. What was
-found is kept in the folder."""
+The link has a constant rate. Random runs of two flows begin with an empty link: each flow sends at up to twice the
+link's rate, and changes its rate in one of eight steps. The solver then considers all executions of
+`two_flows_constant_rate` in which the first flow sends the same bytes as in the run, and has the same bytes
+acknowledged, in any unit of bytes. It finds the lowest link rate in them, and the least service of others in the last
+eight steps. The command prints means in units of the run's link rate, and in how many runs a value above 0 is known. It
+also counts the beliefs that exceed the least possible value, and the least possible values that exceed the true value.
+Both counts should be 0. The folder keeps the results.
+"""
 
 import argparse
 from fractions import Fraction
@@ -19,7 +21,7 @@ from ccmatic.models.beliefs.beside_others import WINDOW
 import ccmatic as cm
 from benchmarks.lib import cells
 
-#: Sends what it likes, and believes; of steps it sees all but the last.
+#: A sender of any rate that forms beliefs. It observes all steps except the last.
 LISTENER = """pace: rate = above(0)
 def update(C_L, others_L, line_rate):
     pace = between(0, line_rate)
@@ -29,12 +31,15 @@ def send(pace):
 STEPS = WINDOW + 4
 SEEN = STEPS - 2
 
-#: To what the least is looked for.
+#: The resolution of the least values.
 FINE = Fraction(1, 100)
 
 
 def run(jitter, seed):
-    """What both flows have sent and have acknowledged, by step, in C·R_m, as two lists of lists of Fractions."""
+    """Return the bytes that each flow has sent, and those acknowledged to it, by step.
+
+    Each of the two lists has a list of Fractions per flow, in C·R_m.
+    """
     rng = np.random.default_rng(seed)
     draw = lambda: Fraction(int(rng.integers(1, 17)), 8)  # noqa: E731
     rates, sent, through, left = [draw(), draw()], [[Fraction(0)], [Fraction(0)]], [Fraction(0)], [Fraction(0)]
@@ -48,7 +53,7 @@ def run(jitter, seed):
 
 
 def _part(sent, flow, level):
-    """Of so many bytes of both, in the order in which they came, those of one flow."""
+    """Return the part of one flow in the first `level` bytes of both, in the order of their arrival."""
     total = [sum(both) for both in zip(*sent, strict=True)]
     t = next(t for t in range(1, STEPS) if total[t] >= level)
     share = (level - total[t - 1]) / (total[t] - total[t - 1])
@@ -56,8 +61,12 @@ def _part(sent, flow, level):
 
 
 def found(jitter, seed):
-    """Of a run, by name: what is `believed`, `possible` at least, and `true`, of `C` and of `others`, in the link rate;
-    what is possible may be a hundredth more, at most."""
+    """Measure a run.
+
+    Returns:
+        For `C` and for `others`, in units of the link rate: the `believed` value, the least `possible` value, and the
+        `true` value. The possible value may be too high by at most a hundredth.
+    """
     sent, acked = run(jitter, seed)
     all_, own = acked[0][SEEN], f"(S_f[0][{SEEN}] - S_f[0][0])"
     given = ["alpha > 0", "A_f[0][0] - L_f[0][0] == S_f[0][0]", f"C_L_f[0][0] <= {own} / 1000"]  # packets of any size
@@ -79,7 +88,7 @@ def found(jitter, seed):
 
 
 def main():
-    """Print a line for each jitter and what is believed."""
+    """Print a line for each jitter and belief."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--runs", type=int, default=20)
@@ -95,10 +104,10 @@ def main():
         runs = cells.results(made, given.folder / "possible.json", find, lambda cell: "is found")
         for name in ("C", "others"):
             rows = np.array([[run[name][what] for what in ("believed", "possible", "true")] for run in runs])
-            means, known = rows.mean(0), (rows > 0).sum(0)
+            means, positive = rows.mean(0), (rows > 0).sum(0)
             false = (rows[:, 0] > rows[:, 1] + float(FINE) + 1e-9).sum() + (rows[:, 1] > rows[:, 2]).sum()
             print(f"jitter of {jitter} R_m, {name:>6}: believed {means[0]:.2f}, possible {means[1]:.2f}, true "
-                  f"{means[2]:.2f}; above 0 in {known[0]} and {known[1]} of {len(runs)} runs; {false} are false",
+                  f"{means[2]:.2f}; above 0 in {positive[0]} and {positive[1]} of {len(runs)} runs; {false} are false",
                   flush=True)  # fmt: skip
 
 

@@ -1,11 +1,12 @@
-"""The proved bounds against the event simulator: random and adversarial runs, with changes of the link rate.
+"""Compare proved bounds with random and adversarial runs of the event simulator, in which the link rate changes.
 
     python -m benchmarks.studies.bounds [--runs N] [--from SEED] [--step 1/8] [--outside N] PROOF.json …
 
-Prints the windows looked at by the state that they begin in, the lemmas broken (there must be none), and how near the
-windows came to each objective's constant. In an envelope random and hostile policies choose the rates; each of its ends
-is then moved, and the lemma told that a window of the one wider by a step breaks, and which envelope it is, of those
-wider by more and more steps, of which one of so many simulated runs breaks a lemma, too.
+The command prints how many windows were checked, by the state in which they begin; the broken lemmas (no lemma may
+break); and how near windows came to each objective's constant. If the proof has an envelope, random and hostile
+policies choose the rates in it. The command then moves each end of the envelope outwards, step by step. It prints the
+lemma that breaks after one step. It also prints the first envelope in which at least one of N simulated runs breaks a
+lemma.
 """
 
 import argparse
@@ -20,8 +21,11 @@ from ccmatic.verification import replay
 
 
 def wider(result, step, runs):
-    """Each end of an envelope that may be moved, as text; the Answer on the first lemma that breaks where it is moved
-    by a step, or None; and a text of the first lemma that a simulated run breaks where it is moved far enough."""
+    """Yield the end as text, an Answer and a text for each end of an envelope that can move.
+
+    The Answer concerns the first lemma that breaks if the end moves by one step; it is None if no lemma breaks. The
+    text concerns the first lemma that a simulated run breaks if the end moves far enough.
+    """
     prover = Prover(result.proof, result.controller, result.horizon)
     grid = Grid(result.controller, prover.query.units(), step, 2)
     for number, end in enumerate(grid.ends):
@@ -39,7 +43,13 @@ def wider(result, step, runs):
 
 
 def simulated(result, envelopes, runs):
-    """The first of (factor, envelope) of which one of so many simulated runs breaks a lemma, and which one."""
+    """Return, as text, the first envelope in which a simulated run breaks a lemma, and the lemmas.
+
+    Args:
+        result: The Result of the proof.
+        envelopes: Pairs (factor, envelope).
+        runs: The number of runs per envelope.
+    """
     for factor, envelope in envelopes:
         trial = Trial(replace(result, controller=envelope))
         for seed in range(runs):
@@ -61,7 +71,7 @@ def main():
     for file in arguments.proofs:
         result = proving.load_result(file)
         if isinstance(result.controller, Stateful):
-            print(f"{file}: of a controller that remembers, which is not simulated")
+            print(f"{file}: its controller has state, and is not simulated")
             continue
         trial = Trial(result)
         for seed in range(arguments.first, arguments.first + arguments.runs):
@@ -72,8 +82,8 @@ def main():
             print(f"    {lemma}: {constant} is {float(value):g}; every window would allow {float(closest):g}")
         given = (arguments.step, arguments.outside)
         for end, answer, run in wider(result, *given) if result.controller.is_envelope else ():
-            told = f"{answer.lemma}, {replay(answer.trace).outcome.value}" if answer else "nothing"
-            print(f"    {end}, breaks: {told}; of simulated runs: {run}", flush=True)
+            outcome = f"{answer.lemma}, {replay(answer.trace).outcome.value}" if answer else "nothing"
+            print(f"    {end}, breaks: {outcome}; of simulated runs: {run}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,15 +1,15 @@
-"""CCLab's Tables III and IV: what adversaries that were trained against one sender do to it, and to others; and how
-smooth their windows are.
+"""Reproduce CCLab's Tables III and IV: the effect of adversaries on senders, and the smoothness of senders.
 
     python -m benchmarks.studies.cclab FOLDER [--targets NAME …] [--on NAME …] [--seeds 0 1 2]
 
-Trains an adversary against each target from each seed, and before that the target if it is learned; those that are in
-FOLDER are not trained again, and one that was cut off goes on. Prints, of the targets and those `--on`, the share of
-the link that is used and the mean queueing delay: on random traces, and, of each target's adversaries, on the worst of
-30 traces of each, the mean over seeds, with the least and the most. Then, on the traces that harm the first target, by
-how much a window changes in an interval: the mean of |change| in bytes, and of log(1 + |change|), the paper's Eq. 9 by
-what it prints of it. A window is the rate in the RTT that was measured last. Where the paper has a number it stands
-beside.
+The command trains an adversary against each target for each seed. If the target is a policy, the command trains the
+policy first. It does not train again what FOLDER has, and resumes an interrupted training. For the targets and the
+senders of --on it prints the used share of the link and the mean queueing delay: on random traces, and on the worst of
+30 traces of each target's adversaries. Each value is given by its mean, minimum and maximum over the seeds.
+Then the command prints
+how much a window changes per interval on the traces against the first target: the mean of |change| in bytes, and the
+mean of log(1 + |change|). The values printed in the paper show that its Eq. 9 is the latter. A window is the rate times
+the latest measured RTT. The paper's numbers follow where the paper has them.
 """
 
 import argparse
@@ -30,14 +30,14 @@ LINKS = {"steps": 500, "budget": 2, "window": 10}
 AGENT = {"layers": [32, 16], "gamma": 0.95, "parallel": 128, "episodes": 8, "epochs": 2, "batches": 2,
          "learning_rate": 0.003}  # fmt: skip
 
-#: Links whose rate, of CCLab's range, stays; and those of Aurora's training (its section 5.1), on which its reward
+#: Links with a fixed rate of CCLab's range; and those of Aurora's training (its section 5.1), on which its reward
 #: weighs losses.
 STAYING = {"rtt": 20, "steps": 101, "rate": [2, 4, 8, 16, 32, 64, 96], "buffer": 121_250}
 AURORAS = {**STAYING, "rate": {"low": 1.2, "high": 6}, "buffer": {"low": 3000, "high": 1_000_000, "log": True}}
 
-#: Of each policy: on which links it is trained, the name of its signals and reward, how it acts, and what is its own of
-#: an agent: by how much actions deviate at first. `orca` scales the last rate, `orca_cubic` CUBIC's window, as Orca
-#: does. `envelope` is `custard` within one.
+#: For each policy: the links of its training, the name of its signals and reward, its action, and its own keys of
+#: [agent], such as the first deviation of actions. `orca` scales the last rate, `orca_cubic` CUBIC's window, as Orca
+#: does. `envelope` is `custard` within an envelope.
 LEARNED = {
     "aurora": (AURORAS, "aurora", "aurora", {"deviation": 4.0}),
     "orca": (STAYING, "orca", "orca", {"deviation": 0.5}),
@@ -47,8 +47,8 @@ LEARNED = {
 }
 LEARNER = {**AGENT, "gamma": 0.99, "episodes": 40}
 
-#: Utilisation, % and mean queueing delay, ms, by (sender, target); no target: random traces. Its links are emulated,
-#: its senders the kernel's, and its budget is not stated.
+#: The paper's utilisation in % and mean queueing delay in ms, by (sender, target); None: random traces. Its links are
+#: emulated, its senders are the kernel's, and it does not state its budget.
 PAPER = {
     ("cubic", None): (94.50, 12.26),
     ("vegas", None): (65.16, 2.23),
@@ -83,7 +83,7 @@ PAPER = {
 }
 
 
-#: Mean |change| of a window and of log(1 + |change|), on its trace against Canopy.
+#: The paper's mean of |change| of a window and of log(1 + |change|), on its trace against Canopy.
 SMOOTHNESS = {
     "orca": (6544.59, 7.13),
     "cubic": (180.13, 2.15),
@@ -100,20 +100,20 @@ def main():
     parser.add_argument("--targets", nargs="+", default=TARGETS)
     parser.add_argument("--on", nargs="+", default=(), metavar="NAME")
     parser.add_argument("--seeds", type=int, nargs="+", default=(0, 1, 2))
-    asked = parser.parse_args()
-    against = [trained_against(name, asked.folder, asked.seeds) for name in asked.targets]
-    found = defaultdict(list)
-    others = [made(name, asked.folder) for name in asked.on]
-    for line in adversaries.transfer([each for group in against for each in group], others, asked.folder / "traces"):
-        found[line.sender, line.against].append(line)
+    options = parser.parse_args()
+    against = [trained_against(name, options.folder, options.seeds) for name in options.targets]
+    lines_by_pair = defaultdict(list)
+    others = [made(name, options.folder) for name in options.on]
+    for line in adversaries.transfer([each for group in against for each in group], others, options.folder / "traces"):
+        lines_by_pair[line.sender, line.against].append(line)
     print("sender           trace against     used, %               delay, ms             paper")
-    for (sender, harmed), lines in found.items():
+    for (sender, harmed), lines in lines_by_pair.items():
         used, delay = ([of(line) for line in lines] for of in (lambda line: 100 * line.utilisation, delay_of))
         short = sum(not line.constrained for line in lines)
-        told = f"   {short} of {len(lines)} delay less than random traces" if short else ""
+        note = f"   {short} of {len(lines)} delay less than random traces" if short else ""
         paper = "  ".join(f"{value:6.2f}" for value in PAPER.get((named(sender), harmed and named(harmed)), ()))
         names = f"{named(sender):<16} {named(harmed or 'random'):<16}"
-        print(f"{names}  {spread(used)}  {spread(delay)}  {paper}{told}", flush=True)
+        print(f"{names}  {spread(used)}  {spread(delay)}  {paper}{note}", flush=True)
     print("sender           |change| of the window, bytes, log(1 + |change|)             paper")
     rates = np.stack([each.trace()[0] for each in against[0]], axis=1)
     for each in [group[0].attack.target.name for group in against] + others:
@@ -123,14 +123,14 @@ def main():
 
 
 def trained_against(name, folder, seeds):
-    """The Adversaries against a target."""
+    """Return the Adversaries against a target."""
     target = made(name, folder)
     sections = {"environment": LINKS, "adversary": {"target": target}, "agent": AGENT}
     return list(train(folder, f"against_{name}", sections, seeds, adversaries.load))
 
 
 def made(name, folder):
-    """A sender by its name, as an attack has it; one that is learned is trained first."""
+    """Return the name by which an attack knows a sender. If the sender is a policy, train it first."""
     if name not in LEARNED:
         return name
     list(train(folder, name, learner(name), [0]))
@@ -138,21 +138,24 @@ def made(name, folder):
 
 
 def learner(name):
-    """The sections of the training of a policy."""
+    """Return the sections of the training of a policy."""
     links, signals, act, own = LEARNED[name]
     environment = {**links, "observe": signals, "act": act, "reward": signals}
     return {"environment": environment, "agent": {**LEARNER, **own}}
 
 
 def named(target):
-    """A target's name for tables."""
+    """Return a target's name for tables."""
     return Path(target.partition(":")[2]).stem.removesuffix("_0") if target.startswith("policy:") else target
 
 
-def smoothness(name, asked, rates):
-    """Of a sender on links at these rates, (steps, n) Mbit/s: each link's means of |change| and log(1 + |change|) of
-    its window, (2, n)."""
-    tried, decide = adversaries.along(name, asked, rates)
+def smoothness(name, options, rates):
+    """Measure a sender's window on links with the given rates, in Mbit/s, of shape (steps, n).
+
+    Returns:
+        For each link, the means of |change| and of log(1 + |change|) of the window, of shape (2, n).
+    """
+    tried, decide = adversaries.along(name, options, rates)
 
     @jax.jit
     def windows():
@@ -170,10 +173,12 @@ def smoothness(name, asked, rates):
 
 
 def delay_of(line):
+    """Return the delay of a line in ms."""
     return line.delay_ms
 
 
 def spread(values):
+    """Return the mean of values, and their least and most."""
     return f"{mean(values):6.1f} ({min(values):5.1f} … {max(values):5.1f})"
 
 

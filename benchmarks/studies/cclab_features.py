@@ -1,14 +1,18 @@
-"""CCLab's Tables I, II and VI to VIII: what senders have whose least RTT is wrong, chosen by adversaries, or noise.
+"""Reproduce CCLab's Tables I, II and VI to VIII: adversaries or noise falsify the smallest RTT that senders measure.
 
     python -m benchmarks.studies.cclab_features FOLDER [--targets vegas bbr_v1 policy:FILE …] [--within 0.05 0.5]
         [--seeds 0 1 2] [--traces TRACE …]
 
-Trains an adversary against each target within each bound from each seed; those that are in FOLDER are not trained
-again. Prints the share of the link that is used, and the mean and the 95th percentile of the queueing delay, each a
-mean over seeds with the least and the most, on 30 random links with buffers of 2 BDPs: of the sender alone, with its
-adversaries, but for those that delay less than there is alone, and with noise as large. With link traces of mahimahi,
-on as many beginnings in these as well, by the same adversaries. Where the paper has the sender its values stand beside
-it.
+The command trains an adversary against each target for each bound and seed, unless FOLDER has it. It prints the used
+share of the link, and the mean and 95th percentile of the queueing delay, on 30 random links with buffers of 2 BDPs.
+Each value is given by its mean, minimum and maximum over the seeds. There are three cases:
+
+- the sender alone;
+- with its adversaries, except those with less delay than the sender alone;
+- with noise of the same size.
+
+With mahimahi link traces, the command does the same from 30 random places in these traces, with the same adversaries.
+It prints the paper's values for the senders that the paper has.
 """
 
 import argparse
@@ -25,11 +29,11 @@ LINKS = {"links": "smooth", "budget": 2, "window": 10, "buffer_bdp": 2, "interva
 AGENT = {"layers": [32, 16], "gamma": 0.987, "parallel": 128, "episodes": 5, "epochs": 2, "batches": 2,
          "learning_rate": 0.003, "deviation": 0.2}  # fmt: skip
 
-#: What a missing delay costs: so much that no link that is used less is worth it.
+#: The cost of a missing delay. It is so high that no lower use of the link is worth it.
 PENALTY = 10
 
-#: Utilisation, % and mean and 95th percentile of the queueing delay, ms: by (links, sender), alone; by (links, within,
-#: sender), with an adversary; and with noise, whose size is not stated.
+#: The paper's utilisation in %, and mean and 95th percentile of the queueing delay in ms: CLEAN by (links, sender),
+#: alone; HARMED by (links, within, sender), with an adversary; NOISE with noise, whose size it does not state.
 CLEAN = {
     ("random", "orca"): (81.36, 4.31, 12.51),
     ("recorded", "orca"): (83.21, 29.41, 81.67),
@@ -63,7 +67,7 @@ NOISE = {
 
 
 def main():
-    """Print the tables, a row as soon as it is whole."""
+    """Print the tables, each row as soon as it is complete."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--targets", nargs="+", default=TARGETS)
@@ -80,40 +84,42 @@ def main():
         for within in given.within:
             options = {"target": target, "level": "feature", "within": within, "penalty": PENALTY}
             trained = adversaries_of(given, options)
-            for name, each in links.items():
-                attack = adversaries.attack(options, each)
+            for name, link_options in links.items():
+                attack = adversaries.attack(options, link_options)
                 if name not in alone:
                     alone[name] = adversaries.baseline(attack)
                 rows(name, within, attack, alone[name], trained, given.seeds)
 
 
 def adversaries_of(given, options):
-    """Those of each seed."""
+    """Return the adversaries of all seeds."""
     name = f"{named(options['target'])}_{100 * options['within']:g}"
     sections = {"environment": LINKS, "adversary": options, "agent": AGENT}
     return list(train(given.folder, name, sections, given.seeds, adversaries.load))
 
 
 def rows(links, within, attack, alone, trained, seeds):
-    """Print what a target has on links of this name: alone, which is given, with Adversaries, and with noise."""
+    """Print a target's measures on links of a name: `alone` (already measured), with adversaries, and with noise."""
 
-    def noise(state, seen, key):
-        return adversaries.anything(key, len(seen))
+    def noise(state, observation, key):
+        return adversaries.anything(key, len(observation))
 
     sender = named(attack.target.name)
     about = f"{links:<9} {sender:<14}"
-    harmed = [replace(each, attack=attack).played() for each in trained]
+    harmed = [replace(adversary, attack=attack).played() for adversary in trained]
     noisy = [adversaries.play(attack, noise, attack.runs, seed) for seed in seeds]
-    kept = [each for each in harmed if each.delay.mean() >= alone.delay.mean()]
-    print(f"{about} right      {told([alone], CLEAN.get((links, sender)))}")
+    kept = [adversary for adversary in harmed if adversary.delay.mean() >= alone.delay.mean()]
+    print(f"{about} right      {columns_text([alone], CLEAN.get((links, sender)))}")
     few = f"   {len(kept)} of {len(harmed)} delay as much as alone" if len(kept) < len(harmed) else ""
-    print(f"{about} ±{within:<4.0%} worst {told(kept, HARMED.get((links, within, sender)))}{few}")
-    print(f"{about} ±{within:<4.0%} noise {told(noisy, NOISE.get((links, sender)))}", flush=True)
+    print(f"{about} ±{within:<4.0%} worst {columns_text(kept, HARMED.get((links, within, sender)))}{few}")
+    print(f"{about} ±{within:<4.0%} noise {columns_text(noisy, NOISE.get((links, sender)))}", flush=True)
 
 
-def told(found, paper):
-    """Of each Played the means over its links, with the least and the most; the paper's in brackets."""
-    columns = [(100 * each.used.mean(), 1000 * each.delay.mean(), 1000 * each.p95.mean()) for each in found]
+def columns_text(played, paper):
+    """Return the text of each Played's means over its links, with the least and the most, and of the paper's values."""
+    columns = [
+        (100 * episodes.used.mean(), 1000 * episodes.delay.mean(), 1000 * episodes.p95.mean()) for episodes in played
+    ]
     return "  ".join(map(spread, zip(*columns, strict=True))) + (
         f"   paper: {', '.join(map(str, paper))}" if paper else ""
     )

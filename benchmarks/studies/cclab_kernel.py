@@ -1,10 +1,12 @@
-"""What traces that harm senders in the fluid simulator do to the kernel's senders of the same names, in real packets.
+"""Check whether traces that harm senders in the fluid simulator also harm the kernel's senders, with real packets.
 
     python -m benchmarks.studies.cclab_kernel FOLDER [--targets cubic vegas bbr reno] [--senders cubic reno bbr]
 
-FOLDER: of `cclab.py`, with its adversaries. On two random traces and on the worst trace of each target's adversary of
-seed 0: the share of the link that is used in %, the mean queueing delay in ms and what is lost in %, of fluids, and of
-the kernel over the emulator, which needs root and real time. A run that is not valid is made once again."""
+FOLDER is the folder of `cclab.py`, with its adversaries. The traces are two random ones and the worst trace of each
+target's adversary of seed 0. The command prints the used share of the link in %, the mean queueing delay in ms and the
+lost share in %, for fluids, and for the kernel over the emulator. The emulator needs root and real time. An invalid run
+is repeated once.
+"""
 
 import argparse
 from pathlib import Path
@@ -18,7 +20,7 @@ ATTEMPTS, RANDOM = 2, 2
 
 
 def main():
-    """Print the table, a row as soon as it is whole."""
+    """Print the table, each row as soon as it is complete."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--targets", nargs="+", default=("cubic", "vegas", "bbr", "reno"))
@@ -34,31 +36,31 @@ def main():
     traces.mkdir(exist_ok=True)
     for number, name in enumerate(names):
         file = adversaries.written(traces, name, rates[:, number], first.options)
-        cells = [f"{each}: {told(*fluids[each][number])} | {kernel(each, file, first.options)}" for each in fluids]
+        cells = [f"{each}: {cell_text(*fluids[each][number])} | {kernel(each, file, first.options)}" for each in fluids]
         print(f"{name:<10}", "   ".join(cells), flush=True)
 
 
-def fluid(sender, asked, rates):
-    """(share used, seconds of queueing delay, share lost) of each trace."""
-    found = adversaries.play(*adversaries.along(sender, asked, rates), rates.shape[1])
-    return list(zip(found.used, found.delay, found.lost, strict=True))
+def fluid(sender, options, rates):
+    """Return (used share, queueing delay in seconds, lost share) for each trace."""
+    episodes = adversaries.play(*adversaries.along(sender, options, rates), rates.shape[1])
+    return list(zip(episodes.used, episodes.delay, episodes.lost, strict=True))
 
 
-def kernel(sender, file, asked):
-    """The text of a run of the kernel's sender, for as long as the trace."""
-    seconds = asked.steps * asked.rtt.ends[0] / 1000
-    path = link.of_opportunities(file, f"{asked.rtt.ends[0]:g}ms", f"{asked.buffer.ends[0]:g}")
+def kernel(sender, file, options):
+    """Run the kernel's sender for as long as the trace, and return the text of the result."""
+    seconds = options.steps * options.rtt.ends[0] / 1000
+    path = link.of_opportunities(file, f"{options.rtt.ends[0]:g}ms", f"{options.buffer.ends[0]:g}")
     for _ in range(ATTEMPTS):
-        found = run.emulate(path, [kinds.request(sender)], seconds)
-        if not found.faults:
+        emulation = run.emulate(path, [kinds.request(sender)], seconds)
+        if not emulation.faults:
             break
-    row = measures.measures(found, 0)
+    row = measures.measures(emulation, 0)
     faults = "".join(f" not valid: {fault}" for fault in row.faults)
-    return told(row.utilisation, row.queueing_delay_ms.mean / 1000, row.lost / row.packets) + faults
+    return cell_text(row.utilisation, row.queueing_delay_ms.mean / 1000, row.lost / row.packets) + faults
 
 
-def told(used, delay, lost):
-    """The text of one sender on one trace."""
+def cell_text(used, delay, lost):
+    """Return the text of one sender on one trace."""
     return f"{100 * used:5.1f}, {1000 * delay:4.1f}, {100 * lost:4.1f}"
 
 

@@ -1,15 +1,19 @@
-"""Custard's figures in shape (Jay et al., "Internet Congestion Control via Deep Reinforcement Learning", 2018).
+"""Reproduce Custard's figures in their shape, not in their numbers.
 
     python -m benchmarks.studies.custard FIGURE --policies FOLDER [--seeds N] [--draw FILE]
 
-FIGURE: 4 (histories), 5 (discounts), 6 (rate, latency, buffer), noise (of latency, section 4.1), 7 (fairness), 8
-(another rate every five seconds; other rewards). Policies are trained where FOLDER has none, of so many seeds (3), by
-PPO; what was cut off goes on. They are trained as in the paper on links of 16 or 64 Mbit/s and ms, with buffers of 500
-KB, and played in the fluid simulator. Printed is the mean of the seeds and, in brackets, how far apart they are.
+The paper is Jay et al., "Internet Congestion Control via Deep Reinforcement Learning", 2018. FIGURE is 4 (histories), 5
+(discounts), 6 (rate, latency, buffer), `noise` (noisy latency, section 4.1), 7 (fairness), or 8 (other rewards, on
+links whose rate changes every five seconds).
 
-EPISODES of 256 links and 101 intervals each are as many as it takes: of a training of twice as many the mean reward of
-five episodes is from -20.7 to -20.1 after 26 of them, and -21.6 at its end. Those that are only beside them, of figures
-4, 5 and 8, end after FEWER."""
+Missing policies are trained by PPO, for 3 seeds by default; an interrupted training resumes. As in the paper, the links
+of training have a rate of 16 or 64 Mbit/s, a latency of 16 or 64 ms, and buffers of 500 KB. Policies are played in the
+fluid simulator. The command prints the mean of the seeds and, in brackets, their spread.
+
+EPISODES of 256 links and 101 intervals each are enough. In a training of twice as many episodes, the mean reward of
+five episodes is between -20.7 and -20.1 after 26 episodes, and -21.6 at the end. In figures 4, 5 and 8, policies that
+serve only for comparison train for FEWER episodes.
+"""
 
 import argparse
 from pathlib import Path
@@ -28,7 +32,7 @@ ENVIRONMENT = {"observe": "custard", "act": "custard", "reward": "custard", "his
                "rtt": [16, 64], "steps": 101}  # fmt: skip
 AGENT = {"layers": [32, 32, 32], "gamma": 0.0, "parallel": 256, "episodes": EPISODES, "deviation": 4.0}
 
-#: Links of the evaluation, and how many of them are played at once, differing in the rate at which flows begin.
+#: The link of the evaluation, and how many copies are played at once; they differ in the first rate of flows.
 LINK, LINKS = {"rate": 32, "rtt": 32, "buffer": 500_000}, 64
 
 #: Two minutes in intervals of 32 ms.
@@ -36,14 +40,17 @@ LONG = 3750
 
 
 def policies(given, name="custard", environment=(), **agent):
-    """A list of the policies of all seeds that differ so from Custard's."""
+    """Return the policies of all seeds. `environment` and `agent` override Custard's settings."""
     sections = {"environment": {**ENVIRONMENT, **dict(environment)}, "agent": {**AGENT, **agent}}
     return list(trained.train(given.policies, name, sections, range(1, given.seeds + 1)))
 
 
-def told(episode, seeds, where=True):
-    """Of the later half of an Episode, a row for each of so many seeds, on those of its links: the share of them that
-    was used, throughput in Mbit/s, mean RTT in ms, share lost."""
+def later_half(episode, seeds, where=True):
+    """Measure the later half of an Episode.
+
+    Returns:
+        A row for each seed, measured on separate links: used share, throughput in Mbit/s, mean RTT in ms, lost share.
+    """
     half, owner = len(episode.reward) // 2, np.arange(len(episode.links.slot)) * seeds // len(episode.links.slot)
     rows = []
     for seed in range(seeds):
@@ -57,22 +64,25 @@ def told(episode, seeds, where=True):
 
 
 def spread(values, form):
-    """The mean of the seeds' numbers, and how far apart they are."""
+    """Return the mean of the seeds' numbers, and their spread."""
     return f"{np.mean(values):{form}} [{np.ptp(values):{form}}]"
 
 
-def line(name, found):
-    """Print what was `told` of each seed."""
-    columns = zip(np.transpose(found), (".3f", ".2f", ".1f", ".4f"), ("", " Mbit/s", " ms", " lost"), strict=True)
+def line(name, rows):
+    """Print a line with the mean of each measure over the seeds, and its spread."""
+    columns = zip(np.transpose(rows), (".3f", ".2f", ".1f", ".4f"), ("", " Mbit/s", " ms", " lost"), strict=True)
     print(f"{name:>24}  " + "  ".join(spread(values, form) + unit for values, form, unit in columns), flush=True)
 
 
 def curves(given, panel, groups):
-    """The reward in training, of each group of policies by its name; the mean of five episodes, the seeds' range."""
+    """Draw the reward during training for each named group of policies.
+
+    Lines are means of five episodes; areas show the range of the seeds.
+    """
     for name, group in groups.items():
-        lines = [[each.reward for each in policy.file.curve[:FEWER]] for policy in group]
+        lines = [[line.reward for line in policy.file.curve[:FEWER]] for policy in group]
         smooth = np.array([np.convolve(one, np.full(5, 0.2), "valid") for one in lines])
-        intervals = [each.intervals / 1e6 for each in group[0].file.curve[4:FEWER]]
+        intervals = [line.intervals / 1e6 for line in group[0].file.curve[4:FEWER]]
         print(f"{name:>24}  reward of the last five episodes {spread(smooth[:, -1], '.1f')}", flush=True)
         panel.plot(intervals, smooth.mean(0), label=name)
         panel.fill_between(intervals, smooth.min(0), smooth.max(0), alpha=0.2)
@@ -84,19 +94,19 @@ def curves(given, panel, groups):
 
 
 def histories(given, figure):
-    """Figure 4."""
+    """Reproduce figure 4."""
     others = {k: policies(given, f"history_{k}", {"history": k}, episodes=FEWER) for k in (1, 2, 100)}
     groups = {f"history of {k}": others.get(k) or policies(given) for k in (1, 2, 10, 100)}
     curves(given, figure.subplots(), groups)
 
 
 def discounts(given, figure):
-    """Figure 5."""
+    """Reproduce figure 5."""
     groups = {"γ = 0": policies(given), "γ = 0.99": policies(given, "gamma_99", gamma=0.99, episodes=FEWER)}
     curves(given, figure.subplots(), groups)
 
 
-#: What varies in figure 6, its unit, where, and what it is on given links.
+#: The varied quantities of figure 6: unit, values, and a function that reads the value from links.
 VARIED = {
     "rate": ("Mbit/s", (2, 4, 8, 16, 32, 64, 80, 128), lambda links: links.capacity[0] / links.slot / MBIT),
     "rtt": ("ms", (2, 4, 8, 16, 32, 48, 64, 80, 128), lambda links: links.slot * 1000),
@@ -105,33 +115,33 @@ VARIED = {
 
 
 def sweep(given, name, values, **others):
-    """Print a line for each value of one that varies, and return the shares of the link: (values, seeds)."""
+    """Print a line for each value of a varied quantity, and return the shares of the link: (values, seeds)."""
     unit, _, read = VARIED[name]
-    asked = LinkOptions(**{**LINK, "steps": 400, name: list(values), **others})
-    episode, used = trained.played(policies(given), asked, LINKS * len(values)), []
+    options = LinkOptions(**{**LINK, "steps": 400, name: list(values), **others})
+    episode, used = trained.played(policies(given), options, LINKS * len(values)), []
     for value in values:
-        found = told(episode, given.seeds, np.isclose(read(episode.links), value, rtol=0.01))
-        line(f"{name} {value} {unit}", found)
-        used.append(found[:, 0])
+        rows = later_half(episode, given.seeds, np.isclose(read(episode.links), value, rtol=0.01))
+        line(f"{name} {value} {unit}", rows)
+        used.append(rows[:, 0])
     return np.array(used)
 
 
 def robustness(given, figure):
-    """Figure 6."""
+    """Reproduce figure 6."""
     for panel, (name, (unit, values, _)) in zip(figure.subplots(1, 3, sharey=True), VARIED.items(), strict=True):
         _range(panel, values, sweep(given, name, values))
         panel.set(xscale="log", xlabel=f"{name}, {unit}", ylim=(0, 1.05))
     figure.supylabel("share of the link")
 
 
-def _range(panel, values, found, **style):
-    """A line of the mean of seeds, and their range. found: (values, seeds)."""
-    panel.plot(values, found.mean(1), "o-", **style)
-    panel.fill_between(values, found.min(1), found.max(1), alpha=0.2)
+def _range(panel, values, shares, **style):
+    """Draw the mean of the seeds and their range. `found` has the shape (values, seeds)."""
+    panel.plot(values, shares.mean(1), "o-", **style)
+    panel.fill_between(values, shares.min(1), shares.max(1), alpha=0.2)
 
 
 def noise(given, figure):
-    """Section 4.1: latencies of 40 to 80 ms, with noise of 3 ms and without."""
+    """Reproduce section 4.1: latencies of 40 to 80 ms, with noise of 3 ms and without."""
     panel, latencies = figure.subplots(), (40, 48, 56, 64, 72, 80)
     for jitter in (0, 3):
         print(f"noise of {jitter} ms")
@@ -141,13 +151,13 @@ def noise(given, figure):
 
 
 def fairness(given, figure):
-    """Figure 7."""
+    """Reproduce figure 7."""
     panel, counts = figure.subplots(), (2, 4, 8, 16)
     for name, group in {"trained": policies(given), "reno": "reno"}.items():
         indices = []
         for flows in counts:
-            asked = LinkOptions(**{**LINK, "flows": flows, "steps": LONG})
-            indices.append(fair(trained.played(group, asked, 8), 1 if isinstance(group, str) else given.seeds))
+            options = LinkOptions(**{**LINK, "flows": flows, "steps": LONG})
+            indices.append(fair(trained.played(group, options, 8), 1 if isinstance(group, str) else given.seeds))
             print(f"{name:>24}  {flows:2} flows  Jain's index {spread(indices[-1], '.3f')}", flush=True)
         _range(panel, counts, np.array(indices), label=name)
     panel.set(xscale="log", xticks=counts, xticklabels=counts, xlabel="flows", ylabel="Jain's index", ylim=(0, 1.05))
@@ -156,21 +166,23 @@ def fairness(given, figure):
 
 
 def jain(acked):
-    """Jain's index of what the flows of each link got, (flows, links)."""
+    """Return Jain's index of the flows of each link. `acked` has the shape (flows, links)."""
     return acked.sum(0) ** 2 / (len(acked) * (acked**2).sum(0))
 
 
 def fair(episode, seeds):
-    """Jain's index of what flows got in the later half: of each of so many seeds the mean of its links."""
+    """Return Jain's index of the flows in the later half: for each seed the mean of its links."""
     acked = episode.knowledge.now.acked[len(episode.reward) // 2 :].sum(0, dtype=np.float64)
     return jain(acked).reshape(seeds, -1).mean(1)
 
 
 def rewards(given, figure):
-    """Figure 8: throughput against latency, and against losses, of two rewards and of others' senders. With γ = 0 a
-    training for power, of seed 1, ends below what it began with: a reward that is a ratio hardly changes in one
-    interval where much waits."""
-    asked = LinkOptions(links="changing", steps=LONG, first=1, **{**LINK, "rate": {"low": 16, "high": 64}})
+    """Reproduce figure 8: throughput against latency, and against losses, for two rewards and for other senders.
+
+    With γ = 0, the training of seed 1 for power ends with a lower reward than it began with. The reason is that this
+    reward is a ratio, which hardly changes in one interval while the queue is long.
+    """
+    options = LinkOptions(links="changing", steps=LONG, first=1, **{**LINK, "rate": {"low": 16, "high": 64}})
     groups = {
         "power": policies(given, "power", {"reward": "power"}, gamma=0.99, episodes=FEWER),
         "Vivace-loss": policies(given, "vivace_loss", {"reward": "vivace_loss"}, gamma=0.99, episodes=FEWER),
@@ -178,9 +190,9 @@ def rewards(given, figure):
     }
     panels = figure.subplots(1, 2, sharey=True)
     for name, group in groups.items():
-        found = told(trained.played(group, asked, 8), 1 if isinstance(group, str) else given.seeds)
-        line(name, found)
-        _, throughput, rtt, lost = found.T
+        rows = later_half(trained.played(group, options, 8), 1 if isinstance(group, str) else given.seeds)
+        line(name, rows)
+        _, throughput, rtt, lost = rows.T
         vivace = throughput**0.9 - 11.35 * throughput * lost
         print(f"{'':>24}  power {spread(throughput / rtt, '.3f')}  Vivace-loss {spread(vivace, '.1f')}", flush=True)
         for panel, across in zip(panels, (rtt, 100 * lost), strict=True):

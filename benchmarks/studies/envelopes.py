@@ -1,21 +1,22 @@
-"""Policies trained in an envelope and out of it: what they get, on average and at worst, and in how many windows of
-simulated runs a proved bound is broken.
+"""Compare policies trained with and without an envelope: average and worst measures, and broken bounds.
 
     python -m benchmarks.studies.envelopes FOLDER [--seeds N] [--runs N]
 
-Policies that differ in `act` alone are trained, of so many seeds (3), where FOLDER has none: in the envelope
-cc_qdel_wide and without it, on links of 16 or 64 Mbit/s and ms with jitter of 16 ms. Each run is one of 130 steps,
-packet by packet, on a link drawn by its seed, the same ones for each policy, with a buffer that the proof allows, and
-two changes of its rate. A step is R_m with jitter, as in the envelope's proof, whose D that is. What lies behind the
-bottleneck is, in as many runs each (26):
+The policies differ only in `act`: some act within the envelope cc_qdel_wide, others without an envelope. Missing
+policies are trained, for 3 seeds by default. The links of their training have a rate of 16 or 64 Mbit/s, a latency of
+16 or 64 ms, and jitter of 16 ms. A run simulates 130 steps packet by packet. The run's seed determines the link, which
+is the same for each policy. The proof allows the buffer, and the rate changes twice. A step is R_m plus jitter; in the
+envelope's proof it is D. There are three kinds of delays behind the bottleneck, with 26 runs each by default:
 
-    benign           R_m, half a step
-    jitter           what the model allows: up to D, by the simulator's patterns
-    counterexamples  the delays of traces that show that a constant of the proof is no better, over and over
+- benign: always R_m, which is half a step;
+- jitter: what the model allows, up to D, by the simulator's patterns;
+- counterexamples: the repeated delays of traces which show that a constant of the proof cannot be better.
 
-Windows are counted, and how often one breaks a lemma of the proof. Of each run, from step FROM on, with the mean over
-all and the worst: reward, share of the link, mean queueing delay, share lost; beside the mean the spread of the seeds.
-And of benign links in the fluid simulator. FOLDER/envelopes.json keeps what is found."""
+The command counts the windows, and the windows that break a lemma of the proof. It measures each run from step FROM on:
+reward, share of the link, mean queueing delay, and lost share. It prints the mean of each measure over all runs, its
+spread over the seeds, and its worst value. It prints the same for benign links in the fluid simulator.
+FOLDER/envelopes.json keeps the results.
+"""
 
 import argparse
 from collections import Counter
@@ -35,26 +36,28 @@ from ccmatic.trace_export import Schedule
 
 PROOF = counterexamples.ROOT / "results" / "proofs" / "cc_qdel-cc_qdel_wide_T11.json"
 
-#: Where the counterexamples are from: two proofs of the envelope.
+#: The sources of the counterexamples: two proofs of the envelope.
 TRACES = [f"proofs/{proof}-cc_qdel_wide_T11-traces/*.json" for proof in ("cc_qdel", "link_rate_large")]
 
 LINKS = {"rate": [16, 64], "rtt": [16, 64], "buffer_bdp": 8, "interval": 2}
 TRAINED = {**LINKS, "observe": "custard", "reward": "custard", "history": 4, "jitter": 16, "steps": 200}
 AGENT = {"layers": [32, 16], "gamma": 0.9, "parallel": 128, "episodes": 30}
 
-#: An action of each, and how far it deviates at first: the same share of what actions there are.
+#: The action of each policy, and its first deviation, the same share of its range.
 ACTS = {"inside": ("envelope:cc_qdel_wide", 0.4), "outside": ("custard", 4.0)}
 
-#: Bytes of a packet, and seconds of a step, for policies; and the packets that are sent in the first R_m.
+#: The bytes of a packet and the seconds of a step for policies, and the packets sent in the first R_m.
 PACKET, SECONDS, FIRST = 1500, 0.032, 10
 
-#: From which step on a run counts.
+#: The first step of a run that counts.
 FROM = 20
 
 
 class Choosing:
-    """A Policy as a sender of the packet simulator, whose packets are of one byte: called with the Rates that an
-    envelope allows and an Observation it gives the rate of the next step. A policy that is in no envelope heeds none.
+    """A Policy as a sender of the packet simulator, whose packets have one byte.
+
+    Its arguments are the Rates that an envelope allows, and an Observation. It returns the rate of the next step. A
+    policy without an envelope ignores the Rates.
     """
 
     def __init__(self, policy):
@@ -68,23 +71,24 @@ class Choosing:
         self._history = np.zeros((file.history + file.delay, self._formulas["observe"].size), np.float32)
         self.rewards = []
 
-    def __call__(self, allowed, seen):
+    def __call__(self, allowed, observation):
+        """Return the rate of the next step."""
         policy = self._policy
-        if seen.step:
-            self._learn(seen)
+        if observation.step:
+            self._learn(observation)
         action = float(np.clip(policy(self._history[: policy.file.history].reshape(1, -1))[0], *policy.bounds))
         if policy.envelope:
             return allowed.low + (allowed.high - allowed.low) * (Fraction(action) + 1) / 2
-        known = self._known._replace(action=_one(action))
-        self._rate = jnp.maximum(known.value(self._formulas["act"].term, rate=self._rate), PACKET / SECONDS)
+        knowledge = self._known._replace(action=_one(action))
+        self._rate = jnp.maximum(knowledge.value(self._formulas["act"].term, rate=self._rate), PACKET / SECONDS)
         return Fraction(float(self._rate[0, 0]) * SECONDS / PACKET)
 
-    def _learn(self, seen):
-        """As ccmatic.learning's packets are measured."""
-        counts, last = (seen.sent, seen.delivered, seen.lost), self._known.now
+    def _learn(self, observation):
+        """Measure packets as ccmatic.learning does."""
+        counts, last = (observation.sent, observation.delivered, observation.lost), self._known.now
         sent, acked, lost = (_one(PACKET * (new - old)) for new, old in zip(counts, self._before, strict=True))
         self._before = counts
-        end = _one(float(seen.delay) * SECONDS) if acked else last.rtt_end
+        end = _one(float(observation.delay) * SECONDS) if acked else last.rtt_end
         rtt = (last.rtt_end + end) / 2 if acked else last.rtt
         self._known = self._known.after(
             signals.Interval(_one(SECONDS), sent, acked, lost, rtt, end, last.out + sent - acked - lost), self._memory
@@ -100,12 +104,12 @@ def _one(value):
 
 
 def benign(rng, bound, step):
-    """The jitter of a simulation in which R_m is half a step, and nothing is held besides."""
+    """Delay each byte by R_m, which is half a step, without further jitter."""
     return lambda now: now + step // 2
 
 
 def as_in(schedule):
-    """The jitter of a simulation that holds as a Schedule does, over and over, up to a step."""
+    """Return the jitter of a simulation that repeats the delays of a Schedule, each cut to at most a step."""
     instants, *curves = np.array(schedule.points, float).T
     now = np.arange(0, schedule.duration, schedule.step / 64)
     admitted, served = (np.interp(now, instants, curve) for curve in curves)
@@ -113,8 +117,11 @@ def as_in(schedule):
 
 
 def counted(result, policy, jitters):
-    """Of runs in which a Policy says what is sent, as many as jitters, of seeds 0, 1 …: the Trial of a proof, a Result,
-    and of each run what was `got`."""
+    """Simulate runs of a Policy with seeds 0, 1 …: one run per jitter.
+
+    Returns:
+        The Trial of the proof's Result; and the measures of each run, as `got` returns them.
+    """
     senders = []
 
     def choose(*_):
@@ -127,7 +134,7 @@ def counted(result, policy, jitters):
 
 
 def got(run, sender):
-    """Of a run from step FROM on: (mean reward, share of the link, mean queueing delay in ms, share lost)."""
+    """Return (mean reward, share of the link, mean queueing delay in ms, lost share) of a run from step FROM on."""
     served = run.samples["S"]
     capacity = sum(run.path_within(step, step).bdp for step in range(FROM, run.steps))
     share = float(served[-1] - served[FROM]) / capacity
@@ -136,7 +143,7 @@ def got(run, sender):
 
 
 def of_fluids(policy):
-    """(mean reward, share of the link that was used, mean RTT in ms, share lost) on benign links as fluids."""
+    """Return (mean reward, used share of the link, mean RTT in ms, lost share) of a policy on benign fluid links."""
     played = episode([policy], LinkOptions(**LINKS, steps=400), 256)
     now, served = played.knowledge.now, played.links.capacity.astype(np.float64).sum()
     acked, lost = now.acked.astype(np.float64), now.lost.sum(dtype=np.float64)
@@ -145,7 +152,7 @@ def of_fluids(policy):
 
 
 def find(cell, given, patterns):
-    """What is found of a policy in one kind of runs."""
+    """Measure a policy in one kind of runs."""
     policy = policies.load(given.folder / f"{cell['policy']}_{cell['seed']}.json")
     if cell["links"] == "fluid":
         return {"mean": of_fluids(policy)}
@@ -161,25 +168,25 @@ def find(cell, given, patterns):
     }  # fmt: skip
 
 
-def told(found):
-    """The table's lines of one policy's seeds on one kind of links."""
+def result_lines(results):
+    """Yield the table's lines of one policy's seeds on one kind of links."""
     yield "  mean  " + "  ".join(
-        f"{np.mean(values):.4g} [{np.ptp(values):.2g}]" for values in np.transpose([cell["mean"] for cell in found])
+        f"{np.mean(values):.4g} [{np.ptp(values):.2g}]" for values in np.transpose([cell["mean"] for cell in results])
     )
-    if "worst" in found[0]:
-        reward, share, delay, lost = np.transpose([cell["worst"] for cell in found])
+    if "worst" in results[0]:
+        reward, share, delay, lost = np.transpose([cell["worst"] for cell in results])
         worst = (reward.min(), share.min(), delay.max(), lost.max())
         yield "  worst " + "  ".join(f"{value:.4g}" for value in worst)
-        broken = sum((Counter(cell["broken"]) for cell in found), Counter())
-        yield f"  {sum(cell['windows'] for cell in found)} windows, {broken.total()} times a bound broken"
+        broken = sum((Counter(cell["broken"]) for cell in results), Counter())
+        yield f"  {sum(cell['windows'] for cell in results)} windows, {broken.total()} times a bound broken"
         yield from (f"    {name}: {count}" for name, count in broken.most_common())
-        for name in found[0]["allowed"]:
-            values = [cell["allowed"][name] for cell in found if name in cell["allowed"]]
+        for name in results[0]["allowed"]:
+            values = [cell["allowed"][name] for cell in results if name in cell["allowed"]]
             yield f"    {name} is {values[0][0]:g}; windows would allow {' '.join(f'{here:g}' for _, here in values)}"
 
 
 def main():
-    """Train what is missing, find what is not known, and print it all."""
+    """Train the missing policies, measure the missing cells, and print everything."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--seeds", type=int, default=3)
@@ -196,16 +203,16 @@ def main():
         "jitter": [None] * given.runs,
         "counterexamples": [holding[number % len(holding)] for number in range(given.runs)],
     }
-    asked = [
+    requests = [
         {"policy": name, "links": links, "seed": seed, "runs": given.runs}
         for links in ("fluid", *patterns) for name in ACTS for seed in seeds
     ]  # fmt: skip
-    known = given.folder / "envelopes.json"
-    found = cells.results(asked, known, lambda cell: find(cell, given, patterns), lambda cell: "")
-    for first in range(0, len(found), given.seeds):
-        group = found[first : first + given.seeds]
+    file = given.folder / "envelopes.json"
+    results = cells.results(requests, file, lambda cell: find(cell, given, patterns), lambda cell: "")
+    for first in range(0, len(results), given.seeds):
+        group = results[first : first + given.seeds]
         print(f"{group[0]['policy']}, {group[0]['links']}: reward, share of the link, delay in ms, share lost")
-        print(*told(group), sep="\n", flush=True)
+        print(*result_lines(group), sep="\n", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,14 @@
-"""What a sender can know of its path, three ways: what is possible (exact), what it believes, and what particles say.
+"""Compare three estimates of a sender's path: exact ranges of possible values, beliefs, and particles.
 
     python -m benchmarks.studies.estimates [--folder FOLDER]
 
-One flow on simulated links, for each model, jitter, sender and seed: coverage (the share of steps in which the truth is
-within the range) and width of the own rate as a share of C, of the queue's delay, and of the wait of the last byte
-served; how much narrower what is possible is than each belief; processor time per update.
+One flow runs on a simulated link, for each model, jitter, sender and seed. The command estimates the sender's rate as a
+share of C, the queue's delay, and the wait of the last served byte. For each it measures coverage (the share of steps
+in which the true value is within the range) and width. It also measures how much narrower the possible range is than
+each belief, and the processor time per update.
 
-FOLDER/estimates.json has the runs that are done, from which the same command goes on; estimates.svg is drawn at last.
+FOLDER/estimates.json has the finished runs, and the same command resumes from them. At the end the command draws
+estimates.svg.
 """
 
 import argparse
@@ -27,10 +29,10 @@ from ccmatic.learning.estimation.declared import declared
 from ccmatic.simulation import Deployed, Simulation
 from ccmatic.simulation import Path as Link
 
-#: Packets that the link serves in a step of R_m = 30 ms, LTP's control interval, and that may wait.
+#: The packets that the link serves in a step; R_m, 30 ms, LTP's control interval; the packets that may wait.
 BDP, RTT, BUFFER = 20, 0.03, 20
 
-#: Steps of a run, on all of which each estimate looks back, and from which on means are taken.
+#: The steps of a run, on all of which each estimate looks back; the first step that counts in means.
 STEPS, FROM = 24, 8
 
 MODELS = ("cbr_delay", "ccac")
@@ -38,7 +40,7 @@ JITTERS = ("none", "mixed")
 SENDERS = ("cc_qdel", "cc_probe_slow", "varied")
 SEEDS = (1, 2, 3)
 
-#: The filter as Eq. 5 has it, and Eq. 4; of one that knows that it is alone; and with Eq. 5 as printed.
+#: The particle filter by Eq. 5; by Eq. 4; by Eq. 4 for a sender that knows that it is alone; by Eq. 5 as printed.
 FILTERS = {
     "particles": {},
     "particles, Eq. 4": {"bounds": True},
@@ -53,14 +55,14 @@ COLOURS = {
 
 
 def runs():
-    """Every run, by its keys; the beliefs that cc_probe_slow reads are cbr_delay's."""
+    """Yield the keys of every run. The beliefs that cc_probe_slow reads exist only in cbr_delay."""
     for model, jitter, sender, seed in product(MODELS, JITTERS, SENDERS, SEEDS):
         if (model, sender) != ("ccac", "cc_probe_slow"):
             yield {"model": model, "jitter": jitter, "sender": sender, "seed": seed}
 
 
 def trace_of(model, jitter, sender, seed):
-    """The Trace of a run that begins with an empty link."""
+    """Return the Trace of a run that begins with an empty link."""
     path = Link(model, BDP, jitter=1, buffer=BUFFER)
     simulation = Simulation(path, seed, jitter=jitter, hiding="never" if jitter == "none" else "mixed")
     decide = varied(seed) if sender == "varied" else deployed(path, sender)
@@ -70,13 +72,16 @@ def trace_of(model, jitter, sender, seed):
 
 
 def deployed(path, name):
-    """A shipped controller; its lower bounds begin at a packet a step, its upper one at twice what there is."""
+    """Return a shipped controller as a sender.
+
+    Its lower bounds begin at a packet per step, its upper bound at twice C.
+    """
     start = {bound.name: 1 if isinstance(bound, RunningMax) else 2 * BDP for bound in path.model.bounds()}
     return Deployed(path.model, cm.load_controller(name), path, 9, start)
 
 
 def varied(seed):
-    """A sender that multiplies or divides its rate by up to 5/4 in each step, and at times doubles or halves it."""
+    """Return a sender that scales its rate by up to 5/4 in each step, and sometimes doubles or halves it."""
     random, rate = np.random.default_rng(seed), [BDP / 2]
 
     def decide(_):
@@ -88,15 +93,19 @@ def varied(seed):
 
 
 def measure(run):
-    """A run's keys, with `steps`: of each what is true, and the ranges (least, most) of own rate in C, of the queue's
-    delay and of the last byte's wait in steps, possible and believed; `narrower`, by belief; and `seconds` per
-    update."""
+    """Measure a run.
+
+    Returns:
+        The run's keys; `steps`, which has the truth and the possible and believed ranges (least, most) of the sender's
+        rate in C, of the queue's delay and of the last byte's wait in steps; `narrower`, by belief; and `seconds` per
+        update.
+    """
     trace = trace_of(**run)
     network = cm.Network(run["model"], "any", STEPS, 1, "executions")
     steps, spent, begin = {}, [], time.process_time()
-    for each in estimates(trace, network):
+    for estimate in estimates(trace, network):
         spent.append(time.process_time() - begin)
-        steps[each.t] = step_of(trace, each)
+        steps[estimate.t] = step_of(trace, estimate)
         begin = time.process_time()
     declared(network.model, 1, trace)
     seconds = {"exact": float(np.median(spent)), "declared": (time.process_time() - begin) / STEPS}
@@ -104,7 +113,7 @@ def measure(run):
 
 
 def with_particles(done):
-    """A run that is done, with what particles say in its steps, and the seconds of an update."""
+    """Add the particles' ranges and the seconds of an update to a finished run."""
     trace = trace_of(*(done[name] for name in ("model", "jitter", "sender", "seed")))
     for name, options in FILTERS.items():
         updates = follow(name, ParticleFilter(RTT, done["seed"], **options), trace, done["steps"])
@@ -112,39 +121,40 @@ def with_particles(done):
     return done
 
 
-def step_of(trace, each):
-    """What is true at a step, and what is possible and believed of it."""
-    rate, possible, believed = float(trace.columns["r"][each.t]), each.possible, each.declared
+def step_of(trace, estimate):
+    """Return the truth of a step, and its possible and believed ranges."""
+    rate, possible, believed = float(trace.columns["r"][estimate.t]), estimate.possible, estimate.declared
     least = max(believed["C_L"], believed.get("C_Llambda", 0))
     step = {
-        "true": {"own": rate, "delay": waiting(trace, each.t)},
+        "true": {"own": rate, "delay": waiting(trace, estimate.t)},
         "exact": {"own": share(rate, possible.C.least, possible.C.most), "delay": pair(possible.delay)},
         "declared": {"own": share(rate, least, believed["C_U"])},
         "narrower": narrower(possible, believed),
     }
     if possible.waited != ANY:
-        step["true"]["wait"] = waited(trace, each.t)
+        step["true"]["wait"] = waited(trace, estimate.t)
         step["exact"]["wait"] = pair(possible.waited)
         step["declared"]["wait"] = [float(believed["qdel_L"]), float(believed["qdel_U"] - 1)]
     return step
 
 
 def share(rate, least, most):
-    """The range of a rate as a share of C."""
+    """Return the range of a rate as a share of C."""
     return [0.0 if most is None or most == inf else float(rate / most), float(rate / least)]
 
 
-def pair(found):
-    return [float(found.least), inf if found.most is None else float(found.most)]
+def pair(bounds):
+    """Return the ends of a Range as floats."""
+    return [float(bounds.least), inf if bounds.most is None else float(bounds.most)]
 
 
 def waiting(trace, t):
-    """Bytes that wait at the bottleneck."""
+    """Return the bytes that wait at the bottleneck."""
     return max(0.0, float(trace.columns["A"][t] - trace.columns["L"][t] - trace.columns["K"][t]))
 
 
 def waited(trace, t):
-    """How many whole steps the last byte served had waited at the bottleneck."""
+    """Return how many whole steps the last served byte had waited at the bottleneck."""
     served, tokens = trace.columns["S"], trace.columns["K"]
     last = next(s for s in range(t, 0, -1) if served[s] > served[s - 1])
     through = next(s for s in range(trace.horizon) if tokens[s] >= served[last])
@@ -152,27 +162,31 @@ def waited(trace, t):
 
 
 def narrower(possible, believed):
-    """By belief: the possible least of C over the bound, the bound over the possible most, and bytes of the queue that
-    the bound allows and that are not possible, in C·R_m. inf: one says nothing; left out where neither does."""
-    found = {"C_L": float(possible.C.least / believed["C_L"])}
+    """Return, by belief, how much narrower the possible range is.
+
+    For a lower bound of C it is the ratio of the least possible C to the bound; for an upper bound it is the ratio of
+    the bound to the largest possible C. For the queue it is the bound minus the longest possible queue, in C·R_m. It is
+    infinite if only one of the two ranges is bounded. A belief is left out if neither is.
+    """
+    gains_by_belief = {"C_L": float(possible.C.least / believed["C_L"])}
     if possible.C.most is not None:
-        found["C_U"] = float(believed["C_U"] / possible.C.most)
+        gains_by_belief["C_U"] = float(believed["C_U"] / possible.C.most)
     if "q_U" in believed:
-        found["C_Llambda"] = float(possible.C.least / believed["C_Llambda"])
-        found["q_U"] = float(believed["q_U"] - possible.queue.most)
-    return found
+        gains_by_belief["C_Llambda"] = float(possible.C.least / believed["C_Llambda"])
+        gains_by_belief["q_U"] = float(believed["q_U"] - possible.queue.most)
+    return gains_by_belief
 
 
-def follow(name, found, trace, steps):
-    """Put what particles say into the steps 1, 2, …, under a name; yields the seconds of each update."""
-    for t, each in enumerate(signals(trace, RTT), 1):
+def follow(name, particles, trace, steps):
+    """Add the particles' ranges to the steps 1, 2, …, under the key `name`; yield the seconds of each update."""
+    for t, observed in enumerate(signals(trace, RTT), 1):
         begin = time.process_time()
-        if each:
-            found.update(each)
+        if observed:
+            particles.update(observed)
         yield time.process_time() - begin
-        if found.state:
-            ranges = found.ranges()
-            exact, state = steps[t - 1]["exact"], found.state
+        if particles.state:
+            ranges = particles.ranges()
+            exact, state = steps[t - 1]["exact"], particles.state
             outside = 1 - np.mean(within(state.own, exact["own"]) & within(state.delay / RTT, exact["delay"]))
             steps[t - 1][name] = {
                 "own": list(ranges["own"]),
@@ -182,37 +196,42 @@ def follow(name, found, trace, steps):
 
 
 def within(value, ends):
-    """Whether it is in a range, but for what a float cannot tell."""
+    """Return whether a value is within a range, except for rounding errors."""
     return (ends[0] - 1e-9 <= value) & (value <= ends[1] + 1e-9)
 
 
 def covered(step, who, what):
-    """Whether the truth is within a range; None where there is none."""
+    """Return whether the truth is within a range; None if there is no range."""
     if what not in step.get(who, ()) or what not in step["true"]:
         return None
     return within(step["true"][what], step[who][what])
 
 
-def of_steps(found, who, what):
-    """Coverage and mean width of a range from step FROM on, means of the seeds with their deviation; '-' for none."""
-    each = []
-    for _, mine in grouped(found, "seed"):
+def of_steps(results, who, what):
+    """Return coverage and mean width of a range from step FROM on, or '-' without a range.
+
+    Both are means of the seeds. The coverage has its standard deviation too.
+    """
+    by_seed = []
+    for _, mine in grouped(results, "seed"):
         steps = [step for run in mine for step in run["steps"][FROM - 1 :] if covered(step, who, what) is not None]
         if steps:
             inside, widths = zip(*((covered(step, who, what), np.ptp(step[who][what])) for step in steps), strict=True)
-            each.append([np.mean(inside), np.mean(widths)])
-    if not each:
+            by_seed.append([np.mean(inside), np.mean(widths)])
+    if not by_seed:
         return "-"
-    (coverage, width), (deviation, _) = np.mean(each, axis=0), np.std(each, axis=0)
+    (coverage, width), (deviation, _) = np.mean(by_seed, axis=0), np.std(by_seed, axis=0)
     return f"{coverage:.0%} ± {deviation:.0%}, {width:.2f}"
 
 
-def table(found):
-    """A row for each model and jitter, and each that estimates; impossible: the share of particles that are where no
-    execution can be."""
+def table(results):
+    """Yield a row for each model, jitter and estimator.
+
+    `impossible` is the share of particles whose values no execution has.
+    """
     yield "| model | jitter | by | own rate/C: covered, width | queue/C, steps | wait of the last byte | impossible |"
     yield "|---|---|---|---|---|---|---|"
-    for keys, mine in grouped(found, "model", "jitter"):
+    for keys, mine in grouped(results, "model", "jitter"):
         for who in COLOURS:
             cells = " | ".join(of_steps(mine, who, what) for what in ("own", "delay", "wait"))
             steps = [step[who] for run in mine for step in run["steps"][FROM - 1 :] if who in step]
@@ -220,11 +239,11 @@ def table(found):
             yield f"| {' | '.join(keys)} | {who} | {cells} | {impossible} |"
 
 
-def gains(found):
-    """A row for each model, jitter and belief: how much narrower what is possible is."""
+def gains(results):
+    """Yield a row for each model, jitter and belief. It says how much narrower the possible range is."""
     yield "| model | jitter | belief | exact says more | median | mean | says nothing where exact does |"
     yield "|---|---|---|---|---|---|---|"
-    for keys, mine in grouped(found, "model", "jitter"):
+    for keys, mine in grouped(results, "model", "jitter"):
         steps = [step["narrower"] for run in mine for step in run["steps"][FROM - 1 :]]
         for name in ("C_L", "C_Llambda", "C_U", "q_U"):
             values = np.array([step[name] for step in steps if name in step])
@@ -236,18 +255,18 @@ def gains(found):
                 yield f"| {' | '.join(keys)} | {name} | {more} | {middle} | {mean} | {none} |"
 
 
-def grouped(found, *names):
-    """(keys, runs) of all runs whose keys of these names are the same."""
-    for keys in dict.fromkeys(tuple(run[name] for name in names) for run in found):
-        yield keys, [run for run in found if tuple(run[name] for name in names) == keys]
+def grouped(results, *names):
+    """Yield (keys, runs) for all runs that share the values of these keys."""
+    for keys in dict.fromkeys(tuple(run[name] for name in names) for run in results):
+        yield keys, [run for run in results if tuple(run[name] for name in names) == keys]
 
 
-def draw(found, path):
-    """Coverage and width of own rate/C over time, of each that estimates."""
+def draw(results, path):
+    """Draw over time, for each estimator, the coverage and width of the range of the sender's rate / C."""
     with traces.figure(path, (9, 6)) as figure:
         panels = figure.subplots(2, len(JITTERS), sharex=True, sharey="row")
         for column, jitter in zip(panels.T, JITTERS, strict=True):
-            mine = [run for run in found if run["jitter"] == jitter]
+            mine = [run for run in results if run["jitter"] == jitter]
             for who, colour in COLOURS.items():
                 rows = [[run["steps"][t] for run in mine if who in run["steps"][t]] for t in range(STEPS - 1)]
                 shares = [np.mean([covered(step, who, "own") for step in row]) if row else np.nan for row in rows]
@@ -262,17 +281,17 @@ def draw(found, path):
 
 
 def main():
-    """Do the runs that are not done yet; print tables, and draw."""
+    """Do the missing runs; print the tables, and draw."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, default=Path("estimates"))
     folder = parser.parse_args().folder
     folder.mkdir(parents=True, exist_ok=True)
-    known = cells.results(runs(), folder / "estimates.json", measure, lambda run: f"{run['seconds']['exact']:.2g} s")
-    known = [with_particles(run) for run in known]
-    print(*table(known), "", *gains(known), "", sep="\n")
+    results = cells.results(runs(), folder / "estimates.json", measure, lambda run: f"{run['seconds']['exact']:.2g} s")
+    results = [with_particles(run) for run in results]
+    print(*table(results), "", *gains(results), "", sep="\n")
     for who in COLOURS:
-        print(f"{who}: {1e3 * np.median([run['seconds'][who] for run in known]):.3g} ms per update")
-    draw(known, folder / "estimates.svg")
+        print(f"{who}: {1e3 * np.median([run['seconds'][who] for run in results]):.3g} ms per update")
+    draw(results, folder / "estimates.svg")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""Two flows of BBR's kind on one link, and what each believes of it: by particles (Learn-to-Probe, Figure 6), and by
-the beliefs of a model of one flow, with their timeouts.
+"""Measure how well each of two BBR-like flows on one link can estimate the link.
 
     python -m benchmarks.studies.estimates_of_two [--folder FOLDER]
 
-The link is fluid, first in, first out, and drops what does not fit. The second flow begins when the first has run for a
-while. Printed is coverage (the share of steps in which the truth is within the range) and mean width, while one flow
-sends and while both do. FOLDER/estimates_of_two.svg is drawn.
+Each flow estimates by particles (Learn-to-Probe, Figure 6), and by the beliefs of a model of one flow, with their
+timeouts. The link is a fluid FIFO queue, and drops the bytes that do not fit. The second flow starts after the first
+has run for a while. The command prints coverage (the share of steps in which the true value is within the range) and
+mean width, while one flow sends and while both send. It draws FOLDER/estimates_of_two.svg.
 """
 
 import argparse
@@ -23,25 +23,28 @@ from ccmatic.simulation import Deployed
 from ccmatic.simulation import Path as Link
 from ccmatic.traces import Trace
 
-#: Bytes are in C·R_m. R_m in seconds; the buffer; steps of a run; when the second flow begins.
+#: R_m in seconds; the buffer in C·R_m, as all bytes; the steps of a run; the first step of the second flow.
 RTT, BUFFER, STEPS, BEGINS = 0.03, 1.0, 400, 150
 
-#: In how many parts a step is computed; BBR's cycle of gains; of how many steps it takes the most delivered; a packet.
+#: The parts of a step in the simulation; BBR's cycle of gains; the steps over which it takes the maximum; a packet.
 FINE, CYCLE, KEPT, PACKET = 100, (1.25, 0.75, 1, 1, 1, 1, 1, 1), 10, 0.02
 
-#: Steps of a window of beliefs, T-1; seeds of the filters; steps after a flow has begun that are left out.
+#: The steps of a window of beliefs, T-1; the seeds of the filters; the first steps of a flow that do not count.
 WINDOW, SEEDS, WARM_UP = 9, (1, 2, 3), 30
 
 
 class Bbr:
-    """A flow that doubles its rate until no more is delivered, and then sends at its cycle's gain of the most that was
-    delivered in a step of late. Acknowledgements take a step."""
+    """A flow that doubles its rate until its delivery no longer grows.
+
+    After that it sends at the gain of its cycle times the highest delivery rate of recent steps. Acknowledgements take
+    a step.
+    """
 
     def __init__(self, begins):
         self._begins, self._starting, self._rate, self._delivered = begins, True, 2 * PACKET, [0.0]
 
     def rate(self, t, delivered):
-        """That of step t, from t to t+1; delivered: in the step before."""
+        """Return the rate of step t, from t to t+1. `delivered` is the delivery rate of the step before."""
         if t < self._begins:
             return 0.0
         self._starting = self._starting and (t < self._begins + 3 or delivered > 1.1 * self._delivered[-1])
@@ -52,7 +55,12 @@ class Bbr:
 
 
 def run(flows):
-    """Sent, served and lost by the end of each step, (flows, STEPS + 1) each, and what waits then, (STEPS + 1,)."""
+    """Simulate flows.
+
+    Returns:
+        The bytes sent, served and lost by the end of each step, three arrays of shape (flows, STEPS + 1); and the
+        waiting bytes, of shape (STEPS + 1,).
+    """
     sent, lost = np.zeros((2, len(flows), STEPS * FINE + 1))
     admitted, left = np.zeros((2, STEPS * FINE + 1))
     served = np.zeros((len(flows), STEPS + 1))
@@ -73,7 +81,7 @@ def run(flows):
 
 
 def seen_by(sent, served, lost):
-    """The Trace of one flow from its first step on, of its own bytes."""
+    """Return the Trace of one flow from its first step on, with only this flow's bytes."""
     rates = np.diff(sent, prepend=0.0)
     columns = {"A": sent, "S": served, "L": lost, "r": rates}
     exact = {name: tuple(Fraction(float(value)) for value in column) for name, column in columns.items()}
@@ -81,8 +89,10 @@ def seen_by(sent, served, lost):
 
 
 def believed(trace):
-    """C_L and C_U at the end of each step of a Trace, (steps, 2), by a sender as deployed, for a model of one flow; as
-    far as its windows are over."""
+    """Return C_L and C_U at the end of each step of a Trace, of shape (steps, 2), computed from finished windows.
+
+    They are the beliefs of a deployed sender whose model has one flow.
+    """
     model = load_definition("models", "MODEL", "ccac")
     link, start = Link(model, 50, jitter=1), {"C_L": Fraction(1, 50), "C_U": 8}
     sender = Deployed(model, cm.load_controller("cc_qdel"), link, WINDOW, start, Fraction(1, 50))
@@ -91,31 +101,41 @@ def believed(trace):
     for t in range(trace.horizon):
         if t and S[t] > S[t - 1]:
             last = t - int(np.searchsorted(kept, float(S[t]) - 1e-9))
-        found = L[t - 1] if t else Fraction(0)
-        seen = {"sent": A[t], "delivered": S[t], "lost": found, "dropped": L[t], "timely": found, "excess": found}
-        sender(SimpleNamespace(step=t + 1, last=last, first=last, rate=r[t], limited=False, **seen))
+        detected = L[t - 1] if t else Fraction(0)
+        counts = {
+            "sent": A[t],
+            "delivered": S[t],
+            "lost": detected,
+            "dropped": L[t],
+            "timely": detected,
+            "excess": detected,
+        }
+        sender(SimpleNamespace(step=t + 1, last=last, first=last, rate=r[t], limited=False, **counts))
     columns = [[each.beliefs["C_L"][:-1], each.beliefs["C_U"][:-1]] for each in sender.windows]
     return np.concatenate(columns, axis=1).astype(float).T
 
 
 def followed(trace, seed):
-    """The ranges of each quantity at each step of a Trace, by particles, (steps, 2) by name; nan for none."""
-    found, ranges = ParticleFilter(RTT, seed), {name: np.full((trace.horizon, 2), np.nan) for name in QUANTITIES}
-    for t, each in enumerate(signals(trace, RTT), 1):
-        if each:
-            found.update(each)
-        for name, ends in found.ranges().items():
+    """Return the particles' ranges at each step of a Trace, by quantity: (steps, 2), NaN without a range."""
+    particles, ranges = ParticleFilter(RTT, seed), {name: np.full((trace.horizon, 2), np.nan) for name in QUANTITIES}
+    for t, observed in enumerate(signals(trace, RTT), 1):
+        if observed:
+            particles.update(observed)
+        for name, ends in particles.ranges().items():
             ranges[name][t] = ends
     return ranges
 
 
-#: What is estimated, by its name in a `State`, and its unit.
+#: The estimated quantities, by their names in a `FilterState`, with their labels.
 QUANTITIES = {"own": "own rate / C", "others": "others' rate / C", "delay": "queueing delay (s)"}
 
 
 def estimated():
-    """For each flow: the step of the run at which it begins; what is true, (steps,) by name; the ranges of each filter;
-    and those of own rate/C by beliefs, (steps, 2)."""
+    """Yield the estimates of each flow.
+
+    A tuple has the step of the run at which the flow starts; the true values by name, of shape (steps,); the ranges of
+    each filter; and the believed ranges of the flow's rate / C, of shape (steps, 2).
+    """
     sent, served, lost, queue = run([Bbr(0), Bbr(BEGINS)])
     for flow, begins in enumerate((0, BEGINS)):
         trace = seen_by(*(column[flow, begins:] for column in (sent, served, lost)))
@@ -127,36 +147,38 @@ def estimated():
 
 
 def covered(true, ranges, part):
-    """Coverage and mean width over a part of the steps, as text."""
+    """Return coverage and mean width over a part of the steps."""
     value, ends = true[part], ranges[part]
-    known = ~np.isnan(ends).any(axis=1)
+    has_range = ~np.isnan(ends).any(axis=1)
     inside = (ends[:, 0] - 1e-9 <= value) & (value <= ends[:, 1] + 1e-9)
-    return np.mean(inside[known]), np.mean(np.diff(ends[known], axis=1))
+    return np.mean(inside[has_range]), np.mean(np.diff(ends[has_range], axis=1))
 
 
-def table(found):
-    """A row for each flow and each time: coverage and width, of particles the mean of all seeds."""
+def table(flows):
+    """Yield a row for each flow and period: coverage and width; for particles the mean of all seeds."""
     yield "| flow | while | by | own rate/C: covered, width | others' | queueing delay, ms |"
     yield "|---|---|---|---|---|---|"
-    for number, (begins, true, filters, by_beliefs) in enumerate(found, 1):
+    for number, (begins, true, filters, by_beliefs) in enumerate(flows, 1):
         alone = {"one sends": slice(WARM_UP, BEGINS)} if not begins else {}
         for when, part in (alone | {"both send": slice(BEGINS + WARM_UP - begins, None)}).items():
             cells = []
             for name in QUANTITIES:
-                each = np.array([covered(true[name], ranges[name], part) for ranges in filters])
+                measures = np.array([covered(true[name], ranges[name], part) for ranges in filters])
                 scale = 1e3 if name == "delay" else 1
-                cells.append(f"{each[:, 0].mean():.0%} ± {each[:, 0].std():.0%}, {scale * each[:, 1].mean():.2f}")
+                cells.append(
+                    f"{measures[:, 0].mean():.0%} ± {measures[:, 0].std():.0%}, {scale * measures[:, 1].mean():.2f}"
+                )
             yield f"| {number} | {when} | particles | {' | '.join(cells)} |"
             until = slice(part.start, len(by_beliefs) if part.stop is None else part.stop)
             inside, width = covered(true["own"][: len(by_beliefs)], by_beliefs, until)
             yield f"| {number} | {when} | beliefs | {inside:.0%}, {width:.2f} | - | - |"
 
 
-def draw(found, path):
-    """What is true, and the ranges of the first filter, over time."""
+def draw(flows, path):
+    """Draw the truth, and the ranges of the first filter, over time."""
     with traces.figure(path, (10, 6)) as figure:
         for row, name in zip(figure.subplots(len(QUANTITIES), 2, sharex=True, sharey="row"), QUANTITIES, strict=True):
-            for number, (axes, (begins, true, filters, by_beliefs)) in enumerate(zip(row, found, strict=True), 1):
+            for number, (axes, (begins, true, filters, by_beliefs)) in enumerate(zip(row, flows, strict=True), 1):
                 steps = (begins + np.arange(len(true[name]))) * RTT
                 axes.fill_between(steps, *filters[0][name].T, color=traces.PROBE, alpha=0.4, label="particles")
                 if name == "own":
@@ -177,9 +199,9 @@ def main():
     parser.add_argument("--folder", type=Path, default=Path("estimates"))
     folder = parser.parse_args().folder
     folder.mkdir(parents=True, exist_ok=True)
-    found = list(estimated())
-    print(*table(found), sep="\n")
-    draw(found, folder / "estimates_of_two.svg")
+    flows = list(estimated())
+    print(*table(flows), sep="\n")
+    draw(flows, folder / "estimates_of_two.svg")
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
-"""Compares the formulas of shipped questions between two versions of ccmatic, up to inlining and renaming.
+"""Compare the formulas of shipped questions between two versions of ccmatic, up to inlining and renaming.
 
     python -m benchmarks.studies.formulas write FILE       # in a checkout of each version
     python -m benchmarks.studies.formulas compare OLD NEW
 
-`write` records the digest of the canonical form of each question that `verify --smt2` writes: of the shipped queries
-with seven controllers, of each model with controllers by rates and by windows, and of executions that repeat
-themselves. A version without this file runs it by its path. In the canonical form arithmetic is a sum of monomials,
-comparisons have the same leading coefficient, `and` and `or` are flat, without repetitions and sorted, and `let` is
-expanded. `compare` exits with 1 if a digest differs, or if a question is in one file only.
+`write` records the digest of the canonical form of each question that `verify --smt2` writes. The questions are the
+shipped queries with seven controllers, each model with rate senders and window senders, and executions that repeat. A
+version without this file can run it by its path. In the canonical form, arithmetic is a sum of monomials, and all
+comparisons have the same leading coefficient. `and` and `or` are flat, sorted and without repetitions, and `let` is
+expanded. `compare` exits with 1 if a digest differs, or if only one file has some question.
 """
 
 import argparse
@@ -35,10 +35,11 @@ class Canonical:
         self.memo = {}
 
     def digest(self, value):
+        """Return the digest of a value."""
         return hashlib.blake2b(repr(value).encode(), digest_size=12).hexdigest()
 
     def number(self, node):
-        """A sum of monomials: {sorted tuple of atoms: coefficient}."""
+        """Return a number as a sum of monomials: {sorted tuple of atoms: coefficient}."""
         key = ("n", node)
         if key not in self.memo:
             self.memo[key] = self._number(node)
@@ -78,6 +79,7 @@ class Canonical:
 
     @staticmethod
     def total(sums):
+        """Return the sum of sums of monomials."""
         result = {}
         for one in sums:
             for monomial, coefficient in one.items():
@@ -86,6 +88,7 @@ class Canonical:
 
     @staticmethod
     def times(left, right):
+        """Return the product of two sums of monomials."""
         result = {}
         for a, x in left.items():
             for b, y in right.items():
@@ -95,9 +98,11 @@ class Canonical:
 
     @staticmethod
     def key(total):
+        """Return a sum of monomials as a sorted tuple."""
         return tuple(sorted((monomial, str(coefficient)) for monomial, coefficient in total.items()))
 
     def compare(self, sign, left, right):
+        """Return the digest of a comparison, or its truth value if both sides are constants."""
         total = self.total([self.number(left), self.times({(): Fraction(-1)}, self.number(right))])
         if not set(total) - {()}:
             value = total.get((), 0)
@@ -109,6 +114,7 @@ class Canonical:
         return self.digest((sign, self.key({monomial: coefficient / scale for monomial, coefficient in total.items()})))
 
     def truth(self, node, positive=True):
+        """Return the digest of a condition or of its negation, or its truth value if it is constant."""
         key = ("t", node, positive)
         if key not in self.memo:
             self.memo[key] = self._truth(node, positive)
@@ -152,7 +158,7 @@ class Canonical:
         raise TypeError(node)
 
     def flat(self, node, positive, conjunction):
-        """The parts of a conjunction, or of a disjunction."""
+        """Return the parts of a conjunction, or of a disjunction."""
         kind = node.node_type()
         if kind == op.NOT:
             return self.flat(node.arg(0), not positive, conjunction)
@@ -163,6 +169,7 @@ class Canonical:
         return [self.truth(node, positive)]
 
     def joined(self, conjunction, parts):
+        """Return the digest of a conjunction, or of a disjunction, of parts."""
         if (not conjunction) in parts:
             return not conjunction
         parts -= {conjunction}
@@ -176,7 +183,7 @@ class Canonical:
 
 
 def digest(text):
-    """Of a question's script."""
+    """Return the digests of a question's script."""
     script = SmtLibParser().get_script(StringIO(text))
     canonical = Canonical()
     parts, stack, lines = set(), [], []
@@ -240,7 +247,7 @@ def write(path):
 
 
 def compare(old, new):
-    """Print the questions that differ; returns whether any does."""
+    """Print the questions that differ, and return whether any does."""
     before, after = (
         dict(line.split(maxsplit=1) for line in Path(path).read_text().splitlines()) for path in (old, new)
     )
@@ -254,6 +261,7 @@ def compare(old, new):
 
 
 def main():
+    """Run the action of the command line, and return its exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("action", choices=["write", "compare"])
     parser.add_argument("files", nargs="+")

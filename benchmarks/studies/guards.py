@@ -1,12 +1,14 @@
-"""Guards beside what they guard, each alone on an emulated link: utilisation, queue and losses, and what is proved.
+"""Compare each guard with the congestion control that it guards, each alone on an emulated link.
 
     python -m benchmarks.studies.guards [--rates 24 48 96] [--rtts 20 40 80] [--buffers 1 2 4 6 12 20]
                                        [--figure FILE] FOLDER
 
-Each valid run's measures are kept in FOLDER, and the same command goes on; one that was not valid, or did not begin in
-time, is made again, three times at most. With jitter the link delays by up to R_m more. A run lasts 8 seconds, or 200
-R_m if that is longer, and 400 of a flow that forms beliefs where PROOF proves something of its envelope: it does once
-beliefs have converged. A guard that is outside then is told. Needs root, iperf3, and what BPF flows need.
+The command prints utilisation, queue and losses, and the proved bounds. FOLDER keeps the measures of each valid run,
+and the same command resumes. A run that is invalid, or does not start in time, is repeated, up to three runs in all.
+With jitter, the link delays packets by up to R_m more. A run lasts 8 seconds, or 200 R_m if that is longer. For a flow
+that forms beliefs, it lasts 400 R_m if PROOF bounds its envelope, because these bounds hold only after the beliefs have
+converged. The command then reports each guard that is outside its bounds. It needs root, iperf3, and everything that
+BPF flows need.
 """
 
 import argparse
@@ -23,10 +25,10 @@ PROOF = Path(__file__).parents[2] / "results" / "proofs" / f"cc_qdel-{ENVELOPE}_
 GUARDS = {f"guard:{ENVELOPE}:{around}": colour for around, colour in (("cubic", "#D55E00"), ("bbr", "#0072B2"))}
 FLOWS = {"cubic": "#E69F00", "bbr": "#56B4E9", "bpf:cc_qdel": "#009E73", **GUARDS}
 
-#: A step of an exported sender, and the model's R_m + D, in R_m: that of an exported sender is R_m + D, with D = R_m.
+#: A step of an exported sender, R_m + D with D = R_m, and the model's R_m + D, both in R_m.
 STEP, ROUND = 2, 4
 
-#: Of MeasuresFile what is drawn: how, what of many runs, and the key of what is proved.
+#: The drawn measures: the value in a MeasuresFile, the worst of many runs, and the key of the proved bound.
 DRAWN = {
     "share of the link, least": (lambda row: row.utilisation, min, "utilisation"),
     "queueing delay p95, most (R_m)": (lambda row: row.queueing_delay_rm.p95, max, "queue"),
@@ -34,12 +36,12 @@ DRAWN = {
 }
 TRIES = 3
 
-#: How long a run lasts at least: in seconds and in R_m; and in R_m where beliefs have to converge.
+#: The shortest length of a run in seconds and in R_m; and in R_m if beliefs have to converge.
 SECONDS, ROUNDS, CONVERGING = 8, 200, 400
 
 
 def proved(buffer):
-    """What is proved of the envelope in the steady state with a buffer in BDP, by key of DRAWN."""
+    """Return the envelope's proved bounds in the steady state, by key of DRAWN. `buffer` is in BDP."""
     result = proving.load_result(PROOF)
     c, window = result.values, result.horizon - 1
     if buffer < 6 * STEP:
@@ -49,12 +51,15 @@ def proved(buffer):
 
 
 def has_converged(row):
-    """Whether the flow's beliefs had before what is measured; of one that forms none they had not."""
+    """Return whether the flow's beliefs converged before the measured time; False for a flow without beliefs."""
     return bool(row.flows[0].beliefs) and row.flows[0].beliefs.converged_seconds is not None
 
 
 def outside(flow, buffer, row):
-    """What of a run is outside what is proved, a text each; with a hundredth for the windows that the run cuts."""
+    """Yield, as text, each proved bound that a run breaks.
+
+    A bound may be missed by a hundredth, because the beginning and the end of the run cut windows short.
+    """
     bounds = proved(buffer) if flow in GUARDS and has_converged(row) else {}
     for what, (value, worst, key) in DRAWN.items():
         beyond = value(row) - bounds[key] if key in bounds else 0
@@ -63,7 +68,10 @@ def outside(flow, buffer, row):
 
 
 def measured(file, flow, rate, rtt, buffer, jitter):
-    """The MeasuresFile of a run, which is kept in a file; None if no try was valid, of which is printed why."""
+    """Return the MeasuresFile of a run, and keep it in a file.
+
+    If no attempt is valid, print the reasons and return None.
+    """
     link = {"schedule": None, "rate": f"{rate}mbit", "rtt": f"{rtt}ms", "buffer": f"{buffer}bdp"}
     delays = {"jitter": f"{rtt}ms"} if jitter == "jitter" else {}
     rounds = CONVERGING if ":" in flow and proved(buffer) else ROUNDS
@@ -83,22 +91,23 @@ def measured(file, flow, rate, rtt, buffer, jitter):
 
 
 def as_text(name, row, problems):
-    told = [f"utilisation {row.utilisation:6.1%}", f"queue p95 {row.queueing_delay_rm.p95:5.2f} R_m",
+    """Return the line of a run."""
+    parts = [f"utilisation {row.utilisation:6.1%}", f"queue p95 {row.queueing_delay_rm.p95:5.2f} R_m",
             f"lost {row.lost / row.packets:6.2%}"]  # fmt: skip
     guard = row.flows[0].guard
     if guard:
-        told.append(f"{guard.above} above (by {guard.most_above:.1f}), {guard.below} below of {guard.steps} steps")
-        told += [] if has_converged(row) else ["beliefs not converged"]
-    return "  ".join([f"{name:<52}", *told, *problems])
+        parts.append(f"{guard.above} above (by {guard.most_above:.1f}), {guard.below} below of {guard.steps} steps")
+        parts += [] if has_converged(row) else ["beliefs not converged"]
+    return "  ".join([f"{name:<52}", *parts, *problems])
 
 
-def summarise(rows, asked):
-    """Print how many runs are valid, what guards did, and the worst of each flow, as it is drawn."""
+def summarise(rows, total):
+    """Print how many runs are valid, what guards did, and the worst run of each flow, as in the drawing."""
     guards = [row.flows[0].guard for (flow, *_), row in rows.items() if flow in GUARDS]
     above, steps = (sum(getattr(guard, what) for guard in guards) for what in ("above", "steps"))
     beyond = sum(any(outside(flow, buffer, row)) for (flow, _, _, buffer, _), row in rows.items())
     converged = sum(map(has_converged, rows.values()))
-    print(f"{len(rows)} of {asked} runs are valid; beliefs converged in {converged}; {beyond} outside what is proved")
+    print(f"{len(rows)} of {total} runs are valid; beliefs converged in {converged}; {beyond} outside what is proved")
     print(f"guards sent more than a packet above the envelope in {above} of {steps} steps")
     for flow, buffer, jitter in sorted({(flow, buffer, jitter) for flow, _, _, buffer, jitter in rows}):
         of = [row for key, row in rows.items() if (key[0], *key[3:]) == (flow, buffer, jitter)]
@@ -107,12 +116,15 @@ def summarise(rows, asked):
 
 
 def draw(rows, file):
-    """Over the buffer the worst of all rates and R_m of each flow; dashed: what is proved of the guards."""
+    """Draw, against the buffer, each flow's worst values among all rates and R_m.
+
+    Dashed lines are proved bounds of the guards.
+    """
     jitters, buffers = (sorted({key[place] for key in rows}) for place in (4, 3))
     with traces.figure(file, (11, 2.9 * len(jitters) + 0.6)) as figure:
         panels = figure.subplots(len(jitters), len(DRAWN), squeeze=False, sharex=True)
-        each = zip(panels.flat, product(jitters, DRAWN.items()), strict=True)
-        for axes, (jitter, (what, (value, worst, bound))) in each:
+        places = zip(panels.flat, product(jitters, DRAWN.items()), strict=True)
+        for axes, (jitter, (what, (value, worst, bound))) in places:
             for flow, colour in FLOWS.items():
                 of = {b: [value(r) for k, r in rows.items() if (k[0], *k[3:]) == (flow, b, jitter)] for b in buffers}
                 there = [(b, worst(values)) for b, values in of.items() if values]
@@ -129,6 +141,7 @@ def draw(rows, file):
 
 
 def main():
+    """Measure the missing runs, and print the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for option, default in {"rates": (24, 48, 96), "rtts": (20, 40, 80), "buffers": (1, 2, 4, 6, 12, 20)}.items():
         parser.add_argument(f"--{option}", nargs="+", type=int, default=default)

@@ -1,20 +1,24 @@
-"""Trained policies where a link is hundreds of times what they were trained on, beside others' senders: Table 1 and
-Figures 1 to 4, in shape, of Ghermezian et al., "PPO-Driven Reinforcement Learning Congestion Control Under High-BDP
-Wide-Area Deployment: A Scaling Analysis"; and what closes the gap.
+"""Play policies on a link with hundreds of times the BDP of their training, and compare them with other senders.
 
     python -m benchmarks.studies.high_bdp --policies FOLDER [--seeds N] [--draw FILE]
 
-The fluid simulator: 10 Gbit/s, R_m of 20 ms, a buffer of one BDP, for a minute; one flow, and four. Policies begin at
-16 Mbit/s each, as slow as what they were trained on; those that FOLDER has not are trained first, of so many seeds (3).
-CUBIC is also played where packets are lost at random, so that one flow has about the share that the paper's has; 16
-such links stand for seeds.
+The study reproduces the shape of Table 1 and Figures 1 to 4 of Ghermezian et al., "PPO-Driven Reinforcement Learning
+Congestion Control Under High-BDP Wide-Area Deployment: A Scaling Analysis". It also shows which trainings close the gap
+to other senders.
 
-Printed of all flows together, of each 20 ms: mean, standard deviation, 50th, 95th and 99th percentile and peak of what
-was acknowledged, in Mbit/s; the share of the link that was used; mean RTT in ms; the share lost. All are means of the
-seeds; of the last three the least and the most stand in brackets. Below are the paper's, where it has them.
+The link is fluid, with 10 Gbit/s, an R_m of 20 ms, and a buffer of one BDP. A run lasts a minute, with one flow or
+four. Each policy starts at 16 Mbit/s, the lowest rate of its training. Missing policies are trained first, for 3 seeds
+by default. CUBIC is also played with random losses, chosen so that one flow gets about the share that CUBIC gets in the
+paper. For these runs, 16 links take the place of seeds.
 
-Drawn of one flow are what is acknowledged over time and how it is distributed, and losses and RTT over time; the mean
-rates beside the paper's; losses and RTT as what is trained changes."""
+The command measures the acknowledged rate of all flows together every 20 ms. It prints the rate's mean, standard
+deviation, 50th, 95th and 99th percentile and peak in Mbit/s; the used share of the link; the mean RTT in ms; and the
+lost share. All values are means of the seeds; the last three have their least and most in brackets. The paper's values
+follow where the paper has them.
+
+For one flow, the drawing shows the acknowledged rate over time and its distribution, and losses and RTT over time. It
+also compares the mean rates with the paper's, and the losses and RTT of the different trainings.
+"""
 
 import argparse
 from pathlib import Path
@@ -32,10 +36,10 @@ RATE, RTT, SECONDS, FIRST = 10_000, 20, 60, 16
 
 SENDERS = ("cubic", "bbr", "cc_qdel")
 
-#: Packets lost at random of all that CUBIC sends there, and on how many links.
+#: The share of packets that CUBIC loses at random, and the number of such links.
 LOSS, LOSSY_LINKS = 3e-7, 16
 
-#: Intervals that are one point of what is drawn over time.
+#: The intervals in one point of a drawing over time.
 COARSE = 20
 
 #: Four decades of BDP: 2 KB to 25.6 MB, where Custard's are 32 to 512 KB, with buffers of 1 to 16 BDPs.
@@ -43,8 +47,8 @@ DECADES = {"rate": {"low": 1, "high": 3200, "log": True}, "buffer_bdp": {"low": 
 
 SCALE_FREE = {"observe": "aurora"}
 
-#: What is trained, by name: in what it differs from Custard's environment and agent. Each but the second one changes
-#: one thing more than that before it.
+#: The trainings by name: their differences from Custard's environment and agent. Each, except the second, changes one
+#: thing more than the one before it.
 TRAINED = {
     "custard": ({}, {}),
     "envelope": ({"act": "envelope:cc_qdel_wide"}, {"deviation": 1.0}),
@@ -54,7 +58,7 @@ TRAINED = {
     "per_rtt": ({**SCALE_FREE, **DECADES, "reward": "relative", "act": "per_rtt"}, {}),
 }
 
-#: The paper's, of the Canada-to-Cuba path, in Mbit/s: the mean, and all six where it has them.
+#: The paper's rates on the Canada-to-Cuba path in Mbit/s: the mean, and all six numbers where it has them.
 PAPER = {
     ("cubic", 1): (4570,),
     ("cubic", 4): (9910,),
@@ -66,12 +70,16 @@ PAPER = {
 
 
 def played(who, flows, links=1, **others):
-    """Of Policies or a sender by its name, for each of them and each interval: Mbit/s acknowledged, mean RTT in ms,
-    share lost; and what is printed of each, as the module says. others: options of links."""
+    """Play Policies, or a sender given by its name. `others` has further options of the links.
+
+    Returns:
+        First, for each policy and interval, the acknowledged Mbit/s, the mean RTT in ms and the lost share. Second, for
+        each policy, the numbers that the module's description lists.
+    """
     steps = SECONDS * 1000 // RTT
     first = flows * FIRST / RATE
-    asked = LinkOptions(rate=RATE, rtt=RTT, buffer_bdp=1, flows=flows, steps=steps, first=first, **others)
-    now = jax.tree.map(np.float64, trained.played(who, asked, links).knowledge.now)
+    options = LinkOptions(rate=RATE, rtt=RTT, buffer_bdp=1, flows=flows, steps=steps, first=first, **others)
+    now = jax.tree.map(np.float64, trained.played(who, options, links).knowledge.now)
     acked, lost = now.acked.sum(1), now.lost.sum(1)
     rate = acked / now.seconds[:, 0] / MBIT
     rtt = np.average(now.rtt, axis=1, weights=now.acked + 1e-9) * 1000
@@ -80,9 +88,9 @@ def played(who, flows, links=1, **others):
     return rate, rtt, lost / np.maximum(acked + lost, 1), np.array(of_all)
 
 
-def line(name, flows, told):
-    """Print what is told of a sender: (numbers, seeds)."""
-    ends = zip(told.mean(1), told.min(1), told.max(1), strict=True)
+def line(name, flows, numbers):
+    """Print the numbers of a sender. They have the shape (numbers, seeds)."""
+    ends = zip(numbers.mean(1), numbers.min(1), numbers.max(1), strict=True)
     *rates, used, rtt, lost = [list(each) for each in ends]
     text = " ".join(f"{mean:8.1f}" for mean, _, _ in rates)
     text += "  {:6.1%} [{:.1%} … {:.1%}]  {:5.1f} ms [{:.1f} … {:.1f}]  {:7.3%} lost [{:.3%} … {:.3%}]".format(
@@ -94,7 +102,7 @@ def line(name, flows, told):
 
 
 def draw(figure, runs):
-    """runs: of (name, flows) what was `played`."""
+    """Draw the runs, given the results of `played` by (name, flows)."""
     (over_time, distribution, bars), (losses, rtts, changes) = figure.subplots(2, 3)
     names, shares = (*SENDERS, "custard", "envelope"), np.linspace(0, 1, 200)
     for number, name in enumerate(names):
@@ -105,19 +113,21 @@ def draw(figure, runs):
             lines[0].set_label(name)
         distribution.plot(np.quantile(rate, shares, axis=0), shares, lw=0.8, color=f"C{number}")
         for flows, shift in ((1, 0), (4, 0.4)):
-            told = runs[name, flows][-1][0]
-            bars.bar(number + shift, told.mean(), 0.2, color=f"C{number}", alpha=1 - shift)
-            bars.plot([number + shift] * len(told), told, "k.", ms=3)
+            rates = runs[name, flows][-1][0]
+            bars.bar(number + shift, rates.mean(), 0.2, color=f"C{number}", alpha=1 - shift)
+            bars.plot([number + shift] * len(rates), rates, "k.", ms=3)
             if (name, flows) in PAPER:
                 bars.bar(number + shift + 0.2, PAPER[name, flows][0], 0.2, color="lightgray", edgecolor="gray")
     for name in TRAINED:
         *_, used, rtt, lost = runs[name, 1][-1]
         changes.scatter(rtt, 100 * lost, 100 * used + 1, alpha=0.5, label=name)
-    over_time.set(xlabel="seconds", ylabel="Mbit/s", yscale="log", title="1")
-    distribution.set(xlabel="Mbit/s", ylabel="share of the time", xscale="log", title="2")
-    losses.set(xlabel="seconds", ylabel="lost, %", title="3")
-    rtts.set(xlabel="seconds", ylabel="RTT, ms", title="3")
-    bars.set(ylabel="Mbit/s; gray: the paper's", xticks=np.arange(5) + 0.3, title="4: one flow, four flows")
+    over_time.set(xlabel="seconds", ylabel="Mbit/s", yscale="log", title="Figure 1: rate over time")
+    distribution.set(
+        xlabel="Mbit/s", ylabel="share of the time", xscale="log", title="Figure 2: distribution of the rate"
+    )
+    losses.set(xlabel="seconds", ylabel="lost, %", title="Figure 3: losses")
+    rtts.set(xlabel="seconds", ylabel="RTT, ms", title="Figure 3: RTT")
+    bars.set(ylabel="Mbit/s; gray: the paper's", xticks=np.arange(5) + 0.3, title="Figure 4: one flow, four flows")
     bars.set_xticklabels(names, fontsize=7)
     changes.set(xlabel="RTT, ms", ylabel="lost, %", title="each seed; area: share of the link")
     changes.set_yscale("symlog", linthresh=0.1)

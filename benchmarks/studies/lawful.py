@@ -1,24 +1,28 @@
-"""An adversary that keeps the laws of a model, searched for and learned against proofs: what it reaches, and breaks.
+"""Search for, and train, adversaries that obey the laws of a model, and test proofs with them.
 
     python -m benchmarks.studies.lawful FOLDER PROOF.json … [--seeds 0 1 2] [--members 12] [--rounds 5]
                                        [--budgets 1/2 14]
 
-Its choices are those that the laws leave open: by how much each part of a step is held back by jitter, within D, and
-where the model has tokens, whether one that nobody waits for is kept. Losses follow. Each is played in simulated runs,
-packet by packet, in which all windows are judged by the lemmas of the proof.
+An adversary makes the choices that the laws leave open. It chooses by what share of D jitter delays each part of a
+step. If the model has tokens, it also chooses whether the link keeps a token while no packet waits. These choices
+determine the losses. Each choice is played in simulated runs, packet by packet. Every window of these runs is checked
+against the lemmas of the proof.
 
-Searched: choices for cycles of steps, over and over, by SciPy's differential evolution, for the least share of what the
-link could serve that is delivered in a window from step FROM on. It begins with random ones, and with what the
-counterexamples of the proof hold back. Learned: an agent of ccmatic.learning.adversaries at the level `jitter`, trained
-on links as fluids; what it held back in the episodes of its baseline is played. Tokens are kept by each of HIDING in
-turn.
+- Searched: SciPy's differential evolution looks for choices for a cycle of steps, which the run repeats. It minimises
+  the share of the link's capacity that a window from step FROM on delivers. It starts from random choices and from the
+  delays of the proof's counterexamples.
+- Learned: an agent of ccmatic.learning.adversaries at the level `jitter`, trained on fluid links. The runs play its
+  delays in the episodes of its baseline. Each rule in HIDING for keeping tokens is tried in turn.
 
-A seed is one of the link, its buffer and the first beliefs, of the search, and of the training. FOLDER has the agents,
-and lawful.json what is found so far, from which the same command goes on. Prints of each seed: by whom, the least
-share, the mean share, and the most that is inflight; the windows, the lemmas that they break, and of how many windows
-of the worst runs, end to end, exact arithmetic says that they keep every law of the model. Then the same, searched,
-where the rate of the link changes, too, by up to so many twelfths of the first rate in the mean of WINDOW steps
-(CCLab's Eq. 8): then only windows in which it stays are judged.
+A seed determines the link, its buffer, the initial beliefs, the search and the training. FOLDER has the agents, and
+FOLDER/lawful.json the results so far. The same command resumes from both. For each seed the command prints:
+
+- for each way of choosing, the least share, the mean share, and the most bytes in flight;
+- the windows, and the lemmas that they break;
+- how many consecutive windows of the worst runs obey every law of the model in exact arithmetic.
+
+Then the command repeats the search with changes of the link's rate. The mean change over WINDOW steps is at most a
+budget, in twelfths of the initial rate (CCLab's Eq. 8). In these runs only windows of constant rate are checked.
 """
 
 import argparse
@@ -40,17 +44,17 @@ from ccmatic.simulation import HIDING
 from ccmatic.traces import Trace
 from ccmatic.verification import check_trace
 
-#: Steps of a cycle, and parts of a step; steps of one in which the rate is chosen.
+#: The steps of a cycle, the parts of a step, and the steps of a cycle of rates.
 CYCLE, PARTS, RATES = 8, 4, 26
 
-#: From which step on a run counts, and over how many steps changes of the rate are summed up.
+#: The first step of a run that counts, and over how many steps changes of the rate are summed up.
 FROM, WINDOW = 40, 10
 
-#: The least and the most rate, and the first, in twelfths of the first.
+#: The lowest, highest and first rate, in twelfths of the first.
 LEAST, MOST, FIRST = 4, 18, 12
 
-#: Where agents learn: links of the rates of a Trial, in packets of 1500 bytes in a step of 20 ms. R_m is so small a
-#: part of a step; D of the model is that and the jitter, as acknowledgements are known so long after service at most.
+#: The links on which agents learn have the rates of a Trial, with packets of 1500 bytes and steps of 20 ms. R_m is a
+#: SLOTS-th of a step. The model's D is R_m plus the jitter: acknowledgements follow service by at most D.
 SLOTS = 4
 LINKS = {"links": "constant", "rate": [14.4, 36, 72], "rtt": 20 / SLOTS, "interval": SLOTS, "steps": 125}
 AGENT = {"layers": [32, 16], "gamma": 0.95, "parallel": 64, "episodes": 8, "epochs": 2, "batches": 2,
@@ -58,12 +62,12 @@ AGENT = {"layers": [32, 16], "gamma": 0.95, "parallel": 64, "episodes": 8, "epoc
 
 
 def keeping(genes):
-    """The hiding of a Simulation that keeps tokens in the parts of a step with more than a half."""
+    """Return the hiding of a Simulation that keeps tokens in the parts of a step whose gene exceeds a half."""
     return lambda rng, bound, step: lambda now: genes[now * PARTS // step % len(genes)] > 0.5
 
 
 def changing(genes, budget):
-    """The changes of a run's rate: as near to what the genes want as the budget leaves."""
+    """Return the changes of a run's rate, as near to the values in the genes as the budget allows."""
     rate, changes, shares = FIRST, [0] * WINDOW, {}
     for step in range(1, STEPS):
         room = math.floor(WINDOW * budget) - sum(changes[1:])
@@ -76,41 +80,51 @@ def changing(genes, budget):
 
 
 def held(trace):
-    """The genes of what a counterexample holds back at the ends of its steps."""
+    """Return the genes that encode a counterexample's delays at the ends of its steps."""
     K, S = (np.array([float(value) for value in trace.columns[name]]) for name in "KS")
     shares = counterexamples.held(np.arange(len(S)), K, S, len(S), float(trace.constants["D"]))
     return np.repeat(shares[1 : CYCLE + 1], PARTS)
 
 
 class Runs:
-    """Of one proof, a Result, and seed: `trial`, and what each run came to, (least share, mean, most inflight)."""
+    """The runs of one proof, a Result, and one seed.
+
+    Attributes:
+        trial: The Trial.
+        found: (least share, mean share, most bytes in flight) of each run.
+    """
 
     def __init__(self, result, seed, budget=None):
         self.result, self.seed, self.budget = result, seed, budget
         self.trial, self.found = Trial(result), []
 
     def __call__(self, genes):
-        """The least share where an adversary chooses so."""
+        """Return the least share of the run with these genes."""
         return self.least(self.chosen(genes))
 
     def least(self, run):
-        """The least share of a Run, which counts."""
+        """Record a Run, and return its least share."""
         self.found.append(self._reached(run))
         return self.found[-1][0]
 
     def chosen(self, genes):
-        """The Run in which an adversary chooses so."""
+        """Return the Run with these genes."""
         jitter, hiding, rates = np.split(genes, [CYCLE * PARTS, 2 * CYCLE * PARTS])
         changes = {} if self.budget is None else changing(rates, self.budget)
         return self.trial.run(self.seed, counterexamples.holding(jitter, PARTS), keeping(hiding), changes)
 
     def holding(self, shares, hiding):
-        """The Run of a link that stays, in whose steps such shares of D are held back."""
+        """Return the Run on a link of constant rate. Jitter delays the parts of steps by the given shares of D."""
         return self.trial.run(self.seed, counterexamples.holding(shares, 1), hiding, {})
 
     def _reached(self, run):
-        """(the least share of C(T - D) in a window from FROM on, as properties.performance.utilises counts it; that of
-        C·T in all of them; the most that is inflight, in C(R_m + D))."""
+        """Measure a Run.
+
+        Returns:
+            The least share of C(T - D) that a window from step FROM on delivers, as properties.performance.utilises
+            counts it; the share of C·T that all these windows together deliver; and the most bytes in flight, in C(R_m
+            + D).
+        """
         bdp = np.array([run.path_within(step, step).bdp for step in range(run.steps)])
         could = np.concatenate(([0], np.cumsum(bdp)))
         A, L, S = (run.samples[name] for name in "ALS")
@@ -123,15 +137,14 @@ class Runs:
 
 
 def executions(run, horizon):
-    """Of how many windows of a Run, how many keep every law of its model."""
+    """Return the number of windows of a Run, and how many of them obey every law of its model."""
     traces = [run.trace(start, horizon) for start in range(1, run.steps - horizon + 2, horizon)]
     measured = (trace.measuring(run.path.model.measures) for trace in traces)
-    return len(traces), sum(not check_trace(query.from_record(each.query), each).faults for each in measured)
+    return len(traces), sum(not check_trace(query.from_record(window.query), window).faults for window in measured)
 
 
 def first_members(traces, members, rng):
-    """(members, genes): random ones, and then as many of the counterexamples as there is place for; and how many are
-    random."""
+    """Return the first members (members, genes), and the number of random ones. The others are counterexamples."""
     seeds = [held(trace) for trace in traces if len(trace.columns["S"]) > CYCLE][: members // 2]
     made = rng.random((members, 2 * CYCLE * PARTS + RATES))
     for number, genes in enumerate(seeds):
@@ -140,16 +153,18 @@ def first_members(traces, members, rng):
 
 
 def searched(runs, traces, members, rounds):
-    """The Run that is found to be worst, and how many of the first runs are random, and of counterexamples."""
+    """Return the worst Run of a search, and how many of its first members are random, and how many there are in all."""
     rng = np.random.default_rng(runs.seed)
     first, at_random = first_members(traces, members, rng)
-    asked = {"init": first, "maxiter": rounds, "polish": False, "rng": rng}
-    return runs.chosen(differential_evolution(runs, [(0, 1)] * first.shape[1], **asked).x), (at_random, members)
+    options = {"init": first, "maxiter": rounds, "polish": False, "rng": rng}
+    return runs.chosen(differential_evolution(runs, [(0, 1)] * first.shape[1], **options).x), (at_random, members)
 
 
 def learned(runs, file, folder):
-    """The Run that is worst of those in which an agent chose, which is trained against the proof's controller in FOLDER
-    unless it is there."""
+    """Return the worst Run among those of an agent's choices.
+
+    The agent is trained against the proof's controller, unless FOLDER has it.
+    """
     controller = folder / f"{file.stem}.py"
     controller.write_text(runs.result.controller.source)
     sizes = [SLOTS * float(size) for size in runs.trial.sizes if size is not None]
@@ -158,35 +173,39 @@ def learned(runs, file, folder):
     sections = {"environment": links, "adversary": {"target": str(controller), "level": "jitter"}, "agent": AGENT}
     (agent,) = train(folder, file.stem, sections, [runs.seed], adversaries.load)
     shares, patterns = (1 + (delay - 1) * agent.played().held) / delay, sorted(HIDING)
-    played = [runs.holding(each, patterns[number % len(patterns)]) for number, each in enumerate(shares.T)]
+    played = [
+        runs.holding(held_shares, patterns[number % len(patterns)]) for number, held_shares in enumerate(shares.T)
+    ]
     return min(played, key=runs.least)
 
 
 def find(cell, file, given):
-    """What adversaries reach and break in a cell of the table."""
+    """Compute a cell of the table: the measures that adversaries reach, and the lemmas that they break."""
     result = proving.load_result(file)
     runs = Runs(result, cell["seed"], None if cell["budget"] is None else Fraction(cell["budget"]))
     files = sorted(file.with_name(f"{file.stem}-traces").glob("beyond_*.json"))
-    worst, (at_random, members) = searched(runs, [Trace.load(each) for each in files], given.members, given.rounds)
-    found = {"random": runs.found[:at_random], "counterexamples": runs.found[at_random:members], "searched": runs.found}
-    told = {"kept": [0, 0]}
+    traces = [Trace.load(trace) for trace in files]
+    worst, (at_random, members) = searched(runs, traces, given.members, given.rounds)
+    first, others = runs.found[:at_random], runs.found[at_random:members]
+    reached = {"random": first, "counterexamples": others, "searched": runs.found}
+    row = {"kept": [0, 0]}
     if runs.budget is None:
         count = len(runs.found)
         worst = [worst, learned(runs, file, given.folder)]
-        found = {**found, "searched": runs.found[:count], "learned": runs.found[count:]}
-        told = {"kept": np.sum([executions(run, result.horizon) for run in worst], axis=0).tolist()}
-    told |= {who: extremes(each) for who, each in found.items() if each}
-    return told | {"runs": len(runs.found), "windows": runs.trial.windows.total(), "broken": dict(runs.trial.broken)}
+        reached = {**reached, "searched": runs.found[:count], "learned": runs.found[count:]}
+        row = {"kept": np.sum([executions(run, result.horizon) for run in worst], axis=0).tolist()}
+    row |= {who: extremes(measures) for who, measures in reached.items() if measures}
+    return row | {"runs": len(runs.found), "windows": runs.trial.windows.total(), "broken": dict(runs.trial.broken)}
 
 
-def extremes(found):
-    """Of what runs came to, the worst of each."""
-    least, mean, inflight = zip(*found, strict=True)
+def extremes(reached):
+    """Return the worst value of each measure among runs."""
+    least, mean, inflight = zip(*reached, strict=True)
     return min(least), min(mean), max(inflight)
 
 
-def told(cell):
-    """The text of a row."""
+def row_text(cell):
+    """Return the text of a row."""
     reached = [
         f"{who} " + ", ".join(f"{value:.2f}" for value in cell[who])
         for who in ("random", "counterexamples", "searched", "learned")
@@ -212,17 +231,17 @@ def main():
     every = []
     for file in given.proofs:
         keys = product([file.stem], (None, *given.budgets), given.seeds)
-        asked = [dict(zip(("proof", "budget", "seed"), key, strict=True)) for key in keys]
+        requests = [dict(zip(("proof", "budget", "seed"), key, strict=True)) for key in keys]
         find_here = lambda cell, file=file: find(cell, file, given)  # noqa: E731
-        every += cells.results(asked, given.folder / "lawful.json", find_here, told)
+        every += cells.results(requests, given.folder / "lawful.json", find_here, row_text)
     print("by whom: the least share, the mean share, the most inflight")
     for file in given.proofs:
         values = proving.load_result(file).values
         proved = ", ".join(f"{name} {float(values[name]):g}" for name in ("utilisation", "inflight") if name in values)
         print(f"{file.stem}: proved {proved}")
-        for cell in (each for each in every if each["proof"] == file.stem):
+        for cell in (cell for cell in every if cell["proof"] == file.stem):
             links = "stays" if cell["budget"] is None else f"{cell['budget']}/12"
-            print(f"  {links:<7} seed {cell['seed']}: {told(cell)}")
+            print(f"  {links:<7} seed {cell['seed']}: {row_text(cell)}")
 
 
 if __name__ == "__main__":

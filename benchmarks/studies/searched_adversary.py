@@ -1,12 +1,12 @@
-"""The same comparison in the simulator, for senders that no model has: a search in place of the solver, and a bound.
+"""Compare adversaries of senders that have no model for the solver: a learned one, a search, and a proved bound.
 
     python -m benchmarks.studies.searched_adversary FOLDER [TARGET …] [--delayed] [--seeds 0 1 2]
 
-As `solver_adversary.py`, on the fluid simulator in which the adversaries of `cclab.py` learn: from the same step of the
-worst trace of each, all traces are tried whose rate in each of the next eight R_m is as low as the budget leaves, as
-high, or as before, 6561 in all. That is a search, which bounds nothing. Of a policy whose action scales its rate by so
-much at most the solver says below which share no rates bring any sender that does so, whatever its network says. Prints
-the table.
+This study repeats `solver_adversary.py` in the fluid simulator, where the adversaries of `cclab.py` learn. It starts
+from the same step of each adversary's worst trace. In each of the next eight R_m, the rate is as low as the budget
+allows, as high, or unchanged. The command tries all 6561 such traces. This search proves no bound. Some policies scale
+their rate by an action within limits. For these, the solver proves a share of the link that every such sender uses at
+least, whatever the rates and the policy's network. The command prints the table.
 """
 
 import argparse
@@ -43,7 +43,7 @@ from ccmatic.learning.envs.capacity import MBIT
 TARGETS = ("cubic", "aurora", "vegas", "bbr", "lp", "cc_qdel", "cc_probe_slow")
 LOW, HIGH = 1.0, 96.0
 
-#: Actions that scale the last rate, whatever is known; and all senders by such, of which a packet an R_m is the least.
+#: Actions that scale the last rate; and the text of all senders with such an action and at least a packet per R_m.
 SCALING = ("aurora", "custard", "orca")
 SCALED = """
 pace: rate = above(0)
@@ -59,8 +59,12 @@ def send(pace):
 
 
 def smoothed(before, wanted):
-    """Rates, (n, steps) Mbit/s, as near to those wanted as the budget leaves after the rates before. wanted: such
-    rates, or NaN where the rate stays."""
+    """Return the rates nearest to `wanted` that the budget allows after `before`: (n, steps) in Mbit/s.
+
+    Args:
+        before: The preceding rates.
+        wanted: The wanted rates. NaN keeps the rate.
+    """
     rates = np.tile(before[-LINKS["window"] - 1 :], (len(wanted), 1))
     for want in wanted.T:
         spent = np.abs(np.diff(rates[:, -LINKS["window"] :], axis=1)).sum(1)
@@ -69,10 +73,14 @@ def smoothed(before, wanted):
     return rates[:, -wanted.shape[1] :]
 
 
-def outcomes(name, asked, before):
-    """The function from rates, (n, steps) Mbit/s, that follow on those before, (steps), to the share of the link that
-    the sender of a name then uses, (n), and to the mean delay of what it hears of, (n) seconds; and the State then."""
-    attack, _ = adversaries.along(name, asked, before[:, None])
+def outcomes(name, options, before):
+    """Return a function that plays rates, and the AttackState from which it plays.
+
+    The function plays n traces of rates, (n, steps) in Mbit/s, each after the rates `before`, (steps). For each trace
+    it returns the share of the link that the sender uses, (n), and the mean delay of acknowledged bytes in seconds,
+    (n).
+    """
+    attack, _ = adversaries.along(name, options, before[:, None])
 
     def interval(state, rate):
         start = state.interval
@@ -95,8 +103,11 @@ def outcomes(name, asked, before):
 
 
 def never_below(environment, state):
-    """The share of the link, in percent, that all who scale their rate by what an action of the Environment can use at
-    least, from a State of the attack on, to the rounding of bytes; NaN where actions are others."""
+    """Return a lower bound, in percent, of the link's use by any sender that scales its rate as the action may.
+
+    The sender starts in a state of the attack. The share is exact up to the rounding of bytes. It is NaN if the action
+    does not scale the rate.
+    """
     if environment.act not in SCALING:
         return np.nan
     formula = environment.formula("act")
@@ -108,7 +119,7 @@ def never_below(environment, state):
     def exact(bytes_):
         return Fraction(float(bytes_)) / most_served
 
-    offered = [exact(each) for each in np.asarray(links.capacity[end - WINDOW - 1 : end, 0])]
+    offered = [exact(bytes_served) for bytes_served in np.asarray(links.capacity[end - WINDOW - 1 : end, 0])]
     changed = np.cumsum([0, *np.abs(np.diff(offered))])
     given = [f"alpha == {PACKET}", f"G[1] - G[0] == {offered[-1]}", f"V[1] == {changed[-1]}"]
     given.append(f"A[1] - L[1] - S[1] == {exact(target.queues.waiting[0])}")
@@ -125,11 +136,14 @@ def never_below(environment, state):
 
 
 def compared(trained, step, delayed):
-    """What each way of choosing rates reaches from a step of an adversary's trace, and what is known to be the least:
-    shares of the link, in percent; and seconds."""
+    """Compare ways of choosing rates from a step of an adversary's trace.
+
+    Returns:
+        The share of the link that each way leaves, and the proved lower bound, in percent; and the seconds of each way.
+    """
     trace, _ = trained.trace()
-    before, asked = trace[:step], trained.attack.options
-    of, state = outcomes(trained.attack.target.name, asked, before)
+    before, options = trace[:step], trained.attack.options
+    of, state = outcomes(trained.attack.target.name, options, before)
     rng = np.random.default_rng(step)
     used, delays = of(smoothed(before, rng.uniform(LOW, HIGH, (RANDOM, STEPS))))
     least = delays.mean() if delayed else 0
@@ -140,37 +154,40 @@ def compared(trained, step, delayed):
 
     begin = monotonic()
     asking = {"popsize": POPULATION, "maxiter": GENERATIONS, "tol": 0, "polish": False, "seed": 0}
-    found = differential_evolution(cost, [(0, 1)] * STEPS, vectorized=True, updating="deferred", **asking)
+    optimum = differential_evolution(cost, [(0, 1)] * STEPS, vectorized=True, updating="deferred", **asking)
     halfway = monotonic()
     every = smoothed(before, np.array([*product((LOW, np.nan, HIGH), repeat=STEPS)]))
     searched = least_used(*of(every), least)
     seconds = halfway - begin, monotonic() - halfway
-    best = least_used(*of(smoothed(before, LOW + found.x[None] * (HIGH - LOW))), least)
+    best = least_used(*of(smoothed(before, LOW + optimum.x[None] * (HIGH - LOW))), least)
     learned = least_used(*of(trace[None, step : step + STEPS]), least)
     none = never_below(trained.attack.target.environment, state)
     return [100 * used.mean(), best, learned, searched, none], seconds
 
 
 def least_used(used, delays, least):
-    """In percent, of those that delay so long at least; NaN where none does."""
+    """Return the least used share in percent among rates with at least this delay; NaN if no rates have this delay."""
     return 100 * min(used[delays >= least], default=np.nan)
 
 
 def main():
+    """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("targets", nargs="*", metavar="TARGET", default=TARGETS)
-    parser.add_argument("--delayed", action="store_true", help="of traces that delay as random ones do, at least")
+    parser.add_argument(
+        "--delayed", action="store_true", help="only count traces with at least the delay of random ones"
+    )
     parser.add_argument("--seeds", type=int, nargs="+", default=(0, 1, 2))
-    asked = parser.parse_args()
-    heads = ("sender", "random", "genetic", "learned", "searched", "none below", "seconds: genetic", "searched")
+    options = parser.parse_args()
+    heads = ("sender", "random", "genetic", "learned", "searched", "proved", "genetic, s", "searched, s")
     print("| " + " | ".join(heads) + " |\n" + "|---" * len(heads) + "|")
-    for target in asked.targets:
-        trained = trained_against(target, asked.folder, asked.seeds)
-        every = [compared(each, BEGIN, asked.delayed) for each in trained]
+    for target in options.targets:
+        trained = trained_against(target, options.folder, options.seeds)
+        every = [compared(each, BEGIN, options.delayed) for each in trained]
         shares, seconds = (zip(*each, strict=True) for each in zip(*every, strict=True))
-        told = ["-" if np.isnan(column).all() else f"{np.nanmean(column):.1f}" for column in (*shares, *seconds)]
-        print(f"| {named(target)} | {' | '.join(told)} |", flush=True)
+        row = ["-" if np.isnan(column).all() else f"{np.nanmean(column):.1f}" for column in (*shares, *seconds)]
+        print(f"| {named(target)} | {' | '.join(row)} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,20 +1,28 @@
-"""How far from the worst are learned adversaries? The solver as the adversary, beside random, genetic and learned ones.
+"""Measure how far learned adversaries are from the worst case.
 
     python -m benchmarks.studies.solver_adversary FOLDER [CONTROLLER …] [--delayed] [--harmed] [--seeds 0 1 2]
                                           [--timeout SECONDS]
 
-The link is CCLab's, as `smooth_windows` has it: 1 to 96 Mbit/s, R_m of 20 ms, a buffer of 121,250 bytes, and |change|
-of 2 Mbit/s at most in the mean of the last ten R_m. Adversaries are those of `cclab.py`, trained in FOLDER where they
-are not there; the worst trace of each is played on the sender, step by step, in exact arithmetic. At the step BEGIN
-it is asked how little of the link the next eight R_m can use: by 30 random traces from there, by differential
-evolution, as the learned trace goes on, and by the solver, which says below which share no execution of the model from
-there is, and has one that is. --delayed: of those with a mean queueing delay of at least that of the random traces.
---harmed: at the step from LEAST on from which the learned trace uses least of eight R_m. All that the sender's text
-leaves to the network is what it does as it runs, so that the network chooses rates alone; but where bounds stand for a
-law that is not linear, what is played is the middle, and the solver has all between them.
+The link is CCLab's, as the model `smooth_windows`: 1 to 96 Mbit/s, an R_m of 20 ms, a buffer of 121,250 bytes, and a
+mean |change| of at most 2 Mbit/s over the last ten R_m. The learned adversaries are those of `cclab.py`; missing ones
+are trained in FOLDER. The sender runs on the worst trace of each, step by step, in exact arithmetic. From step BEGIN
+on, four adversaries make the sender use as little of the link as they can in the next eight R_m:
 
-FOLDER/solver_adversary.json has what is found so far, from which the same command goes on. FOLDER has each trace of the
-solver's, all of it from the first step on, which `ccmatic replay` checks. Prints a line for each state, and the table.
+- 30 random traces;
+- differential evolution;
+- the learned trace;
+- the solver, which proves that no execution of the model is below some share, and finds an execution below another
+  share.
+
+With --delayed, a trace counts only if its queueing delay is at least the mean delay of the random traces. With
+--harmed, the adversaries begin at another step: from LEAST on, the step from which the learned trace uses least of the
+link in eight R_m. If the sender's text leaves a choice to the network, the sender's actual behaviour counts, so the
+network chooses only rates. There is one exception. If bounds replace a law that is not linear, the sender takes the
+middle between the bounds, and the solver may take any value between them.
+
+FOLDER/solver_adversary.json has the results so far, and the same command resumes from them. FOLDER also has each trace
+of the solver, complete from the first step; `ccmatic replay` checks these traces. The command prints a line for each
+state, and the table.
 """
 
 import argparse
@@ -38,7 +46,7 @@ from ccmatic.analysis.worst_case import NoExecution
 from ccmatic.base import definitions, read_text
 from ccmatic.traces import Trace
 
-#: Of each controller, in whose text it is attacked in the simulator.
+#: The controllers, and the name under which the simulator attacks each.
 TARGETS = {
     "cubic_20ms": "cubic",
     "vegas": "vegas",
@@ -50,23 +58,23 @@ TARGETS = {
 MODEL, MBIT, PACKET, BUFFER = "smooth_windows", Fraction(1, 96), Fraction(1, 160), Fraction(97, 192)
 BUDGET, WINDOW = 2 * MBIT, 10
 
-#: At which step of a trace the adversaries are compared, or from which on at the one that harms most; for how many
-#: steps; by how many the solver is told before.
+#: BEGIN: the step of a trace at which the adversaries are compared. LEAST: the first candidate for the step that harms
+#: most. STEPS: the number of compared steps. BEFORE: the number of earlier steps that the solver knows.
 BEGIN, LEAST, STEPS, BEFORE = 250, 100, 8, 4
 RANDOM, RESOLUTION = 30, "1/50"
 
-#: What is lost in a step is found all at once, as in a Stepwise: the model leaves open when each byte of it is.
+#: All losses of a step are detected at once, as in a Stepwise; the model leaves open when each byte is.
 FOUND_WHOLE = (
     "ALLT(1, T, lambda t: ALLT(0, t-1, lambda u: "
     "Or(A[u+1] - L[u+1] + 3*alpha <= S[t-1], found[t] <= L[u], found[t] == found[t-1])))"
 )
 
-#: Of differential evolution: candidates per step of a trace, and generations.
+#: The candidates of differential evolution per step of a trace, and its generations.
 POPULATION, GENERATIONS = 8, 15
 
 
 def smooth(sender, wanted):
-    """The rate nearest to the one wanted that the budget leaves a Stepwise; as `capacity.smoothed`."""
+    """Return the rate nearest to the wanted one that a Stepwise's budget allows, as `capacity.smoothed` does."""
     x = sender.columns
     room = WINDOW * BUDGET - (x["V"][-1] - x["V"][max(0, len(sender) - WINDOW)])
     rate = x["G"][-1] - x["G"][-2] if len(sender) > 1 else wanted
@@ -74,7 +82,7 @@ def smooth(sender, wanted):
 
 
 def play(sender, wanted):
-    """A copy of a Stepwise that goes on over these rates, as near to them as the budget leaves."""
+    """Return a copy of a Stepwise that continues with the rates nearest to the given ones that the budget allows."""
     sender = sender.copy()
     for rate in wanted:
         sender.step(smooth(sender, rate))
@@ -82,12 +90,16 @@ def play(sender, wanted):
 
 
 def query(steps, what="S[-1] < 0"):
+    """Return the Query of a condition on the solver's model."""
     return cm.Query(cm.Network(MODEL, BUFFER, steps, delay="executions"), "avoids", what=what)
 
 
 class _Runs(ast.NodeTransformer):
-    """What the text of a controller does as it runs: the first of what it leaves to the network, the middle of a
-    range; nothing is of before the trace, and that was long ago."""
+    """Replaces each choice in a controller's text by the option that the running sender takes.
+
+    The sender takes the first of several options, and the middle of a range. The trace began long ago, so no
+    observation is older than it.
+    """
 
     def visit_If(self, node):
         self.generic_visit(node)
@@ -109,30 +121,30 @@ class _Runs(ast.NodeTransformer):
 
 
 def as_it_runs(name):
-    """The text of a controller in which its `update` leaves nothing to the network."""
+    """Return the controller's text, changed so that its `update` leaves no choice to the network."""
     module = ast.parse(read_text(definitions.find_file(definitions.CONTROLLERS, name, ".py")))
-    module.body = [_Runs().visit(each) if isinstance(each, ast.FunctionDef) else each for each in module.body]
+    module.body = [_Runs().visit(part) if isinstance(part, ast.FunctionDef) else part for part in module.body]
     return ast.unparse(ast.fix_missing_locations(module))
 
 
 def begun(name):
-    """A Stepwise of a controller at its beginning."""
-    asked = query(12)
-    controller = asked.controller(as_it_runs(name))
-    decides = controller.first_decision(asked.execution(state=controller.state).flows[0])
+    """Return a Stepwise of a controller at its beginning."""
+    question = query(12)
+    controller = question.controller(as_it_runs(name))
+    decides = controller.first_decision(question.execution(state=controller.state).flows[0])
     return Stepwise(controller, decides, PACKET, BUFFER)
 
 
 @cache
 def learned(name, seed, folder):
-    """The rates, in C, of the worst trace of the adversary that was trained from a seed."""
+    """Return the rates, in C, of the worst trace of the adversary with the given seed."""
     (trained,) = trained_against(TARGETS[name], folder, (seed,))
     rates, _ = trained.trace()
     return [Fraction(round(float(rate) * 20), 20 * 96) for rate in rates]
 
 
 def harmed(name, seed, folder):
-    """The step from which the learned trace, of those from LEAST on, uses least of the link."""
+    """Return the step at or after LEAST from which the learned trace uses least of the link."""
     rates = learned(name, seed, folder)
     served, offered = (play(begun(name), rates).columns[column] for column in ("S", "G"))
     steps = range(LEAST, len(rates) - STEPS)
@@ -140,25 +152,37 @@ def harmed(name, seed, folder):
 
 
 def at_random(sender, rng, steps):
+    """Continue a Stepwise with random rates."""
     return play(sender, [Fraction(rng.randint(20, 1920), 1920) for _ in range(steps)])
 
 
 def evolved(sender, cost, seed, steps, population, **options):
-    """A copy of a Stepwise that goes on over the rates of the least cost, a function of such a copy, that differential
-    evolution finds, of so many candidates per step; and how many were tried. options: of scipy's."""
+    """Continue a Stepwise with the rates of least cost that differential evolution finds.
+
+    Args:
+        sender: The Stepwise.
+        cost: A function of the continued copy.
+        seed: The seed.
+        steps: The number of rates.
+        population: The candidates per step.
+        options: Options of scipy's function.
+
+    Returns:
+        The copy, and the number of evaluations.
+    """
 
     def played(genes):
         return play(sender, [Fraction(round(gene * 1900) + 20, 1920) for gene in genes])
 
-    found = differential_evolution(
+    optimum = differential_evolution(
         lambda genes: cost(played(genes)),
         [(0, 1)] * steps, popsize=population, maxiter=GENERATIONS, polish=False, seed=seed, tol=0, **options,
     )  # fmt: skip
-    return played(found.x), found.nfev
+    return played(optimum.x), optimum.nfev
 
 
 def genetic(sender, delay, seed, steps, population):
-    """As `evolved`, of least use, of those that delay so much at least, where there are any."""
+    """Continue a Stepwise as `evolved` does, with the least use; prefer copies with at least this delay."""
 
     def cost(played):
         used, waited = played.used(len(sender) - 1)
@@ -167,9 +191,11 @@ def genetic(sender, delay, seed, steps, population):
     return evolved(sender, cost, seed, steps, population)
 
 
-def known(sender):
-    """What is given of a window of the solver, which begins BEFORE steps earlier: all that was, and what the budget
-    leaves."""
+def history_conditions(sender):
+    """Return the conditions on a window of the solver: the sender's history, and the remaining budget.
+
+    The window begins BEFORE steps before the end of the history.
+    """
     x, end = sender.columns, len(sender) - 1
     names = {name: name for name in ("A", "S", "L", "G", "V", "found")}
     names |= {"Ld": "Ld_f[0]", "cwnd": "c_f[0]", "r": "r_f[0]"}
@@ -179,12 +205,14 @@ def known(sender):
         given += [f"{name}[{t}] == {x[column][end - BEFORE + t]}" for t in range(BEFORE + 1)]
     for t in range(BEFORE + 1, min(WINDOW, BEFORE + STEPS + 1)):
         given.append(f"V[{t}] <= {x['V'][end - BEFORE + t - WINDOW] + WINDOW * BUDGET}")
-    return [*given, *unfound(sender)]
+    return [*given, *undetected_losses(sender)]
 
 
-def unfound(sender):
-    """When it is found what was lost before a window of the solver and is not found yet: once three packets are served
-    beyond it."""
+def undetected_losses(sender):
+    """Yield the conditions that say when the sender detects losses older than a window of the solver.
+
+    It detects such a loss once the link has served three packets beyond it.
+    """
     x, end = sender.columns, len(sender) - 1
     for lost, steps in groupby(range(end - BEFORE), key=lambda u: x["L"][u]):
         if lost >= x["found"][end]:
@@ -194,31 +222,31 @@ def unfound(sender):
 
 
 def grown(column):
-    """By how much a column grows in a window of the solver, as a term."""
+    """Return the growth of a column in a window of the solver, as a term."""
     return f"({column}[-1] - {column}[{BEFORE}])"
 
 
 def waits():
-    """What waits at the ends of its steps, in all, as a term."""
+    """Return the sum, over the window's steps, of the bytes that wait at the end of a step, as a term."""
     return "(" + " + ".join(f"A[{t}] - L[{t}] - S[{t}]" for t in range(BEFORE + 1, BEFORE + STEPS + 1)) + ")"
 
 
-def asked_of(sender, what, given=(), **options):
-    """The Worst of a condition on x, of the steps that follow. options: of `worst`."""
+def worst_of(sender, what, given=(), **options):
+    """Return the Worst of a condition on x over the steps that follow. `options` are passed to `worst`."""
     state = [memory.name for memory in sender.controller.state]
     return cm.worst(
         sender.controller.begun_anywhere(state),
         cm.Network(MODEL, BUFFER, BEFORE + STEPS + 1, delay="executions"),
         what,
-        given="; ".join([*known(sender), *given, FOUND_WHOLE]),
+        given="; ".join([*history_conditions(sender), *given, FOUND_WHOLE]),
         **options,
     )
 
 
 def solved(sender, delay, timeout, resolution=RESOLUTION):
-    """The Worst of the solver, of the link's use."""
+    """Return the solver's Worst of the link's use."""
     given = [f"{waits()} >= {delay} * {grown('S')}"]
-    return asked_of(
+    return worst_of(
         sender,
         f"{grown('S')} < x * {grown('offered')}",
         given,
@@ -228,91 +256,93 @@ def solved(sender, delay, timeout, resolution=RESOLUTION):
 
 
 def follow(sender, worst):
-    """A copy of a Stepwise that goes on over the rates that the solver found."""
+    """Return a copy of a Stepwise that continues with the rates that the solver found."""
     return play(sender, [after - before for before, after in pairwise(worst.trace.columns["G"][BEFORE:])])
 
 
 def find(cell, folder, timeout):
-    """What each adversary reaches from a state: shares of the link that are used, with the delay given, and seconds."""
+    """Compute what each adversary reaches from a state.
+
+    The results are the share of the link used under each adversary with the required delay, and the seconds.
+    """
     name, seed, step, delayed = cell.values()
     rates = learned(name, seed, folder)
     sender, clock = play(begun(name), rates[:step]), Clock()
     rng = Random(step)
     random = [at_random(sender, rng, STEPS).used(step) for _ in range(RANDOM)]
     delay = Fraction(floor(mean(waited for _, waited in random) * 1000), 1000) if delayed else Fraction(0)
-    told = {"delay": float(delay), "random": float(mean(used for used, _ in random)), "random_s": clock.lap()}
+    result = {"delay": float(delay), "random": float(mean(used for used, _ in random)), "random_s": clock.lap()}
     played, evaluations = genetic(sender, delay, seed, STEPS, POPULATION)
-    told |= reached("genetic", played, step, delay) | {"evaluations": evaluations, "genetic_s": clock.lap()}
-    told |= reached("learned", play(sender, rates[step : step + STEPS]), step, delay)
+    result |= reached("genetic", played, step, delay) | {"evaluations": evaluations, "genetic_s": clock.lap()}
+    result |= reached("learned", play(sender, rates[step : step + STEPS]), step, delay)
     try:
         worst = solved(sender, delay, timeout)
     except NoExecution:
-        return told | {"why": "no execution has such a delay"}
-    told |= {**cells.edge(worst), "solver_s": clock.lap()}
+        return result | {"why": "no execution has such a delay"}
+    result |= {**cells.edge(worst), "solver_s": clock.lap()}
     if worst.some is None:
-        return told | ({"none": "1"} if worst.verdict == "found" else {})
+        return result | ({"none": "1"} if worst.verdict == "found" else {})
     trace = whole(sender, worst.trace)
     trace.save(folder / f"{name}_{seed}_{step}{'_delayed' if delayed else ''}.json")
-    return told | {"replays": cm.replay(trace).outcome.value, **reached("alone", follow(sender, worst), step, delay)}
+    return result | {"replays": cm.replay(trace).outcome.value, **reached("alone", follow(sender, worst), step, delay)}
 
 
 def reached(how, sender, step, delay):
-    """The share that is used from a step on; None where the delay is less than what is given."""
+    """Return the used share from a step on; None if the delay is below the required one."""
     used, waited = sender.used(step)
     return {how: float(used) if waited >= delay else None}
 
 
 class Clock:
-    """Seconds of wall clock, lap by lap."""
+    """Seconds of wall-clock time, lap by lap."""
 
     def __init__(self):
         self._last = monotonic()
 
     def lap(self):
+        """Return the seconds since the last lap."""
         before, self._last = self._last, monotonic()
         return round(self._last - before, 1)
 
 
 def whole(sender, window):
-    """The Trace of a Stepwise and then of a window that the solver found from its last steps on."""
+    """Return the Trace of a Stepwise and of the window by which the solver continued it."""
     return recorded(sender.goes_on({name: column[BEFORE + 1 :] for name, column in window.columns.items()}))
 
 
 def recorded(sender):
-    """The Trace of a Stepwise."""
+    """Return the Trace of a Stepwise."""
     constants = {"C": Fraction(1), "R_m": Fraction(1), "D": Fraction(0), "MSS": PACKET, "beta": BUFFER}
     horizon = len(sender)
     return Trace(horizon, constants, sender.columns, query(horizon).record(), sender.controller.source)
 
 
-def told(cell):
-    """A cell in a line."""
+def cell_line(cell):
+    """Return a cell as a line."""
     if "none" not in cell:
         return cell["why"]
     shown = [f"{how} {cell[how]:.3f}" if cell.get(how) is not None else f"{how} -" for how in ("random", *REACHED)]
     return f"{', '.join(shown)}; solver {cells.text(cell, '<')}; {cell.get('replays', '')}"
 
 
-#: What each of these adversaries reached, with its delay; `alone` is what the rates of the solver's trace do.
+#: The adversaries with a reached share; `alone` is that of the rates of the solver's trace.
 REACHED = ("genetic", "learned", "alone")
 
 
-def table(found):
-    """Means over the states of each controller, in percent; of the solver both sides; and seconds."""
-    heads = ("controller", "states", "random", "genetic", "learned", "solver: none below", "one below")
-    heads += ("genetic above none", "learned above none", "seconds: genetic", "solver")
+def table(results):
+    """Yield the table: each controller's means over its states in percent, both sides of the edge, and seconds."""
+    heads = ("controller", "random", "genetic", "learned", "solver: proved", "trace", "genetic, s", "solver, s")
     yield "| " + " | ".join(heads) + " |\n" + "|---" * len(heads) + "|"
-    for name in dict.fromkeys(cell["controller"] for cell in found):
-        mine = [cell for cell in found if cell["controller"] == name and cell.get("none") is not None]
+    for name in dict.fromkeys(cell["controller"] for cell in results):
+        mine = [cell for cell in results if cell["controller"] == name and cell.get("none") is not None]
         sides = [[float(Fraction(cell[side] or 1)) for cell in mine] for side in ("none", "some")]
         reached = [[cell[how] for cell in mine] for how in ("random", "genetic", "learned")]
-        shares = [f"{100 * mean(known):.1f}" if (known := _known(each)) else "-" for each in (*reached, *sides)]
-        above = [
-            [used - low for used, low in zip(each, sides[0], strict=True) if used is not None] for each in reached[1:]
+        shares = [
+            f"{100 * mean(reached_values):.1f}" if (reached_values := _known(each)) else "-"
+            for each in (*reached, *sides)
         ]
-        gaps = [f"{100 * mean(each):.1f}" if each else "-" for each in above]
         seconds = [f"{mean(cell[how] for cell in mine):.0f}" for how in ("genetic_s", "solver_s")]
-        yield f"| {name} | {len(mine)} | " + " | ".join((*shares, *gaps, *seconds)) + " |"
+        yield f"| {name} | " + " | ".join((*shares, *seconds)) + " |"
 
 
 def _known(values):
@@ -320,22 +350,25 @@ def _known(values):
 
 
 def main():
+    """Compute the missing cells, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("controllers", nargs="*", metavar="CONTROLLER", default=[*TARGETS])
-    parser.add_argument("--delayed", action="store_true", help="of traces that delay as random ones do, at least")
-    parser.add_argument("--harmed", action="store_true", help="where the learned trace harms most")
+    parser.add_argument(
+        "--delayed", action="store_true", help="only count traces with at least the delay of random ones"
+    )
+    parser.add_argument("--harmed", action="store_true", help="compare at the step where the learned trace harms most")
     parser.add_argument("--seeds", type=int, nargs="+", default=(0, 1, 2))
     parser.add_argument("--timeout", type=float, default=120, help="seconds for each question to the solver")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     every = []
-    for name, seed in product(asked.controllers, asked.seeds):
-        step = harmed(name, seed, asked.folder) if asked.harmed else BEGIN
-        every.append({"controller": name, "seed": seed, "step": step, "delayed": asked.delayed})
-    asked.folder.mkdir(parents=True, exist_ok=True)
-    file = asked.folder / "solver_adversary.json"
-    found = cells.results(every, file, lambda cell: find(cell, asked.folder, asked.timeout), told)
-    print("\n".join(table(found)))
+    for name, seed in product(options.controllers, options.seeds):
+        step = harmed(name, seed, options.folder) if options.harmed else BEGIN
+        every.append({"controller": name, "seed": seed, "step": step, "delayed": options.delayed})
+    options.folder.mkdir(parents=True, exist_ok=True)
+    file = options.folder / "solver_adversary.json"
+    results = cells.results(every, file, lambda cell: find(cell, options.folder, options.timeout), cell_line)
+    print("\n".join(table(results)))
 
 
 if __name__ == "__main__":

@@ -1,23 +1,25 @@
-"""Whether a real flow is harmed as the solver foretells.
+"""Check whether the solver's traces harm a real flow as the solver predicts.
 
     python -m benchmarks.studies.solver_emulated FOLDER [CONTROLLER …]
 
-Needs root. Two kinds of link traces are played on the emulator, R_m by R_m of 20 ms, with the sender as exported:
+The command needs root. The exported sender runs over the emulator on two kinds of link traces, with one rate per R_m of
+20 ms:
 
-- `solver`: the traces of `solver_adversary.py`'s solver in FOLDER, of three seeds, all from the first step on; where
-  it found none, as all is used whatever the rates, the learned trace as it goes on. Judged are the eight R_m of the
-  solver's, and all 258.
-- `rounds`: two seconds at 48 Mbit/s, and then windows of eight R_m of the solver's, one after the other, each from the
-  state in which the last one ends; then, within the budget, back to 48 Mbit/s, and all of that again, four times; three
-  runs. Judged are the solver's windows, and all.
+- `solver`: the traces of `solver_adversary.py`'s solver in FOLDER, of three seeds, complete from the first step. If the
+  solver found no trace, because the sender uses every rate fully, the learned trace takes its place. The command
+  measures the eight R_m of the solver, and all 258 R_m.
+- `rounds`: three runs of four rounds each. A round begins with two seconds at 48 Mbit/s. Then come windows of eight R_m
+  by the solver, each from the state at the end of the window before. Then the rate returns, within the budget, to 48
+  Mbit/s. The command measures the solver's windows, and the whole run.
 
-What is exported is the text that the solver was asked about, for a link without jitter (D = 0). A sender by a rate
-alone gets a window that limits nothing. Such a one has what it sent in a step acknowledged at the end of the next one:
-the model, at the end of the same. So it also runs where R_m is of the sender's steps alone, and the path adds nothing.
+The exported text is the text that the solver analysed, for a link without jitter (D = 0). A sender with only a rate
+gets a window that limits nothing. A real path acknowledges the bytes of such a sender's step at the end of the next
+step; the model acknowledges them at the end of the same step. Therefore such a sender also runs on a path that adds no
+delay, and R_m is then only the length of its steps.
 
-FOLDER/solver_emulated.json has what was measured so far, and FOLDER the rates of rounds, from which the same command
-goes on, and repeats the runs of which a packet in a hundred was over a millisecond late. Prints the share of what the
-link could serve that is served, as the model foretells, and as it was; and by how much packets were late.
+FOLDER/solver_emulated.json has the measurements so far, and FOLDER has the rates of the rounds. The same command
+resumes from both. It repeats a run if at least 1 % of its packets were more than a millisecond late. It prints the
+share of the link's capacity that was served, predicted by the model and measured, and by how much packets were late.
 """
 
 import argparse
@@ -50,7 +52,7 @@ HALF = Fraction(1, 2)
 
 
 def every(names):
-    """The keys of every cell. R_m: of the path, or of the sender's steps."""
+    """Yield the keys of every cell. The key `R_m` says whether the path has this delay, or only the sender's steps."""
     for name in names:
         for trace in ("solver", *(["rounds"] if name in IN_ROUNDS else [])):
             for R_m in ("path", *(["steps"] if name in BY_RATE else [])):
@@ -59,30 +61,30 @@ def every(names):
 
 
 def rates_of(sender):
-    """The rates of a Stepwise's or Trace's steps, in C."""
+    """Return the rates of a Stepwise's or Trace's steps, in C."""
     return [after - before for before, after in pairwise(sender.columns["G"])]
 
 
 def whole(name, seed, folder):
-    """The rates of the solver's trace of a seed, and the spans of steps, of which to which, that are the solver's."""
+    """Return the rates of the solver's trace of a seed, and the solver's spans of steps."""
     file = folder / f"{name}_{seed}_{BEGIN}.json"
     rates = rates_of(Trace.load(file)) if file.exists() else learned(name, seed, folder)[: BEGIN + STEPS]
     return rates, [(BEGIN, BEGIN + STEPS)]
 
 
 def rounds(name, folder):
-    """The same of all rounds."""
+    """Return the rates of all rounds, and the solver's spans of steps."""
     file = folder / f"{name}_rates.json"
     if not file.exists():
         rates, span = one_round(name)
         file.write_text(json.dumps({"rates": [str(rate) for rate in rates], "span": span}))
-    known = json.loads(file.read_text())
-    rates, (begin, end) = [Fraction(rate) for rate in known["rates"]], known["span"]
+    stored = json.loads(file.read_text())
+    rates, (begin, end) = [Fraction(rate) for rate in stored["rates"]], stored["span"]
     return rates * ROUNDS, [(len(rates) * n + begin, len(rates) * n + end) for n in range(ROUNDS)]
 
 
 def one_round(name):
-    """The rates of one round, in C, and the steps that are the solver's."""
+    """Return the rates of one round, in C, and the solver's steps."""
     sender = play(begun(name), [HALF] * QUIET)
     for _ in range(WINDOWS):
         worst = solved(sender, Fraction(0), TIMEOUT)
@@ -96,11 +98,11 @@ def one_round(name):
 
 
 def by_window(text):
-    """The text of a sender by a rate alone, with a window beside that limits nothing."""
+    """Return the text of a sender with only a rate, extended by a window that limits nothing."""
     module = ast.parse(text)
-    send = next(each for each in module.body if isinstance(each, ast.FunctionDef) and each.name == "send")
-    known = {argument.arg for argument in send.args.args}
-    send.args.args += [ast.arg(name) for name in ("line_rate", "R_m") if name not in known]
+    send = next(part for part in module.body if isinstance(part, ast.FunctionDef) and part.name == "send")
+    parameters = {argument.arg for argument in send.args.args}
+    send.args.args += [ast.arg(name) for name in ("line_rate", "R_m") if name not in parameters]
     for node in ast.walk(send):
         if isinstance(node, ast.Return):
             node.value = ast.Tuple([ast.parse("line_rate * R_m", mode="eval").body, node.value])
@@ -108,7 +110,7 @@ def by_window(text):
 
 
 class Exported(Udp):
-    """A sender of solver_adversary.py over UDP. D is 0."""
+    """A sender of solver_adversary.py over UDP, with D = 0."""
 
     def __init__(self, name, folder):
         file = folder / f"{name}.py"
@@ -117,8 +119,11 @@ class Exported(Udp):
 
 
 def path(rates, R_m):
-    """The Link of rates, R_m by R_m. R_m: of the path; or of the sender's steps: these are then fixed, and what is
-    served is acknowledged at once."""
+    """Return the Link with one of the given rates per R_m.
+
+    `R_m` is `path` if the path has this delay. It is `steps` if only the sender's steps have this length; then the
+    steps are fixed, and served bytes are acknowledged at once.
+    """
     bits = [(t * R_M, round(rate * RATE)) for t, rate in enumerate(rates)]
     changes = [bits[0], *(now for before, now in pairwise(bits) if now[1] != before[1])]
     if R_m == "path":
@@ -128,59 +133,70 @@ def path(rates, R_m):
 
 
 def find(cell, folder):
-    """What was foretold and what was, of the solver's steps and of all; and how late packets were, in ms."""
+    """Compute the predicted and measured shares, for the solver's steps and for all steps.
+
+    The result also says by how many ms packets were late.
+    """
     name, trace, R_m, number = cell.values()
     rates, spans = rounds(name, folder) if trace == "rounds" else whole(name, number, folder)
     x, link = play(begun(name), rates).columns, path(rates, R_m)
-    found = run.emulate(link, [FlowRequest(name, Exported(name, folder))], (len(rates) + STEPS) * R_M / 1e9)
-    left = found.log[found.log["admitted"] >= 0]
-    told = {"late": float(np.percentile(found.lateness, 99)) / 1e6}
+    emulation = run.emulate(link, [FlowRequest(name, Exported(name, folder))], (len(rates) + STEPS) * R_M / 1e9)
+    left = emulation.log[emulation.log["admitted"] >= 0]
+    result = {"late": float(np.percentile(emulation.lateness, 99)) / 1e6}
     for what, part in {"solver": spans, "all": [(0, len(rates))]}.items():
         foretold = [sum(x[column][end] - x[column][begin] for begin, end in part) for column in "SG"]
         instants = [(begin * R_M, end * R_M) for begin, end in part]
         served = [left["size"][(left["admitted"] > begin) & (left["admitted"] <= end)].sum() for begin, end in instants]
         offered = sum(link.capacity(begin, end) for begin, end in instants) / 8e9
-        told |= {f"{what}_foretold": float(foretold[0] / foretold[1]), what: float(sum(served) / offered)}
-    return told
+        result |= {f"{what}_foretold": float(foretold[0] / foretold[1]), what: float(sum(served) / offered)}
+    return result
 
 
 def in_time(cell):
-    """Whether the machine was quick enough."""
+    """Return whether the machine was fast enough."""
     return cell["late"] <= run.TOLERANCE / 1e6
 
 
-def told(cell):
+def cell_line(cell):
+    """Return a cell as a line."""
     shares = [
-        f"{of}: {100 * cell[f'{of}_foretold']:.1f} % foretold, {100 * cell[of]:.1f} %" for of in ("solver", "all")
+        f"{of}: {100 * cell[f'{of}_foretold']:.1f} % predicted, {100 * cell[of]:.1f} %" for of in ("solver", "all")
     ]
     return f"{'; '.join(shares)}; {cell['late']:.2f} ms late at the 99th percentile"
 
 
-def table(found):
-    """A row for each controller, kind of trace and of path: of each run, in percent; and what was by what was foretold,
-    the median."""
-    heads = ("sender", "traces", "R_m is of the", "solver's R_m: foretold", "served", "ratio")
-    yield "| " + " | ".join((*heads, "all: foretold", "served", "ratio", "ms late")) + " |\n" + "|---" * 10 + "|"
+def table(results):
+    """Yield two tables: one for the solver's R_m, and one for whole traces.
+
+    Each has a row for each controller, kind of trace and kind of R_m. A row has the share in each run in percent, and
+    the median ratio of the measured to the predicted share.
+    """
     keys = ("controller", "trace", "R_m")
-    for key in dict.fromkeys(tuple(cell[k] for k in keys) for cell in found):
-        mine = [cell for cell in found if tuple(cell[k] for k in keys) == key]
-        row = list(key)
-        for of in ("solver", "all"):
-            foretold, was = ([cell[column] for cell in mine] for column in (f"{of}_foretold", of))
-            row += [", ".join(f"{100 * x:.1f}" for x in each) for each in (foretold, was)]
-            row.append(f"{median(b / a for a, b in zip(foretold, was, strict=True)):.2f}")
-        yield "| " + " | ".join((*row, f"{max(cell['late'] for cell in mine):.2f}")) + " |"
+    for of, what in (("solver", "solver's R_m"), ("all", "whole traces")):
+        heads = (what, "traces", "R_m of the", "predicted", "measured", "ratio", "ms late")
+        yield "| " + " | ".join(heads) + " |\n" + "|---" * len(heads) + "|"
+        for key in dict.fromkeys(tuple(cell[k] for k in keys) for cell in results):
+            mine = [cell for cell in results if tuple(cell[k] for k in keys) == key]
+            predicted, measured = ([cell[column] for cell in mine] for column in (f"{of}_foretold", of))
+            shares = [", ".join(f"{100 * x:.1f}" for x in runs) for runs in (predicted, measured)]
+            ratio = median(b / a for a, b in zip(predicted, measured, strict=True))
+            late = max(cell["late"] for cell in mine)
+            yield "| " + " | ".join((*key, *shares, f"{ratio:.2f}", f"{late:.2f}")) + " |"
+        yield ""
 
 
 def main():
+    """Measure the missing cells, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("controllers", nargs="*", metavar="CONTROLLER", default=[*BY_WINDOW, *BY_RATE])
-    asked = parser.parse_args()
-    asked.folder.mkdir(parents=True, exist_ok=True)
-    file = asked.folder / "solver_emulated.json"
-    found = cells.results([*every(asked.controllers)], file, lambda cell: find(cell, asked.folder), told, in_time)
-    print("\n".join(table(found)))
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    file = options.folder / "solver_emulated.json"
+    results = cells.results(
+        [*every(options.controllers)], file, lambda cell: find(cell, options.folder), cell_line, in_time
+    )
+    print("\n".join(table(results)))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
-"""How little of the link cc_qdel uses in any step of any trace, once it knows so much of it: a bound of whole traces.
+"""Prove a lower bound of the link's use by cc_qdel in any step of any trace, once C_L is at least a share of C.
 
     python -m benchmarks.studies.solver_for_ever FOLDER [--seeds 0 1 2]
 
-The sender is cc_qdel as it runs, on the link of `solver_adversary.py`: from any state in which C_L is at least a share
-of C the solver says below which share of the link its third step is in no execution, and that C_L falls in none. So
-each step from then on uses as much, of traces of any length. Prints that, to a hundredth, and from which R_m on the
-learned traces of FOLDER are in such a state.
+The sender is cc_qdel with its actual behaviour, on the link of `solver_adversary.py`. Consider any state in which C_L
+is at least some share of C. The solver proves a lower bound of the link's use in the third step from such a state. It
+also proves that C_L never falls, so the state after every later step is such a state too. Therefore the bound is true
+of every later step, in traces of any length. The command prints the bound, rounded to a hundredth, and the R_m from
+which on the learned traces of FOLDER are in such a state.
 """
 
 import argparse
@@ -20,7 +21,7 @@ CONTROLLER, KNOWN, HORIZON = "cc_qdel_sender", (Fraction(1, 2), Fraction(3, 4)),
 
 
 def always(what, known, **options):
-    """The Worst of a condition, of executions that begin anywhere with such a C_L, in C."""
+    """Return the Worst of a condition over executions from any state in which C_L / C is at least `known`."""
     controller = begun(CONTROLLER).controller
     return cm.worst(
         controller.begun_anywhere([memory.name for memory in controller.state]),
@@ -32,8 +33,10 @@ def always(what, known, **options):
 
 
 def least(known, **options):
-    """Below which share of the link no third step from such a C_L on is, and no later one, as C_L does not fall; 0
-    where that is not told in time."""
+    """Return a lower bound of the share of the link that the third step from such a state uses.
+
+    The bound is true of all later steps too, because C_L does not fall. It is 0 if the solver did not decide in time.
+    """
     falls = always("C_L_f[0][-1] < C_L_f[0][0]", known, **options)
     if falls.some is not None or falls.verdict == cells.UNDECIDED:
         return Fraction(0)
@@ -41,11 +44,12 @@ def least(known, **options):
 
 
 def main():
+    """Print the bounds."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--seeds", type=int, nargs="+", default=(0, 1, 2))
-    asked = parser.parse_args()
-    traces = [play(begun(CONTROLLER), learned(CONTROLLER, seed, asked.folder)) for seed in asked.seeds]
+    options = parser.parse_args()
+    traces = [play(begun(CONTROLLER), learned(CONTROLLER, seed, options.folder)) for seed in options.seeds]
     for known in KNOWN:
         since = [next((t for t, C_L in enumerate(trace.columns["C_L"]) if C_L >= known), None) for trace in traces]
         used = [

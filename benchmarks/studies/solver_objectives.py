@@ -1,18 +1,18 @@
-"""The solver as the adversary, by other objectives than the link's use: loss, delay and unfairness.
+"""Use the solver as the adversary, with objectives other than the link's use: loss, delay and unfairness.
 
     python -m benchmarks.studies.solver_objectives FOLDER [CONTROLLER …] [--of loss delay share] [--seeds 0 1 2]
                                            [--timeout SECONDS]
 
-loss, delay: from the states of `solver_adversary.py`, of the next eight R_m, the most that is lost of what is sent, or
-the longest mean queueing delay, in R_m: by 30 random traces, their mean; by differential evolution for this objective;
-by the learned trace as it goes on, whose adversary aims at the link's use; by the solver, what its rates do when they
-are played; and above what no execution is, as it proves.
-share: two flows of a controller, on `smooth_windows_two_flows`, begin with windows of C·R_m/4 over an empty link of
-48 Mbit/s. The least share of what is served that one of them has in a few R_m, where the rate stays as it is, and where
-it is chosen within the budget.
+- loss, delay: over the next eight R_m from each state of `solver_adversary.py`, the largest lost share of the sent
+  bytes, or the longest mean queueing delay in R_m. The adversaries are 30 random traces (their mean), differential
+  evolution for this objective, the learned trace (whose adversary aims at the link's use), and the solver. For the
+  solver there are two values: the effect of its rates when they are played, and the proved upper bound.
+- share: two flows of a controller, on `smooth_windows_two_flows`, begin with windows of C·R_m/4 over an empty link of
+  48 Mbit/s. The table has the least share of the service that one of them gets in a few R_m, for a link of constant
+  rate, and for rates chosen within the budget.
 
-FOLDER/solver_objectives.json has what is found so far, from which the same command goes on; the traces are beside it.
-Prints a line for each state, and a table for each objective.
+FOLDER/solver_objectives.json has the results so far, and the same command resumes from them. The traces are in the same
+folder. The command prints a line for each state, and a table for each objective.
 """
 
 import argparse
@@ -32,7 +32,6 @@ from benchmarks.studies.solver_adversary import (
     RANDOM,
     STEPS,
     Clock,
-    asked_of,
     at_random,
     begun,
     evolved,
@@ -42,25 +41,26 @@ from benchmarks.studies.solver_adversary import (
     play,
     waits,
     whole,
+    worst_of,
 )
 
 CONTROLLERS, STEP = ("vegas", "bbr", "lp", "cc_qdel_sender", "cc_probe_slow_sender"), BEGIN
 
-#: Of each objective the condition that a window of the solver is worse than x; the most and the step of x; and how x is
-#: told.
+#: For each objective: the condition that a window of the solver is worse than x; the highest x and its resolution; and
+#: the text of x.
 OBJECTIVES = {
     "loss": (f"{grown('L')} > x * {grown('A')}", 1, "1/50", lambda x: f"{100 * x:.1f} %"),
     "delay": (f"{waits()} > x * {grown('S')}", 64, "1/8", lambda x: f"{x:.2f}"),
 }
 
-#: Two flows, of which controllers, for how many steps.
+#: The model of two flows, their controllers, the number of steps, and the rates.
 TWO, SHARED = "smooth_windows_two_flows", ("vegas", "lp", "aimd")
 SHARED_STEPS, SHARED_RESOLUTION, RATES = 5, "1/20", ("fixed", "chosen")
 EQUAL = "; ".join(f"c_f[{flow}][{t}] == 1/4" for flow in (0, 1) for t in (0, 1))
 
 
 def measured(of, sender):
-    """How bad a Stepwise is since the state that is compared, as a number."""
+    """Return the value of the objective for a Stepwise since the compared state; larger is worse."""
     if of == "delay":
         return sender.used(STEP)[1]
     lost, sent = (sender.columns[name][-1] - sender.columns[name][STEP] for name in "LA")
@@ -68,33 +68,33 @@ def measured(of, sender):
 
 
 def find(cell, folder, timeout):
-    """What is found of an objective, and seconds."""
+    """Compute a cell: the results for an objective, and seconds."""
     return (share if cell["of"] == "share" else compared)(cell, folder, timeout)
 
 
 def compared(cell, folder, timeout):
-    """What each adversary reaches from a state."""
+    """Compute what each adversary reaches from a state."""
     name, of, seed = cell.values()
     what, high, resolution, _ = OBJECTIVES[of]
     rates = learned(name, seed, folder)
     sender, rng = play(begun(name), rates[:STEP]), Random(STEP)
-    told = {"random": float(mean(measured(of, at_random(sender, rng, STEPS)) for _ in range(RANDOM)))}
-    told |= {"learned": float(measured(of, play(sender, rates[STEP : STEP + STEPS])))}
+    result = {"random": float(mean(measured(of, at_random(sender, rng, STEPS)) for _ in range(RANDOM)))}
+    result |= {"learned": float(measured(of, play(sender, rates[STEP : STEP + STEPS])))}
     clock = Clock()
-    played, _ = evolved(sender, lambda each: -float(measured(of, each)), seed, STEPS, POPULATION, atol=-1)
-    told |= {"genetic": float(measured(of, played)), "genetic_s": clock.lap()}
-    worst = asked_of(sender, what, high=high, resolution=resolution, solver=cm.SolverOptions(timeout=timeout))
-    told |= {**cells.edge(worst), "solver_s": clock.lap()}
+    played, _ = evolved(sender, lambda candidate: -float(measured(of, candidate)), seed, STEPS, POPULATION, atol=-1)
+    result |= {"genetic": float(measured(of, played)), "genetic_s": clock.lap()}
+    worst = worst_of(sender, what, high=high, resolution=resolution, solver=cm.SolverOptions(timeout=timeout))
+    result |= {**cells.edge(worst), "solver_s": clock.lap()}
     if worst.trace is None:
-        return told | {"alone": 0.0}
+        return result | {"alone": 0.0}
     trace = whole(sender, worst.trace)
     trace.save(folder / f"{name}_{seed}_{STEP}_{of}.json")
     alone = float(measured(of, follow(sender, worst)))
-    return told | {"replays": cm.replay(trace).outcome.value, "alone": alone}
+    return result | {"replays": cm.replay(trace).outcome.value, "alone": alone}
 
 
 def share(cell, folder, timeout):
-    """The least share of a flow."""
+    """Compute the least share of a flow."""
     given = [f"alpha == {PACKET}", EQUAL, "G[1] - G[0] == 1/2", *(["V[-1] == V[0]"] if cell["rate"] == "fixed" else [])]
     worst = cm.worst(
         cell["controller"],
@@ -111,45 +111,50 @@ def share(cell, folder, timeout):
     return cells.edge(worst) | {"replays": cm.replay(worst.trace).outcome.value}
 
 
-def table(found):
-    """Means over the states of each controller and objective; and the least shares of two flows."""
-    heads = ("objective", "controller", "states", "random", "genetic", "learned", "solver", "none above")
-    yield "| " + " | ".join((*heads, "seconds: genetic", "solver")) + " |\n" + "|---" * (len(heads) + 2) + "|"
-    for of, name in dict.fromkeys((cell["of"], cell["controller"]) for cell in found if cell["of"] in OBJECTIVES):
-        mine = [cell for cell in found if (cell["of"], cell["controller"]) == (of, name) and cell["none"] is not None]
-        reached = [mean(cell[how] for cell in mine) for how in ("random", "genetic", "learned", "alone")]
-        reached.append(mean(float(Fraction(cell["none"])) for cell in mine))
-        shown = [OBJECTIVES[of][-1](x) for x in reached]
-        seconds = [f"{mean(cell[how] for cell in mine):.0f}" for how in ("genetic_s", "solver_s")]
-        yield f"| {of} | {name} | {len(mine)} | " + " | ".join((*shown, *seconds)) + " |"
-    yield "\n| two flows of | rate | share: one below | none below | seconds |\n" + "|---" * 5 + "|"
-    for cell in (each for each in found if each["of"] == "share"):
+def table(results):
+    """Yield means over the states of each controller and objective, and the least shares of two flows."""
+    heads = ("random", "genetic", "learned", "solver", "proved", "genetic, s", "solver, s")
+    for of in dict.fromkeys(cell["of"] for cell in results if cell["of"] in OBJECTIVES):
+        yield f"| {of} of | " + " | ".join(heads) + " |\n" + "|---" * (1 + len(heads)) + "|"
+        bounded = [cell for cell in results if cell["of"] == of and cell["none"] is not None]
+        for name in dict.fromkeys(cell["controller"] for cell in bounded):
+            mine = [cell for cell in bounded if cell["controller"] == name]
+            reached = [mean(cell[how] for cell in mine) for how in ("random", "genetic", "learned", "alone")]
+            reached.append(mean(float(Fraction(cell["none"])) for cell in mine))
+            shown = [OBJECTIVES[of][-1](x) for x in reached]
+            seconds = [f"{mean(cell[how] for cell in mine):.0f}" for how in ("genetic_s", "solver_s")]
+            yield f"| {name} | " + " | ".join((*shown, *seconds)) + " |"
+        yield ""
+    yield "| two flows of | rate | share: trace below | proved | seconds |\n" + "|---" * 5 + "|"
+    for cell in (cell for cell in results if cell["of"] == "share"):
         sides = [f"{100 * float(Fraction(cell[side])):.0f} %" if cell[side] else "-" for side in ("some", "none")]
         yield f"| {cell['controller']} | {cell['rate']} | {' | '.join(sides)} | {cell['seconds']:.0f} |"
 
 
-def told(cell):
+def cell_line(cell):
+    """Return a cell as a line."""
     return f"{cells.text(cell, '?')}; {cell.get('replays', '')}"
 
 
 def main():
+    """Compute the missing cells, and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("controllers", nargs="*", metavar="CONTROLLER")
     parser.add_argument("--of", nargs="+", default=(*OBJECTIVES, "share"), choices=(*OBJECTIVES, "share"))
     parser.add_argument("--seeds", type=int, nargs="+", default=(0, 1, 2))
     parser.add_argument("--timeout", type=float, default=120, help="seconds for each question to the solver")
-    asked = parser.parse_args()
-    asked.folder.mkdir(parents=True, exist_ok=True)
-    file = asked.folder / "solver_objectives.json"
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    file = options.folder / "solver_objectives.json"
     every = []
-    for of in asked.of:
-        names = asked.controllers or (SHARED if of == "share" else CONTROLLERS)
+    for of in options.of:
+        names = options.controllers or (SHARED if of == "share" else CONTROLLERS)
         begins = [{"controller": name, "of": of} for name in names]
-        each = [{"rate": rate} for rate in RATES] if of == "share" else [{"seed": seed} for seed in asked.seeds]
-        every += [begin | more for begin, more in product(begins, each)]
-    found = cells.results(every, file, lambda cell: find(cell, asked.folder, asked.timeout), told)
-    print("\n".join(table(found)))
+        variants = [{"rate": rate} for rate in RATES] if of == "share" else [{"seed": seed} for seed in options.seeds]
+        every += [begin | more for begin, more in product(begins, variants)]
+    results = cells.results(every, file, lambda cell: find(cell, options.folder, options.timeout), cell_line)
+    print("\n".join(table(results)))
 
 
 if __name__ == "__main__":

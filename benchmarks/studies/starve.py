@@ -1,13 +1,13 @@
-"""Who starves: a table of controllers, each beside itself and beside AIMD.
+"""Find which flows starve: a table of controllers, each beside a second flow of itself and beside AIMD.
 
     python -m benchmarks.studies.starve [--folder FOLDER] [--timeout SECONDS] [CONTROLLER …]
 
-`cm.starve` decides each pair on its usual network, within so many seconds for all periods. A cell has the verdict, the
-share that the trace leaves to one flow, and how often the trace repeats itself; "fair" means that no flow has less than
-the edge in executions of the periods that were decided. The seconds are of the clock and of the processor.
+`cm.starve` decides each pair on the pair's default network. The time limit applies to all periods together. A cell has
+the verdict, the share that the trace leaves to one flow, and the period of the trace. "Fair" means that every flow has
+at least the edge in all executions of the decided periods. There are seconds by the clock and of processor time.
 
-FOLDER/starve.json has what is known so far, from which the same command resumes; pairs that were not decided are tried
-again. The traces are beside it. At the end starve.svg is drawn.
+FOLDER/starve.json has the results so far. The same command resumes from them, and tries undecided pairs again. The
+traces are in the same folder. At the end the command draws starve.svg.
 """
 
 import os
@@ -40,32 +40,33 @@ UNKNOWN = "unknown"
 
 
 def pairs(names):
-    """The keys of every cell: each beside itself first, as that is decided sooner."""
+    """Return the keys of every cell: first each controller beside itself, because that is decided sooner."""
     alike = [{"controller": name, "beside": name} for name in names]
     return alike + [{"controller": name, "beside": BESIDE} for name in names if name != BESIDE]
 
 
 def find(controller, beside, folder, timeout):
-    """What is kept of a Starvation; `why` if the pair cannot be on the network."""
+    """Return the stored form of a Starvation, or the reason `why` the pair cannot run on the network."""
     begin = process_time()
     try:
-        found = cm.starve(
+        starvation = cm.starve(
             controller, None if beside == controller else beside, solver=cm.SolverOptions(timeout=timeout)
         )
     except InputError as error:
         return {"why": error.message, "verdict": "refused"}
-    if found.trace:
-        found.trace.save(folder / f"{controller}-{beside}.json")
+    if starvation.trace:
+        starvation.trace.save(folder / f"{controller}-{beside}.json")
     cell = {
-        "verdict": found.verdict,
-        "on": found.on,
-        "share": None if found.share is None else str(found.share),
-        "flow": found.least and found.least.controller,
-        "period": found.attempt.period if found.attempt else None,
+        "verdict": starvation.verdict,
+        "on": starvation.on,
+        "share": None if starvation.share is None else str(starvation.share),
+        "flow": starvation.least and starvation.least.controller,
+        "period": starvation.attempt.period if starvation.attempt else None,
         "attempts": [
-            [each.period, each.why or each.worst.sentence(), round(each.seconds, 1)] for each in found.attempts
+            [attempt.period, attempt.why or attempt.worst.sentence(), round(attempt.seconds, 1)]
+            for attempt in starvation.attempts
         ],
-        "seconds": round(found.seconds, 1),
+        "seconds": round(starvation.seconds, 1),
         "processor_seconds": round(process_time() - begin, 1),
         "load": round(os.getloadavg()[0], 1),
     }
@@ -73,7 +74,7 @@ def find(controller, beside, folder, timeout):
 
 
 def share_of(cell):
-    """The share of the flow that is served least, in words."""
+    """Return in words the share of the flow that gets the least service."""
     share = 100 * float(Fraction(cell["share"]))
     long = "in one window"
     if cell["period"]:
@@ -82,8 +83,8 @@ def share_of(cell):
     return f"{share:.2g} %{whose}, {long}"
 
 
-def told(cell):
-    """A cell of the table."""
+def cell_text(cell):
+    """Return a cell of the table."""
     if cell["verdict"] == "refused":
         return "refused"
     shown = f": {share_of(cell)}" if cell["share"] else ""
@@ -91,7 +92,7 @@ def told(cell):
 
 
 def tried(cell):
-    """The outcome of each attempt, by period."""
+    """Return the outcome of each attempt, by period."""
     if cell["verdict"] == "refused":
         return cell["why"]
     words = {"no execution": "none", "timed out": "timed out"}
@@ -102,17 +103,17 @@ def _edge(says):
     return says.split(" of what was served")[0].split("; of what is worse")[0]
 
 
-def table(found):
-    """The table, Markdown."""
+def table(results):
+    """Return the table in Markdown."""
     lines = [
         "| controller | beside | verdict: lesser share, repeated | by period | buffer | seconds (processor) |",
         "|---|---|---|---|---|---|",
     ]
-    for cell in found:
+    for cell in results:
         beside = "itself" if cell["beside"] == cell["controller"] else cell["beside"]
         buffer = cell["on"].split("buffer ")[1].split(",")[0] if "on" in cell else ""
         seconds = f"{cell['seconds']} ({cell['processor_seconds']})" if "seconds" in cell else ""
-        row = [cell["controller"], beside, told(cell), tried(cell), buffer, seconds]
+        row = [cell["controller"], beside, cell_text(cell), tried(cell), buffer, seconds]
         lines.append("| " + " | ".join(row) + " |")
     return "\n".join(lines)
 
@@ -124,18 +125,18 @@ def draw(folder, file):
 
 
 def main():
-    """Decide the pairs that are not known, print the table, and draw."""
-    asked = cells.arguments(__doc__, CONTROLLERS, folder="starve", timeout=TIMEOUT, each="pair")
-    found = cells.results(
-        pairs(asked.controllers),
-        asked.folder / "starve.json",
-        lambda cell: find(**cell, folder=asked.folder, timeout=asked.timeout),
-        told,
+    """Decide the missing pairs, print the table, and draw."""
+    options = cells.arguments(__doc__, CONTROLLERS, folder="starve", timeout=TIMEOUT, each="pair")
+    results = cells.results(
+        pairs(options.controllers),
+        options.folder / "starve.json",
+        lambda cell: find(**cell, folder=options.folder, timeout=options.timeout),
+        cell_text,
         lambda cell: cell["verdict"] != UNKNOWN,
     )
-    print(table(found))
-    if asked.controllers[0] == CONTROLLERS[0]:
-        draw(asked.folder, asked.folder / "starve.svg")
+    print(table(results))
+    if options.controllers[0] == CONTROLLERS[0]:
+        draw(options.folder, options.folder / "starve.svg")
 
 
 if __name__ == "__main__":

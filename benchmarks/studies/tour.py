@@ -1,11 +1,11 @@
-"""How a reader who follows a run is led through ccmatic: from function to function, in the order of first calls.
+"""Measure the path through ccmatic's code of a reader who follows a run and reads each function at its first call.
 
     python -m benchmarks.studies.tour [--json] [--proof FILE]
 
-A room is what stands at the root of ccmatic/, a package or a module. Its floor is the longest chain of imports below
-it. A room is numbered as often as the tour comes to it: `stays` are all of these, `climbs` those that come from a lower
-floor, `returns` those to a room seen before. What runs on import, and definitions, are left out; a
-comprehension or a lambda is read where it stands, and is no function to go to.
+A room is a package or module at the root of ccmatic/. Its floor is the length of the longest chain of imports below it.
+The tour lists a room each time it enters it. `stays` counts all entries, `climbs` the entries from a lower floor, and
+`returns` the entries to a room that the tour visited before. Definitions, and code that runs at import, are left out. A
+comprehension or a lambda belongs to the function around it.
 """
 
 import argparse
@@ -28,7 +28,7 @@ TARDY = "def rate(R_m, MSS):\n    return MSS / R_m\n"
 
 
 def commands(proof):
-    """What is run, by name: each a sequence of command lines."""
+    """Return the commands by name, each a sequence of command lines."""
     Path("tardy.py").write_text(TARDY)
     return {
         "verify": [["verify", "cc_qdel", "--model", "ccac", "--buffer", "infinite", "--horizon", "5"]],
@@ -41,13 +41,13 @@ def commands(proof):
 
 
 def room(file):
-    """What stands at the root of ccmatic/ that a file belongs to, or None."""
+    """Return the room of a file; None outside ccmatic/."""
     path = Path(file)
     return path.relative_to(ENGINE).parts[0].removesuffix(".py") if path.is_relative_to(ENGINE) else None
 
 
 class Tour:
-    """The rooms of a run, in the order in which it comes to functions that it has not called before."""
+    """The rooms of a run, in the order in which the run first calls each function."""
 
     def __init__(self):
         self.rooms, self._seen, self._importing = [], set(), 0
@@ -72,16 +72,16 @@ class Tour:
 
 
 def floors():
-    """The floor of each room, by the imports of its files."""
+    """Return the floor of each room, by the imports of its files."""
     below = {}
     for file in ENGINE.rglob("*.py"):
-        found = below.setdefault(room(file), set())
+        imports = below.setdefault(room(file), set())
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "ccmatic":
                 parts = node.module.split(".")[1:]
-                found.update([parts[0]] if parts else [alias.name for alias in node.names])
+                imports.update([parts[0]] if parts else [alias.name for alias in node.names])
             elif isinstance(node, ast.Import):
-                found.update(alias.name.split(".")[1] for alias in node.names if alias.name.startswith("ccmatic."))
+                imports.update(alias.name.split(".")[1] for alias in node.names if alias.name.startswith("ccmatic."))
 
     @functools.cache
     def floor(name):
@@ -91,7 +91,7 @@ def floors():
 
 
 def counts(rooms, level):
-    """Stays, climbs and returns."""
+    """Count stays, climbs and returns."""
     steps = list(pairwise(rooms))
     return {
         "rooms": len(set(rooms)),
@@ -102,8 +102,8 @@ def counts(rooms, level):
 
 
 def tour(lines):
-    """The rooms of some command lines."""
-    with Tour() as found:
+    """Return the rooms of a sequence of command lines."""
+    with Tour() as guide:
         for line in lines:
             sys.argv = ["ccmatic", *line]
             with contextlib.redirect_stdout(io.StringIO()):
@@ -112,24 +112,24 @@ def tour(lines):
                 except SystemExit as ended:
                     if ended.code == 2:
                         raise RuntimeError(f"ccmatic {' '.join(line)} was refused") from None
-    return found.rooms
+    return guide.rooms
 
 
 def main():
     """Print a line for each tour."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true", help="with the rooms in order")
-    parser.add_argument("--proof", type=Path, default=PROOF, help="in place of tests/proofs/drains.py")
+    parser.add_argument("--json", action="store_true", help="print JSON with the rooms in order")
+    parser.add_argument("--proof", type=Path, default=PROOF, help="another proof than tests/proofs/drains.py")
     arguments = parser.parse_args()
     level, proof = floors(), arguments.proof.resolve()
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         for name, lines in commands(proof).items():
             rooms = tour(lines)
-            found = counts(rooms, level)
+            numbers = counts(rooms, level)
             if arguments.json:
-                print(json.dumps({"tour": name, **found, "order": rooms}))
+                print(json.dumps({"tour": name, **numbers, "order": rooms}))
             else:
-                print(f"{name:<14}" + "  ".join(f"{value:>3} {what}" for what, value in found.items()))
+                print(f"{name:<14}" + "  ".join(f"{value:>3} {what}" for what, value in numbers.items()))
 
 
 if __name__ == "__main__":

@@ -1,14 +1,15 @@
-"""The worst that networks can do to controllers: a table, and a figure.
+"""Compute the worst effects that networks can have on controllers: a table, and a figure.
 
     python -m benchmarks.studies.worst [--folder FOLDER] [--timeout SECONDS] [CONTROLLER …]
 
-Of each controller, on each model and buffer (C·R_m): the least utilisation, the most that is lost in an R_m, and the
-most that waits (C·R_m), over one window of 5 steps from an empty start, and for ever, in executions that repeat
-themselves. Senders by a window are on `ideal_windows` where it says `ideal`, and so on. "1 … 0.95" is an edge: nothing
-is worse than the first number, and a trace is worse than the second.
+For each controller, model and buffer (in C·R_m), the table has the lowest utilisation, the most bytes lost in an R_m,
+and the most waiting bytes (in C·R_m). Each value is over one window of 5 steps from an empty start, and over executions
+that repeat for ever. If the table says `ideal`, window senders run on `ideal_windows`; the same is true of the other
+models. Tables show the proved side of each edge: no execution is worse, but a trace is worse than the next value of the
+search. The progress lines show both sides.
 
-FOLDER/worst.json has what is found so far, from which the same command goes on; the traces are beside it. At the end
-worst.svg is drawn.
+FOLDER/worst.json has the results so far, and the same command resumes from them. The traces are in the same folder. At
+the end the command draws worst.svg.
 """
 
 from fractions import Fraction
@@ -28,30 +29,39 @@ BUFFERS = ("infinite", "2", "1", "1/4")
 MEASURES = {"utilisation": {}, "loss": {"high": 4}, "queue": {"high": 8}}
 HORIZON, RESOLUTION = 6, "1/20"
 
-#: After how many steps each may be as it was: BBR's cycle has 4, or 8; a window that goes up and down needs them even.
+#: The period of each in steps: BBR's cycle has 4, or 8; a window that goes up and down needs an even period.
 PERIODS = {**dict.fromkeys(WINDOWS, 4), **dict.fromkeys(COPAS, 6), "bbr_v1": 8, "constant_window": 3}
 PERIOD = 3
 
-COLOURS = {"one window": traces.NETWORK, "for ever": traces.SENDER}
+DURATIONS = ("one window", "for ever")
 
-#: What is given: packets that are not large, or the window, which is a packet. In one window a sender that has a window
-#: begins with C·R_m at most, for two steps, and until it has seen enough to decide.
+#: The colour of each network, and the axis of each measure, in the drawing.
+NETWORKS = dict(zip(MODELS, (traces.TRUTH, traces.PROBE, traces.SENDER, traces.LOSS, traces.BELIEF), strict=True))
+LABELS = {
+    "utilisation": "lowest share of the link",
+    "loss": "most bytes lost per $R_m$ (C·$R_m$)",
+    "queue": "most bytes that wait (C·$R_m$)",
+}
+KEY = "filled: for ever; hollow: one window"
+
+#: The conditions: packets are small, or the window is a packet. In one window, a sender with a window begins with at
+#: most C·R_m, for two steps, and until it has observed enough to decide.
 PACKETS = {"constant_window": "alpha == 2"}
 SMALL, BEGINS = "alpha < 1/4", "ALLT(0, {}, lambda t: c_f[0][t] <= C * R)"
 
 
 def every(names):
-    """The keys of every cell."""
+    """Yield the keys of every cell."""
     for name in names:
         for model in MODELS:
             for buffer in BUFFERS:
                 for of in MEASURES:
-                    for how in COLOURS:
+                    for how in DURATIONS:
                         yield {"controller": name, "model": model, "buffer": buffer, "of": of, "how": how}
 
 
 def find(cell, folder, timeout):
-    """What is found: `none` and `some`, text or None, with the verdict; or `why` there is nothing to be found."""
+    """Compute a cell: `none` and `some`, as text or None, with the verdict; or the reason `why` there is no result."""
     name, period = cell["controller"], None
     if cell["how"] == "for ever":
         period = PERIODS.get(name, PERIOD)
@@ -66,13 +76,13 @@ def find(cell, folder, timeout):
     given = [PACKETS.get(name, SMALL)] if network.model.windows else []
     if given and period is None and name not in PACKETS:
         given.append(BEGINS.format(max(2, undecided(controller, query))))
-    asked = {"given": "; ".join(given), "period": period, "start": "any" if period else "empty"}
+    setting = {"given": "; ".join(given), "period": period, "start": "any" if period else "empty"}
     try:
         worst = cm.worst(
             name,
             network,
             cell["of"],
-            **asked,
+            **setting,
             **MEASURES[cell["of"]],
             resolution=RESOLUTION,
             solver=cm.SolverOptions(timeout=timeout),
@@ -85,71 +95,109 @@ def find(cell, folder, timeout):
 
 
 def undecided(controller, query):
-    """How many steps pass before a controller decides, its state being as at first."""
+    """Return how many steps pass before a controller decides, with its state unchanged."""
     laws = controller.laws(query.execution(state=controller.state).flows[0])
     return len({t for name, t, _ in laws if name.endswith("_is_as_at_first")})
 
 
-def told(cell):
-    """A cell of the table, in a few characters: the two sides of the edge, the one that is forced last."""
+def cell_text(cell):
+    """Return a cell of the table in a few characters: both sides of the edge, last the one beyond which a trace is."""
     return cells.text(cell, "<" if cell["of"] == "utilisation" else ">")
 
 
-def rows(found):
-    """(controller, model, buffer, its cells) for those that there is anything to be found of."""
-    for key, several in groupby(found, lambda cell: (cell["controller"], cell["model"], cell["buffer"])):
+def rows(results):
+    """Yield (controller, model, buffer, cells) for each combination with results."""
+    for key, several in groupby(results, lambda cell: (cell["controller"], cell["model"], cell["buffer"])):
         mine = list(several)
         if any(cell.get("why") != "not for this model" for cell in mine):
             yield *key, mine
 
 
-def table(found):
-    """The table, Markdown."""
-    heads = [f"{of}, {how}" for of in MEASURES for how in COLOURS]
-    lines = ["| controller | model | buffer | " + " | ".join(heads) + " |", "|---" * (3 + len(heads)) + "|"]
-    for *key, mine in rows(found):
-        lines.append("| " + " | ".join([*key, *map(told, mine)]) + " |")
-    return "\n".join(lines)
+def tables(results):
+    """Return the tables in Markdown by (measure, duration), one column per buffer; models with equal rows share one."""
+    shown = {(*key, cell["of"], cell["how"]): proved(cell) for *key, mine in rows(results) for cell in mine}
+    models = dict.fromkeys(key[:2] for key in shown)
+    lines = {}
+    for of in MEASURES:
+        for how in DURATIONS:
+            shared = {}
+            for name, model in models:
+                row = tuple(shown[name, model, buffer, of, how] for buffer in BUFFERS)
+                shared.setdefault((name, row), []).append(model)
+            lines[of, how] = "\n".join([
+                "| controller | networks | " + " | ".join(BUFFERS) + " |",
+                "|---" * (2 + len(BUFFERS)) + "|",
+                *("| " + " | ".join([name, ", ".join(on), *row]) + " |" for (name, row), on in shared.items()),
+            ])  # fmt: skip
+    return lines
 
 
-def draw(found, file):
-    """Each edge as a line between its sides, for one window and, below it, for ever; an arrow where the range ends."""
-    shown = list(rows(found))
-    with traces.figure(file, (10, 1 + 0.24 * len(shown))) as figure:
-        panels = figure.subplots(1, len(MEASURES), sharey=True)
-        for axes, of in zip(panels, MEASURES, strict=True):
-            for place, (*_, mine) in enumerate(shown):
-                for cell in mine:
-                    if cell["of"] == of and (cell.get("none") or cell.get("some")):
-                        _edge(axes, place, cell)
-            axes.set(xlabel=of + ("" if of == "utilisation" else " (C·R_m)"))
-            axes.grid(alpha=0.3)
-        for how, colour in COLOURS.items():
-            panels[0].plot([], [], color=colour, linewidth=3, label=how)
-        figure.legend(loc="outside upper center", ncols=2)
-        panels[0].set_yticks(range(len(shown)), [" ".join(key) for *key, _ in shown], fontsize=7)
-        panels[0].invert_yaxis()
+def proved(cell):
+    """Return the proved side of a cell: no execution is worse. Without a "?", a trace is one RESOLUTION worse."""
+    if "why" in cell:
+        return "–"
+    unsure = "" if cells.is_decided(cell) else " ?"
+    if cell["none"] is None:
+        return f"> {float(Fraction(cell['some'])):g}{unsure}" if cell["some"] else "?"
+    return f"{float(Fraction(cell['none'])):g}{unsure}"
+
+
+def draw(results, file):
+    """Draw each edge as a line between its sides: a panel per measure and buffer, a row per controller.
+
+    A line's colour shows the network. Thin lines are edges over one window; the thick lines below them are edges over
+    executions that repeat. An arrow marks an open end.
+    """
+    names = list(dict.fromkeys(name for name, *_ in rows(results)))
+    with traces.figure(file, (10, 2.2 + 0.72 * len(names))) as figure:
+        panels = figure.subplots(len(MEASURES), len(BUFFERS), sharey=True, sharex="row")
+        for line, (of, label) in zip(panels, LABELS.items(), strict=True):
+            for axes, buffer in zip(line, BUFFERS, strict=True):
+                _panel(axes, names, [c for c in results if (c["of"], c["buffer"]) == (of, buffer)])
+                axes.set_xlabel(label, fontsize=8)
+                size = buffer if buffer == "infinite" else f"{buffer} C·$R_m$"
+                axes.set_title(f"buffer {size}", loc="left", fontsize=9, fontweight="bold")
+        panels[0][0].invert_yaxis()
+        keys = [panels[0][0].plot([], [], color=colour, lw=3, label=model)[0] for model, colour in NETWORKS.items()]
+        figure.legend(handles=keys, loc="outside upper center", ncols=len(keys), title=KEY)
+
+
+def _panel(axes, names, drawn):
+    """Draw the cells of a measure and a buffer."""
+    for cell in drawn:
+        if cell.get("none") or cell.get("some"):
+            place = names.index(cell["controller"]) + 0.16 * (list(NETWORKS).index(cell["model"]) - 2)
+            _edge(axes, place, cell)
+    for place in range(1, len(names)):
+        axes.axhline(place - 0.5, color="#dddddd", lw=0.6)
+    axes.set_yticks(range(len(names)), names, fontsize=8)
+    axes.tick_params(labelsize=8, length=0)
+    axes.spines["left"].set_visible(False)
+    axes.grid(axis="x", color="#e6e6e6")
 
 
 def _edge(axes, place, cell):
     low, high = sorted(float(Fraction(x)) for x in (cell["none"] or cell["some"], cell["some"] or cell["none"]))
     beyond = cell["none"] is None and cell["of"] != "utilisation"
-    y, colour = place + (0.15 if cell["how"] == "for ever" else -0.15), COLOURS[cell["how"]]
-    axes.plot([low, high], [y, y], color=colour, linewidth=3)
-    axes.plot(high, y, ">" if beyond else "o", color=colour, markersize=4)
+    for_ever = cell["how"] == "for ever"
+    y, colour = place + (0.04 if for_ever else -0.04), NETWORKS[cell["model"]]
+    axes.plot([low, high], [y, y], color=colour, lw=2.4 if for_ever else 0.9)
+    fill = colour if for_ever else "white"
+    axes.plot(high, y, ">" if beyond else "o", color=colour, markersize=3.2, markerfacecolor=fill, markeredgewidth=0.8)
 
 
 def main():
-    """Find what is not known yet; print the table, and draw."""
-    asked = cells.arguments(__doc__, CONTROLLERS, folder="worst", timeout=30)
-    found = cells.results(
-        every(asked.controllers),
-        asked.folder / "worst.json",
-        lambda cell: find(cell, asked.folder, asked.timeout),
-        told,
+    """Compute the missing cells; print the table, and draw."""
+    options = cells.arguments(__doc__, CONTROLLERS, folder="worst", timeout=30)
+    results = cells.results(
+        every(options.controllers),
+        options.folder / "worst.json",
+        lambda cell: find(cell, options.folder, options.timeout),
+        cell_text,
     )
-    print(table(found))
-    draw(found, asked.folder / "worst.svg")
+    for (of, how), lines in tables(results).items():
+        print(f"{of}, {how}", lines, "", sep="\n")
+    draw(results, options.folder / "worst.svg")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
-"""How long exported C takes: a decision, and an acknowledgement with all that it moves, for every shipped controller.
+"""Measure how long exported C code takes for one decision and for one packet, for each shipped controller.
 
-usage: python -m benchmarks.timings.export [CONTROLLER…]
+    python -m benchmarks.timings.export [CONTROLLER…]
+
+The time of a packet includes every update that the packet causes.
 """
 
 import sys
@@ -11,7 +13,7 @@ from ccmatic.exporting import header
 
 
 def main():
-    """Print a line a controller."""
+    """Print a line per controller."""
     decides = "ccm_decide(&s.w.beliefs[i % CCM_STEPS], 1500, 0)", "s.w.beliefs[i % CCM_STEPS].C_L ^= i & 255"
     for name in sys.argv[1:] or definitions.shipped("synthesized"):
         decision, packet = measure(header.make(name), *decides, times=10_000_000)

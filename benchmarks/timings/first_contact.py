@@ -1,11 +1,10 @@
-"""Which questions about CUBIC, BBR and controllers that compare delays have an answer in time.
+"""Measure which questions about CUBIC, BBR and controllers that compare delays the solver decides in time.
 
     python -m benchmarks.timings.first_contact TABLE [--timeout SECONDS]
 
-TABLE: horizons   questions about CUBIC and BBR, by the horizon
-       steps      questions about Vegas and HyStart over four R_m, by the steps in an R_m
-
-Prints a table: the answer to each question, the seconds that it took, and the processor's.
+TABLE is `horizons` or `steps`. `horizons` asks about CUBIC and BBR with different horizons. `steps` asks about Vegas
+and HyStart over four R_m, with different numbers of steps per R_m. The command prints a table: the answer to each
+question, its seconds by the clock, and its seconds of processor time.
 """
 
 import argparse
@@ -18,11 +17,11 @@ from ccmatic.verification import Judge
 
 CONTROLLERS, HORIZONS, STEPS, ROUND_TRIPS = ("cubic", "cubic_20ms", "bbr", "bbr_v1"), (3, 5, 7, 9), (1, 2, 4), 4
 
-#: Conditions by what they say; `given` goes with all.
+#: The conditions by their meaning. EMPTY holds in all questions.
 EMPTY = "L[0] == 0"
 ASKED = {
     "less than 1/10 of the link is used": "S[T-1] - S[0] < 1/10 * C * (T-1)",
-    "less than 7/10 of a window stay where a loss is found": (
+    "the window falls below 7/10 of its size when a loss is detected": (
         "ANYT(2, T, lambda t: And(Ld_f[0][t] > Ld_f[0][t-1], Not(timeout_f[0][t]), c_f[0][t] < 7/10 * c_f[0][t-1]))"
     ),
 }
@@ -33,8 +32,10 @@ DELAYED = {
 
 
 def answered(controller, model, horizon, what, timeout):
-    """The verdict on a controller, and the seconds: those of a clock and the processor's. A dash where it decides at no
-    step."""
+    """Return the verdict on a controller, the seconds by the clock, and the seconds of processor time.
+
+    A dash means that the controller decides at no step.
+    """
     thresholds = {"what": what, "given": EMPTY}
     query = make(model, "1", horizon, property="avoids", thresholds=thresholds).of_small_packets()
     begun, used = time.monotonic(), time.process_time()
@@ -49,7 +50,7 @@ def answered(controller, model, horizon, what, timeout):
 
 
 def by_horizon(timeout):
-    """Lines of the table `horizons`."""
+    """Yield the lines of the table `horizons`."""
     yield "controller", "avoided", *(f"T = {horizon}" for horizon in HORIZONS)
     for controller in CONTROLLERS:
         for name, what in ASKED.items():
@@ -58,21 +59,22 @@ def by_horizon(timeout):
 
 
 def by_steps(timeout):
-    """Lines of the table `steps`."""
+    """Yield the lines of the table `steps`."""
     yield "controller", "avoided", *(f"R = {R}" for R in STEPS)
     for controller in ("vegas", "hystart"):
         for name, what in DELAYED.items():
-            asked = ((f"ccac_windows:R={R}", ROUND_TRIPS * R + 1) for R in STEPS)
-            cells = (answered(controller, model, horizon, what, timeout) for model, horizon in asked)
+            networks = ((f"ccac_windows:R={R}", ROUND_TRIPS * R + 1) for R in STEPS)
+            cells = (answered(controller, model, horizon, what, timeout) for model, horizon in networks)
             yield controller, name, *cells
 
 
 def main():
+    """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("table", choices=("horizons", "steps"))
     parser.add_argument("--timeout", type=float, default=60, help="seconds for a question")
-    asked = parser.parse_args()
-    for line in {"horizons": by_horizon, "steps": by_steps}[asked.table](asked.timeout):
+    options = parser.parse_args()
+    for line in {"horizons": by_horizon, "steps": by_steps}[options.table](options.timeout):
         print("|", " | ".join(line), "|", flush=True)
 
 

@@ -1,6 +1,8 @@
-"""How long `ccmatic fit` takes for a log of so many packets, on both models, as a whole and in windows.
+"""Measure how long `ccmatic fit` takes for a log, on both models, as a whole and in windows.
 
-usage: python -m benchmarks.timings.fit [PACKETS]    (10^7 by default)
+    python -m benchmarks.timings.fit [PACKETS]
+
+PACKETS is the number of packets in the log, 10^7 by default.
 """
 
 import resource
@@ -11,12 +13,12 @@ import numpy as np
 
 from ccmatic.fitting import MODELS, fit, packet_log
 
-#: Bytes per second; seconds of propagation and of jitter.
+#: The rate in bytes per second; propagation and jitter in seconds.
 RATE, PROPAGATION, JITTER = 12_500_000, 0.04, 0.01
 
 
 def log(packets):
-    """Of a link of 100 Mbit/s, at 90 % of it in bursts, with packets of three sizes."""
+    """Return the log of a link of 100 Mbit/s. Bursts of packets of three sizes use 90 % of it."""
     random = np.random.default_rng(1)
     size = random.choice([40, 600, 1500, 1500], packets)
     loads = random.choice([0.05, 2.5], packets // 50 + 1, p=[0.6, 0.4]).repeat(50)[:packets]
@@ -28,16 +30,14 @@ def log(packets):
 
 
 def main(packets):
-    """Print seconds of a processor for each model, and of the clock, and the memory that was taken."""
+    """Print the processor seconds for each model, the total by the clock, and the memory."""
     made = log(packets)
     begun = time.perf_counter(), time.process_time()
     for model in MODELS:
         before = time.process_time()
-        (found,) = fit(made, (model,)).fits
+        (fit_,) = fit(made, (model,)).fits
         seconds = time.process_time() - before
-        print(
-            f"{model}: {packets} packets, {len(found.jitters)} windows: {seconds:.1f} s, D {found.jitter * 1e3:.3f} ms"
-        )
+        print(f"{model}: {packets} packets, {len(fit_.jitters)} windows: {seconds:.1f} s, D {fit_.jitter * 1e3:.3f} ms")
     clock, processor = time.perf_counter() - begun[0], time.process_time() - begun[1]
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(f"together {processor:.1f} s of a processor, {clock:.1f} s on the clock, {peak:.2g} GiB")

@@ -1,23 +1,25 @@
-"""The highest rate of a single flow on this machine, by who sends it: the second cause that Ghermezian et al. name for
-what their policy has of 10 Gbit/s, limits of user space.
+"""Measure the highest rate of a single flow on this machine, for each kind of sender.
 
     python -m benchmarks.timings.highest_rate [--runs N] [--seconds S]
 
-As root. Two namespaces and a veth between them, which limits and delays nothing; packets of 1500 bytes. Each sender
-wants more than it can send: the policy is Aurora's network, 32-16 on ten of its vectors, which decides each 20 ms, the
-R_m of the paper's path, and whose last bias makes that the largest action, 25 % more.
+Ghermezian et al. name the limits of user space as the second cause of their policy's low rate on 10 Gbit/s. The command
+needs root. It connects two namespaces by a veth that neither limits nor delays packets, which have 1500 bytes. Each
+sender tries to send more than it can. The policy is Aurora's network, with layers of 32 and 16 on ten observation
+vectors. It decides every 20 ms, the R_m of the paper's path. Its last bias makes it always choose the largest action, a
+rate 25 % higher.
 
-  policy in C       `ccmatic export --target udp`: a system call a packet
-  policy in Python  python_sender.py, which does the same by JAX
-  BPF, by packet    a congestion control of `--target bpf` that asks for 100,000 packets in R_m, a segment at a time
-  BPF               the same as the kernel sends by default, up to 64 KB at once (GSO)
-  cubic             the kernel's own, for comparison
+- policy in C: `ccmatic export --target udp`, with a system call per packet.
+- policy in Python: python_sender.py, which computes the same policy with JAX.
+- BPF, by packet: a congestion control of `--target bpf` that wants 100,000 packets in R_m, one segment at a time.
+- BPF: the same congestion control, while the kernel sends up to 64 KB at once (GSO), as by default.
+- cubic: the kernel's CUBIC, for comparison.
 
-All run at a real-time priority, each with a receiver that acknowledges each packet, or TCP's. Printed are medians of
-the runs, each measured for so many seconds after a warm-up: Gbit/s that were sent, with Ethernet's headers, and the
-least and the most of the runs; what share of the packets was lost, or sent again by TCP; thousand packets a second;
-microseconds of a processor that a packet took the sender and the receiver, with the softirqs in them; the sender's
-share of a processor. Then what an inference takes in C and in JAX."""
+All senders run at a real-time priority. The receiver is TCP's, or a program that acknowledges each packet. A run is
+measured for some seconds after a warm-up. The command prints medians of the runs: the sent Gbit/s, with Ethernet's
+headers, and the least and the most of the runs; the share of packets lost, or sent again by TCP; thousand packets per
+second; microseconds of processor time per packet for the sender and the receiver, with their softirqs; and the sender's
+share of a processor. Then it prints the time of an inference in C code and in JAX.
+"""
 
 import argparse
 import os
@@ -43,23 +45,23 @@ from ccmatic.runtime import build
 
 PORT, STEP, ALWAYS = 5001, 0.02, 1e3
 
-#: While rates climb by 25 % each STEP.
+#: Seconds in which rates climb by 25 % per STEP.
 WARM_UP = 4
 
-#: The number in a device's line of /proc/net/dev.
+#: The position of the sent bytes in a device's line of /proc/net/dev.
 BYTES_SENT = 9
 
 AS_MUCH_AS_CAN_BE = "def rate(MSS, R_m):\n    return 100000 * MSS / R_m\n"
 
 LINE = "{0:5.2f} [{6:.2f} … {7:.2f}] Gbit/s  {1:6.1%}  {2:5.0f} k/s  {3:5.2f} us + {4:5.2f} us  {5:4.0%}"
 
-#: Runs a command at a real-time priority.
+#: The prefix that runs a command at a real-time priority.
 FIRST = ["chrt", "--fifo", "1"]
 
 
 @contextmanager
 def veth():
-    """Two namespaces with a veth between them: their names, and a folder."""
+    """Make two namespaces with a veth between them; yield their names, and a folder."""
     machine.remove_what_is_left()
     mark = f"ccm-{os.getpid()}-"
     with tempfile.TemporaryDirectory(prefix=mark) as folder:
@@ -80,12 +82,17 @@ def veth():
 
 
 def ip(*words):
+    """Run an `ip` command."""
     subprocess.run(["ip", *words], check=True)
 
 
 def counted(namespace):
-    """Of a namespace with one command, so far: bytes and packets sent, packets lost (sent again, or for which there was
-    no room in a socket), seconds of processors that it took; and the time."""
+    """Return the counts of a namespace that runs one command, since the namespace began.
+
+    Returns:
+        Bytes and packets sent; packets lost (sent again, or without room in a socket); the command's seconds of
+        processor time; and the time.
+    """
     pids = subprocess.run(["ip", "netns", "pids", namespace], capture_output=True, text=True, check=True).stdout.split()
     tasks = [task for pid in pids for task in Path(f"/proc/{pid}/task").iterdir()]
     took = sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
@@ -102,8 +109,12 @@ def counted(namespace):
 
 
 def run(sender, receiver, seconds):
-    """Of commands: Gbit/s, share lost, thousand packets a second, microseconds that a packet takes the sender and the
-    receiver, the sender's share of a processor."""
+    """Run a sender and a receiver.
+
+    Returns:
+        Gbit/s, lost share, thousand packets per second, microseconds per packet of the sender and of the receiver, the
+        sender's share of a processor.
+    """
     with veth() as (*names, folder), ExitStack() as stack:
         stack.enter_context(machine.Process("the receiver", FIRST + receiver, folder, names[1])).wait_until_ready()
         sending = stack.enter_context(machine.Process("the sender", FIRST + sender, folder, names[0]))
@@ -119,7 +130,10 @@ def run(sender, receiver, seconds):
 
 
 def senders(policy, seconds, folder):
-    """Yields of each its name, and the commands that send and receive, while it can be used. policy: its file."""
+    """Yield the name of each sender and its commands that send and receive. They can be used until the next one.
+
+    `policy` is the policy's file.
+    """
     files.write(policies.exported(policies.load(policy)), "udp", folder / "udp")
     program, receiver = build.build_udp(folder / "udp")
     to = [machine.RECEIVER, PORT]
@@ -142,10 +156,13 @@ def senders(policy, seconds, folder):
 
 
 def inference(policy):
-    """Nanoseconds in C, and in JAX."""
+    """Return the nanoseconds of an inference in C code, and in JAX."""
     in_c, _ = measure(policies.exported(policy), *INFERS, times=20_000)
-    seen, network = np.ones(len(policy.layers[0][0]), np.float32), jax.jit(partial(policies.outputs, policy.layers))
-    return in_c, min(repeat(lambda: np.asarray(network(seen)), number=2000, repeat=5)) / 2000 * 1e9
+    observation, network = (
+        np.ones(len(policy.layers[0][0]), np.float32),
+        jax.jit(partial(policies.outputs, policy.layers)),
+    )
+    return in_c, min(repeat(lambda: np.asarray(network(observation)), number=2000, repeat=5)) / 2000 * 1e9
 
 
 def main():
@@ -163,10 +180,10 @@ def main():
         file.layers[-1].bias[0] = ALWAYS
         policies.save(file, policy)
         for name, sender, receiver in senders(policy, WARM_UP + given.seconds + 10, folder):
-            found = [run(sender, receiver, given.seconds) for _ in range(given.runs)]
-            rates = [each[0] for each in found]
-            told = LINE.format(*map(median, zip(*found, strict=True)), min(rates), max(rates))
-            print(f"{name:>18}  {told}", flush=True)
+            results = [run(sender, receiver, given.seconds) for _ in range(given.runs)]
+            rates = [measures[0] for measures in results]
+            text = LINE.format(*map(median, zip(*results, strict=True)), min(rates), max(rates))
+            print(f"{name:>18}  {text}", flush=True)
         print("an inference: {:.0f} ns in C, {:.0f} ns in JAX".format(*inference(policies.load(policy))))
 
 

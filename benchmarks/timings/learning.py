@@ -1,12 +1,13 @@
-"""How fast learners' links are, beside PCC-RL's simulator; and how far fluids are from packets.
+"""Compare the speed of the links for learning with PCC-RL's simulator, and compare fluids with packets.
 
     python -m benchmarks.timings.learning [--pcc FOLDER] [--steps STEPS] [--out FILE.json] [--figure FILE]
 
-A step is a monitor interval of a flow: its link is simulated, what is measured becomes an observation, and a policy
-(two layers of 32 and 16, random) answers. FOLDER is a clone of https://github.com/PCCproject/PCC-RL: its
-`network_sim.py` runs as it is, with the same policy in NumPy, on a `gym` that is made up here, from which it only
-inherits. Each row is the median of three runs in turn with it, in steps per second of the processors' time, which other
-processes change less than the clock's; and by the clock.
+A step is a monitor interval of a flow: the link is simulated, the measurements become an observation, and a policy
+chooses an action. The policy has two random layers, of 32 and 16. FOLDER is a clone of
+https://github.com/PCCproject/PCC-RL. Its `network_sim.py` runs unchanged, with the same policy in NumPy. A stand-in
+replaces `gym`, from which it only inherits. Each row is the median of three runs that alternate with PCC-RL's runs. A
+row has steps per second of processor time, which other processes influence less than the clock, and steps per second by
+the clock.
 """
 
 import argparse
@@ -27,33 +28,33 @@ import numpy as np
 from ccmatic import traces
 from ccmatic.learning import Environment, LinkEnv, LinkOptions
 
-#: What is varied, one at a time, from the middle.
+#: The varied quantities, one at a time, and their middle values.
 LINKS, FLOWS, HISTORIES, MIDDLE = (64, 512, 4096, 16384), (1, 2, 4, 8), (1, 10, 100), (4096, 1, 10)
 VARIED = {"links": "links", "flows": "flows on 4,096 / flows links", "history": "vectors of an observation"}
 
-#: Links on which fluids and packets are compared, and what is sent, in shares of them.
+#: The links on which fluids and packets are compared, and the sending rates in shares of the link.
 RATES, BUFFERS, JITTERS, SENT = (16, 64), (0.25, 2), (0, 8), (0.5, 0.9, 1.0, 1.2)
 MBIT = 125_000
 
 
 def weights(size):
-    """A policy's, for so many numbers."""
+    """Return the weights of a policy for this number of inputs."""
     rng, sizes = np.random.default_rng(0), [size, 32, 16, 1]
     return [rng.normal(0, 0.3, pair).astype(np.float32) for pair in pairwise(sizes)]
 
 
-def answer(layers, seen, tanh):
-    """Its action."""
+def answer(layers, x, tanh):
+    """Return the policy's action."""
     for layer in layers[:-1]:
-        seen = tanh(seen @ layer)
-    return (seen @ layers[-1])[..., 0]
+        x = tanh(x @ layer)
+    return (x @ layers[-1])[..., 0]
 
 
 def ours(links, flows, history, steps):
-    """A function that makes so many steps of each flow, compiled."""
-    asked = LinkOptions(links="constant", rate={"low": 1.2, "high": 6}, rtt={"low": 100, "high": 1000}, flows=flows,
+    """Return a compiled function that makes this many steps of each flow."""
+    options = LinkOptions(links="constant", rate={"low": 1.2, "high": 6}, rtt={"low": 100, "high": 1000}, flows=flows,
                   buffer_bdp=2, loss={"low": 0, "high": 0.05}, steps=steps)  # fmt: skip
-    environment = Environment(asked, observe="aurora", act="aurora", reward="aurora", history=history)
+    environment = Environment(options, observe="aurora", act="aurora", reward="aurora", history=history)
     layers = weights(environment.size)
 
     @jax.jit
@@ -61,8 +62,8 @@ def ours(links, flows, history, steps):
         links_, state = environment.reset(key, links)
 
         def interval(state, _):
-            seen = environment.observation(state)
-            state, _, reward = environment.step(links_, state, answer(layers, seen, jnp.tanh))
+            observation = environment.observation(state)
+            state, _, reward = environment.step(links_, state, answer(layers, observation, jnp.tanh))
             return state, reward.mean()
 
         return jax.lax.scan(interval, state, None, steps)[1]
@@ -76,7 +77,7 @@ def ours(links, flows, history, steps):
 
 
 def theirs(folder, steps):
-    """A function that makes so many steps of PCC-RL's simulator."""
+    """Return a function that makes this many steps of PCC-RL's simulator."""
     gym = types.ModuleType("gym")
     gym.Env, gym.spaces = object, types.SimpleNamespace(Box=lambda low, high, dtype: (low, high))
     parts = {"gym": gym, "gym.utils": types.SimpleNamespace(seeding=None), "gym.envs": types.ModuleType("gym.envs")}
@@ -91,25 +92,25 @@ def theirs(folder, steps):
 
     def run():
         with contextlib.redirect_stdout(io.StringIO()):
-            seen = env.reset()
+            observation = env.reset()
             for _ in range(steps):
-                seen, _, over, _ = env.step([answer(layers, np.asarray(seen, np.float32), np.tanh)])
+                observation, _, over, _ = env.step([answer(layers, np.asarray(observation, np.float32), np.tanh)])
                 if over:
-                    seen = env.reset()
+                    observation = env.reset()
         return steps
 
     return run
 
 
 def speed(run):
-    """Steps per second of processors' time, and by the clock."""
+    """Return the steps per second of processor time, and by the clock."""
     clock, processors = time.perf_counter(), time.process_time()
     steps = run()
     return steps / (time.process_time() - processors), steps / (time.perf_counter() - clock)
 
 
 def speeds(folder, steps):
-    """A row for each of what is varied."""
+    """Yield a row for each value of each varied quantity."""
     other = theirs(folder, 400) if folder else None
     for place, (name, values) in enumerate(zip(VARIED, (LINKS, FLOWS, HISTORIES), strict=True)):
         for value in values:
@@ -126,11 +127,11 @@ def speeds(folder, steps):
 
 def _medians(prefix, turns):
     names = (f"{prefix}per_cpu_second", f"{prefix}per_second")
-    return {name: median(each) for name, each in zip(names, zip(*turns, strict=True), strict=True)}
+    return {name: median(values) for name, values in zip(names, zip(*turns, strict=True), strict=True)}
 
 
 def draw(rows, file):
-    """What a step costs, in ns of processors' time, as each of what is varied varies."""
+    """Draw the cost of a step, in ns of processor time, against each varied quantity."""
     with traces.figure(file, (9, 3)) as figure:
         for (name, label), panel in zip(VARIED.items(), figure.subplots(1, 3, sharey=True), strict=True):
             points = [(row[name], 1e9 / row["per_cpu_second"]) for row in rows if row["varied"] == name]
@@ -140,23 +141,26 @@ def draw(rows, file):
             panel.minorticks_off()
             panel.set_ylim(0, 1.1e9 / min(row["per_cpu_second"] for row in rows))
             panel.set_xlabel(label)
-        figure.supylabel("ns of processors' time a step")
+        figure.supylabel("processor time per step (ns)")
 
 
 def apart():
-    """What fluids and packets say of the same links, sent at by the same rate: utilisation, mean and 95th percentile of
-    the queueing delay in ms, and loss, over 200 intervals but for the first 20."""
+    """Yield comparisons of fluids and packets on the same links at the same sending rates.
+
+    A comparison has the utilisation, the mean and 95th percentile of the queueing delay in ms, and the loss, over 200
+    intervals without the first 20.
+    """
     for rate, buffer, jitter in product(RATES, BUFFERS, JITTERS):
         link = {"rate": rate, "rtt": 32, "buffer_bdp": buffer, "jitter": jitter}
         envs = {name: LinkEnv(backend=name, act="rate", steps=200, **link) for name in ("fluid", "packets")}
         for sent in SENT:
-            yield {**link, "sent": sent, **{name: _told(env, sent, rate) for name, env in envs.items()}}
+            yield {**link, "sent": sent, **{name: _measured(env, sent, rate) for name, env in envs.items()}}
 
 
-def _told(env, sent, rate):
+def _measured(env, sent, rate):
     env.reset(seed=1)
-    told = [env.step([sent * rate * MBIT])[-1] for _ in range(200)][20:]
-    throughput, rtt, loss = (np.array([each[name] for each in told]) for name in told[0])
+    infos = [env.step([sent * rate * MBIT])[-1] for _ in range(200)][20:]
+    throughput, rtt, loss = (np.array([info[name] for info in infos]) for name in infos[0])
     return [*map(float, (throughput.mean() / rate, np.mean(rtt - 32), np.percentile(rtt - 32, 95), loss.mean()))]
 
 
@@ -166,11 +170,11 @@ def main():
     parser.add_argument("--pcc", metavar="FOLDER")
     parser.add_argument("--steps", type=int, default=100)
     parser.add_argument("--out", type=Path, metavar="FILE.json")
-    parser.add_argument("--figure", metavar="FILE", help="of what a step costs")
+    parser.add_argument("--figure", metavar="FILE", help="draw the cost of a step to this file")
     given = parser.parse_args()
-    found = {"speeds": [], "apart": []}
+    results = {"speeds": [], "apart": []}
     for row in speeds(given.pcc, given.steps):
-        found["speeds"].append(row)
+        results["speeds"].append(row)
         beside = f"  {row['times']:8,.0f} times PCC-RL's {row['pcc_rl_per_cpu_second']:,.0f}" if given.pcc else ""
         print(
             f"{row['links']:6} links {row['flows']:2} flows  history {row['history']:3}  "
@@ -179,16 +183,16 @@ def main():
             flush=True,
         )
     if given.figure:
-        draw(found["speeds"], given.figure)
+        draw(results["speeds"], given.figure)
     for row in apart():
-        found["apart"].append(row)
-        each = "   ".join(
+        results["apart"].append(row)
+        columns = "   ".join(
             "{} {:.3f} {:6.2f} ms {:6.2f} ms {:.4f}".format(name, *row[name]) for name in ("fluid", "packets")
         )
         link = f"{row['rate']} Mbit/s, {row['buffer_bdp']} BDP, jitter {row['jitter']} ms, sent {row['sent']}"
-        print(f"{link:42} {each}", flush=True)
+        print(f"{link:42} {columns}", flush=True)
     if given.out:
-        given.out.write_text(json.dumps(found, indent=1) + "\n")
+        given.out.write_text(json.dumps(results, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
-"""A sender over UDP in plain Python: packets, pacing and policy in one process, the network by JAX.
+"""A sender over UDP in plain Python. One process sends packets, paces them, and runs the policy's network in JAX.
 
     python -m benchmarks.timings.python_sender POLICY.json ADDRESS PORT [--seconds S] [--interval S]
 
-The policy is one that observes and acts as Aurora's. It sends packets of 1500 bytes to the udp_receiver of
-`ccmatic export --target udp`, one at a time, as the udp_sender there does, but counts no losses and has no more of
-acknowledgements than the packet that they answer. Late packets are made up for at up to twice the rate. Prints what was
-sent and acknowledged, in packets."""
+The policy observes and acts as Aurora's does. The sender sends packets of 1500 bytes, one at a time, to the
+udp_receiver of `ccmatic export --target udp`, as the udp_sender of that export does. But it counts no losses, and reads
+only one thing in an acknowledgement: which packet it answers. After a delay it makes up for late packets at up to twice
+the rate. It prints the packets sent and acknowledged.
+"""
 
 import argparse
 import json
@@ -22,15 +23,20 @@ from ccmatic.learning.envs import signals
 
 PACKET, HEADERS, ACK = 1500, 28, 24
 
-#: Packets of which it is remembered when they were sent; as many are sent in the first interval (RFC 6928).
+#: The packets whose sending times are stored; the packets sent in the first interval (RFC 6928).
 WINDOW, FIRST = 1 << 17, 10
 
 NUMBER = struct.Struct(">Q")
 
 
 class Decisions:
-    """The rate, in bytes per second, of intervals of so many seconds, which are taken for R_m until an RTT is
-    measured. history: what was observed in the last ones, the latest last."""
+    """The rate in bytes per second, decided once per interval. `interval` is the interval's length in seconds.
+
+    The interval's length serves as R_m until an RTT is measured.
+
+    Attributes:
+        history: The observations of the last intervals, the latest one last.
+    """
 
     def __init__(self, policy, interval):
         observed, acted = policy.formulas[0], policy.formulas[-1]
@@ -40,18 +46,24 @@ class Decisions:
         self._known = signals.first(seconds, seconds, np.float32(PACKET), policy.memory)
 
         @jax.jit
-        def decide(known, history, rate, now):
-            known = known.after(now, policy.memory)
-            history = jnp.concatenate([history[1:], known.value(observed.term)[None]])
+        def decide(knowledge, history, rate, now):
+            knowledge = knowledge.after(now, policy.memory)
+            history = jnp.concatenate([history[1:], knowledge.value(observed.term)[None]])
             [action] = policies.outputs(policy.layers, history.ravel())
-            known = known._replace(action=jnp.clip(action, *policy.bounds))
-            return known, history, known.value(acted.term, rate=rate)
+            knowledge = knowledge._replace(action=jnp.clip(action, *policy.bounds))
+            return knowledge, history, knowledge.value(acted.term, rate=rate)
 
         self._decide = decide
 
     def over(self, sent, acked, waited, end):
-        """An interval is over in which so many packets were sent, and so many acknowledged, in `waited` seconds in all
-        and `end`, the last."""
+        """End an interval.
+
+        Args:
+            sent: The packets sent in it.
+            acked: The packets acknowledged in it.
+            waited: The sum of their RTTs in seconds.
+            end: The last RTT in seconds.
+        """
         last = self._known.now
         rtts = (waited / acked, end) if acked else (last.rtt, last.rtt_end)
         now = signals.Interval(self.interval, PACKET * sent, PACKET * acked, 0, *rtts, 0)
@@ -61,7 +73,7 @@ class Decisions:
 
 
 def send(decisions, link, seconds):
-    """Send for so long over a connected socket: how many packets were sent and acknowledged."""
+    """Send for this many seconds over a connected socket, and return the packets sent and acknowledged."""
     payload, sent_at = bytearray(PACKET - HEADERS), [0.0] * WINDOW
     sent = acked = sent_before = acked_before = 0
     waited = rtt = 0.0
@@ -92,6 +104,7 @@ def send(decisions, link, seconds):
 
 
 def main():
+    """Send, and print the counts."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("policy")
     parser.add_argument("address")

@@ -1,8 +1,9 @@
-"""How synthesis scales: the time of G1 against the horizon T, and of G7's nested branches against the search space.
+"""Measure how synthesis scales.
 
     python -m benchmarks.timings.scaling [--jobs N] [--folder FOLDER]
 
-Writes scaling.json as it goes, from which it goes on if interrupted, and draws scaling.svg.
+The command measures the time of G1 against the horizon T, and of G7's nested branches against the search space. It
+writes scaling.json as it proceeds, from which it resumes if interrupted, and draws scaling.svg.
 """
 
 import argparse
@@ -14,33 +15,33 @@ from ccmatic import query, synthesis
 from ccmatic.contracts import Branch
 
 HORIZONS = (5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 18, 20)
-#: Conditions and rates of the nested template: every n-th of each hole.
+#: The nested template uses every n-th condition and rate of each hole.
 THINNED = (32, 16, 8, 4, 2, 1)
 
 
 def against_horizon(horizon):
-    """G1 with another horizon."""
-    asked = query.load("g1_t11")
-    return asked.on(horizon=horizon), horizon
+    """Return G1 with another horizon."""
+    question = query.load("g1_t11")
+    return question.on(horizon=horizon), horizon
 
 
 def against_space(every):
-    """G7 with nested branches, over every n-th condition."""
-    asked = query.load("g7_nested")
-    condition, rate = asked.template.condition[::every], asked.template.then.then
+    """Return G7 with nested branches, over every n-th condition."""
+    question = query.load("g7_nested")
+    condition, rate = question.template.condition[::every], question.template.then.then
     two = Branch(condition, rate, rate)
     template = Branch(condition, two, two)
-    return replace(asked, template=template), template.size
+    return replace(question, template=template), template.size
 
 
-def measure(asked, jobs):
-    """Solutions, iterations and seconds of a synthesis."""
-    *_, now = synthesis.synthesise(asked, jobs=jobs)
+def measure(question, jobs):
+    """Return the solutions, iterations and seconds of a synthesis."""
+    *_, now = synthesis.synthesise(question, jobs=jobs)
     return {"solutions": now.solutions, "iterations": now.iterations, "seconds": now.seconds}
 
 
 def draw(results, file):
-    """Time against the horizon, and against the size of the space."""
+    """Draw the time against the horizon, and against the size of the space."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9, 3.5), layout="constrained")
@@ -59,7 +60,7 @@ def draw(results, file):
 
 
 def main():
-    """Measure what is not measured yet, and draw."""
+    """Measure what is missing, and draw."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--folder", type=Path, default=Path("scaling"))
@@ -69,9 +70,9 @@ def main():
     results = json.loads(file.read_text()) if file.exists() else {"horizon": [], "space": []}
     for kind, task, values in (("space", against_space, THINNED), ("horizon", against_horizon, HORIZONS)):
         for value in values:
-            asked, at = task(value)
+            question, at = task(value)
             if at not in [point["at"] for point in results[kind]]:
-                results[kind].append({"at": at, **measure(asked, arguments.jobs)})
+                results[kind].append({"at": at, **measure(question, arguments.jobs)})
                 file.write_text(json.dumps(results, indent=1))
             print(kind, results[kind][-1], flush=True)
     draw(results, arguments.folder / "scaling.svg")

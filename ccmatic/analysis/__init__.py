@@ -1,1 +1,1 @@
-"""What a network can force on a controller, and what a controller can guarantee: searches over many verdicts."""
+"""Searches over many verdicts: what a network can force on a controller, and what a controller can guarantee."""

@@ -1,13 +1,14 @@
-"""The Python face of ccmatic, which the command line calls as well.
+"""The Python interface of ccmatic. The command line calls the same functions.
 
     import ccmatic as cm
 
     network = cm.Network("ccac", buffer="any", horizon=11)
     verdict = cm.verify(rate, cm.Query(network, utilisation="1/2"))
 
-Each call has formulas and solvers of its own, so that two threads may call at once. Whatever a person gives that will
-not do raises InputError. `solver` is a `cm.SolverOptions`: which of `z3`, `cvc5` and `yices` decide, which must
-agree, or Disagreement is raised; the timeout of each question in seconds; and the seed.
+Each call has its own formulas and solvers, so two threads may call at the same time. Unusable input raises InputError.
+
+`solver` is a `cm.SolverOptions`. It gives the names of the solvers (`z3`, `cvc5`, `yices`), the timeout of each
+question in seconds, and the seed. If several solvers decide and two of them disagree, the call raises Disagreement.
 """
 
 from importlib import import_module
@@ -31,6 +32,7 @@ from ccmatic.api.verdicts import (
     verify,
     verify_all,
     worst,
+    worst_all,
 )
 from ccmatic.base import InputError
 from ccmatic.controllers import Controller
@@ -120,10 +122,11 @@ __all__ = [
     "verify_all",
     "widen",
     "worst",
+    "worst_all",
 ]
 
 
-#: What takes long to import, and is imported when one of its names is first asked for.
+#: Names whose modules take long to import, by module. A module is imported when one of its names is first used.
 _LATE = {
     "analysis.starvation": ("Starvation",),
     "analysis.widening": ("Widening", "WideningReport"),

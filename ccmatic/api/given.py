@@ -1,4 +1,4 @@
-"""What all of the API's functions take as a controller, and as a query."""
+"""The forms in which every function of the API accepts a controller and a query."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -10,16 +10,16 @@ from ccmatic.base import InputError, shown
 from ccmatic.controllers import Controller, Several, Stateful
 from ccmatic.query import Decides, Query
 
-#: What people give as a controller: see `controllers.given`.
+#: The forms of a controller that people may pass; see `controllers.given`.
 Given = Controller | Stateful | Several | Callable[..., Fraction] | Path | str
 
 
-#: What people give as a query: a Query, the name of one in examples/queries, or the path of its file.
+#: The forms of a query that people may pass: a Query, a name in examples/queries, or the path of a file.
 Asked = Query | Path | str
 
 
-def asked(query: Asked) -> Query:
-    """The Query that is meant. Raises InputError."""
+def read_query(query: Asked) -> Query:
+    """Return the Query that a Query, a name or a path stands for. Raises InputError."""
     if isinstance(query, str | Path):
         return queries.load(query)
     if not isinstance(query, Query):
@@ -28,11 +28,19 @@ def asked(query: Asked) -> Query:
 
 
 def load_controller(controller: Given, query: Asked | None = None) -> Decides:
-    """The controller that is meant by a Python function, a file, a name, or source text.
+    """Load a controller from a Python function, a file, a name, or source text.
 
-    query: whose beliefs it may read; None: those of any model that ccmatic ships. Its `rate` runs it, its `pretty`
-    shows it. Raises InputError, with file and line where they are known, for what is no controller.
+    Args:
+        controller: The controller in one of these forms.
+        query: The query whose beliefs the controller may read. Default: the beliefs of every model that ccmatic ships.
 
-        cm.load_controller("cc_qdel")
+    Returns:
+        The controller. Its `rate` runs it, and its `pretty` formats it.
+
+    Raises:
+        InputError: The text or function is no controller. The error names file and line where they are known.
+
+    Examples:
+        >>> cm.load_controller("cc_qdel")
     """
-    return controllers.given(controller) if query is None else asked(query).controller(controller)
+    return controllers.given(controller) if query is None else read_query(query).controller(controller)

@@ -1,11 +1,11 @@
-"""Proofs: what controllers guarantee for all time, and what that says of a path."""
+"""Proofs: what controllers guarantee for all time, and what a proof means for a path."""
 
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
 from ccmatic import guarantees, proving
-from ccmatic.api.given import Asked, Given, asked
+from ccmatic.api.given import Asked, Given, read_query
 from ccmatic.base import InputError
 from ccmatic.contracts import load_definition
 from ccmatic.guarantees import Guarantee
@@ -26,15 +26,29 @@ def prove(
     listener: Listener | None = None,
     solver: SolverOptions = SolverOptions(),
 ) -> Proved:
-    """What a controller guarantees for all time: the constants of a proof, each to its edge, and each lemma's verdict.
+    """Prove what a controller guarantees for all time.
 
-    proof: a name in proofs/, or the path of a file that defines a PROOF. out: a folder for all that is found, where the
-    same call goes on; None: nothing is written. horizon: steps of a window, T; None: the proof's own. certify: write a
-    certificate for each lemma as well, in that folder. listener: is told how it goes. The timeout of `solver` is for
-    each lemma. Raises InputError where no value of a constant will do, OutOfTime where that could not be told;
-    Disagreement.
+    The call finds each constant of a proof to its edge, and decides each lemma.
 
-        cm.prove("cc_qdel", "cc_qdel", "proofs").claim
+    Args:
+        controller: The controller.
+        proof: A name in proofs/, or the path of a file that defines a PROOF.
+        out: The folder for the results, from which the same call resumes. Default: nothing is written.
+        horizon: T, the steps of a window. Default: the proof's own.
+        certify: Also write a certificate for each lemma to that folder.
+        listener: Receives the progress.
+        solver: SolverOptions; the timeout is for each lemma.
+
+    Returns:
+        The Proved: the constants and the verdict on each lemma.
+
+    Raises:
+        InputError: No value of a constant works.
+        OutOfTime: The solver timed out before a constant had a value.
+        Disagreement: Two solvers disagree.
+
+    Examples:
+        >>> cm.prove("cc_qdel", "cc_qdel", "proofs").claim
     """
     return proving.prove(proof, controller, out, horizon, certify, listener, options=solver)
 
@@ -48,11 +62,25 @@ def prove_by_shapes(
     listener: Listener | None = None,
     solver: SolverOptions = SolverOptions(),
 ) -> Iterator[Attempt]:
-    """What a controller guarantees for all time, by proofs that nobody wrote: each shape in proofs/ that follows the
-    beliefs which it reads is tried; of one that sends by a window, begun anywhere, the shape that searches its bounds.
+    """Prove what a controller guarantees for all time without a proof written for it.
 
-    Yields an Attempt for each, whose `proved` is as `prove` returns it, or whose `why` says which lemma breaks. Raises
-    InputError if no shape is of what it reads. The rest is as of `prove`.
+    The call tries each shape in proofs/ that follows the beliefs which the controller reads. A controller that sends by
+    a window begins in any state, and the call tries the shape that searches for the bounds of its state.
+
+    Args:
+        controller: The controller.
+        out: As in `prove`; the same holds for the next arguments.
+        horizon: T, the steps of a window.
+        certify: Also write certificates.
+        listener: Receives the progress.
+        solver: SolverOptions; the timeout is for each lemma.
+
+    Returns:
+        An iterator over an Attempt for each shape. Its `proved` is the result that `prove` would return. If there is
+        none, its `why` names the lemma that breaks.
+
+    Raises:
+        InputError: No shape fits the beliefs that the controller reads.
     """
     about = {"horizon": horizon, "certify": certify, "options": solver}
     return isolated_steps(proving.attempts(controller, out, listener or Listener(), **about))
@@ -70,17 +98,18 @@ def prove_expected(
 
     Args:
         question: The Question of `ask`; it begins from any start.
-        out: The folder for what is found, as of `prove`.
+        out: The folder for the results, as in `prove`.
         certify: Write a certificate for each lemma.
-        listener: Is told how it goes.
+        listener: Receives the progress.
         solver: SolverOptions; the timeout is for each lemma.
 
     Returns:
-        An iterator over an Attempt for each shape, and whether its constants imply the expectation. It ends with the
-        first that does. If none does, nothing is known.
+        An iterator over pairs: an Attempt for each shape, and whether its constants imply the expectation. It ends with
+        the first pair that does. If no pair does, the expectation is undecided. The iterator is empty if no constants
+        could imply the expectation, as for an expectation `… while …`.
 
     Raises:
-        InputError: No shape decides the expectation, or no shape is of the network or the controller.
+        InputError: No shape decides the expectation, or no shape fits the network or the controller.
     """
     subject, start = question.expectation.comparison.subject, question.query.record()["property"]["start"]
     if subject not in proving.DECIDED:
@@ -93,11 +122,13 @@ def prove_expected(
 def _by_networks(
     question: Question, out: str | Path | None, certify: bool, listener: Listener, solver: SolverOptions
 ) -> Generator[tuple[Attempt, bool]]:
-    refused = []
-    for network in proving.networks(question.query):
+    if proving.undecided(question.expectation):
+        return
+    refused, networks = [], proving.networks(question.query)
+    for network in networks:
         try:
-            tried = proving.attempts(question.controller, out, listener, network, certify=certify, options=solver)
-            for attempt in tried:
+            attempts = proving.attempts(question.controller, out, listener, network, certify=certify, options=solver)
+            for attempt in attempts:
                 result = attempt.result
                 proof = load_definition("proofs", "PROOF", result.proof)
                 expects = proving.implies(question.expectation, proof, result.horizon, result.values)
@@ -107,7 +138,7 @@ def _by_networks(
                     return
         except InputError as error:
             refused.append(error)
-    if len(refused) == len(proving.networks(question.query)):
+    if len(refused) == len(networks):
         raise refused[0]
 
 
@@ -117,13 +148,22 @@ def check(
     allow_code: bool = False,
     solver: SolverOptions = SolverOptions(),
 ) -> Check:
-    """Check a proof that was saved, all of it anew. Iterate over the Check for its findings, or ask for its `verdict`:
-    `accepted`, `rejected` or `unknown`.
+    """Check all of a saved proof again.
 
-    file: that `prove` wrote. allow_code: run the file that it names as its proof; else it may name shipped ones only.
-    Raises InputError if the file cannot be read or is no proof; while it is checked, Disagreement.
+    Args:
+        file: A result file of `prove`.
+        allow_code: Run the file that the result names as its proof. Otherwise only shipped proofs are accepted.
+        solver: SolverOptions.
 
-        cm.check("results/proofs/cc_qdel_T10.json").verdict
+    Returns:
+        The Check. Iterate over it for its findings, or read its `verdict`: `accepted`, `rejected` or `unknown`.
+
+    Raises:
+        InputError: The file cannot be read or is no proof.
+        Disagreement: Two solvers disagree, while the proof is checked.
+
+    Examples:
+        >>> cm.check("results/proofs/cc_qdel_T10.json").verdict
     """
     result = proving.load_result(file, allow_code)
     return proving.check(result, isolated_steps, options=solver)
@@ -139,12 +179,13 @@ def guarantee(
     mss: int | None = None,
     allow_code: bool = False,
 ) -> Guarantee:
-    """Translate a proof into what it says of a path: the share of the link, bytes, packets and milliseconds.
+    """Translate a proof into its meaning for a path: the share of the link, bytes, packets and milliseconds.
 
-    `fit`, `emulate`, exported headers and policy files report the same. A deployed step is R_m + D.
+    `fit`, `emulate`, exported headers and policy files report the same guarantee. A step of a deployed controller is
+    R_m + D.
 
     Args:
-        result: A result file of `prove`, or the name of a shipped one. Its numbers are believed; `check` proves them.
+        result: A result file of `prove`, or the name of a shipped one. Its numbers are trusted; `check` verifies them.
         rtt: R_m, such as "40ms": the least round trip. Without it, times are in R_m.
         jitter: D, such as "40ms". Without it, D is R_m.
         rate: C, such as "24mbit". Without it, bytes are in BDP, which is C·R_m.
@@ -153,13 +194,13 @@ def guarantee(
         allow_code: Run the file that the result names as its proof. Otherwise only shipped proofs are accepted.
 
     Returns:
-        The Guarantee: `sentence()` says it in words, and `missing` lists what the path does not meet.
+        The Guarantee. `sentence()` puts it in words, and `missing` lists the conditions that the path does not meet.
 
     Raises:
         InputError: The file is no result, a quantity cannot be read, or the proof is about a network without jitter.
 
-    Example:
-        cm.guarantee("cc_qdel_T10", rate="24mbit", rtt="40ms", jitter="40ms").sentence()
+    Examples:
+        >>> cm.guarantee("cc_qdel_T10", rate="24mbit", rtt="40ms", jitter="40ms").sentence()
     """
     path = guarantees.path(rtt=rtt, jitter=jitter, rate=rate, buffer=buffer, mss=mss)
     return guarantees.translate(guarantees.read_result(result, allow_code), path)
@@ -176,20 +217,20 @@ def find_front(
     decided: Callable[[Any, int, int], None] = lambda point, number, of: None,
     solver: SolverOptions = SolverOptions(),
 ) -> Any:
-    """Prove every controller of a query's classes by shapes, and find those that no other dominates.
+    """Prove every controller of a query's classes by shapes, and find the controllers that no other dominates.
 
     Args:
         query: The query, with a template.
-        out: The folder for the run, proofs and figure; the same call resumes there. None: QUERY-front.
-        step: Also prove the maximal envelopes around those on the front; the step is that of `widen`.
-        jobs: Processes.
-        cluster: The address of a Dask cluster that is used in place of processes.
-        begun: Receives each stage of the work, in words, when it begins.
-        decided: Receives each controller that is decided, its number, and of how many.
+        out: The folder for the run, proofs and figure; the same call resumes there. Default: QUERY-front.
+        step: Also prove the maximal envelopes around the controllers on the front. The step is that of `widen`.
+        jobs: How many processes do the work.
+        cluster: The address of a Dask cluster that does the work in place of processes.
+        begun: Receives the name of each stage of the work when the stage begins.
+        decided: Receives each decided controller, its number, and the number of all controllers.
         solver: SolverOptions.
 
     Returns:
-        The Front: a point for each controller, and by whom it is dominated.
+        The Front: a point for each controller, and the controllers that dominate it.
 
     Raises:
         InputError: No shape is about the query's network.
@@ -197,7 +238,7 @@ def find_front(
     """
     from ccmatic.analysis import fronts
 
-    return fronts.find_front(asked(query), out, step, jobs, cluster, begun, decided, options=solver)
+    return fronts.find_front(read_query(query), out, step, jobs, cluster, begun, decided, options=solver)
 
 
 def reproduce_tradeoff(
@@ -211,14 +252,15 @@ def reproduce_tradeoff(
     """Reproduce the paper's trade-off between loss and convergence time, and check the steps of its proof.
 
     Args:
-        allowances: The losses that are allowed, in packets: expressions in C. Empty: 1, log(C), sqrt(C), C/10 and C.
+        allowances: The allowed losses in packets, as expressions in C. If empty: 1, log(C), sqrt(C), C/10 and C.
         buffer_time: The buffer in R_m.
-        start: The rate at first, in packets per R_m.
+        start: The initial rate, in packets per R_m.
         end: The rate of the link, in packets per R_m.
         out: The folder for figures, tables, a trace and the proof's report.
 
     Yields:
-        Each finding: its `row` is a record, its `text` is for people, `good` says whether it is as the theorem says.
+        Each finding. Its `row` is a record, its `text` is for people, and `good` tells whether it agrees with the
+        theorem.
 
     Raises:
         InputError: An expression or a number cannot be read, or the theorem does not allow it.

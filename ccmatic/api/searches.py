@@ -8,7 +8,7 @@ from typing import Any
 from ccmatic import controllers, synthesis
 from ccmatic.analysis import widening
 from ccmatic.analysis.widening import Widening, WideningReport
-from ccmatic.api.given import Asked, Given, asked, load_controller
+from ccmatic.api.given import Asked, Given, load_controller, read_query
 from ccmatic.base import exact
 from ccmatic.controllers import Controller, Stateful
 from ccmatic.logic import isolated, isolated_steps
@@ -18,8 +18,11 @@ from ccmatic.synthesis import CoverReport, Progress, Store
 
 
 class Synthesis:
-    """One synthesis. Iterate over it for a Progress at first and whenever a candidate is decided, whose `controller` is
-    the solution just found, or None; `solutions` decides all that are left."""
+    """A synthesis, which advances while it is iterated over.
+
+    Iteration yields a Progress at the beginning and whenever a candidate is decided. The Progress has the new solution
+    as its `controller`, or None. `solutions` decides all remaining candidates.
+    """
 
     def __init__(self, query: Query, steps: Iterator[Progress]) -> None:
         self.query = query
@@ -33,12 +36,12 @@ class Synthesis:
 
     @property
     def solutions(self) -> list[Controller | Stateful]:
-        """Every solution, one of each class."""
+        """Decide all remaining candidates, and return every solution, one of each class."""
         return [now.controller for now in self if now.controller]
 
     @property
     def now(self) -> Progress | None:
-        """Where the search stands; None before it has begun."""
+        """The latest Progress; None before the search has begun."""
         return self._made[-1] if self._made else None
 
     def __repr__(self) -> str:
@@ -57,19 +60,34 @@ def synthesise(
     cluster: str | None = None,
     solver: SolverOptions = SolverOptions(),
 ) -> Synthesis:
-    """Find every controller of a template that ensures the query's property, one of each class: controllers that differ
-    in the coefficients of constants only are one class (docs/encoding.md, section 9, "Counting").
+    """Find every controller of a template that ensures the query's property, one of each class.
 
-    template: a name in templates/ or a file's path, in place of the query's own. out: a folder for the solutions, whose
-    content is replaced when the synthesis is complete; None: nothing is written. run: a file that keeps what is
-    learned; the same call then goes on. jobs: verify on so many processes; cluster: on the Dask cluster at this address
-    instead. The timeout of `solver` is for each candidate. Raises InputError for a template that does not fit the
-    model or a run of another query; while it is iterated over, InputError if there is no template, and Disagreement.
+    Controllers that differ only in the coefficients of constants are one class (docs/reference/encoding.md, section 9,
+    "Counting").
 
-        for now in cm.synthesise(query, template="two_branches"):
-            print(now.left, now.controller)
+    Args:
+        query: The query.
+        template: A name in templates/ or a file's path, in place of the query's own template.
+        out: A folder for the solutions. Its content is replaced when the synthesis is complete. Default: nothing is
+            written.
+        run: A file that keeps what the search learns, from which the same call resumes.
+        jobs: How many processes verify.
+        cluster: The address of a Dask cluster that verifies in place of processes.
+        solver: SolverOptions; the timeout is for each candidate.
+
+    Returns:
+        The Synthesis.
+
+    Raises:
+        InputError: The template does not fit the model, or the run belongs to another query. While the Synthesis is
+            iterated over: there is no template.
+        Disagreement: Two solvers disagree, while the Synthesis is iterated over.
+
+    Examples:
+        >>> for now in cm.synthesise(query, template="two_branches"):
+        ...     print(now.left, now.controller)
     """
-    query = asked(query).searching(template) if template else asked(query)
+    query = read_query(query).searching(template) if template else read_query(query)
     store = Store(run, query) if run else None
     steps = synthesis.synthesise(query, jobs, cluster, store, options=solver)
     if out is not None:
@@ -90,18 +108,34 @@ def widen(
     told: Callable[[widening.Point, int], None] = lambda point, left: None,
     solver: SolverOptions = SolverOptions(),
 ) -> Widening:
-    """All maximal envelopes around a controller that ensure a query's property: each of its rates is the least and the
-    most of one to begin with; a least rate may be multiplied by 1, 1 - step, … 0, a most rate by 1, 1 + step, … most.
+    """Find all maximal envelopes around a controller that ensure a query's property.
 
-    out: a folder for envelopes and traces, where the same call resumes; None: nothing is written. jobs: how many
-    envelopes are decided at once, each on a process; cluster: on the Dask cluster at this address instead. told:
-    receives each envelope before it is decided, and how many are undecided. The timeout of `solver` is for each. Where
-    the controller itself does not hold, none does. Raises InputError for what has no such envelopes, or too many;
-    Disagreement.
+    An envelope gives each rate a lower and an upper end. Both begin at the controller's rate. The lower end may be
+    multiplied by 1, 1 - step, … 0, the upper end by 1, 1 + step, … most. If the controller itself breaks the property,
+    there is no envelope.
 
-        cm.widen("cc_qdel", cm.load_query("g1_t5"), step="1/4").maximal
+    Args:
+        controller: The controller.
+        query: The query.
+        out: A folder for envelopes and traces, from which the same call resumes. Default: nothing is written.
+        step: The step of the factors.
+        most: The largest factor of an upper end.
+        jobs: How many processes decide envelopes, one envelope each.
+        cluster: The address of a Dask cluster that decides in place of processes.
+        told: Receives each envelope before it is decided, and the number of undecided envelopes.
+        solver: SolverOptions; the timeout is for each envelope.
+
+    Returns:
+        The Widening.
+
+    Raises:
+        InputError: The controller has no such envelopes, or too many.
+        Disagreement: Two solvers disagree.
+
+    Examples:
+        >>> cm.widen("cc_qdel", cm.load_query("g1_t5"), step="1/4").maximal
     """
-    query = asked(query)
+    query = read_query(query)
     grid = widening.Grid(load_controller(controller, query), query.units(), exact(step), exact(most))
     controllers.require_order(grid.controller, query.jitter)
     if out is None:
@@ -118,11 +152,23 @@ def check_widening(
     allow_code: bool = False,
     solver: SolverOptions = SolverOptions(),
 ) -> WideningReport:
-    """Check that a folder of `ccmatic widen` has all maximal envelopes: each trace breaks all that it strikes out, by
-    replay, and none is left over.
+    """Check that a folder of `widen` has all maximal envelopes.
 
-    verify_envelopes: ask again whether those that hold do; else that is believed. The timeout of `solver` is for each.
-    allow_code: run the files that the query names. Raises InputError if the folder is no such one; Disagreement.
+    The check replays the traces of the folder. Each trace must break every envelope that it excludes. No envelope may
+    remain undecided.
+
+    Args:
+        folder: The folder.
+        verify_envelopes: Verify each envelope again. Otherwise the envelopes are trusted to hold.
+        allow_code: Run the files that the query names. Otherwise only shipped definitions are accepted.
+        solver: SolverOptions; the timeout is for each envelope.
+
+    Returns:
+        The WideningReport.
+
+    Raises:
+        InputError: The folder was not written by `widen`.
+        Disagreement: Two solvers disagree.
     """
     options = solver if verify_envelopes else None
     return widening.check_widening(folder, allow_code, options)
@@ -136,11 +182,22 @@ def check_cover(
     allow_code: bool = False,
     solver: SolverOptions = SolverOptions(),
 ) -> CoverReport:
-    """Check that the counterexamples and solutions in a run's file decide every candidate, without generator and
-    solver. The CoverReport's `covered` says whether they do, its `faults` which events are not what they say.
+    """Check that the counterexamples and solutions in a run's file decide every candidate.
 
-    verify_solutions: verify each solution again, by the solvers; else they are believed. allow_code: as in `replay`.
-    Raises InputError if the file is no run, or the template has changed since.
+    The check needs neither generator nor solver.
+
+    Args:
+        run: The run's file.
+        verify_solutions: Verify each solution again with the solvers. Otherwise the solutions are trusted.
+        allow_code: As in `replay`.
+        solver: SolverOptions, for `verify_solutions`.
+
+    Returns:
+        The CoverReport. Its `covered` tells whether every candidate is decided, and its `faults` list the events that
+        do not show what they claim.
+
+    Raises:
+        InputError: The file is no run, or the template has changed since.
     """
     options = solver if verify_solutions else None
     return synthesis.check_cover(run, allow_code, options)
@@ -150,10 +207,10 @@ def read_run(run: str | Path) -> tuple[Any, Any]:
     """Read what a run of synthesis has learned so far.
 
     Args:
-        run: The file that `synthesise` was given as its run.
+        run: The file that `synthesise` received as its run.
 
     Returns:
-        What the run is about, and its events: counterexamples and decided candidates, in order.
+        The run's RunAbout, and its RunEvents in order: counterexamples and decided candidates.
 
     Raises:
         InputError: The file is no run.

@@ -1,4 +1,4 @@
-"""Senders: exported, trained, attacked, emulated, simulated, and the paths that they meet."""
+"""Senders: export, train, attack, emulate and simulate them, and fit the paths that they meet."""
 
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
@@ -20,13 +20,22 @@ def export(
     jitter: int | str | Fraction = 1,
     around: str | None = None,
 ) -> list[Path]:
-    """Compile a controller, by its name or file, or a trained policy's file, to C; the paths of what is written.
+    """Compile a controller, or a trained policy, to C.
 
-    target: `c`, `bpf` or `udp`; of a policy `c`, `udp` or `onnx`. out: a folder; None: one of the controller's name.
-    model: whose beliefs are computed; None: the one of fewest that are enough. horizon: T; beliefs time out every T-1
-    steps. jitter: by how much delay may vary, in R_m, but for queueing. around: of an envelope in the kernel (`bpf`),
-    which of its congestion controls runs within: `cubic`, `bbr` or `reno`. Raises InputError if the controller cannot
-    be compiled or a file not be written.
+    Args:
+        controller: A controller's name or file, or a policy's file.
+        target: `c`, `bpf` or `udp`; for a policy `c`, `udp` or `onnx`.
+        out: The output folder. Default: a folder with the controller's name.
+        model: The model whose beliefs the C code computes. Default: the model with the fewest beliefs that suffices.
+        horizon: T; beliefs time out every T-1 steps.
+        jitter: The largest variation of delay from causes other than queueing, in R_m.
+        around: For the target `bpf`: the kernel's algorithm that runs within the envelope, `cubic`, `bbr` or `reno`.
+
+    Returns:
+        The paths of the written files.
+
+    Raises:
+        InputError: The controller cannot be compiled, or a file cannot be written.
     """
     if Path(controller).suffix == ".json":
         from ccmatic.learning import policies
@@ -47,20 +56,19 @@ def train(
     seed: int = 0,
     told: Callable[[TrainingLine], None] = lambda line: None,
 ) -> Path:
-    """Train a policy, or an adversary, in the environment that a file describes. It needs the extra `rl`.
+    """Train a policy or an adversary in the environment that a file describes. This needs the extra `rl`.
 
     Args:
-        query: The TOML file (docs/training.md).
-        out: The file of the policy. Beside it OUT.checkpoint keeps what was learned, from which the same call resumes.
-            None: NAME.json.
-        seed: The seed of all that is random.
+        query: The TOML file (docs/learned.md).
+        out: The file of the policy. OUT.checkpoint is beside it, from which the same call resumes. Default: NAME.json.
+        seed: The seed of all random numbers.
         told: Receives a line after each episode.
 
     Returns:
         The file of the policy.
 
     Raises:
-        InputError: The file is no such query, or the extra is not installed.
+        InputError: The file describes no training, or the extra is not installed.
     """
     from ccmatic.learning import agents
 
@@ -75,11 +83,11 @@ def train(
 def attack(
     adversaries: Sequence[str | Path], senders: Sequence[str] = (), out: str | Path | None = None
 ) -> Iterator[AttackLine]:
-    """Play trained adversaries, and try the worst trace of each on all senders. It needs the extra `rl`.
+    """Run trained adversaries, and test all senders on the worst trace of each. This needs the extra `rl`.
 
     Args:
         adversaries: Files of trained adversaries.
-        senders: Other senders to try the traces on.
+        senders: Further senders that are tested on the traces.
         out: A folder for the traces, as link traces of mahimahi.
 
     Yields:
@@ -111,7 +119,7 @@ def emulate(
     out: str | Path | None = None,
     plot: str | Path | None = None,
 ) -> MeasuresFile:
-    """Run real flows over an emulated link, in network namespaces of this machine. It needs root and Linux.
+    """Run real flows over an emulated link, in network namespaces of this machine. This needs root and Linux.
 
     Args:
         flows: The senders, such as "cubic", "udp:cc_qdel" or "bpf:cc_qdel@10s-30s,rtt=80ms".
@@ -121,22 +129,23 @@ def emulate(
         rate: C, such as "24mbit".
         rtt: R_m, such as "40ms".
         buffer: The buffer, such as "2bdp", "30000" (bytes) or "infinite"; a BDP is C·R_m.
-        jitter: D, such as "40ms": the longest time for which a packet is held. None: no jitter.
+        jitter: D, such as "40ms": the longest time for which a packet is held. Default: no jitter.
         pattern: How packets are held: "uniform" or "aggregation".
         changes: Changes of the rate, such as "5s=48mbit".
-        schedule: A file that is the link: a schedule or holds of `export_trace`, or a link trace of mahimahi.
-        seconds: The length of the run. None: that of the schedule; else 10, or that of a longer link trace.
-        warmup: Seconds that are not measured. None: until beliefs have converged, or a third of the run.
+        schedule: A file that replaces the link: a schedule or holds of `export_trace`, or a link trace of mahimahi.
+        seconds: The length of the run. Default: the schedule's length. Without a schedule: 10 s, or the length of a
+            longer link trace.
+        warmup: Seconds that are not measured. Default: until beliefs have converged, or a third of the run.
         seed: The seed of the jitter.
-        out: A folder for the log of packets and the measures.
-        plot: A file to draw to.
+        out: A folder for the packet log and the measurements.
+        plot: A file for a drawing of the run.
 
     Returns:
-        What was measured. `valid` says whether the run is one of the link asked for, `guarantees` what is proved of a
-        flow that is alone, `expectations` whether each is met.
+        The measurements. `valid` tells whether the emulated link behaved as requested, `guarantees` has the proved
+        guarantees of a single flow, and `expectations` tells which expectations are met.
 
     Raises:
-        InputError: A text cannot be read, no run shows what is expected, or the machine lacks what is needed.
+        InputError: A text cannot be read, no run can show an expected quantity, or the machine lacks a requirement.
     """
     from ccmatic import emulation
 
@@ -154,17 +163,17 @@ def evaluate(
     jobs: int = 1,
     cluster: str | None = None,
 ) -> Any:
-    """Run exported controllers on the paper's grid of links, beside the bounds that are proved of them.
+    """Run exported controllers on the paper's grid of links, and compare them with their proved bounds.
 
     Args:
         senders: Controllers; with `real`, flows of `emulate`.
         out: The folder for results and figures; the same call resumes there.
-        real: Run on this machine's stack, on a smaller grid. It needs root and Linux.
-        jobs: Processes that simulate.
+        real: Run on this machine's stack, on a smaller grid. This needs root and Linux.
+        jobs: How many processes simulate.
         cluster: The address of a Dask cluster that simulates in place of processes.
 
     Returns:
-        The Grid. Iterate over it for a ResultRecord of each run that was missing; then `draw` draws all of them.
+        The Grid. Iterate over it for a ResultRecord of each missing run; then `draw` draws all of them.
 
     Raises:
         InputError: A sender cannot be run.
@@ -184,25 +193,25 @@ def fit(
     received: str | Path | None = None,
     controllers: Sequence[str] = (),
 ) -> tuple[Any, list[GuaranteeLine]]:
-    """Find the least jitter with which a link of each model explains a log of packets, and the link's rate then.
+    """Find the smallest jitter with which a link of each model explains a packet log, and that link's rate.
 
     Args:
-        log: A log of packets (docs/formats.md).
-        models: The models whose links are fitted. Empty: cbr_delay, ccac, and those of the controllers' proofs.
-        rtt: R_m, such as "40ms", which is a step. None: the least delay in the log.
+        log: A packet log (docs/reference/formats.md).
+        models: The models whose links are fitted. Empty: cbr_delay, ccac, and the models of the controllers' proofs.
+        rtt: R_m, which is a step, such as "40ms". Default: the least delay in the log.
         horizon: T: windows last T-1 steps.
-        two_clocks: Sender and receiver have clocks of their own, a constant apart.
-        received: A capture at the receiver, where `log` is one at the sender.
+        two_clocks: The clocks of sender and receiver differ by a constant.
+        received: The capture at the receiver; `log` is then the capture at the sender.
         controllers: Controllers whose shipped proofs are compared with the path.
 
     Returns:
-        The Fitted, and for each proof of a controller what it says of the path.
+        The Fitted, and a GuaranteeLine for each proof of a controller.
 
     Raises:
         InputError: The log cannot be read, or a name is unknown.
 
-    Example:
-        fitted, guarantees = cm.fit("examples/links/cellular.mahimahi", rtt="40ms", controllers=["cc_qdel"])
+    Examples:
+        >>> fitted, guarantees = cm.fit("examples/links/cellular.mahimahi", rtt="40ms", controllers=["cc_qdel"])
     """
     from ccmatic import fitting
 
@@ -211,16 +220,16 @@ def fit(
 
 
 def list_names(*kinds: str) -> list[Any]:
-    """List what is shipped under a name, with a sentence about each.
+    """List the shipped definitions by name, with a sentence about each.
 
     Args:
-        kinds: `models`, `queries`, `templates`, `properties`, `proofs` or `controllers`. None given: all.
+        kinds: `models`, `queries`, `templates`, `properties`, `proofs` or `controllers`. Without any: all kinds.
 
     Returns:
         Entries, each with `kind`, `name` and `says`.
 
     Raises:
-        InputError: There is no such kind.
+        InputError: A kind is unknown.
     """
     unknown = [kind for kind in kinds if kind not in base.KINDS]
     if unknown:

@@ -1,13 +1,13 @@
-"""Verdicts on controllers, traces that show them, and what traces tell."""
+"""Verdicts on controllers, the traces that show them, and what can be computed from a trace."""
 
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ccmatic import __version__, explanation, questions, verification
-from ccmatic.api.given import Asked, Given, asked, load_controller
-from ccmatic.base import InputError, exact, quantities, shown, write_text
+from ccmatic.api.given import Asked, Given, load_controller, read_query
+from ccmatic.base import InputError, quantities, shown, write_text
 from ccmatic.explanation import Explanation
 from ccmatic.logic import isolated
 from ccmatic.query import Decides, Network, Query
@@ -31,15 +31,26 @@ def verify(
     smt2: str | Path | None = None,
     solver: SolverOptions = SolverOptions(),
 ) -> Judgement:
-    """Whether a controller ensures a query's property on every trace of its network.
+    """Verify that a controller ensures a query's property on every trace of its network.
 
-    The Judgement's `verdict` is `holds`, `violated` or `unknown` (out of time); its `trace` shows a violation, its
-    `unmodelled` an execution that the published model leaves out and that breaks what holds on that model. Raises
-    InputError for what is no controller of this network, or if the network has no execution; Disagreement. On networks
-    of windows the question is about packets smaller than C·R_m/5, unless a given condition compares `alpha`. smt2: as
-    of `verify_all`.
+    On networks of windows, packets are smaller than C·R_m/5, unless a given condition compares `alpha`.
 
-        cm.verify("cc_qdel", "g1_t5").trace.plot()
+    Args:
+        controller: The controller.
+        query: The query.
+        smt2: As in `verify_all`.
+        solver: SolverOptions.
+
+    Returns:
+        The Judgement. Its `verdict` is `holds`, `violated` or `unknown` (timed out). Its `trace` shows a violation. If
+        the property holds on the published model only, `unmodelled` is an execution outside that model that breaks it.
+
+    Raises:
+        InputError: The controller does not fit the network, or the network has no execution.
+        Disagreement: Two solvers disagree.
+
+    Examples:
+        >>> cm.verify("cc_qdel", "g1_t5").trace.plot()
     """
     return next(verify_all([controller], query, smt2=smt2, solver=solver))
 
@@ -56,22 +67,22 @@ def verify_all(
     """Verify several controllers on one network, which is encoded once for all that read the same beliefs.
 
     Args:
-        controllers: The controllers. All are read before the first is verified.
+        controllers: The controllers. All of them are read before the first is verified.
         query: The query; see `verify`.
         smt2: The file that receives the questions about all controllers as SMT-LIB 2, before the first is verified.
-        jobs: How many processes verify. The verdicts are the same with any number; a violation may have another trace.
+        jobs: How many processes verify. The verdicts do not depend on the number; the trace of a violation may.
         cluster: The address of a Dask cluster that verifies in place of processes.
         solver: SolverOptions; the timeout is for each controller.
 
     Returns:
-        An iterator over a Judgement for each controller, in their order, which verifies a controller when it is
-        advanced.
+        An iterator over a Judgement for each controller, in their order. Each step of the iterator verifies a
+        controller.
 
     Raises:
-        InputError: A controller cannot be read, or the file cannot be written. While it is iterated over, as `verify`.
-        Disagreement: Two solvers disagree, while it is iterated over.
+        InputError: A controller cannot be read, or the file cannot be written. During iteration, as in `verify`.
+        Disagreement: Two solvers disagree, during iteration.
     """
-    small = asked(query).of_small_packets()
+    small = read_query(query).of_small_packets()
     pairs = [(small, load_controller(each, small)) for each in controllers]
     return _judgements(pairs, smt2, jobs, cluster, solver)
 
@@ -83,7 +94,7 @@ def _judgements(
     cluster: str | None,
     solver: SolverOptions,
 ) -> Iterator[Judgement]:
-    """An iterator over a Judgement for each query and controller, in order."""
+    """Return an iterator over a Judgement for each pair of query and controller, in order."""
     judges = [Judge(query, options=solver) for query, _ in pairs]
     for number in range(1, len(pairs)):
         if pairs[number][0].record() == pairs[number - 1][0].record():
@@ -99,7 +110,7 @@ def _judgements(
 def _side_by_side(
     pairs: Sequence[tuple[Query, Decides]], jobs: int, cluster: str | None, solver: SolverOptions
 ) -> Iterator[Judgement]:
-    """The same, on other processes or machines."""
+    """Do the same as `_judgements`, on other processes or machines."""
     with Team(jobs, cluster) as team:
         yield from verification.judge_each(team, pairs, solver)
 
@@ -121,8 +132,8 @@ def ask(
         on: The network, such as `ccac, buffer 1 bdp, jitter 1 rtt` or `24 mbit, rtt 40 ms, buffer 1 bdp`.
         expect: The expectation, such as `utilisation >= 80% over every 10 rtt` or `share >= 20% beside cubic`.
         start: Where executions begin: `any`, `start`, `converged`, or conditions such as `window <= 2 bdp`.
-        horizon: T in steps. None: as many as the expectation needs, at least 4 R_m.
-        period: Only executions that repeat themselves after so many steps, and so may go on for ever.
+        horizon: T in steps. Default: as many as the expectation needs, at least 4 R_m.
+        period: Only consider executions that repeat after this many steps, and so may go on for ever.
         given: Further conditions on executions, in the language of `avoids`, separated by `;`.
 
     Returns:
@@ -131,8 +142,8 @@ def ask(
     Raises:
         InputError: A text cannot be read, or the network cannot express the expectation.
 
-    Example:
-        cm.answer(cm.ask("cc_qdel", "ccac, buffer 1 bdp", "queue <= 4 bdp"))
+    Examples:
+        >>> cm.answer(cm.ask("cc_qdel", "ccac, buffer 1 bdp", "queue <= 4 bdp"))
     """
     return questions.ask(controller, on, expect, start, horizon, period, given)
 
@@ -142,14 +153,14 @@ def answer(question: Question, *, smt2: str | Path | None = None, solver: Solver
 
     Args:
         question: The Question.
-        smt2: The file that receives what is decided as SMT-LIB 2.
+        smt2: The file that receives the solver's question as SMT-LIB 2.
         solver: SolverOptions.
 
     Returns:
         The Judgement; its verdict is `holds`, `violated` or `unknown`.
 
     Raises:
-        InputError: No execution satisfies the start and the conditions, so that anything would hold.
+        InputError: No execution satisfies the start and the conditions, so that any expectation would hold.
         Disagreement: Two solvers disagree.
     """
     return next(answer_all([question], smt2=smt2, solver=solver))
@@ -163,20 +174,28 @@ def answer_all(
     cluster: str | None = None,
     solver: SolverOptions = SolverOptions(),
 ) -> Iterator[Judgement]:
-    """Decide several questions; see `answer`. The same network is encoded once for all that follow each other.
+    """Decide several questions; see `answer`. Consecutive questions about the same network share its encoding.
 
     Args:
         asked: The Questions.
-        smt2: As in `verify_all`, as are the next ones.
+        smt2: As in `verify_all`.
         jobs: How many processes decide.
-        cluster: The address of a Dask cluster.
+        cluster: The address of a Dask cluster that decides in place of processes.
         solver: SolverOptions.
 
     Returns:
-        An iterator over a Judgement for each question, in their order, which decides a question when it is advanced.
+        An iterator over a Judgement for each question, in their order. Each step of the iterator decides a question.
     """
     pairs = [(each.query.of_small_packets(), each.controller) for each in asked]
-    return _judgements(pairs, smt2, jobs, cluster, solver)
+    return _with_horizons_named(asked, _judgements(pairs, smt2, jobs, cluster, solver))
+
+
+def _with_horizons_named(asked: Sequence[Question], judgements: Iterator[Judgement]) -> Iterator[Judgement]:
+    """Yield judgements. An error about a default horizon says that it is the default."""
+    for question in asked:
+        with question.horizon_named():
+            judgement = next(judgements)
+        yield judgement
 
 
 @isolated
@@ -195,71 +214,81 @@ def worst(
     told: Callable[[Fraction], None] = lambda x: None,
     solver: SolverOptions = SolverOptions(),
 ) -> "Worst":
-    """Find the worst value that a network can force on a controller: an edge, both sides of which are decided.
+    """Find the worst value that a network can force on a controller. The solver decides both sides of this edge.
 
     Packets are bounded as in `verify`.
 
     Args:
-        controller: The controller, or one for each flow of the network. Or a Question of `ask`: it says network,
-            quantity and start as well, and its expectation's amount is among the values that are decided.
+        controller: The controller, or one for each flow of the network. Or a Question of `ask`, which then also gives
+            the network, the quantity and the start; its amount is among the values that are decided.
         network: The network.
-        of: `utilisation`, `loss` (in an R_m), `queue`, `delay` or `window`; of several flows `share`, the least that a
-            flow gets of what is served, and `jain`, the same of two flows with Jain's index; or a condition on x
-            (docs/worst.md).
-        start: `any`, or `empty`: nothing waits and nothing was lost.
-        given: A condition on executions; others are left out.
-        period: Only executions that repeat themselves after so many steps, and so may go on for ever. The network's
+        of: `utilisation`, `loss` (per R_m), `queue`, `delay` or `window`. For several flows also `share`, the least
+            share of the served bytes that a flow gets; and for two flows `jain`, the same as Jain's index. Or a
+            condition on x (docs/reference/worst.md).
+        start: `any`, or `empty`: the queue is empty and no packet was lost.
+        given: Only consider executions that satisfy this condition.
+        period: Only consider executions that repeat after this many steps, and so may go on for ever. The network's
             horizon is then at least 2·period + 1.
-        at: The only x that is decided. Otherwise x is looked for from low to high, up to the resolution.
-        told: Is called with each x that is asked about.
+        at: Decide this x only. Otherwise x is searched from low to high, up to the resolution.
+        low: The lower end of the search.
+        high: The upper end of the search.
+        resolution: The largest distance between the two sides of the edge.
+        told: Receives each x before it is decided.
         solver: SolverOptions; the timeout is for each x.
 
+    Returns:
+        The Worst: both sides of the edge, and a trace that shows the worst value.
+
     Raises:
-        InputError: Something cannot be read, or there is no such execution at all.
+        InputError: A text cannot be read, or no execution satisfies the conditions.
         Disagreement: Two solvers disagree.
 
-    Example:
-        cm.worst("copa", cm.Network("ccac2021", buffer="infinite", horizon=13), period=6).some
+    Examples:
+        >>> cm.worst("copa", cm.Network("ccac2021", buffer="infinite", horizon=13), period=6).some
     """
     from ccmatic.analysis import worst_case
 
     among = {"at": at, "low": low, "high": high, "resolution": resolution}
     if isinstance(controller, Question):
-        return _worst_of(controller, among, told, solver)
+        return next(worst_case.search_each([controller], among, told, options=solver))
     if not isinstance(network, Network):
         raise InputError(f"{shown(network)} is no network; expected a Network, such as Network('ccac', 'any', 11)")
     about = {"start": start, "given": given, "period": period, "listener": told}
     return worst_case.search(controller, network, of, **about, **among, options=solver)
 
 
-def _worst_of(
-    question: Question, among: dict[str, Any], listener: Callable[[Fraction], None], solver: SolverOptions
-) -> "Worst":
-    """The worst case of a Question's expectation."""
+def worst_all(
+    asked: Sequence[Question],
+    *,
+    at: Fraction | int | str | None = None,
+    low: Fraction | int | str | None = None,
+    high: Fraction | int | str | None = None,
+    resolution: Fraction | int | str | None = None,
+    told: Callable[[Fraction], None] = lambda x: None,
+    jobs: int = 1,
+    cluster: str | None = None,
+    solver: SolverOptions = SolverOptions(),
+) -> "Iterator[Worst]":
+    """Find the worst value of each question's expectation; see `worst`.
+
+    Args:
+        asked: The Questions of `ask`.
+        at: As in `worst`, in the units of each expectation; the same holds for the next three arguments.
+        low: The lower end of the search.
+        high: The upper end of the search.
+        resolution: The largest distance between the two sides of the edge.
+        told: Receives each x before it is decided, if this process does the work.
+        jobs: How many processes search. The edges do not depend on the number; a trace may.
+        cluster: The address of a Dask cluster that searches in place of processes.
+        solver: SolverOptions; the timeout is for each x.
+
+    Returns:
+        An iterator over the Worst of each question, in their order. Each step of the iterator searches for one.
+    """
     from ccmatic.analysis import worst_case
 
-    quantity, given = question.edge()
-    also = () if among["at"] is not None else (question.amount * question.scale,)
-    among = {name: None if text is None else exact(text) * question.scale for name, text in among.items()}
-    period = question.query.property.period
-    try:
-        worst = worst_case.search(
-            question.controller,
-            question.query.network,
-            quantity,
-            given="; ".join(given),
-            period=period,
-            also=also,
-            listener=listener,
-            options=solver,
-            **among,
-        )
-        return worst.in_units(question.scale, question.expectation.comparison.written[0])
-    except worst_case.NoExecution:
-        where = f"{question.controller.name} {question.where}"
-        raise worst_case.NoExecution(
-            f"there is no execution of {where}, so that no value is the worst; expected another start or period"
-        ) from None
+    among = {"at": at, "low": low, "high": high, "resolution": resolution}
+    return worst_case.search_each(asked, among, told, jobs, cluster, solver)
 
 
 @isolated
@@ -272,15 +301,15 @@ def starve(
     told: Callable[[str], None] = lambda what: None,
     solver: SolverOptions = SolverOptions(timeout=60),
 ) -> "Starvation":
-    """Find who starves on a shared link: the least share that the network can leave to a flow (docs/starvation.md).
+    """Find which flow starves on a shared link: the least share that the network can leave it (docs/starvation.md).
 
     Args:
         controller: The controller, which sends by a window.
-        beside: The controller of the other flow; None: all flows run the same.
-        on: The network in the question language. None: each flow has jitter of its own, of an R_m, and the buffer is
-            infinite, or 1/4 bdp if losses alone slow a controller down.
-        periods: Executions repeat themselves after so many steps, and so may go on for ever; they are tried in order.
-        told: Receives what is tried, in words.
+        beside: The controller of the other flow. Default: all flows run the same one.
+        on: The network in the question language. Default: each flow has its own jitter of one R_m, and the buffer is
+            infinite, or 1/4 bdp if a controller slows down only after losses.
+        periods: The periods that are tried, in order. Executions that repeat after a period may go on for ever.
+        told: Receives a description of each search when it begins.
         solver: SolverOptions; the timeout is for all periods together.
 
     Returns:
@@ -290,8 +319,8 @@ def starve(
         InputError: A controller sends at rates, or the network has one flow or cannot be read.
         Disagreement: Two solvers disagree.
 
-    Example:
-        cm.starve("vegas").share
+    Examples:
+        >>> cm.starve("vegas").share
     """
     from ccmatic.analysis import starvation
 
@@ -304,15 +333,23 @@ def estimate(
     *,
     told: "Callable[[Estimate], None]" = lambda estimate: None,
 ) -> "list[Estimate]":
-    """What a sender can know of its path at the end of each step of a trace, or of the one in a file, but its first: an
-    Estimate's `possible` is exact, of all executions of the network that look alike to the sender; its `declared` are
-    the model's beliefs.
+    """Compute what a sender can know about its path at the end of each step of a trace, except the first.
 
-    network: None: the trace's. Its horizon says on how many steps the sender looks back, but for what it knows of C.
-    told: receives each Estimate when it is found. Raises InputError where no execution of the network is as the trace,
-    with the laws that say so.
+    Args:
+        trace: The trace, or its file.
+        network: The network. Default: the trace's. The sender looks back as many steps as its horizon has, except for
+            its knowledge of C.
+        told: Receives each Estimate as soon as it is computed.
 
-        cm.estimate("results/gallery/late_drain.json")[-1].possible.C
+    Returns:
+        The Estimates. `possible` has the exact range over all executions of the network that give the sender the same
+        observations. `declared` has the model's beliefs.
+
+    Raises:
+        InputError: No execution of the network matches the trace. The error names the violated laws.
+
+    Examples:
+        >>> cm.estimate("results/gallery/late_drain.json")[-1].possible.C
     """
     from ccmatic.learning import estimation
 
@@ -336,20 +373,20 @@ def network_of(
 
     Args:
         trace: The trace, or its file.
-        model: Another model. This value and the next ones are as of `Network`; None: the trace's.
+        model: Another model, as in `Network`. Default: the trace's own value, as for the next arguments.
         buffer: Another buffer.
         jitter: Another jitter.
-        horizon: On how many steps a sender looks back. None: all of the trace.
+        horizon: The number of steps that a sender looks back. Default: all steps of the trace.
         allow_code: Run the file that the trace names as its model. Otherwise only shipped models are accepted.
 
     Returns:
-        The Network, of all executions.
+        The Network. It allows all executions, also those outside the published model.
 
     Raises:
         InputError: A value names no network.
 
-    Example:
-        cm.estimate("results/gallery/late_drain.json", cm.network_of("results/gallery/late_drain.json", jitter=2))
+    Examples:
+        >>> cm.estimate("results/gallery/late_drain.json", cm.network_of("results/gallery/late_drain.json", jitter=2))
     """
     from ccmatic.learning import estimation
 
@@ -358,11 +395,18 @@ def network_of(
 
 
 def replay(trace: Trace | str | Path, *, allow_code: bool = False) -> Report:
-    """Check a trace, or the one in a file, by exact arithmetic, law by law, with no solver. The Report's `faults` are
-    the laws that it breaks, and its `outcome` says whether it breaks its property.
+    """Check every law of a trace by exact arithmetic, without a solver.
 
-    allow_code: run the files that it names as model or property; else it may name shipped ones only. Raises InputError
-    if it is no trace, or lacks what its query needs.
+    Args:
+        trace: The trace, or its file.
+        allow_code: Run the files that the trace names as model or property. Otherwise only shipped ones are accepted.
+
+    Returns:
+        The Report. Its `faults` list the laws that the trace breaks, and its `outcome` tells whether the trace breaks
+        its property.
+
+    Raises:
+        InputError: The file is no trace, or the trace lacks a value that its query needs.
     """
     if isinstance(trace, Trace):
         return verification.replay(trace, None, allow_code)
@@ -370,51 +414,62 @@ def replay(trace: Trace | str | Path, *, allow_code: bool = False) -> Report:
 
 
 def measure(trace: Trace | str | Path, expectation: str, *, allow_code: bool = False) -> ExpectationRecord:
-    """Judge a trace, or the one in a file, by an expectation (docs/reference/expectations.md), exactly.
+    """Judge a trace by an expectation (docs/reference/expectations.md), exactly.
 
-    Whether the trace obeys the laws of its network is not checked: `replay` does that.
+    This does not check whether the trace obeys the laws of its network; `replay` does.
 
     Args:
-        trace: The trace, such as a counterexample or one of a simulated run.
+        trace: The trace or its file, such as a counterexample or the trace of a simulated run.
         expectation: The expectation, such as `utilisation >= 80% over every 4 rtt`.
         allow_code: As in `replay`.
 
     Returns:
-        The verdict, `met`, `not met` or `not applicable`, and the worst value with its place.
+        The verdict (`met`, `not met` or `not applicable`), and the worst value with its place.
 
     Raises:
         InputError: The expectation cannot be read, or the trace does not show its quantity.
 
-    Example:
-        cm.measure("results/gallery/late_drain.json", "queue <= 4 bdp").verdict
+    Examples:
+        >>> cm.measure("results/gallery/late_drain.json", "queue <= 4 bdp").verdict
     """
     return questions.measure(_loaded(trace), expectation, allow_code)
 
 
 @isolated
 def explain(trace: Trace | str | Path, *, report: Report | None = None, allow_code: bool = False) -> Explanation:
-    """What a trace, or the one in a file, shows, in sentences with numbers: what of its property is not met and why
-    nothing excuses it, what the network did, whose rates these are.
+    """Explain a trace in sentences with numbers.
 
-    report: of the trace's replay, such as a Judgement has; None: the trace is replayed. allow_code, and what it raises:
-    as `replay`."""
+    The sentences say which part of the property is broken and why no exception excuses it, what the network did, and
+    which controller chose the rates.
+
+    Args:
+        trace: The trace, or its file.
+        report: The Report of the trace's replay, such as a Judgement has. Default: the trace is replayed.
+        allow_code: As in `replay`.
+
+    Returns:
+        The Explanation.
+
+    Raises:
+        InputError: As in `replay`.
+    """
     return explanation.explain(_loaded(trace), report or replay(trace, allow_code=allow_code))
 
 
 @isolated
 def trace_page(trace: Trace | str | Path, *, report: Report | None = None, allow_code: bool = False) -> str:
-    """Show a trace, or the one in a file, step by step on an HTML page that needs no other file.
+    """Show a trace step by step on an HTML page that needs no other file.
 
     Args:
         trace: The trace, or its file.
-        report: Of the trace's replay. None: the trace is replayed.
+        report: The Report of the trace's replay. Default: the trace is replayed.
         allow_code: As in `replay`.
 
     Returns:
         The text of the page.
 
     Raises:
-        InputError: As `replay`, or a number is too large to be drawn.
+        InputError: As in `replay`, or a number is too large to draw.
     """
     page: str = explanation.page(_loaded(trace), report or replay(trace, allow_code=allow_code))
     return page
@@ -438,17 +493,17 @@ def export_trace(
         rate: The trace's C, such as "24mbit".
         rtt: The trace's R_m, such as "40ms".
         mss: Bytes in a packet.
-        lead: Whole milliseconds of silence before a link trace of mahimahi, in which a sender may fill the queue.
+        lead: Whole milliseconds of silence before a link trace of mahimahi, in which a sender can fill the queue.
         allow_code: Run the file that the trace names as its model. Otherwise only shipped models are accepted.
 
     Returns:
-        The content of the file to write, and notes: a sentence for each thing that the format leaves out or rounds.
+        The content of the file to write, and notes: a sentence for each quantity that the format omits or rounds.
 
     Raises:
         InputError: The trace cannot be exported to this format.
 
-    Example:
-        cm.export_trace("results/gallery/late_drain.json", "schedule", rate="24mbit", rtt="40ms")
+    Examples:
+        >>> cm.export_trace("results/gallery/late_drain.json", "schedule", rate="24mbit", rtt="40ms")
     """
     from ccmatic import trace_export
 

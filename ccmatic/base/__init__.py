@@ -1,4 +1,4 @@
-"""What every other package stands on: errors, files, units, quantities, and finding definitions."""
+"""The foundation of all other packages: errors, files, units, quantities, and the lookup of definitions."""
 
 from ccmatic.base import definitions, installed, markup, quantities
 from ccmatic.base.bisection import last_good, last_good_at_once, last_good_from_above
@@ -8,7 +8,7 @@ from ccmatic.base.clock import Clock, OutOfTime
 from ccmatic.base.columns import aligned
 from ccmatic.base.definitions import Alias, absolute
 from ccmatic.base.embedding import c_comment, c_name, docstring, smtlib_comment, smtlib_name
-from ccmatic.base.errors import Disagreement, InputError, TooShort, Unreadable, located, shown, suggest
+from ccmatic.base.errors import BetweenSteps, Disagreement, InputError, TooShort, Unreadable, located, shown, suggest
 from ccmatic.base.files import (
     LARGEST,
     line_of,
@@ -33,6 +33,7 @@ __all__ = [
     "RATE",
     "TIME",
     "Alias",
+    "BetweenSteps",
     "Clock",
     "Disagreement",
     "InputError",

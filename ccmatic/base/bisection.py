@@ -1,44 +1,57 @@
-"""The search for an edge."""
+"""Search for the edge between good and bad indices."""
 
 
 def last_good(count, is_good):
-    """The index of the last that is good, of so many of which all are good up to some index, and none is after it; -1
-    if none is. `is_good(index)` is asked on both sides of the edge, where there are two, and of the first and the last
-    before any between them."""
+    """Return the last good index, up to which all are good and after which none is; -1 if none is good.
+
+    The search tries the first and the last index before all others. It always evaluates both sides of the edge, if the
+    edge has two.
+
+    Args:
+        count: The number of indices.
+        is_good: Returns whether an index is good.
+    """
     return last_good_at_once(count, lambda indices: [is_good(*indices)], 1)
 
 
 def last_good_at_once(count, are_good, at_once):
-    """As `last_good`, where several indices are decided at once.
+    """Return the last good index like `last_good`, deciding several indices at once.
 
     Args:
         count: The number of indices.
-        are_good: Returns for each of a list of indices whether it is good.
-        at_once: The most indices in such a list.
+        are_good: Returns for each index in a list whether it is good.
+        at_once: The largest length of such a list.
     """
     good, bad = -1, count
     first = sorted({0, count - 1})
     while bad - good > 1:
         between = {good + (bad - good) * part // (at_once + 1) for part in range(1, at_once + 1)} - {good}
-        asks = [index for index in first if good < index < bad][:at_once] or sorted(between)
-        answers = list(zip(asks, are_good(asks), strict=True))
+        candidates = [index for index in first if good < index < bad][:at_once] or sorted(between)
+        answers = list(zip(candidates, are_good(candidates), strict=True))
         good = max([good, *(index for index, is_good in answers if is_good)])
         bad = min([bad, *(index for index, is_good in answers if not is_good)])
     return good
 
 
 def last_good_from_above(count, is_good, is_known):
-    """As `last_good`, where it takes longer to tell that one is good than that one is not, and more of those are known
-    then: `is_known(index)` tells, at no cost, which are not good. The last of those left is asked, then further from
-    it, twice as far each time, until one is good."""
+    """Return the last good index like `last_good`, approaching it from above.
+
+    This suits searches in which proving an index good takes longer than refuting it, and a refutation refutes further
+    indices. The search tries the last remaining index, then goes down by steps that double until an index is good.
+
+    Args:
+        count: The number of indices.
+        is_good: Returns whether an index is good.
+        is_known: Returns, at no cost, whether an index is already known not to be good.
+    """
     good, bad, step = -1, count, 1
     while True:
         start = good + 1
         bad = start + last_good(bad - start, lambda index, start=start: not is_known(start + index)) + 1
         if bad == start:
             return good
-        ask = max(bad - step, (good + bad) // 2)
-        if is_good(ask):
-            good, step = ask, 1
+        candidate = max(bad - step, (good + bad) // 2)
+        if is_good(candidate):
+            good, step = candidate, 1
         else:
-            bad, step = ask, 2 * step
+            bad, step = candidate, 2 * step

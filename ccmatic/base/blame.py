@@ -1,4 +1,4 @@
-"""Whose fault an error is: what comes of a definition that a person wrote is bad input, at a line of that file."""
+"""Attribution of errors: an error that a user-written definition causes is bad input, located at a line of its file."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,19 +10,22 @@ _files = set[str]()
 
 
 def register(file: str | Path) -> None:
-    """Say that a person's file, not one that ccmatic ships, is about to be run: its lines can then be blamed."""
+    """Register a user's file before running it, so that errors can be attributed to its lines."""
     _files.add(str(Path(file).absolute()))
 
 
 def blamed_files() -> list[str]:
-    """The absolute paths of all files registered so far in this process, sorted."""
+    """Return the sorted absolute paths of all files registered so far in this process."""
     return sorted(_files)
 
 
 @contextmanager
 def blamed() -> Iterator[None]:
-    """Within this block, or in a function so decorated, an error that a line of a registered file raises, itself or by
-    what it calls, becomes an InputError that names the innermost such line. Other errors pass as they are."""
+    """Convert errors that a registered file causes to InputError; usable as a context manager or a decorator.
+
+    The error names the innermost line of a registered file that raised it, directly or through a call. Other errors
+    pass unchanged.
+    """
     try:
         yield
     except InputError as error:
@@ -37,7 +40,10 @@ def blamed() -> Iterator[None]:
 
 
 def place_of(part: object) -> tuple[str | None, int | None]:
-    """File and line of a function, or of the place that a generator has reached; (None, None) if no person wrote it."""
+    """Return the file and line of a function, or of a generator's current position.
+
+    (None, None) for files of ccmatic.
+    """
     code = getattr(part, "gi_code", None) or getattr(part, "__code__", None)
     if code is None or code.co_filename not in _files:
         return None, None

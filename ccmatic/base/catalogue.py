@@ -1,5 +1,7 @@
-"""What ccmatic ships, by kind and name, each with the first sentence that its file says, and what other installed
-packages add; no file is run."""
+"""The catalogue of definitions that ccmatic ships or that other installed packages add.
+
+Each entry has a kind, a name and a first sentence. No file is run.
+"""
 
 import ast
 import re
@@ -8,7 +10,7 @@ from dataclasses import dataclass
 from ccmatic.base import definitions, installed
 from ccmatic.base.files import read_text
 
-#: The folders of each kind and what a file there defines, one of these names; no name stands for a file of TOML.
+#: For each kind: its folders, and names of which each file defines one; None for TOML files.
 KINDS = {
     "models": (("models",), ("MODEL",)),
     "queries": (("examples.queries",), None),
@@ -24,8 +26,13 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Entry:
-    """One thing that commands take by its name. kind: a key of KINDS. says: the first sentence of its file, or, of
-    another package's, the package and its version."""
+    """A definition that commands take by name.
+
+    Attributes:
+        kind: A key of KINDS.
+        name: The name.
+        says: The first sentence of its file; for another package's definition, the package and its version.
+    """
 
     kind: str
     name: str
@@ -33,8 +40,14 @@ class Entry:
 
 
 def entries(kinds=tuple(KINDS)):
-    """Yield an Entry for each thing of these kinds, keys of KINDS: kind by kind, the shipped ones first, by name.
-    Raises InputError where other packages give a name that is taken."""
+    """Yield an Entry for each definition of the given kinds, kind by kind. Shipped ones come first, by name.
+
+    Args:
+        kinds: Keys of KINDS.
+
+    Raises:
+        InputError: Another package uses a name that is taken.
+    """
     for kind in kinds:
         folders, defined = KINDS[kind]
         suffix, names = ".py" if defined else ".toml", []
@@ -51,16 +64,16 @@ def entries(kinds=tuple(KINDS)):
                     yield Entry(kind, name, _first_sentence(ast.get_docstring(module) or ""))
         added = installed.points(kind, names) if kind in installed.KINDS else {}
         for name, point in added.items():
-            yield Entry(kind, name, f"Of {installed.origin(point)}.")
+            yield Entry(kind, name, f"From {installed.origin(point)}.")
 
 
 def _comment(text):
-    """The lines of comment at the top of a TOML file."""
+    """Return the comment at the top of a TOML file."""
     return re.match(r"(?:#.*\n)*", text)[0].replace("# ", "")
 
 
 def _defined(module):
-    """The names that a module gives a value or a function."""
+    """Yield the names to which a module assigns a value or a function."""
     for statement in module.body:
         if isinstance(statement, ast.FunctionDef):
             yield statement.name
@@ -69,6 +82,6 @@ def _defined(module):
 
 
 def _first_sentence(text):
-    """Up to the first full stop before a new sentence, an empty line or the end; on one line."""
+    """Return the text up to the first full stop before another sentence, an empty line or the end, on one line."""
     paragraph = " ".join(text.strip().split("\n\n")[0].split())
     return re.split(r"(?<=\.)\s+(?=[A-Z])", paragraph)[0]

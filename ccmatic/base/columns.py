@@ -4,8 +4,12 @@ from collections.abc import Iterable
 
 
 def aligned(rows: Iterable[Iterable[object]], left: int = 0) -> list[str]:
-    """The rows of a table as lines, two spaces between columns, of which the first `left` are flush left, the others
-    flush right. rows: of as many values each, shown by `str`; a header is one of them."""
+    """Return the rows of a table as lines, with two spaces between columns.
+
+    Args:
+        rows: Rows of equal length, including any header; `str` converts the values.
+        left: The number of leading columns that are flush left; the others are flush right.
+    """
     columns = [[str(cell) for cell in column] for column in zip(*rows, strict=True)]
     widths = [max(map(len, column)) for column in columns]
     padded = [

@@ -1,5 +1,7 @@
-"""Finds definitions by name, among those that ccmatic ships and those of other installed packages, or by path, among a
-person's own files."""
+"""Lookup of definitions by name or path.
+
+Names belong to ccmatic or to other installed packages; paths lead to a user's own files.
+"""
 
 import importlib
 import importlib.util
@@ -18,7 +20,7 @@ from ccmatic.base.errors import InputError, Unreadable, shown, suggest
 CONTROLLERS = ("synthesized", "examples.controllers")
 
 
-#: The file of a definition that is a folder; others are files.
+#: The file of a definition that is a folder; other definitions are single files.
 IN_FOLDER = "laws.py"
 
 #: NAME:parameter=value,…
@@ -29,9 +31,9 @@ _WITH_PARAMETERS = re.compile(r"(.+?):(\w+=.*)", re.DOTALL)
 class Alias:
     """A name for a definition with parameters.
 
-    Args:
-        of: the name with parameters, such as `ccac2021:flows=2`.
-        says: a sentence about it, for lists.
+    Attributes:
+        of: The full name that the alias stands for, with parameters, such as `ccac2021:flows=2`.
+        says: A sentence for lists.
     """
 
     of: str
@@ -39,21 +41,21 @@ class Alias:
 
 
 def load(kind, attribute, name, allow_code=False, check=lambda definition, file: None):
-    """Return the object `attribute` of a definition, with the parameters that the name gives.
+    """Return the object `attribute` of a definition, with the parameters that the name sets.
 
-    The code of files and packages is run, so these are loaded only where `allow_code` says so: for names that a person
-    gave, not for those that stand in data. A name that ccmatic ships is never another's.
+    Loading runs the code of files and packages. It therefore requires `allow_code`, which is meant for names that a
+    user typed rather than names inside data. A name that ccmatic ships always means the shipped definition.
 
     Args:
-        kind: the folder, such as `models`.
-        attribute: what the definition's file sets, such as MODEL.
-        name: the path of a file or folder, a name in the folder `kind`, or that of another package's entry point; with
-            parameters behind it, as in `ccac2021:flows=2`, where the definition has some.
-        allow_code: whether files and packages of others may be run.
-        check: called with the object, before parameters are set, and its file, if ccmatic does not ship it.
+        kind: The folder, such as `models`.
+        attribute: The name that the definition's file sets, such as MODEL.
+        name: The path of a file or folder, a name in the folder `kind`, or the name of another package's entry point;
+            followed by parameters, as in `ccac2021:flows=2`, if the definition has any.
+        allow_code: Whether files and other packages may be run.
+        check: Called with the object, before parameters are set, and its file, unless ccmatic ships it.
 
     Raises:
-        InputError: there is no such definition, it does not have these parameters, or its code may not be run.
+        InputError: There is no such definition, it lacks these parameters, or its code may not be run.
     """
     if not isinstance(name, (str, Path)):
         raise InputError(f"{shown(name)} is no name in {kind}; {suggest(shown(name), shipped(kind))}")
@@ -69,8 +71,13 @@ def load(kind, attribute, name, allow_code=False, check=lambda definition, file:
 
 
 def split(kind, name):
-    """Return the name without parameters, of what an alias stands for, and its parameters' texts by name. Parameters
-    behind an alias override those that it stands for. Raises InputError for text that is no parameters."""
+    """Return the name without parameters, with an alias resolved, and the parameters' texts by name.
+
+    Parameters after an alias override those of the alias.
+
+    Raises:
+        InputError: The text after the name is not a list of parameters.
+    """
     base, parameters = _read_parameters(str(name))
     if alias := aliases(kind).get(base):
         base, defaults = _read_parameters(alias.of)
@@ -86,13 +93,13 @@ def _read_parameters(name):
         if not equals or not value or not key.isidentifier():
             raise InputError(f"cannot read '{shown(part)}' in '{shown(name)}'; expected NAME:parameter=value,…")
         if key in parameters:
-            raise InputError(f"the parameter '{key}' stands twice in '{shown(name)}'; expected it once")
+            raise InputError(f"the parameter '{key}' is given twice in '{shown(name)}'; expected it once")
         parameters[key] = value
     return base, parameters
 
 
 def aliases(kind):
-    """Return the Alias of each name that the folder `kind` declares in ALIASES."""
+    """Return the aliases that the folder `kind` declares in ALIASES, by name."""
     return getattr(importlib.import_module(f"ccmatic.{kind}"), "ALIASES", {})
 
 
@@ -105,8 +112,8 @@ def _load(kind, attribute, name, allow_code):
     if is_path(name):
         if not allow_code:
             raise InputError(
-                f"it names '{name}' for its {kind}, a file whose code would be run; if you trust that file, "
-                "give --allow-code, else expected the name of a shipped definition"
+                f"it names the file '{name}' for its {kind}, whose code would be run; give --allow-code if you trust "
+                "it, otherwise name a shipped definition"
             )
         file = _file_of(name)
         if not file.is_file():
@@ -126,8 +133,13 @@ def _load(kind, attribute, name, allow_code):
 
 
 def load_from_folder(folder, name, attribute):
-    """The object `attribute` of the file NAME.py in a folder of a person's own, whose code is run: its files may import
-    each other, as `from .losses import loss`. Raises InputError."""
+    """Return the object `attribute` of the file NAME.py in a user's folder.
+
+    The file is run. Files of the folder may import each other, as in `from .losses import loss`.
+
+    Raises:
+        InputError: The file is missing, cannot be run, or does not set the attribute.
+    """
     folder = Path(folder).absolute()
     file = folder / f"{name}.py"
     if not file.is_file():
@@ -155,35 +167,48 @@ def own_file(kind, name):
 
 
 def _file_of(path):
-    """The file of a definition by its path: of a folder its laws."""
+    """Return the file of a definition by path; for a folder, its laws."""
     return Path(path) / IN_FOLDER if Path(path).is_dir() else Path(path)
 
 
 def find_file(kinds, name, suffix):
-    """The Path of the file that `name` means: itself, if it is a path, else the shipped file of this name and suffix in
-    one of the folders `kinds`. Raises InputError if there is none."""
+    """Return the file that `name` means.
+
+    Args:
+        kinds: Folders of shipped files.
+        name: A path, or the name of a shipped file in one of the folders.
+        suffix: The suffix of the shipped file.
+
+    Raises:
+        InputError: There is no such file.
+    """
     if is_path(name):
         return Path(name)
     files = {stem: path for kind in kinds for stem, path in _files(kind, suffix).items()}
     if name not in files:
         folders = " or ".join(kind.replace(".", "/") for kind in kinds)
-        raise InputError(f"there is no '{shown(name)}' in {folders}; {_meant(name, files, suffix)}")
+        suggestion = _suggestion(name, files, suffix)
+        if tuple(kinds) == CONTROLLERS and not suggestion.startswith("did"):
+            suggestion = "expected a .py or .onnx file, or a name that `ccmatic list controllers` prints"
+        raise InputError(f"there is no '{shown(name)}' in {folders}; {suggestion}")
     return files[name]
 
 
 def chosen(kind, role):
-    """What the folder `kind` declares as `role` in its `__init__`, such as the name of the DEFAULT property: so the
-    engine itself knows no definition by name."""
+    """Return the value that the folder `kind` declares as `role` in its `__init__`.
+
+    An example is the name of the DEFAULT property. Because of such roles, the engine names no definition itself.
+    """
     return getattr(importlib.import_module(f"ccmatic.{kind}"), role)
 
 
 def is_controller(name):
-    """Whether `name` is a path, or what a shipped controller is called."""
+    """Return whether `name` is a path or the name of a shipped controller."""
     return is_path(name) or any(name in shipped(folder) for folder in CONTROLLERS)
 
 
 def shipped(kind, suffix=".py"):
-    """Return the names, sorted, of what ccmatic ships in the folder `kind` in files with this suffix."""
+    """Return the sorted names of shipped files with this suffix in the folder `kind`."""
     return sorted([*_files(kind, suffix), *(aliases(kind) if suffix == ".py" else ())])
 
 
@@ -195,18 +220,18 @@ def every(kind, attribute):
 
 
 def is_path(name):
-    """Whether `name` is a path rather than the name of something shipped."""
+    """Return whether `name` is a path rather than the name of a shipped definition."""
     base, _ = _parts(str(name))
     return isinstance(name, Path) or Path(base).suffix in (".py", ".toml", ".json", ".onnx") or "/" in base
 
 
 def absolute(name):
-    """The name, or the path made absolute, so that a record of it can be read from another folder."""
+    """Return the name, or an absolute path, so that a record of it can be read from another folder."""
     return str(Path(name).absolute()) if name and is_path(name) else name
 
 
 def _files(kind, suffix):
-    """The files of shipped definitions, by name, sorted: NAME.py, or NAME/laws.py."""
+    """Return the files of shipped definitions by name, sorted: NAME.py, or NAME/laws.py."""
     package = importlib.import_module(f"ccmatic.{kind}")
     folder = Path(package.__file__).parent
     files = {path.stem: path for path in folder.glob(f"*{suffix}") if path.stem != "__init__"}
@@ -220,8 +245,8 @@ def _shipped_module(kind, file):
     return importlib.import_module(f"ccmatic.{kind}.{within}")
 
 
-def _meant(name, names, suffix):
-    """What to write in place of a name that is not known: the file of that name, if there is one here."""
+def _suggestion(name, names, suffix):
+    """Return a suggestion for an unknown name: the file of that name if it exists here, else similar names."""
     file = f"{name}{suffix}"
     return f"did you mean './{file}'?" if os.path.isfile(file) else suggest(shown(name), names)
 
@@ -229,17 +254,19 @@ def _meant(name, names, suffix):
 def _load_installed(kind, name, allow_code):
     points = installed.points(kind, shipped(kind))
     if name not in points:
-        raise InputError(f"there is no '{shown(name)}' in {kind}; {_meant(name, [*shipped(kind), *points], '.py')}")
+        raise InputError(
+            f"there is no '{shown(name)}' in {kind}; {_suggestion(name, [*shipped(kind), *points], '.py')}"
+        )
     if not allow_code:
         raise InputError(
-            f"it names '{name}' for its {kind}, whose code is of {installed.origin(points[name])}; if you trust that, "
-            "give --allow-code, else expected the name of a shipped definition"
+            f"it names '{name}' for its {kind}, which runs code of {installed.origin(points[name])}; give "
+            "--allow-code if you trust it, otherwise name a shipped definition"
         )
     return installed.load(points[name])
 
 
 def _run(load_module, name):
-    """Run a person's file."""
+    """Run a user's file."""
     blame.register(name)
     try:
         with blame.blamed():

@@ -1,4 +1,4 @@
-"""Text that people wrote, within generated C, Python and SMT-LIB: whatever it says, it stays text there."""
+"""User-written text inside generated C, Python and SMT-LIB, which always stays text."""
 
 import re
 
@@ -6,11 +6,11 @@ from ccmatic.base.errors import InputError
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
-#: What the C that surrounds a controller calls its own.
+#: Names that the C code around a controller uses itself.
 _TAKEN = ("ccm", "kernel", "log", "udp")
 
 
-#: Words of C that Python leaves free.
+#: Keywords of C that are valid names in Python.
 _WORDS = re.compile(
     "auto|bool|case|char|const|default|do|double|enum|extern|false|float|goto|inline|int|long|register|restrict|short|"
     "signed|sizeof|static|struct|switch|true|typedef|union|unsigned|void|volatile"
@@ -18,16 +18,24 @@ _WORDS = re.compile(
 
 
 def c_comment(text):
-    """The text as a block comment in C, which neither ends nor warns within: the two signs of `*/` and `/*` and
-    those of a trigraph stand apart, and only printable characters are left."""
+    """Return the text as a block comment in C that its content cannot end.
+
+    The characters of `*/`, of `/*` and of trigraphs are separated, and characters that are not printable are
+    replaced.
+    """
     lines = [_printable(line) for line in text.expandtabs(4).splitlines()]
+    # "??" twice: one pass turns "???" into "? ??".
     for sign, apart in (("*/", "* /"), ("/*", "/ *"), ("??", "? ?"), ("??", "? ?")):
         lines = [line.replace(sign, apart) for line in lines]
     return "\n".join(["/*", *(f" * {line}".rstrip() for line in lines), " */"])
 
 
 def c_name(name, what, file=None):
-    """The name, if it can be one in C, in a makefile and of a file. Raises InputError."""
+    """Return the name if it is valid in C, in a makefile and as a file name.
+
+    Raises:
+        InputError: The name is not valid in all three places.
+    """
     if not _NAME.fullmatch(name) or name in _TAKEN or _WORDS.fullmatch(name):
         raise InputError(
             f"{what} '{_printable(name):.80}' is no name in C; expected at most 64 letters, digits and _, and "
@@ -38,21 +46,25 @@ def c_name(name, what, file=None):
 
 
 def docstring(text):
-    """The text as a docstring in Python."""
+    """Return the text as a docstring in Python."""
     lines = [_printable(line).replace("\\", "/").replace('"', "'") for line in text.splitlines()]
     return '"""{}"""'.format("\n".join(lines) + ("\n" if text.endswith("\n") else ""))
 
 
 def smtlib_comment(text):
-    """The lines of a text as comments of SMT-LIB."""
+    """Return the lines of a text as comments of SMT-LIB."""
     return [f"; {_printable(line)}" for line in text.splitlines()]
 
 
 def smtlib_name(name):
-    """The name of an unknown in SMT-LIB. Raises InputError where it has none."""
+    """Return the name of an unknown in SMT-LIB.
+
+    Raises:
+        InputError: SMT-LIB cannot express the name.
+    """
     if "|" in name or "\\" in name:
         raise InputError(f"'{name}' is no name in SMT-LIB; expected one without | and \\")
-    from pysmt.utils import quote  # not with every other package that stands on this one
+    from pysmt.utils import quote  # delayed, because every package imports this one
 
     return quote(name)
 

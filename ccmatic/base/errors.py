@@ -1,14 +1,19 @@
-"""What ccmatic raises when its input, not its own code, is at fault."""
+"""Errors of ccmatic whose cause is its input rather than its own code."""
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
+from fractions import Fraction
+from math import ceil
 from typing import Any
 
 
 class InputError(Exception):
-    """Bad input: one clear message for a person, which the command line prints before it exits with 2.
+    """Bad input, with one clear message; the command line prints it and exits with 2.
 
-    `message` says what was found and what was expected; `file` and `line` say where, if known.
+    Attributes:
+        message: The problem and the expected input.
+        file: The file, if known.
+        line: The line, if known.
     """
 
     def __init__(self, message: str, file: str | None = None, line: int | None = None) -> None:
@@ -17,14 +22,24 @@ class InputError(Exception):
         self.file = file
         self.line = line
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle without calling the constructor, so that subclasses with other arguments pass between processes."""
+        return _restored, (type(self), self.args, self.__dict__)
+
     def __str__(self) -> str:
         where = "".join(f"{part}:" for part in (self.file, self.line) if part is not None)
         return f"{where} {self.message}" if where else self.message
 
 
+def _restored(kind: type[InputError], args: tuple[Any, ...], fields: Mapping[str, Any]) -> InputError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(fields)
+    return error
+
+
 @contextmanager
 def located(file: str | None) -> Iterator[None]:
-    """Within this block an InputError that names no file is given this one."""
+    """Add a file to each InputError inside the context that names none."""
     try:
         yield
     except InputError as error:
@@ -33,12 +48,12 @@ def located(file: str | None) -> Iterator[None]:
 
 
 class TooShort(InputError):
-    """A horizon that is too short to decide anything.
+    """The error that a horizon is too short to decide anything.
 
     Args:
-        problem: What is wrong, without what is expected.
-        needed: The least horizon that may do, in steps.
-        file: As of InputError.
+        problem: The problem, without the expected horizon.
+        needed: The smallest horizon that may suffice, in steps.
+        file: As in InputError.
     """
 
     def __init__(self, problem: str, needed: int, file: str | None = None) -> None:
@@ -46,12 +61,27 @@ class TooShort(InputError):
         self.needed = needed
 
 
+class BetweenSteps(InputError):
+    """A time is no whole number of a network's steps.
+
+    Args:
+        rounds: The time in R_m.
+        step: A step of the network in R_m.
+    """
+
+    def __init__(self, rounds: Fraction, step: Fraction) -> None:
+        nearest = ceil(rounds / step) * step
+        problem = f"{rounds} rtt is no whole number of steps, and a step of this network is {step} rtt"
+        super().__init__(f"{problem}; expected such as {nearest} rtt")
+        self.rounds, self.step = rounds, step
+
+
 class Unreadable(InputError):
-    """A file that is missing, or that cannot be read or written."""
+    """A file is missing, or cannot be read or written."""
 
 
 def shown(value: object, most: int = 40) -> str:
-    """A value as text that is short enough for a message."""
+    """Return a value as text of at most `most` characters, for messages."""
     try:
         text = value if isinstance(value, str) else repr(value)
     except ValueError:
@@ -61,7 +91,7 @@ def shown(value: object, most: int = 40) -> str:
 
 def suggest(word: object, words: Collection[str]) -> str:
     """Return a sentence that names the nearest of `words`, or all of them if none is near."""
-    from difflib import get_close_matches  # takes a while to import, for messages alone
+    from difflib import get_close_matches  # slow to import, and only messages need it
 
     near = get_close_matches(str(word), list(words), n=1)
     if near:
@@ -70,7 +100,12 @@ def suggest(word: object, words: Collection[str]) -> str:
 
 
 class Disagreement(Exception):
-    """Two solvers gave opposite answers. answers: what each said, by its name; `script` is the query as SMT-LIB 2."""
+    """Two solvers gave opposite answers.
+
+    Attributes:
+        answers: Each solver's answer, by name.
+        script: The query in SMT-LIB 2.
+    """
 
     def __init__(self, answers: Mapping[str, str], script: str) -> None:
         verdicts = ", ".join(f"{name} says {answer}" for name, answer in answers.items())

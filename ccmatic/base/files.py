@@ -1,18 +1,21 @@
-"""Files, read and written whole. The folder of a file that a person names is there already; folders that a command
-fills are made (`writable_folder`)."""
+"""Reading and writing of whole files.
+
+The folder of a file that a user names must exist. Folders that a command fills are created (`writable_folder`).
+"""
 
 import json
 import os
 import re
 import stat
 from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 
 from ccmatic.base.errors import InputError, Unreadable, located, shown
 from ccmatic.base.quantities import exact
 
-#: The most bytes of a file that is read, and of one of TOML, whose keys of many parts take the square of their length;
-#: the most levels of lists and objects within JSON and TOML.
+#: Limits on the bytes of any input file, on those of a TOML file (parsing its dotted keys takes quadratic time), and on
+#: the nesting levels of lists and objects in JSON and TOML.
 LARGEST, LARGEST_TOML, DEEPEST = 64 * 2**20, 16 * 2**10, 20
 
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -20,8 +23,13 @@ _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 @contextmanager
 def opened(path):
-    """The binary file at `path`, to read. Every input file is opened here, as a named pipe would block and a device may
-    never end. Raises Unreadable, with the reason, for what cannot be opened or is no regular file."""
+    """Open a binary file for reading.
+
+    Every input file is opened here, because opening a named pipe would block, and reading a device might never end.
+
+    Raises:
+        Unreadable: The file cannot be opened, or is no regular file.
+    """
     try:
         with open(path, "rb", opener=_without_waiting) as file:
             kind = stat.S_IFMT(os.fstat(file.fileno()).st_mode)
@@ -29,19 +37,37 @@ def opened(path):
                 label = _KINDS.get(kind, "a device")
                 raise Unreadable(f"cannot read: {label}; expected a regular file", str(path))
             yield file
+    except FileNotFoundError as error:
+        raise Unreadable(f"cannot read: {error.strerror}{_nearest(path)}", str(path)) from None
     except OSError as error:
         raise Unreadable(f"cannot read: {error.strerror}", str(path)) from None
+
+
+def _nearest(path):
+    """Return a suggestion that names the file with the most similar name in the folder, if there is one."""
+    from difflib import get_close_matches  # slow to import, and only messages need it
+
+    path = Path(path)
+    with suppress(OSError):
+        names = [each.name for each in islice(path.parent.iterdir(), 1000)]
+        for name in get_close_matches(path.name, names, n=1, cutoff=0.8):
+            return f"; did you mean '{shown(str(path.with_name(name)), 200)}'?"
+    return ""
 
 
 _KINDS = {stat.S_IFIFO: "a named pipe", stat.S_IFSOCK: "a socket"}
 
 
-def _without_waiting(path, flags):
+def _without_waiting(path, flags):  # opening a named pipe that nobody writes would block
     return os.open(path, flags | os.O_NONBLOCK)
 
 
 def read_text(path, most=LARGEST):
-    """The text of a file of at most so many bytes; Unreadable, with the reason, if there is none."""
+    r"""Return the text of a file of at most `most` bytes, with line ends as "\n".
+
+    Raises:
+        Unreadable: The file cannot be read, is too large, or is not UTF-8.
+    """
     try:
         with opened(path) as file:
             content = file.read(most + 1)
@@ -52,20 +78,30 @@ def read_text(path, most=LARGEST):
         raise Unreadable(f"cannot read: {error}", str(path)) from None
     if len(content) > most:
         size = f"{most / 2**20:g} MiB" if most >= 2**20 else f"{most / 2**10:g} KiB"
-        raise Unreadable(f"cannot read: it holds more than {size}, the most that is read", str(path))
+        raise Unreadable(f"cannot read: it is larger than {size}, the limit", str(path))
     return text
 
 
 def line_of(text, word):
-    """The number of the line of TOML on which a section or a key of this name begins; None if there is none."""
+    """Return the line number at which a TOML section or key of this name begins; None if there is none."""
     for number, line in enumerate(text.splitlines(), 1):
         if re.match(rf"\s*\[?\s*\"?{re.escape(word)}\b", line):
             return number
     return None
 
 
-def parse_json(text, file=None):
-    """The data in JSON text, nested no deeper than DEEPEST. Raises InputError that names `file`."""
+def parse_json(text, file=None, expected=None):
+    """Return the data in JSON text.
+
+    Args:
+        text: The text.
+        file: Its file, for errors.
+        expected: The expected content, for errors.
+
+    Raises:
+        InputError: The text is not JSON, has duplicate keys or control characters, or is nested deeper than DEEPEST.
+            The error names `file`.
+    """
     try:
         with located(file):
             data = json.loads(text, object_pairs_hook=_no_doubles)
@@ -74,18 +110,26 @@ def parse_json(text, file=None):
             if control is not None:
                 raise InputError(f"a text with a control character, {control[:40]!r}; expected none", file)
     except json.JSONDecodeError as error:
-        raise InputError(f"not JSON: {error.msg}", file, error.lineno) from None
+        problem = f"not JSON: {error.msg}"
+        raise InputError(f"{problem}; expected {expected}" if expected else problem, file, error.lineno) from None
     except ValueError:
-        raise InputError("a whole number of thousands of digits; expected fewer", file) from None
+        raise InputError("an integer of thousands of digits; expected fewer", file) from None
     except RecursionError:
         raise _too_deep(file) from None
     return data
 
 
 def load_toml(path, exactly=False):
-    """(The sections of a TOML file, its text.) exactly: numbers with a point are Fractions instead of floats. Raises
-    InputError, which names the file."""
-    import tomllib  # as few commands read TOML
+    """Return the sections of a TOML file, and its text.
+
+    Args:
+        path: The file.
+        exactly: Whether numbers with a decimal point become Fractions instead of floats.
+
+    Raises:
+        InputError: The file cannot be read, or is not TOML. The error names it.
+    """
+    import tomllib  # delayed, because few commands read TOML
 
     text = read_text(path, LARGEST_TOML)
     number = (lambda digits: exact(digits.replace("_", ""))) if exactly else float
@@ -94,7 +138,7 @@ def load_toml(path, exactly=False):
             sections = tomllib.loads(text, parse_float=number)
             for level in _levels(sections):
                 for whole in level:
-                    if type(whole) is int:  # a truth value is an int as well
+                    if type(whole) is int:  # a bool is an int as well
                         exact(whole)
     except (ValueError, RecursionError) as error:
         raise InputError(f"not TOML: {error}", str(path)) from None
@@ -102,7 +146,7 @@ def load_toml(path, exactly=False):
 
 
 def _levels(data, file=None):
-    """What lists and objects hold, level by level. Raises InputError if there are more than DEEPEST."""
+    """Yield the contents of lists and objects, level by level; raise InputError beyond DEEPEST levels."""
     level = [data]
     for _ in range(DEEPEST):
         level = [child for node in level if isinstance(node, list | dict) for child in _children(node)]
@@ -118,7 +162,7 @@ def _too_deep(file):
 def _no_doubles(pairs):
     data = dict(pairs)
     if len(data) < len(pairs):
-        raise InputError(f"two keys of one name among {', '.join(shown(name) for name, _ in pairs[:20])}")
+        raise InputError(f"duplicate keys among {', '.join(shown(name) for name, _ in pairs[:20])}")
     return data
 
 
@@ -127,12 +171,20 @@ def _children(node):
 
 
 def write_text(path, text):
-    """Write a text file, whole or not at all; Unreadable, with the reason, if it cannot be."""
+    """Write a text file atomically.
+
+    Raises:
+        Unreadable: The file cannot be written.
+    """
     write_bytes(path, text.encode())
 
 
 def write_bytes(path, content):
-    """Write a whole file or nothing, by a temporary neighbour that then takes the name."""
+    """Write a file atomically, through a temporary file beside it.
+
+    Raises:
+        Unreadable: The file cannot be written.
+    """
     path = Path(path)
     neighbour = path.with_name(path.name + ".partial")
     try:
@@ -145,8 +197,12 @@ def write_bytes(path, content):
 
 
 def writable_folder(path):
-    """A folder in which files can be written: made now, so that work is not lost later; Unreadable if it cannot."""
-    import tempfile  # as few commands fill folders
+    """Create a folder if necessary, and check that files can be written there, before long work begins.
+
+    Raises:
+        Unreadable: Files cannot be written there.
+    """
+    import tempfile  # delayed, because few commands fill folders
 
     path = Path(path)
     try:

@@ -1,18 +1,21 @@
-"""What other installed packages define, by name: their entry points in the groups `ccmatic.models` and so on."""
+"""Definitions of other installed packages, by name: their entry points in the groups `ccmatic.models` and so on."""
 
 import importlib.util
 
 from ccmatic.base import blame
 from ccmatic.base.errors import InputError
 
-#: What a package can add: an entry point NAME = module:OBJECT in the group `ccmatic.KIND`.
+#: The kinds of definitions that a package can add, by an entry point NAME = module:OBJECT in the group `ccmatic.KIND`.
 KINDS = ("models", "properties", "templates", "proofs", "targets", "flows", "agents")
 
 
 def points(kind, shipped):
-    """The entry points of a kind, by name; no code is run. Raises InputError for a name that is in `shipped`, or that
-    two packages give."""
-    from importlib.metadata import entry_points  # 20 ms, for which few commands have a use
+    """Return the entry points of a kind by name, without running code.
+
+    Raises:
+        InputError: A name is in `shipped`, or two packages define it.
+    """
+    from importlib.metadata import entry_points  # takes 20 ms, and few commands need it
 
     by_name = {}
     for point in entry_points(group=f"ccmatic.{kind}"):
@@ -29,12 +32,16 @@ def points(kind, shipped):
 
 
 def origin(point):
-    """The package of an entry point, for people."""
+    """Return the package of an entry point and its version, for messages."""
     return f"the package {point.dist.name} {point.dist.version}"
 
 
 def load(point):
-    """The object of an entry point: its package's code is run, and blamed for what comes of it. Raises InputError."""
+    """Return the object of an entry point. Its package's code is run, and errors are attributed to it.
+
+    Raises:
+        InputError: The package cannot give the object.
+    """
     try:
         blame.register(file(point))
         with blame.blamed():
@@ -44,8 +51,12 @@ def load(point):
 
 
 def file(point):
-    """The file that defines it. Raises InputError."""
+    """Return the file that defines an entry point's object.
+
+    Raises:
+        InputError: The package lacks the module.
+    """
     spec = importlib.util.find_spec(point.module)
     if spec is None or spec.origin is None:
-        raise InputError(f"{origin(point)} has no module {point.module}, which is to define '{point.name}'")
+        raise InputError(f"{origin(point)} has no module {point.module}, which should define '{point.name}'")
     return spec.origin

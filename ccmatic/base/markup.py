@@ -1,22 +1,22 @@
-"""HTML for notebooks; text is escaped."""
+"""HTML for notebooks, with escaped text."""
 
 from collections.abc import Iterable
 from html import escape
 
 
 def table(header: Iterable[object], rows: Iterable[Iterable[object]]) -> str:
-    """A table: the header, a value a column, and rows of as many values, which are shown by `str`."""
+    """Return a table with a header and rows of as many values; `str` converts the values."""
     cells = [_row("th", header), *(_row("td", row) for row in rows)]
     return f"<table>{''.join(cells)}</table>"
 
 
 def paragraphs(lines: Iterable[object]) -> str:
-    """Each line as a paragraph."""
+    """Return each line as a paragraph."""
     return "".join(f"<p>{escape(str(line))}</p>" for line in lines)
 
 
 def listing(text: str) -> str:
-    """Text as it stands, with its spaces and line ends."""
+    """Return preformatted text."""
     return f"<pre>{escape(text)}</pre>"
 
 

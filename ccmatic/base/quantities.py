@@ -1,4 +1,4 @@
-"""Numbers, and quantities with units, as people write them: "3/10", "24mbit", "40ms", "2bdp"; read exactly."""
+"""Exact numbers and quantities with units as users write them, such as "3/10", "24mbit", "40ms" or "2bdp"."""
 
 import re
 from collections.abc import Mapping
@@ -7,12 +7,12 @@ from numbers import Rational
 
 from ccmatic.base.errors import InputError, shown
 
-#: Bytes a second in one of each unit; seconds in one of each; bytes in one of each. Prefixes are decimal.
+#: The units of rates in bytes per second, of durations in seconds, and of sizes in bytes. Prefixes are decimal.
 RATES = {"bit": Fraction(1, 8), "kbit": Fraction(125), "mbit": Fraction(125_000), "gbit": Fraction(125_000_000)}
 DURATIONS = {"ns": Fraction(1, 10**9), "us": Fraction(1, 10**6), "ms": Fraction(1, 1000), "s": Fraction(1)}
 SIZES = {"": Fraction(1), "b": Fraction(1), "kb": Fraction(1000), "mb": Fraction(10**6)}
 
-#: The most digits of a number, above and below its fraction's line.
+#: Limit on the digits of a numerator and of a denominator.
 DIGITS = 1000
 
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:/\d+)?|(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)", re.ASCII | re.IGNORECASE)
@@ -21,8 +21,11 @@ QUANTITY = re.compile(r"(\d{1,30}(?:\.\d{1,30})?|\d{1,30}/\d{1,30})\s*([a-z]*)",
 
 
 def exact(value: object, digits: int = DIGITS) -> Fraction:
-    """The Fraction that a text such as "-3/10", "0.3" or "1e-3" says, or a whole number. Raises InputError, also where
-    it has more than so many digits."""
+    """Return the Fraction of an integer, or of a text such as "-3/10", "0.3" or "1e-3".
+
+    Raises:
+        InputError: The value is none of these, or has more than `digits` digits.
+    """
     number = value
     if isinstance(value, str):
         text = value.strip()
@@ -49,24 +52,39 @@ def _fraction(text: str) -> Fraction:
 
 
 def rate(text: str) -> Fraction:
-    """Bytes per second, a Fraction above 0, of "24mbit", "1/2gbit", "1.5kbit". Raises InputError."""
+    """Return bytes per second, above 0, for a text such as "24mbit", "1/2gbit" or "1.5kbit".
+
+    Raises:
+        InputError: The text is no such rate.
+    """
     return _positive(_read(text, RATES, "a rate such as 24mbit"), text, "rate")
 
 
 def duration(text: str) -> Fraction:
-    """Seconds, a Fraction of at least 0, of "40ms", "2.5s". Raises InputError."""
+    """Return seconds, at least 0, for a text such as "40ms" or "2.5s".
+
+    Raises:
+        InputError: The text is no duration.
+    """
     return _read(text, DURATIONS, "a duration such as 40ms")
 
 
-def size(text: str, bdp: Fraction | int) -> int:
-    """Whole bytes, at least 1, rounded down, of "30000", "30kb", or "1/4bdp", where a BDP is `bdp` bytes. Raises
-    InputError."""
+def size(text: str, bdp: Fraction | int) -> Fraction:
+    """Return exact bytes, above 0, for a text such as "30000", "30kb" or "1/4bdp".
+
+    Args:
+        text: The text.
+        bdp: The bytes of one BDP.
+
+    Raises:
+        InputError: The text is no such size.
+    """
     amount = _read(text, {**SIZES, "bdp": Fraction(bdp)}, "a size such as 2bdp or 30000 (bytes)")
-    return int(_positive(Fraction(amount // 1), text, "size"))
+    return _positive(amount, text, "size")
 
 
 def in_unit(text: object, unit: str) -> Fraction | None:
-    """Return the number of a text such as "3/2 rtt", or None if the text does not have this unit."""
+    """Return the number in a text such as "3/2 rtt"; None if the text does not have this unit."""
     match = QUANTITY.fullmatch(str(text).strip().lower())
     return _fraction(match[1]) if match and match[2] == unit else None
 

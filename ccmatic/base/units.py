@@ -5,7 +5,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Unit:
-    """bytes**bytes_power · seconds**seconds_power; units multiply and divide as what they measure does."""
+    """The unit bytes**bytes_power · seconds**seconds_power.
+
+    Units multiply and divide like the quantities they measure.
+    """
 
     bytes_power: int = 0
     seconds_power: int = 0
@@ -30,7 +33,7 @@ RATE = BYTES / TIME
 
 _NAMES = {NUMBER: "number", BYTES: "bytes", TIME: "time", RATE: "rate"}
 
-#: What stands for the unit of what is true or false.
+#: Replaces the unit of values that are true or false.
 CONDITION = "condition"
 
 #: The constants that every controller may read: the propagation delay, the jitter bound, the largest packet.

@@ -1,4 +1,4 @@
-"""That formulas have no solution, written down so that no solver need be believed: certificates, made and checked."""
+"""Certificates that formulas have no solution: their search, and their check, which trusts no solver."""
 
 from ccmatic.certificates.check import check_certificate
 from ccmatic.certificates.search import certify

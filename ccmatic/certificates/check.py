@@ -1,9 +1,10 @@
-"""Certificates that formulas of linear real arithmetic have no common solution, and their check.
+"""The check of certificates that formulas of linear real arithmetic have no common solution.
 
-A certificate is a CertificateFile: `question`, a digest of the formulas' clauses; `lemmas`, clauses over their atoms,
-each a list of (literal, multiplier); and `steps`, which refute clauses and lemmas by unit propagation. A lemma
-holds because its negated literals, inequalities, multiplied by the positive integers and added, say 0 < 0 or 0 ≤ -1
-(Farkas). The check trusts `clauses`, its own exact arithmetic and unit propagation; no solver.
+A certificate is a CertificateFile. `question` is a digest of the formulas' clauses. `lemmas` are clauses over their
+atoms, each a list of (literal, multiplier). `steps` refute clauses and lemmas by unit propagation.
+
+A lemma holds if its negated literals, which are inequalities, add up to 0 < 0 or 0 ≤ -1 when multiplied by the positive
+integers (Farkas). The check trusts `clauses`, its own exact arithmetic and unit propagation, but no solver.
 """
 
 from collections import defaultdict
@@ -17,9 +18,14 @@ from ccmatic.records import CertificateFile
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of a check, with its sizes: clauses of the formulas, lemmas and steps of the certificate.
+    """The outcome of a check.
 
-    fault: why the certificate proves nothing, in words; None: it proves that the formulas have no common solution.
+    Attributes:
+        clauses: The number of the formulas' clauses.
+        lemmas: The number of the certificate's lemmas.
+        steps: The number of its steps.
+        fault: Why the certificate proves nothing, in words; None if it proves that the formulas have no common
+            solution.
     """
 
     clauses: int
@@ -29,10 +35,17 @@ class Outcome:
 
 
 def check_certificate(formulas, certificate):
-    """The Outcome of checking that a certificate proves the formulas to have no common solution.
+    """Check whether a certificate proves that the formulas have no common solution.
 
-    formulas: conditions of linear real arithmetic. certificate: data as in JSON, of the shape of a CertificateFile.
-    Raises InputError if it is no such data, or a formula is not linear.
+    Args:
+        formulas: Conditions of linear real arithmetic.
+        certificate: JSON data with the shape of a CertificateFile.
+
+    Returns:
+        The Outcome.
+
+    Raises:
+        InputError: The data has another shape, or a formula is not linear.
     """
     clauses = Clauses(formulas)
     read = records.convert(certificate, CertificateFile, what="no certificate")
@@ -60,7 +73,7 @@ def _fault(clauses, lemmas, steps):
 
 
 def _holds(clauses, lemma):
-    """Whether the negated literals, multiplied and added, say that 0 is less than itself or than a negative number."""
+    """Return whether the negated literals, multiplied and added, give 0 < 0 or 0 ≤ a negative number."""
     sums, total, some_strict = defaultdict(int), 0, False
     for literal, multiplier in lemma:
         inequality = clauses.inequality(-literal)

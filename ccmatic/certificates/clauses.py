@@ -1,6 +1,6 @@
-"""Formulas as clauses over linear atoms: the deterministic conversion that a certificate speaks of.
+"""Deterministic conversion of formulas to clauses over linear atoms, to which a certificate refers.
 
-The clauses are satisfiable if and only if the formulas are. A literal is a number, negative where it is negated; it
+The clauses are satisfiable if and only if the formulas are. A literal is an integer, negative if it is negated. It
 stands for an atom (a bound on a linear form), for a Boolean symbol, or for a conjunction of other literals.
 """
 
@@ -16,9 +16,16 @@ from ccmatic.logic import Linear, formula, linear
 
 
 class Clauses:
-    """clauses: lists of literals. atoms: positive literal -> (form, bound, strict), which says form ≤ bound (or <);
-    a form is a tuple of (unknown, coefficient) with coprime integers, the first positive. Raises InputError for what is
-    no linear real arithmetic."""
+    """The clauses of formulas.
+
+    Attributes:
+        clauses: Lists of literals.
+        atoms: For each positive literal of an atom, (form, bound, strict), which means form ≤ bound, or < if strict. A
+            form is a tuple of (unknown, coefficient) with coprime integers, the first positive.
+
+    Raises:
+        InputError: A formula is not linear real arithmetic.
+    """
 
     def __init__(self, conditions):
         self.clauses, self.atoms, self.top = [], {}, 0
@@ -31,7 +38,7 @@ class Clauses:
             raise _not_linear(error.expression) from None
 
     def inequality(self, literal):
-        """What the literal says of the unknowns, as (form, bound, strict), or None if it is no atom's."""
+        """Return the inequality of a literal as (form, bound, strict); None if the literal belongs to no atom."""
         if abs(literal) not in self.atoms:
             return None
         form, bound, strict = self.atoms[abs(literal)]
@@ -40,7 +47,7 @@ class Clauses:
         return tuple((unknown, -coefficient) for unknown, coefficient in form), -bound, not strict
 
     def at_most(self, term, strict=False):
-        """The literal of term ≤ 0 (or < 0)."""
+        """Return the literal of term ≤ 0 (or < 0)."""
         if not term.coefficients:
             truth = term.constant < 0 or (term.constant == 0 and not strict)
             return self.conjunction([]) if truth else -self.conjunction([])
@@ -50,21 +57,21 @@ class Clauses:
         return sign * literal
 
     def find_literal(self, term):
-        """The literal of term ≤ 0 if its atom is one of the clauses', else None."""
+        """Return the literal of term ≤ 0 if the clauses have its atom, else None."""
         sign, atom = _canonical(term, False)
         literal = self._literals.get(("atom", *atom))
         return literal and sign * literal
 
     def digest(self):
-        """What identifies the clauses and the meaning of their atoms."""
+        """Return a digest that identifies the clauses and their atoms."""
         return sha256(repr((self.clauses, list(self.atoms.items()))).encode()).hexdigest()
 
     def equal(self, term):
-        """The literal of term = 0, for a Linear of the unknowns here."""
+        """Return the literal of term = 0, for a Linear over these unknowns."""
         return self.conjunction([self.at_most(term), self.at_most(-term)])
 
     def conjunction(self, literals):
-        """The literal that stands for all of these literals together."""
+        """Return the literal of the conjunction of literals."""
         members = tuple(sorted(set(literals)))
         if len(members) == 1:
             return members[0]
@@ -73,14 +80,14 @@ class Clauses:
         return literal
 
     def literal(self, key):
-        """The positive literal of what `key`, anything hashable, identifies: a new one if it is asked for first."""
+        """Return the positive literal of `key`, any hashable value; the first call with a key creates it."""
         if key not in self._literals:
             self.top += 1
             self._literals[key] = self.top
         return self._literals[key]
 
     def clause(self, literals):
-        """Assert that at least one of the literals is true, and, once for each, what follows where one of them is."""
+        """Assert that at least one of the literals is true, and define each conjunction among them on first use."""
         self.clauses.append(literals)
         for literal in literals:
             self._require(literal)
@@ -93,7 +100,7 @@ class Clauses:
             self.clause([-member for member in self._members.get(-literal, [-literal])])
 
     def _require(self, literal):
-        """That a literal that is true entails what it stands for (the other direction is not needed)."""
+        """Assert that a true literal entails its meaning; the converse is not needed."""
         members = self._members.get(abs(literal))
         if members is None or literal in self._required:
             return
@@ -110,16 +117,20 @@ def _not_linear(formula):
 
 
 def _canonical(term, strict):
-    """(sign, atom): term ≤ 0 (or < 0) is the atom (form, bound, strict), or with sign -1 its negation."""
+    """Return (sign, atom): term ≤ 0 (or < 0) is the atom (form, bound, strict), or its negation if the sign is -1."""
     items = sorted(term.coefficients.items())
     scale = Fraction(lcm(*(c.denominator for _, c in items)), gcd(*(c.numerator for _, c in items)))
     sign = 1 if items[0][1] > 0 else -1
     form = tuple((unknown, int(sign * scale * c)) for unknown, c in items)
+    # With sign -1, the atom is -term < 0 (or ≤ 0 if strict), whose negation is term ≤ 0 (or < 0).
     return sign, (form, -sign * scale * term.constant, strict == (sign > 0))
 
 
 class _Converter(DagWalker):
-    """A formula to its literal; a term to a Linear over the unknowns (0, symbol's name) and (1, number of a choice)."""
+    """Converts a formula to its literal, and a term to a Linear.
+
+    The unknowns of the Linear are (0, name of a symbol) and (1, number of a choice).
+    """
 
     def __init__(self, clauses):
         super().__init__(invalidate_memoization=False)

@@ -1,7 +1,8 @@
-"""Finds certificates. Nothing here need be trusted: `ccmatic.certificates.check` trusts none of it.
+"""The search for certificates. Nobody has to trust it: `ccmatic.certificates.check` relies on none of it.
 
-Z3 refutes the clauses and tells the theory lemmas that it learns. Where they do not do, a loop of a SAT solver and Z3
-on conjunctions finds the others. Multipliers are computed only for the lemmas that a refutation uses.
+Z3 refutes the clauses and reports the theory lemmas that it learns. If these do not suffice, a loop finds the rest: a
+SAT solver proposes conjunctions, and Z3 refutes them. Multipliers are computed only for the lemmas that a refutation
+uses.
 """
 
 from collections import defaultdict
@@ -19,13 +20,19 @@ from ccmatic.logic import Linear, linear
 from ccmatic.records import CertificateFile
 from ccmatic.solving import context
 
-#: Z3's Python hands every clause that any solver learns to the last `OnClause` of the process: so one thread listens.
+#: Z3's Python passes every clause that any solver learns to the last `OnClause` of the process, so one thread listens.
 _LISTENING = Lock()
 
 
 def certify(formulas):
-    """A certificate that the formulas have no common solution, as data for JSON, of the shape of a CertificateFile;
-    None if they have one. Raises InputError for a formula that is not linear."""
+    """Find a certificate that the formulas have no common solution.
+
+    Returns:
+        JSON data with the shape of a CertificateFile; None if the formulas have a common solution.
+
+    Raises:
+        InputError: A formula is not linear.
+    """
     clauses = Clauses(formulas)
     theory = _Theory(clauses)
     lemmas = theory.harvest()
@@ -50,7 +57,7 @@ def certify(formulas):
 
 
 class _Theory:
-    """The clauses' atoms, for Z3."""
+    """The clauses' atoms in Z3."""
 
     def __init__(self, clauses):
         self._clauses, self.context = clauses, context()
@@ -60,9 +67,12 @@ class _Theory:
         self._read = {}
 
     def harvest(self):
-        """The clauses over known atoms that Z3 learns from linear arithmetic while it refutes; None if it cannot."""
+        """Return the clauses over the atoms that Z3 learns from linear arithmetic during a refutation.
+
+        Returns None if the clauses are satisfiable.
+        """
         solver, lemmas = z3.SimpleSolver(self.context), []
-        solver.set("arith.solver", 2)  # it learns about as much as the newer one, in less time
+        solver.set("arith.solver", 2)  # the older solver learns about as much as the newer one, in less time
 
         def learn(hint, _, clause):
             if hint.decl().name() not in ("assumption", "rup", "del"):
@@ -79,8 +89,11 @@ class _Theory:
         return None if satisfiable else list(dict.fromkeys(lemmas))
 
     def complete(self, lemmas):
-        """Add lemmas to the list until they contradict the clauses, and return True; False if the clauses have a
-        solution, so that no lemmas do."""
+        """Add lemmas until they contradict the clauses.
+
+        Returns:
+            True; False if the clauses have a solution, so that no lemmas contradict them.
+        """
         needed = {literal for clause in self._clauses.clauses for literal in clause}
         marks = {}
         solver = z3.SimpleSolver(self.context)
@@ -109,7 +122,7 @@ class _Theory:
         return term < number if strict else term <= number
 
     def _literal(self, node):
-        """The literal that Z3's node is, or None."""
+        """Return the literal of a Z3 node, or None."""
         if node.get_id() not in self._read:
             self._read[node.get_id()] = self._parse(node), node
         return self._read[node.get_id()][0]
@@ -134,7 +147,7 @@ class _Theory:
 
 
 def _used(clauses, lemmas):
-    """Those of the lemmas that a refutation uses, by repeated cores of assumptions."""
+    """Return the lemmas that a refutation uses; repeated unsatisfiable cores reduce their number."""
     before = None
     while len(lemmas) != before:
         before = len(lemmas)
@@ -147,7 +160,7 @@ def _used(clauses, lemmas):
 
 
 def _multiplied(clauses, lemma, context):
-    """The lemma's literals that it needs, each with its multiplier; None if it does not hold."""
+    """Return the necessary literals of a lemma with their multipliers; None if the lemma does not hold."""
     inequalities = {literal: clauses.inequality(-literal) for literal in lemma}
     multipliers = {literal: z3.Real(f"m{literal}", context) for literal in lemma}
     sums, solver = defaultdict(list), z3.SimpleSolver(context)
@@ -174,6 +187,6 @@ def _number(fraction, context):
 
 def _satisfiable(solver, *assumptions):
     answer = solver.check(*assumptions)
-    if answer == z3.unknown:  # Z3 takes a Ctrl-C for itself; it has no other reason to stop
+    if answer == z3.unknown:  # Z3 catches Ctrl-C itself; without a limit it has no other reason to stop
         raise KeyboardInterrupt
     return answer == z3.sat

@@ -1,15 +1,18 @@
-"""Refutations in propositional logic: found and logged by one SAT solver, checked by the unit propagation of another.
+"""Refutations in propositional logic: one SAT solver finds and logs them; unit propagation of another checks them.
 
-A clause is a list of literals, numbers other than 0, negative where they are negated. A step is a clause that follows
-from those before it by unit propagation (RUP, the core of DRAT).
+A clause is a list of literals, nonzero integers that are negative if negated. A step is a clause that follows from the
+clauses before it by unit propagation (RUP, the core of DRAT).
 """
 
 from pysat.solvers import Glucose4, Minisat22
 
 
 def refute(clauses):
-    """(model, None) if the clauses are satisfiable, the model a list of the literals that are true; else (None, steps
-    that refute them)."""
+    """Refute clauses, or find a model.
+
+    Returns:
+        (model, None) if the clauses are satisfiable, where the model lists the true literals; else (None, steps).
+    """
     with Glucose4(bootstrap_with=clauses, with_proof=True) as solver:
         if solver.solve():
             return solver.get_model(), None
@@ -17,8 +20,12 @@ def refute(clauses):
 
 
 def check_refutation(clauses, steps):
-    """(count, refuted). count: how many steps follow, each from the clauses and the steps before it, until one does
-    not. refuted: whether all do, and lead to a contradiction by unit propagation."""
+    """Check the steps of a refutation.
+
+    Returns:
+        (count, refuted). `count` is the number of steps, up to the first failure, that follow from the clauses and
+        earlier steps. `refuted` is whether all steps follow and lead to a contradiction by unit propagation.
+    """
     with Minisat22(bootstrap_with=clauses) as propagator:
         for number, clause in enumerate(steps):
             if _consistent(propagator, [-literal for literal in clause]):

@@ -13,15 +13,15 @@ from ccmatic.cli.command import command
     "senders",
     multiple=True,
     metavar="SENDER",
-    help="Also test this sender, named like the `target` of an adversary; repeatable.",
+    help="Also test this sender, written in the same form as `target` in an adversary file; repeatable.",
 )
-@click.option("--out", type=click.Path(), help="The folder for the traces, as link traces of mahimahi.")
+@click.option("--out", type=click.Path(), help="The folder for the traces, which are mahimahi link traces.")
 @options.as_json
 def attack(adversaries, senders, out, as_json):
     """Test senders against trained adversaries.
 
-    If the adversaries choose traces, all senders are tested on the worst trace of each adversary (docs/adversaries.md).
-    The command needs the extra rl.
+    If the adversaries choose traces, all senders are tested on the worst trace of each adversary. The command needs
+    the extra rl (docs/reference/adversary.md).
     """
     from ccmatic.cli.interrupts import left_in_time
 

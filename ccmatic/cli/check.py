@@ -1,4 +1,4 @@
-"""`ccmatic check`: a saved proof, checked anew."""
+"""`ccmatic check`: check a saved proof again."""
 
 import click
 
@@ -14,7 +14,7 @@ from ccmatic.cli.command import command
 def check(proof, solver, allow_code, as_json):
     """Check all of a saved proof again.
 
-    The check covers states, measures, each lemma and each edge. A lemma that has a certificate is checked by it.
+    The check covers states, measures, each lemma and each edge. If a lemma has a certificate, the certificate decides.
     """
     from ccmatic import api
     from ccmatic.cli import proof_reports as report

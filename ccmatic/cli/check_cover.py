@@ -1,4 +1,4 @@
-"""`ccmatic check-cover`: whether a run decides every candidate."""
+"""`ccmatic check-cover`: check that a run decides every candidate."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""`ccmatic check-widening`: whether a folder of envelopes is complete."""
+"""`ccmatic check-widening`: check that a folder of envelopes is complete."""
 
 import click
 
@@ -38,17 +38,17 @@ def check_widening(folder, verify_envelopes, solver, allow_code, as_json):
 
 def _checked(folder, report):
     if not report.complete:
-        yield f"{folder}: does not show that its {report.envelopes} envelopes are all that are maximal"
+        yield f"{folder}: does not show that its {report.envelopes} envelopes are the only maximal ones"
         yield from (f"    {fault}" for fault in report.faults)
         if report.uncovered:
             yield "    nothing decides this envelope:"
             yield from (f"    {line}" for line in report.uncovered.splitlines())
         return
-    of = f"of {report.grid:,} envelopes its {report.envelopes} are all maximal"
-    yield f"{folder}: {report.traces} traces replayed; {of}"
+    claim = f"its {report.envelopes} envelopes are the only maximal ones among {report.grid:,}"
+    yield f"{folder}: {report.traces} traces replayed; {claim}"
     if not report.verified:
-        yield "    that they hold is believed, not verified again; --verify-envelopes does"
+        yield "    the envelopes are trusted to hold; --verify-envelopes verifies them again"
     elif report.undecided:
-        yield f"    no answer in time whether these hold: {', '.join(report.undecided)}"
+        yield f"    timed out on whether these hold: {', '.join(report.undecided)}"
     else:
-        yield "    each is verified again"
+        yield "    each was verified again"

@@ -19,14 +19,14 @@ class Command(click.Command):
         self.example = example.strip()
 
     def format_help_text(self, context, formatter):
-        """Write the description, then the example as it is typed."""
+        """Write the description, then the example as a user types it."""
         super().format_help_text(context, formatter)
         with formatter.section("Example"):
             for line in self.example.splitlines():
                 formatter.write(f"{'':{formatter.current_indent}}{line}\n")
 
     def parse_args(self, context, arguments):
-        """Parse arguments, of which some may have old spellings."""
+        """Parse arguments, including old spellings."""
         return super().parse_args(context, spellings.current(self.name, arguments))
 
 

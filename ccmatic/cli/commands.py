@@ -1,7 +1,10 @@
-"""The command line: parses, calls one function, prints. A command imports what it needs itself: solvers and numpy take
-most of a second, which `--help` has no use for."""
+"""The command line: it parses arguments, calls one function, and prints.
+
+Each command imports its own modules, because solvers and numpy take most of a second and `--help` needs neither.
+"""
 
 import os
+import re
 import sys
 from collections.abc import Mapping
 from importlib import import_module
@@ -13,13 +16,14 @@ from ccmatic import __version__, base
 from ccmatic.base import Disagreement, InputError, OutOfTime, write_text
 from ccmatic.cli import options
 
-#: The commands in the groups of the help: the file of each, and its name there.
+#: The commands in the groups of the help: each with its file, and its name in that file.
 GROUPS = {
     "Ask": {
         "verify": ("verify", "verify"),
         "worst": ("worst", "worst"),
         "starve": ("starve", "starve"),
         "replay": ("replay", "replay_command"),
+        "workbench": ("workbench", "workbench"),
         "estimate": ("estimate", "estimate"),
         "trace": ("trace", "trace_group"),
     },
@@ -73,7 +77,7 @@ class _Program(click.Group):
     """The program, whose help shows the commands in groups."""
 
     def list_commands(self, context):
-        """Return the names of the commands, group by group."""
+        """Return the names of the commands, in the order of the groups."""
         return list(self.commands)
 
     def format_commands(self, context, formatter):
@@ -97,7 +101,7 @@ def cli():
 
 
 def main():
-    """Run a command; every error is one message, every outcome one of the documented exit codes."""
+    """Run a command. Each error prints one message, and each outcome has a documented exit code."""
     try:
         with base.blamed():
             code = cli.main(prog_name="ccmatic", standalone_mode=False)
@@ -105,16 +109,17 @@ def main():
     except InputError as error:
         code = options.complain(error)
     except click.ClickException as error:
-        code = options.complain(error.format_message())
+        code = options.complain(re.sub(r"\s*\n\s*", " ", error.format_message()))
     except Disagreement as error:
         file = Path("disagreement.smt2")
         write_text(file, f"(set-logic QF_LRA)\n{error.script}")
-        code = options.complain(f"{error}; the question is in {file}", options.UNKNOWN)
+        code = options.complain(f"{error}; the question was written to {file}", options.UNKNOWN)
     except OutOfTime as error:
         code = options.complain(error, options.UNKNOWN)
     except (KeyboardInterrupt, click.Abort):
         code = options.complain("interrupted", options.INTERRUPTED)
     except BrokenPipeError:
+        # Python flushes stdout once more at exit, which would fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = options.GOOD
     except Exception as error:
@@ -134,5 +139,5 @@ def main():
 
 
 def _is_interrupt(error):
-    """Whether an error is a KeyboardInterrupt that ctypes met while it converted an argument of a solver's function."""
+    """Whether an error stands for a KeyboardInterrupt that ctypes met while converting an argument for a solver."""
     return type(error).__name__ == "ArgumentError" and "KeyboardInterrupt" in str(error)

@@ -19,14 +19,16 @@ ccmatic emulate --on '24 mbit, rtt 40 ms, buffer 2 bdp, jitter 40 ms' \\
     metavar="EXPECTATION",
     help="Judge the run by this expectation, such as 'loss <= 1%' or 'share >= 20% beside cubic'; repeatable.",
 )
-@click.option("--rate", help="The link rate C, such as 24mbit; or say --on.")
-@click.option("--rtt", help="The propagation delay R_m, such as 40ms; or say --on.")
+@click.option("--rate", help="The link rate C, such as 24mbit; --on can give it instead.")
+@click.option("--rtt", help="The propagation delay R_m, such as 40ms; --on can give it instead.")
 @click.option(
-    "--buffer", help="The buffer β: infinite, or a size such as 2bdp or 30000 (bytes); a BDP is C·R_m. Or say --on."
+    "--buffer",
+    help="The buffer β: infinite, or a size such as 2bdp or 30000 (bytes); a BDP is C·R_m. --on can give it instead.",
 )
 @click.option(
     "--jitter",
-    help="The jitter D, such as 40ms or '1 rtt': the longest time that a packet is held; or say --on.  [default: none]",
+    help="The jitter D, such as 40ms or '1 rtt': the longest time that a packet is held; --on can give it instead.  "
+    "[default: none]",
 )
 @click.option("--pattern", help="The pattern of the jitter: uniform or aggregation.  [default: aggregation]")
 @click.option(
@@ -34,8 +36,8 @@ ccmatic emulate --on '24 mbit, rtt 40 ms, buffer 2 bdp, jitter 40 ms' \\
 )
 @click.option(
     "--schedule",
-    help="Read the link from this file: a schedule or holds of `ccmatic trace export`, or, with --rtt, a link trace of "
-    "mahimahi, whose buffer is infinite unless --buffer says otherwise.",
+    help="Read the link from this file: a schedule or a holds file written by `ccmatic trace export`, or a mahimahi "
+    "link trace. A link trace needs --rtt; its buffer is infinite unless --buffer is given.",
 )
 @click.option(
     "--flow",
@@ -43,20 +45,20 @@ ccmatic emulate --on '24 mbit, rtt 40 ms, buffer 2 bdp, jitter 40 ms' \\
     multiple=True,
     default=["cubic"],
     show_default=True,
-    help="A sender: a kernel algorithm, udp:CONTROLLER.py, bpf:CONTROLLER.py or policy:FILE. Its times and its R_m may "
+    help="A sender: a kernel algorithm, udp:CONTROLLER.py, bpf:CONTROLLER.py or policy:FILE. Start, end and R_m may "
     "follow, as in cubic@10s-30s,rtt=80ms; repeatable.",
 )
 @click.option(
     "--seconds",
     type=options.Seconds(min=0.1, max=3600),
-    help="The length of the run, from the first packet on.  [default: that of the schedule; otherwise 10, or that of a "
-    "longer link trace]",
+    help="The length of the run, from the first packet on.  [default: the schedule's length; without a schedule, 10, "
+    "or the link trace's length if that is longer]",
 )
 @click.option(
     "--warmup",
     type=options.Seconds(min=0),
-    help="Seconds that are not measured.  [default: until the beliefs have converged; a third of the run if they do "
-    "not, or if no flow has beliefs; 0 with a schedule]",
+    help="Seconds that are not measured.  [default: until the beliefs have converged; a third of the run if they never "
+    "converge, or if no flow has beliefs; 0 with a schedule]",
 )
 @click.option("--seed", type=click.IntRange(min=0, max=2**62), help="The seed of the jitter.  [default: 0]")
 @click.option("--out", type=click.Path(), help="The folder for the packet log and the measurements.")

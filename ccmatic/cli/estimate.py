@@ -1,4 +1,4 @@
-"""`ccmatic estimate`: what a sender can know of its path."""
+"""`ccmatic estimate`: find what a sender can know about its path."""
 
 import click
 
@@ -12,7 +12,8 @@ from ccmatic.cli.command import command
 @options.buffer
 @options.jitter
 @click.option(
-    "--horizon", help="How many steps the sender looks back, except for what it knows about C.  [default: all]"
+    "--horizon",
+    help="How many steps of observations the sender keeps. It never forgets what it knows about C.  [default: all]",
 )
 @click.option("--plot", type=click.Path(), help="Draw the estimates to this file (.png, .svg or .pdf).")
 @options.allow_code
@@ -20,8 +21,8 @@ from ccmatic.cli.command import command
 def estimate(trace, model, buffer, jitter, horizon, plot, allow_code, as_json):
     """Find what a sender can know about its path.
 
-    The command prints the exact least and largest value that the sender's observations allow, beside its beliefs. The
-    network is that of the trace unless options change it.
+    The command prints the exact smallest and largest values that the sender's observations allow, and its beliefs. The
+    network is the trace's unless options change it.
     """
     from ccmatic import api, records, traces
     from ccmatic.learning import estimation

@@ -1,4 +1,4 @@
-"""`ccmatic evaluate`: exported controllers on the paper's grid of links."""
+"""`ccmatic evaluate`: run exported controllers on the paper's grid of links."""
 
 import click
 
@@ -11,7 +11,7 @@ from ccmatic.cli.command import command
 @click.option(
     "--real",
     is_flag=True,
-    help="Run on this machine's stack: each SENDER is a flow of `emulate`, and the grid is smaller.",
+    help="Run on this machine's network stack: each SENDER is a flow of `emulate`, and the grid is smaller.",
 )
 @click.option(
     "--out",
@@ -31,8 +31,8 @@ def evaluate(senders, real, out, jobs, cluster, as_json):
 
     grid = api.evaluate(senders, out, real=real, jobs=jobs, cluster=cluster)
     for number, row in enumerate(grid, 1):
-        said = evaluation.line(row, as_json)
-        click.echo(said if as_json else f"{number:>{len(str(grid.count))}}/{grid.count}  {said}")
+        text = evaluation.line(row, as_json)
+        click.echo(text if as_json else f"{number:>{len(str(grid.count))}}/{grid.count}  {text}")
     for file in grid.draw():
         click.echo(records.line(records.FigureLine(str(file))) if as_json else file)
     return options.BROKEN if grid.is_outside else options.GOOD

@@ -1,4 +1,4 @@
-"""`ccmatic export`: a controller as C."""
+"""`ccmatic export`: compile a controller to C."""
 
 import click
 
@@ -18,7 +18,7 @@ from ccmatic.cli.command import command
 @click.option("--out", help="The output folder.  [default: the controller's name]")
 @click.option(
     "--model",
-    help="The model whose beliefs the C computes.  [default: the model with the fewest beliefs that suffices]",
+    help="The model whose beliefs the C code computes.  [default: the model with the fewest beliefs that suffices]",
 )
 @click.option(
     "--horizon",
@@ -27,13 +27,18 @@ from ccmatic.cli.command import command
     show_default=True,
     help="The window T: beliefs time out every T-1 steps.",
 )
-@click.option("--jitter", default="1", show_default=True, help="By how much delay may vary, in R_m, but for queueing.")
-@click.option("--around", help="The algorithm that runs within an envelope in the kernel: cubic, bbr or reno.")
+@click.option(
+    "--jitter",
+    default="1",
+    show_default=True,
+    help="The largest variation of delay from causes other than queueing, in R_m.",
+)
+@click.option("--around", help="The kernel algorithm whose rate the envelope limits: cubic, bbr or reno.")
 @options.as_json
 def export(controller, target, out, model, horizon, jitter, around, as_json):
-    """Compile a controller, or a trained policy, to C.
+    """Compile a controller, or a trained policy, to C code.
 
-    The C uses integers only, and computes beliefs from acknowledgements.
+    The C code uses integers only, and computes beliefs from acknowledgements.
     """
     from ccmatic import api, records
 

@@ -1,4 +1,4 @@
-"""`ccmatic fit`: the least jitter that explains a log of packets."""
+"""`ccmatic fit`: the smallest jitter that explains a packet log."""
 
 import click
 
@@ -21,7 +21,8 @@ ccmatic fit examples/links/cellular.mahimahi --rtt 40ms \\
     help="The model of the link; repeatable.  [default: cbr_delay, ccac, and those of the proofs of each --controller]",
 )
 @click.option(
-    "--rtt", help="The propagation delay R_m, which is a step, such as 40ms.  [default: the least delay in the log]"
+    "--rtt",
+    help="The propagation delay R_m, such as 40ms; it is the length of a step.  [default: the least delay in the log]",
 )
 @click.option(
     "--horizon",
@@ -44,7 +45,7 @@ ccmatic fit examples/links/cellular.mahimahi --rtt 40ms \\
 def fit(log, models, rtt, horizon, two_clocks, received, controllers, plot, as_json):
     """Find the smallest jitter that explains a packet log.
 
-    The command does so for a link of each model, and reports the link's rate with that jitter.
+    The command fits a link of each model, and reports the link rate that goes with the jitter.
     """
     from ccmatic import api, fitting, guarantees, records, traces
 

@@ -1,4 +1,4 @@
-"""`ccmatic front`: what the controllers of a query's classes can guarantee."""
+"""`ccmatic front`: the controllers of a query that no other one dominates."""
 
 import click
 
@@ -12,7 +12,9 @@ from ccmatic.cli.command import command
     "--out", help="The folder for run, proofs and figure; the same command resumes there.  [default: QUERY-front]"
 )
 @click.option(
-    "--step", help="Also prove the maximal envelopes around the controllers on the front, with this step of widen."
+    "--step",
+    help="Also prove the maximal envelopes around the controllers on the front. The step is that of `ccmatic widen "
+    "--step`.",
 )
 @options.jobs
 @options.cluster
@@ -21,7 +23,7 @@ from ccmatic.cli.command import command
 def front(query, out, step, jobs, cluster, solver, as_json):
     """Find the controllers that no other one dominates.
 
-    The command proves every controller of a query's classes by shapes, and compares their guarantees.
+    The command proves guarantees of every controller in a query's classes, by shapes, and compares them.
     """
     from ccmatic import api
     from ccmatic.cli import proof_reports as report

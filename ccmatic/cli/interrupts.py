@@ -1,4 +1,4 @@
-"""Ctrl-C while a compiler runs that heeds no interrupts."""
+"""Ctrl-C while compiled code runs that ignores interrupts."""
 
 import os
 import signal
@@ -12,8 +12,12 @@ from ccmatic.cli import options
 
 @contextmanager
 def left_in_time():
-    """Within it, Ctrl-C ends the process soon though it is in a compiler, which heeds no interrupts, or
-    what was compiled takes long to tidy up. All that is written is written whole or not at all."""
+    """Within this block, Ctrl-C ends the process soon.
+
+    A compiler ignores interrupts, and compiled code may clean up slowly. The process therefore exits without waiting.
+    This is safe, because files are written completely or not at all.
+    """
+    # Python writes each signal's number to this socket at once, also while compiled code runs.
     ours, theirs = socket.socketpair()
     theirs.setblocking(False)
     before, heeded = signal.set_wakeup_fd(theirs.fileno()), Event()
@@ -26,10 +30,11 @@ def left_in_time():
     finally:
         signal.set_wakeup_fd(before)
         if not heeded.is_set():
-            theirs.close()
+            theirs.close()  # ends the thread: it then receives nothing
 
 
 def _watch(wakeups, heeded, kept_open):
+    """Exit shortly after an interrupt that the main thread has not finished handling."""
     while heard := wakeups.recv(1):
         if heard[0] == signal.SIGINT:
             break
@@ -39,11 +44,11 @@ def _watch(wakeups, heeded, kept_open):
     try:
         while wakeups.recv(1):
             pass
-        return
+        return  # the block ended in time
     except TimeoutError:
         pass
     if heeded.is_set():
-        sleep(0.2)  # for the message of those who heeded it
+        sleep(0.2)  # lets the main thread print its message
     else:
         os.write(2, b"ccmatic: interrupted\n")
     os._exit(options.INTERRUPTED)

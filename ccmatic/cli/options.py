@@ -1,4 +1,4 @@
-"""What several commands share: exit codes, options, and choices that are read where they are needed."""
+"""Shared parts of commands: exit codes, options, and choices that are imported when a command needs them."""
 
 import sys
 from functools import wraps
@@ -15,7 +15,10 @@ GOOD, BROKEN, BAD_INPUT, UNKNOWN, INTERRUPTED = 0, 1, 2, 3, 130
 
 
 class Names(click.Choice):
-    """One of the names that a module declares: a table's, or those that a function gives."""
+    """A choice among the names in a module's table, or among those that a function of it returns.
+
+    The module is imported when the choices are needed.
+    """
 
     def __init__(self, module, attribute, *others):
         self._declared, self._others, self.case_sensitive = (module, attribute), others, True
@@ -27,20 +30,30 @@ class Names(click.Choice):
         declared = getattr(import_module(module), attribute)
         return (*(declared() if callable(declared) else declared), *self._others)
 
+    def convert(self, value, param, ctx):
+        """Convert a word of the command line, as click requires."""
+        if value not in self.choices:
+            self.fail(f"there is no '{base.shown(value)}'; {base.suggest(value, self.choices)}", param, ctx)
+        return value
+
 
 class Seconds(click.FloatRange):
-    """So many of them; nan is no number of seconds."""
+    """A number of seconds. It may not be nan."""
 
     def convert(self, value, param, ctx):
-        """As click asks for it."""
-        seconds = super().convert(value, param, ctx)
+        """Convert a word of the command line, as click requires."""
+        try:
+            seconds = float(value)
+        except ValueError:
+            self.fail(f"{value!r} is no number; expected seconds, such as 10", param, ctx)
+        seconds = super().convert(seconds, param, ctx)
         if isnan(seconds):
             self.fail(f"{value} is no number of seconds.", param, ctx)
         return seconds
 
 
 def names_of(*kinds):
-    """Completes the names of these kinds of definitions, and paths, as `shell_complete` has it."""
+    """Return a `shell_complete` function that completes paths, and the names of these kinds of definitions."""
 
     def complete(context, parameter, incomplete):
         from click.shell_completion import CompletionItem
@@ -60,14 +73,14 @@ buffer = click.option(
     "--buffer",
     help="The buffer: infinite, any, or a size such as '1 bdp' or '>=1 bdp'. A number without a unit is in C·R_m.",
 )
-horizon = click.option("--horizon", help="The steps T of a trace; a step is R_m.")
+horizon = click.option("--horizon", help="The number of steps T of a trace; a step is R_m.")
 jitter = click.option(
     "--jitter", help="The jitter D, such as '1 rtt'. A number without a unit is in steps.  [default: the model's]"
 )
 delay = click.option(
     "--delay",
     type=Names("ccmatic.query", "DELAYS"),
-    help="Whether measured delay grows as in the published model, or as in any execution.",
+    help="How measured delay may grow: as in the published model, or as in any execution.",
 )
 
 
@@ -103,8 +116,17 @@ def expectations(on, expect, most=None):
     return expect
 
 
+def require_network(missing, others):
+    """Raise InputError if options of a network are missing. `others` are the options that are given."""
+    if not others:
+        example = "--on 'ccac, buffer 1 bdp' --expect 'queue <= 4 bdp'"
+        raise base.InputError(f"--on and --expect missing; expected such as {example}")
+    if missing:
+        raise base.InputError(f"{', '.join(missing)} missing; expected each, or --on and --expect")
+
+
 def refuse(others, expected):
-    """Raise InputError that names the options that have a value, of a dict by name."""
+    """Raise InputError that names those of the options, given by name, that have a value."""
     given = [f"--{name.replace('_', '-')}" for name, value in others.items() if value]
     if given:
         raise base.InputError(
@@ -113,7 +135,7 @@ def refuse(others, expected):
 
 
 def whole(text, name):
-    """Return the whole number of a text, or None. Raises InputError that names the option."""
+    """Return the whole number in a text, or None for None. Raises InputError that names the option."""
     if text is None:
         return None
     try:
@@ -124,15 +146,13 @@ def whole(text, name):
         ) from None
 
 
-jobs = click.option(
-    "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="How many processes do the work."
-)
+jobs = click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="The number of processes.")
 cluster = click.option("--cluster", help="Do the work on the Dask cluster whose scheduler is at this address.")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 period = click.option(
     "--period",
     type=click.IntRange(min=1),
-    help="Only consider executions that repeat after this many steps, and so may go on for ever.",
+    help="Only consider executions that repeat after this many steps, and so can last for ever.",
 )
 verbose = click.option(
     "--verbose",
@@ -148,12 +168,12 @@ allow_code = click.option(
 
 
 def solver(command):
-    """Add the options of the solvers; the command gets them as one argument, `solver`, a SolverOptions."""
+    """Add the options of the solvers. The command receives them as one argument, the SolverOptions `solver`."""
     return _solver(command, None, "The seconds that each question may take, from its encoding to its answer.")
 
 
 def solver_within(command):
-    """Add the same options, for a command whose `--timeout` is for all that it does."""
+    """Add the same options to a command whose `--timeout` covers all its work on a controller."""
     return _solver(command, 60, "The seconds that all periods of a controller may take together.")
 
 
@@ -163,7 +183,7 @@ def _solver(command, seconds, help):
         type=Names("ccmatic.solving", "NAMES", "all"),
         default="z3",
         show_default=True,
-        help="The solver; all: use each solver, and stop if two disagree.",
+        help="The solver. With `all`, each solver decides, and the command stops if two disagree.",
     )
     @click.option("--timeout", type=Seconds(min=0.001), default=seconds, show_default=bool(seconds), help=help)
     @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The seed of the solvers.")
@@ -178,30 +198,32 @@ def _solver(command, seconds, help):
 
 
 def outcome(verdicts):
-    """The exit code of verdicts, each `holds`, `violated` or `unknown`: 1 if any is violated, else 3 if any is unknown,
-    else 0."""
+    """Return the exit code of verdicts: 1 if any is `violated`, else 3 if any is `unknown`, else 0."""
     return BROKEN if "violated" in verdicts else UNKNOWN if "unknown" in verdicts else GOOD
 
 
 def expected(judged):
-    """The exit code of ExpectationRecords: 1 if one is not met, else 3 if one is not applicable, else 0."""
+    """Return the exit code of ExpectationRecords: 1 if any is not met, else 3 if any is not applicable, else 0."""
     verdicts = {each.verdict for each in judged}
     return BROKEN if "not met" in verdicts else UNKNOWN if "not applicable" in verdicts else GOOD
 
 
 def complain(message, code=BAD_INPUT):
-    """Say what is wrong on standard error; returns the exit code."""
+    """Print an error on standard error, and return the exit code."""
     click.echo(f"ccmatic: {message}", err=True)
     return code
 
 
-#: What a terminal needs to write a line anew.
+#: Makes a terminal overwrite the current line.
 CLEAR = "\r\033[K"
 
 
 class Waiting:
-    """Within it, a terminal's standard error says for how long something has been asked, from the second second on.
-    what: that is; it may be set to something else meanwhile."""
+    """Within this block, a terminal's standard error shows for how long the current work has run, after one second.
+
+    Args:
+        what: The current work. It may be changed within the block.
+    """
 
     def __init__(self, what):
         self.what, self._over = what, Event()
@@ -218,7 +240,7 @@ class Waiting:
             self._teller.join()
 
     def tell(self, line):
-        """Say a line on standard error, a terminal or not."""
+        """Print a line on standard error, whether it is a terminal or not."""
         click.echo(f"{CLEAR if sys.stderr.isatty() else ''}{line}", err=True)
 
     def _tell(self):

@@ -1,14 +1,15 @@
-"""What `prove` and `check` print."""
+"""The output of `prove`, `check` and `front`."""
 
 from dataclasses import asdict
 
 import click
+from msgspec.structs import replace
 from rich.console import Console
 
 from ccmatic import records
 from ccmatic.cli.reports import left_out_lines
 from ccmatic.cli.verdicts import shown_verdict
-from ccmatic.proving import OF_NONE, Listener, number
+from ccmatic.proving import OF_NONE, Listener, number, undecided
 from ccmatic.records import (
     ABSENT,
     CertifiedLine,
@@ -26,64 +27,74 @@ from ccmatic.verification import HOLDS
 
 
 class Progress(Listener):
-    """Lines for people, and what is being asked, or JSON lines, as a proof goes on."""
+    """The progress of a proof: lines and a status for people, or JSON lines.
 
-    def __init__(self, as_json):
-        self._as_json = as_json
+    Args:
+        as_json: Whether the lines are JSON.
+        name: The controller's name, which the lines mention. None if it is the only controller.
+        write: Receives each line.
+    """
+
+    def __init__(self, as_json, name=None, write=click.echo):
+        self._as_json, self._name, self._write = as_json, name, write
         self._status = Console(stderr=True).status("")
 
     def __enter__(self):
         if not self._as_json:
-            self._status.start()
+            if self._write is click.echo:
+                self._status.start()
+            if self._name:
+                self._write(f"{self._name}:")
         return self
 
     def __exit__(self, *_):
         self._status.stop()
 
     def begins(self, shape):
-        """A shape is tried."""
+        """Report that the search tries a shape."""
         if not self._as_json:
-            click.echo(f"by the shape {shape}:")
+            self._write(f"by the shape {shape}:")
 
     def attempted(self, attempt):
-        """A shape has been tried."""
+        """Report the outcome of a shape."""
         if attempt.proved:
             self.end(attempt.proved)
         solved, missing = list(attempt.result.constants), list(attempt.missing)
         text = f"{attempt.shape}: {shown_verdict(attempt.verdict)}"
         if missing:
-            text += f", with {len(solved)} of {len(solved) + len(missing)} constants found: {attempt.why}"
+            text += f", with {len(solved)} of {len(solved) + len(missing)} constants found"
+        if attempt.why:
+            text += f": {attempt.why}"
         self._say(ShapeLine(attempt.shape, attempt.verdict, solved, missing, attempt.why), text)
 
     def expected(self, question, shape):
-        """Report whether an expectation is proved, by a shape; None if by none."""
+        """Report whether an expectation is proved, and by which shape; None: by no shape."""
         name, expectation = question.controller.name, question.text
         on = question.description.text
         verdict = "proved" if shape else "unknown"
         shown = shown_verdict(verdict, "holds" if shape else "unknown", 9)
         text = f"{name:<20} {shown} {expectation}, on {on}, "
-        text += (
-            f"once it has converged, by the shape {shape}" if shape else "as no shape implies it; `worst` finds edges"
-        )
+        why = undecided(question.expectation) or "as no shape implies it"
+        text += f"once it has converged, by the shape {shape}" if shape else f"{why}; `worst` finds edges"
         self._say(ExpectedLine(name, verdict, expectation, on, shape), text)
 
     def asks(self, lemma, values):
-        """A lemma is being asked for values of the constants that it reads."""
+        """Show that the solver decides a lemma for these values of its constants."""
         at = ", ".join(f"{name} = {float(value):g}" for name, value in values.items())
         self._status.update(f"{lemma}{' at ' if at else ''}{at}")
 
     def constant(self, declared, result):
-        """A constant was found."""
+        """Report the value of a constant."""
         name, edge, dropped = declared.name, result.edge, declared.dropped(result.value)
         front = [list(pair) for pair in result.front]
-        self._say(
-            ConstantLine(name, result.value, declared.paper, front, edge and edge.lemma, dropped or ABSENT),
-            f"{name:<20} {'none' if dropped else number(result.value):<8} {declared.says}; the paper: {declared.paper}"
-            + (f"\n{'':<30}one better breaks '{edge.lemma}'" if edge else ""),
-        )
+        value = "none" if dropped else number(result.value)
+        text = f"{name:<20} {value:<8} {declared.says}; the paper: {declared.paper}"
+        if edge and not dropped:
+            text += f"\n{'':<30}the next better value breaks '{edge.lemma}'"
+        self._say(ConstantLine(name, result.value, declared.paper, front, edge and edge.lemma, dropped or ABSENT), text)
 
     def lemma(self, answer):
-        """A lemma was decided."""
+        """Report the verdict on a lemma."""
         self._say(
             LemmaLine(answer.lemma, answer.verdict, round(answer.seconds, 3), answer.empty or ABSENT),
             f"{shown_verdict(answer.verdict, width=9)} {answer.seconds:6.1f} s  "
@@ -91,24 +102,27 @@ class Progress(Listener):
         )
 
     def certificate(self, name):
-        """A lemma has been certified."""
+        """Report that a lemma has a certificate."""
         self._say(CertifiedLine(name), f"certified            {name}")
 
     def end(self, proved):
-        """The proof is over."""
+        """Report the end of the proof."""
         file, claim, holds = proved.file, list(proved.claim), proved.verdict == HOLDS
-        claims = [*claim] if holds else [*proved.faults, "no proof: not every lemma holds"]
+        claims = [*claim] if holds else [*proved.faults, f"no proof: {proved.why or 'not every lemma holds'}"]
         claims += left_out_lines(proved.left_out)
-        text = "\n".join(["", *claims, "", f"written: {file} and {file.with_suffix('.md').name}"])
+        claims += ["", f"written: {file} and {file.with_suffix('.md').name}"] if file else []
         left = records.exclusions(proved.left_out)
-        self._say(ProofLine(True, holds, list(proved.faults), claim, str(file), left), text)
+        line = ProofLine(True, holds, list(proved.faults), claim, file and str(file), left)
+        self._say(line, "\n".join(["", *claims]))
 
     def _say(self, record, text):
-        click.echo(records.line(record) if self._as_json else text)
+        if self._as_json and self._name:
+            record = replace(record, controller=self._name)
+        self._write(records.line(record) if self._as_json else text)
 
 
 def finding(result, as_json):
-    """A line of `check`."""
+    """Return a line of `check`."""
     if as_json:
         return records.line(FindingLine(**asdict(result)))
     mark, means = "ok" if result.checked else "not checked", "holds" if result.checked else "unknown"
@@ -118,7 +132,7 @@ def finding(result, as_json):
 
 
 def verdict(file, verdict, as_json):
-    """The last line of `check`; verdict: accepted, rejected or unknown."""
+    """Return the last line of `check`. `verdict` is `accepted`, `rejected` or `unknown`."""
     if as_json:
         return records.line(CheckLine(True, str(file), verdict == "accepted", verdict))
     means = {"accepted": "holds", "rejected": "violated"}.get(verdict, "unknown")
@@ -126,7 +140,13 @@ def verdict(file, verdict, as_json):
 
 
 def front_point(point, dominated_by, as_json):
-    """A controller of `front`; dominated_by: names, or None of one that no shape proves."""
+    """Return the line of `front` for a controller.
+
+    Args:
+        point: The controller's Point.
+        dominated_by: The names of controllers that dominate it. None if no shape proves it.
+        as_json: Whether the line is JSON.
+    """
     if as_json:
         about = {"controller": point.name, "source": point.source, "shape": point.shape, "verdict": point.verdict}
         about |= {"result": point.file, "measures": point.measures, "dominated_by": dominated_by, "why": point.why}
@@ -138,19 +158,21 @@ def front_point(point, dominated_by, as_json):
 
 
 def decided(point):
-    """What was found of a controller of `front`, before its place is known."""
+    """Describe the proof of a controller of `front`, before its place is known."""
     if point.verdict != HOLDS:
         return f"{point.verdict}: {point.why or point.file}"
     return "  ".join(f"{name} {float(value):g}" for name, value in point.measures.items())
 
 
 def front_end(points, dominated, figure, as_json):
-    """The last line of `front`. figure: its file, or None."""
+    """Return the last line of `front`. `figure` is the figure's file, or None."""
     best = [name for name, others in dominated.items() if not others]
     if as_json:
         file = None if figure is None else str(figure)
         return records.line(FrontLine(True, len(points), len(dominated), best, file))
     if not points:
         return "no controller of this template is a solution"
-    counted = f"{len(best)} of {len(dominated)} that are proved, of {len(points)} controllers"
-    return f"{counted}, are on the front: {', '.join(best)}; {figure}" if best else f"none of {len(points)} is proved"
+    if not best:
+        return f"no shape proves any of the {len(points)} controllers"
+    counted = f"{len(best)} of {len(dominated)} proved controllers ({len(points)} controllers in all)"
+    return f"{counted} are on the front: {', '.join(best)}; {figure}"

@@ -1,7 +1,10 @@
-"""`ccmatic prove`: what a controller guarantees for all time."""
+"""`ccmatic prove`: prove what a controller guarantees for all time."""
+
+from pathlib import Path
 
 import click
 
+from ccmatic.base import Disagreement, InputError, OutOfTime
 from ccmatic.cli import options
 from ccmatic.cli.command import command
 
@@ -12,61 +15,121 @@ ccmatic prove cc_qdel --on 'ccac, buffer infinite, jitter 1 rtt' \\
     --expect 'utilisation >= 1/2'
 """
 )
-@click.argument("controller", metavar="CONTROLLER.py", shell_complete=options.names_of("controllers"))
+@click.argument(
+    "controllers",
+    nargs=-1,
+    required=True,
+    metavar="CONTROLLER.py…",
+    shell_complete=options.names_of("controllers"),
+)
 @click.option(
     "--proof",
     shell_complete=options.names_of("proofs"),
     help="A name in proofs/, or a file that defines a PROOF.  [default: each shape that fits the controller]",
 )
-@click.option("--horizon", type=click.IntRange(min=3, max=1000), help="Steps of a window, T.  [default: the proof's]")
+@click.option(
+    "--horizon", type=click.IntRange(min=3, max=1000), help="The number of steps T of a window.  [default: the proof's]"
+)
 @click.option(
     "--out", default="results/proofs", show_default=True, help="The output folder; the same command resumes there."
 )
 @options.question
 @click.option("--certify", is_flag=True, help="Write a certificate for each lemma, for `ccmatic check`.")
+@options.jobs
+@options.cluster
 @options.solver
 @options.as_json
-def prove(controller, proof, horizon, out, on, expect, start, certify, solver, as_json):
-    """Prove what a controller guarantees for all time.
+def prove(controllers, proof, horizon, on, expect, start, jobs, cluster, as_json, **how):
+    """Prove what controllers guarantee for all time.
 
-    The command finds each constant of a proof to its edge.
+    For each constant of a proof, the command finds the best value for which the lemmas hold.
+    """
+    from ccmatic.workers import Team
+
+    names = [Path(each).stem for each in controllers]
+    if len({*names}) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        message = f"two controllers have the name {twice}, so their proofs would have the same file name"
+        raise InputError(f"{message}; expected different names, or a command and an --out for each")
+    how |= {"proof": proof, "horizon": horizon}
+    if on or expect:
+        (expectation,) = options.expectations(on, expect, most=1)
+        options.refuse({"proof": proof, "horizon": horizon}, "--on and --expect alone")
+        how |= {"on": on, "expectation": expectation, "start": start or "any"}
+    else:
+        options.refuse({"from": start}, "--on and --expect as well")
+    about = [
+        (name if len(names) > 1 else None, each, as_json, how) for name, each in zip(names, controllers, strict=True)
+    ]
+    if cluster is None and min(jobs, len(names)) == 1:
+        return options.outcome({_prove(*each) for each in about})
+    verdicts = set()
+    with Team(min(jobs, len(names)), cluster) as team:
+        results = team.each(_prove_there, about)
+        for number, name in enumerate(names, 1):
+            with options.Waiting(f"{name}, {number} of {len(names)}"):
+                lines, verdict, error = next(results)
+            for line in lines:
+                click.echo(line)
+            if error:
+                raise error
+            verdicts.add(verdict)
+    return options.outcome(verdicts)
+
+
+def _prove_there(*about):
+    """Return the lines that `_prove` prints, the verdict, and the error that ended it or None."""
+    lines = []
+    try:
+        return lines, _prove(*about, write=lines.append), None
+    except InputError as error:
+        return lines, None, InputError(error.message, error.file, error.line)
+    except (Disagreement, OutOfTime) as error:
+        return lines, None, error
+
+
+def _prove(name, controller, as_json, how, write=click.echo):
+    """Print the proof of one controller, and return the verdict.
+
+    Args:
+        name: The controller's name, which the lines mention. None if it is the only controller.
+        controller: The controller as a person gave it.
+        as_json: Whether the lines are JSON.
+        how: The other options.
+        write: Receives each line.
     """
     from ccmatic import api
     from ccmatic.cli import proof_reports as report
 
-    if on or expect:
-        (expectation,) = options.expectations(on, expect, most=1)
-        options.refuse({"proof": proof, "horizon": horizon}, "--on and --expect alone")
-        question = api.ask(controller, on, expectation, start=start or "any")
-        with report.Progress(as_json) as say:
-            return _expected(
-                question, api.prove_expected(question, out, certify=certify, listener=say, solver=solver), say
-            )
-    options.refuse({"from": start}, "--on and --expect as well")
-    with report.Progress(as_json) as say:
-        settings = {"horizon": horizon, "certify": certify, "listener": say}
+    settings = {"certify": how["certify"], "solver": how["solver"]}
+    proof, horizon, out = how["proof"], how["horizon"], how["out"]
+    if "on" in how:
+        question = api.ask(controller, how["on"], how["expectation"], start=how["start"])
+        with report.Progress(as_json, name, write) as say:
+            return _expected(question, api.prove_expected(question, out, listener=say, **settings), say)
+    with report.Progress(as_json, name, write) as say:
         if proof is None:
-            return _by_shapes(api.prove_by_shapes(controller, out, **settings, solver=solver), say)
-        proved = api.prove(controller, proof, out, **settings, solver=solver)
+            return _by_shapes(api.prove_by_shapes(controller, out, horizon=horizon, listener=say, **settings), say)
+        proved = api.prove(controller, proof, out, horizon=horizon, listener=say, **settings)
     say.end(proved)
-    return options.outcome({proved.verdict})
+    return proved.verdict
 
 
 def _expected(question, attempts, say):
-    """The exit code: proved, or not known."""
+    """Return the verdict on an expectation: `holds` or `unknown`."""
     for attempt, implied in attempts:
         say.attempted(attempt)
         if implied:
             say.expected(question, attempt.shape)
-            return options.GOOD
+            return "holds"
     say.expected(question, None)
-    return options.UNKNOWN
+    return "unknown"
 
 
 def _by_shapes(attempts, say):
-    """The exit code: one shape that will do is enough."""
+    """Return the verdict of all shapes; one proof suffices."""
     verdicts = set()
     for attempt in attempts:
         say.attempted(attempt)
         verdicts.add(attempt.verdict)
-    return options.GOOD if "holds" in verdicts else options.outcome(verdicts)
+    return next(verdict for verdict in ("holds", "violated", "unknown") if verdict in verdicts)

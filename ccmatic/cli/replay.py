@@ -1,4 +1,4 @@
-"""`ccmatic replay`: a trace, checked by exact arithmetic."""
+"""`ccmatic replay`: check traces by exact arithmetic."""
 
 import click
 
@@ -8,7 +8,7 @@ from ccmatic.cli.command import command
 
 
 @command("replay", example="ccmatic replay results/gallery/late_drain.json --html late_drain.html")
-@click.argument("trace", metavar="TRACE.json")
+@click.argument("files", nargs=-1, required=True, metavar="TRACE.json…")
 @click.option("--plot", type=click.Path(), help="Draw the trace to this file (.png, .svg or .pdf).")
 @click.option("--html", type=click.Path(), help="Write a page that shows the trace step by step to this file.")
 @click.option("--csv", "csv_file", type=click.Path(), help="Write the trace as CSV to this file.")
@@ -20,31 +20,43 @@ from ccmatic.cli.command import command
 )
 @options.allow_code
 @options.as_json
-def replay_command(trace, plot, html, csv_file, expect, allow_code, as_json):
-    """Check a trace by exact arithmetic, without a solver.
+def replay_command(files, plot, html, csv_file, expect, allow_code, as_json):
+    """Check traces by exact arithmetic, without a solver.
 
     The check covers every law of the network, and runs the controller's own Python.
     """
+    if len(files) > 1:
+        options.refuse({"plot": plot, "html": html, "csv": csv_file}, "one trace beside it")
+    codes = set()
+    for number, file in enumerate(files):
+        if number and not as_json:
+            click.echo()
+        codes.add(_replay(file, plot, html, csv_file, expect, allow_code, as_json))
+    return next(code for code in (options.BROKEN, options.UNKNOWN, options.GOOD) if code in codes)
+
+
+def _replay(file, plot, html, csv_file, expect, allow_code, as_json):
+    """Print the answer about one trace, and return its exit code."""
     from ccmatic import api, traces
     from ccmatic.cli import reports as report
     from ccmatic.verification import Outcome
 
-    loaded = api.Trace.load(trace)
-    with located(trace):
-        outcome = api.replay(loaded, allow_code=allow_code)
-        judged = [api.measure(loaded, text, allow_code=allow_code) for text in expect]
+    trace = api.Trace.load(file)
+    with located(file):
+        outcome = api.replay(trace, allow_code=allow_code)
+        judged = [api.measure(trace, text, allow_code=allow_code) for text in expect]
     if plot:
-        traces.draw_trace(loaded, plot, outcome.query.model)
+        traces.draw_trace(trace, plot, outcome.query.model)
     if html:
-        write_text(html, api.trace_page(loaded, report=outcome))
+        write_text(html, api.trace_page(trace, report=outcome))
     if csv_file:
-        write_text(csv_file, loaded.to_csv())
-    explanation = api.explain(loaded, report=outcome)
+        write_text(csv_file, trace.to_csv())
+    explanation = api.explain(trace, report=outcome)
     if as_json:
-        shown = report.replay_json(trace, outcome, explanation, judged)
+        shown = report.replay_json(file, outcome, explanation, judged)
     else:
         shown = "\n".join(
-            [report.replay_text(trace, loaded, outcome, explanation), *map(report.expectation_text, judged)]
+            [report.replay_text(file, trace, outcome, explanation), *map(report.expectation_text, judged)]
         )
     click.echo(shown)
     if outcome.faults:

@@ -1,9 +1,10 @@
-"""What commands print: text for people, JSON lines for programs."""
+"""The output of commands: text for people, JSON lines for programs."""
 
 import hashlib
 import json
 import re
 import shlex
+from dataclasses import replace
 from math import ceil
 from pathlib import Path
 
@@ -16,21 +17,21 @@ from ccmatic.cli.verdicts import shown_verdict
 from ccmatic.explanation import legend
 from ccmatic.records import AttemptRecord, QueryRecord, ReplayLine, StarveLine, VerifyLine, WorstLine
 
-#: The size of a screen, in rows and columns.
+#: The size of a usual terminal, in rows and columns.
 SCREEN = (24, 80)
 
 
 def trace_file(folder, controller, trace, question=None):
     """Return the path in a folder at which a command saves a trace.
 
-    The name tells the controller, the model, the horizon and the question, and ends in a digest. So the same query
+    The name contains the controller, the model, the horizon and the question, and ends in a digest. So the same query
     about the same controller gives the same path, and any other gives another path.
 
     Args:
         folder: The folder of traces.
-        controller: Whose rates the trace has; its name is told.
-        trace: The Trace; the digest is of its query and its controller.
-        question: What was asked, in a word; None is the property of the trace's query.
+        controller: The controller that chose the trace's rates.
+        trace: The Trace; the digest covers its query and its controller.
+        question: The question in a word. Default: the property of the trace's query.
     """
     names = trace.query["model"], question or trace.query["property"]["name"]
     model, question_name = (Path(name).stem if Path(name).is_absolute() else name for name in names)
@@ -43,7 +44,7 @@ def saved(trace, file):
     """Save a trace.
 
     Returns:
-        The file. None if it cannot be written: standard error says so, and the verdict stands.
+        The file. None if it cannot be written; then standard error explains why, and the verdict stands.
     """
     try:
         writable_folder(file.parent)
@@ -55,7 +56,7 @@ def saved(trace, file):
 
 
 def drawn(trace, file, model):
-    """Draw a trace of a Model to a file. If that cannot be written, standard error says so, and the verdict stands."""
+    """Draw a trace of a Model to a file. If that fails, print why on standard error; the verdict stands."""
     from ccmatic.traces import draw_trace
 
     try:
@@ -92,13 +93,14 @@ def judgement_json(name, judgement, file, explanation=None, question=None):
         line |= {"way": judgement.way}
     if explanation:
         line |= {"explanation": explanation.record()}
-    line |= {"advice": list(judgement.advice)} if judgement.advice else {}
+    advice = advice_on(question, judgement)
+    line |= {"advice": list(advice)} if advice else {}
     left = records.exclusions(judgement.left_out)
     return records.line(VerifyLine(name, judgement.verdict, round(judgement.seconds, 3), left, **line))
 
 
 def judgement_text(judgement, file):
-    """A Judgement in a few lines for a person; file: as of `judgement_json`."""
+    """Return a Judgement in a few lines for a person; `file` is as in `judgement_json`."""
     lines = [_headline(judgement.controller, judgement.verdict, judgement.seconds)]
     trace = judgement.trace or judgement.unmodelled
     if judgement.trace:
@@ -107,49 +109,62 @@ def judgement_text(judgement, file):
         lines.append("    on the published model; an execution that it leaves out, in which a step passes without")
         lines.append(f"    service and the measured delay then jumps, breaks it: {_broken(judgement.unmodelled)}")
     elif judgement.unsure:
-        lines.append("    on the published model; whether on every execution could not be told in time")
+        lines.append("    on the published model; the solver timed out on executions outside it")
     elif judgement.verdict == "unknown":
-        lines[0] += f"   no answer in time whether: {judgement.way}"
+        lines[0] += f"   timed out on: {judgement.way}"
     lines += left_out_lines(judgement.left_out) + advice_lines(judgement.advice)
     return "\n".join([*lines, *(file_lines(file) if trace else ())])
 
 
 def answer_text(question, judgement, file):
-    """Return the answer to a Question in a few lines for a person; file: as of `judgement_json`."""
+    """Return the answer to a Question in a few lines for a person; `file` is as in `judgement_json`."""
     lines = [_headline(judgement.controller, judgement.verdict, judgement.seconds, question.text)]
     if judgement.trace:
         measured = question.measured(judgement.trace)
-        lines[0] += f": {measured}" if measured else ""
+        lines[0] += f": in this trace {measured}" if measured else ""
     elif judgement.verdict == "unknown":
-        lines[0] += ": not decided in time"
+        lines[0] += ": timed out"
     lines += _question_lines(question)
-    lines += left_out_lines(judgement.left_out) + advice_lines(judgement.advice)
+    lines += left_out_lines(judgement.left_out) + advice_lines(advice_on(question, judgement))
     return "\n".join([*lines, *(file_lines(file) if judgement.trace else ())])
 
 
+def advice_on(question, judgement):
+    """Return the advice on a Judgement; with a counterexample, also that on its Question."""
+    return (*judgement.advice, *(question.advice(judgement.trace) if judgement.trace and question else ()))
+
+
 def _headline(controller, verdict, seconds, *parts):
-    """The first line of an answer: whose it is, the verdict, how long it took, and further parts."""
+    """Return the first line of an answer: the controller, the verdict, the time, and further parts."""
     answer = f"{controller.name:<20} {shown_verdict(verdict, width=9)} {seconds:6.1f} s"
     return "   ".join([answer, *parts])
 
 
 def left_out_lines(left_out):
-    """What a question excludes: a line an Exclusion."""
+    """Return a line for each Exclusion of a question."""
     return [f"    left out: {exclusion}" for exclusion in left_out]
 
 
 def advice_lines(advice):
-    """What to ask next: a line a sentence."""
+    """Return a line for each sentence of advice."""
     return [f"    try: {sentence}" for sentence in advice]
 
 
 def file_lines(file):
-    """Where a trace is, if it could be saved, and the command that checks it."""
+    """Return the file of a trace and the command that checks it, or no line if the trace could not be saved."""
     return [f"    trace: {file}", f"    check it: ccmatic replay {shlex.quote(str(file))}"] if file else []
 
 
+def of_edge(explanation, of, worst):
+    """Return the Explanation of a Worst's trace, which begins with the value that the trace reaches."""
+    if worst.quantity.worse is None or worst.quantity.low == worst.quantity.high:
+        return explanation
+    value = f"{worst.quantity.worse} {worst.some} {worst.quantity.unit}".rstrip()
+    return replace(explanation, broken=(f"'{of}': this trace shows a value {value}.",))
+
+
 def worst_json(of, worst, file, explanation=None, question=None):
-    """The line of `worst --json`; file, explanation, question: as of `judgement_json`."""
+    """Return the line of `worst --json`; `file`, `explanation` and `question` are as in `judgement_json`."""
     line = {"trace": file and str(file), "explanation": explanation.record()} if worst.trace else {}
     line |= {} if worst.index is None else {"index": list(worst.index)}
     if question:
@@ -162,7 +177,7 @@ def worst_json(of, worst, file, explanation=None, question=None):
 
 
 def worst_text(of, worst, file, question=None):
-    """The same in a few lines for a person."""
+    """Return the same in a few lines for a person."""
     lines = [f"{worst.controller.name:<20} {of}: {worst.sentence()}   {worst.seconds:.1f} s"]
     if question:
         lines = [_headline(worst.controller, question.met(worst), worst.seconds, f"{of}: {worst.sentence()}")]
@@ -172,7 +187,7 @@ def worst_text(of, worst, file, question=None):
 
 
 def _question(question):
-    """The fields of a line that a Question has."""
+    """Return the fields of a line that describe a Question."""
     return {
         "expect": question.text,
         "on": question.description.text,
@@ -183,7 +198,7 @@ def _question(question):
 
 
 def _question_lines(question):
-    """Where a Question is about, in lines for a person."""
+    """Return the network of a Question, in lines for a person."""
     return [f"    {question.where}", *(f"    note: {note}" for note in question.notes)]
 
 
@@ -221,7 +236,7 @@ def _attempt(attempt):
 
 
 def starve_text(answer, file):
-    """Return the same in lines for a person: the answer, why, what was tried and what is left out."""
+    """Return the same in lines for a person: the answer, its reasons, the searches and the exclusions."""
     meaning = {"starves": "violated", "does not starve": "holds"}.get(answer.verdict)
     verdict = shown_verdict(answer.verdict, meaning)
     lines = [f"{answer.controller.name:<20} {verdict}: {answer.sentence()}   {answer.seconds:.1f} s"]
@@ -241,7 +256,7 @@ def expectation_text(judged):
 
 
 def replay_json(file, outcome, explanation, judged=()):
-    """The line of `replay --json`; explanation: an Explanation; judged: the ExpectationRecords of `--expect`."""
+    """Return the line of `replay --json`, with an Explanation and the ExpectationRecords of `--expect`."""
     breaks = outcome.outcome is verification.Outcome.BREAKS
     return records.line(
         ReplayLine(
@@ -261,14 +276,14 @@ def replay_json(file, outcome, explanation, judged=()):
 
 
 def trace_text(trace, query, explanation):
-    """The trace as a table, what its columns hold, and its Explanation in sentences."""
+    """Return the trace as a table, the meaning of its columns, and its Explanation."""
     lines = [table(trace)]
     lines += [f"    {name}: {says}" for name, says in legend(query, trace.columns).items()]
     return "\n".join([*lines, "", str(explanation)])
 
 
 def on_a_screen(text, explanation):
-    """Return a text and then the first sentences of an Explanation, at least one and as many as fit on a screen."""
+    """Return a text and the first sentences of an Explanation: at least one, and as many as fit on a screen."""
     lines, sentences = [*text.splitlines(), ""], str(explanation).splitlines()
     while sentences and (not lines[-1] or _rows([*lines, sentences[0]]) < SCREEN[0] - 1):
         lines.append(sentences.pop(0))
@@ -278,17 +293,17 @@ def on_a_screen(text, explanation):
 
 
 def _rows(lines):
-    """How many rows of a screen lines take."""
+    """Return how many rows of a screen the lines take up."""
     return sum(max(1, ceil(len(click.unstyle(line)) / SCREEN[1])) for line in lines)
 
 
 def replay_text(file, trace, outcome, explanation):
-    """The trace, its query and controller, and the outcome of its replay."""
+    """Return the trace, its query and controller, and the outcome of its replay."""
     lines = [trace_text(trace, outcome.query, explanation), "", f"{outcome.query}"]
     if outcome.controller:
         lines += ["controller:", *(f"    {line}" for line in outcome.controller.pretty().splitlines())]
     else:
-        lines.append("controller: nobody's rates")
+        lines.append("controller: none, the rates are arbitrary")
     lines.append("")
     if outcome.faults:
         refused = shown_verdict("not a trace", "violated")
@@ -298,13 +313,15 @@ def replay_text(file, trace, outcome, explanation):
             lines.append(f"    … and {len(outcome.faults) - 20} more")
     else:
         passes = f"{shown_verdict('passes', 'holds')}, {outcome.checked} laws checked"
-        lines.append(f"{file}: {passes}; {_said_of_the_property(outcome)}")
+        lines.append(f"{file}: {passes}; {_property_text(outcome)}")
     return "\n".join(lines)
 
 
-def _said_of_the_property(outcome):
+def _property_text(outcome):
     if outcome.outcome is verification.Outcome.BREAKS:
-        return f"{shown_verdict('breaks', 'violated')}: {'; '.join(outcome.unmet)}"
+        return (
+            f"{shown_verdict('breaks', 'violated')}: {'; '.join(map(outcome.query.property.in_words, outcome.unmet))}"
+        )
     if outcome.outcome is verification.Outcome.KEEPS:
         return shown_verdict("keeps the property", "holds")
     unknown = shown_verdict("cannot be judged", "unknown")
@@ -316,7 +333,7 @@ def _broken(trace):
 
 
 def table(trace):
-    """The columns of a trace, exact, and its constants, as text of a line a step."""
+    """Return a trace's exact columns and its constants as text, with a line for each step."""
     header, *lines = aligned([("t", *trace.columns), *(row.values() for row in trace.rows())])
     constants = ", ".join(f"{name} = {value}" for name, value in trace.constants.items())
     return "\n".join([click.style(header, bold=True), *lines, constants])

@@ -1,4 +1,4 @@
-"""`ccmatic runs`: what a run of synthesis has learned."""
+"""`ccmatic runs`: show what a run of synthesis has learned."""
 
 import click
 

@@ -1,10 +1,10 @@
-"""Old spellings of options, which work for one more version."""
+"""Old spellings of options. They work for one more version."""
 
 from pathlib import Path
 
 import click
 
-#: The new spelling of each old one, by command.
+#: The new spelling of each old spelling, by command.
 OLD = {
     "attack": {"--on": "--against"},
     "tradeoff": {"--from": "--initial-rate", "--up-to": "--final-rate"},
@@ -12,7 +12,7 @@ OLD = {
     "worst": {"--save": "--out"},
 }
 
-#: The options that now take a FILE, by command. Without one they mean a file beside each result.
+#: Options that now take a FILE, by command. Without FILE, as in the old spelling, they write a file beside each result.
 FLAGS = {"verify": ("--plot",)}
 
 #: The value of such an option without a FILE.
@@ -20,9 +20,7 @@ BESIDE = ""
 
 
 def current(command, arguments):
-    """Return the arguments of a command in today's spelling.
-
-    A line on standard error names the new spelling of each old one.
+    """Return the arguments of a command in their current spelling, and print the new spelling of each old one.
 
     Args:
         command: The name of the command.
@@ -43,7 +41,7 @@ def current(command, arguments):
 
 
 def _is_file(words):
-    """Whether the next word is the file of an option, not another option or a controller."""
+    """Whether the next word is the option's file, rather than another option or a controller."""
     return bool(words) and not words[0].startswith("-") and Path(words[0]).suffix not in ("", ".py", ".onnx")
 
 

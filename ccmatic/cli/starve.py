@@ -1,4 +1,4 @@
-"""`ccmatic starve`: who starves on a shared link, how far, for how long, and why."""
+"""`ccmatic starve`: find which flow starves on a shared link, by how much, for how long, and why."""
 
 import click
 
@@ -24,8 +24,8 @@ from ccmatic.cli.command import command
 @click.option(
     "--on",
     metavar="NETWORK",
-    help="The network, such as 'two_flows_constant_rate, buffer 1 bdp'.  [default: each flow has jitter of its own, of "
-    "an R_m; the buffer is infinite, or 1/4 bdp if losses alone slow a controller down]",
+    help="The network, such as 'two_flows_constant_rate, buffer 1 bdp'.  [default: separate jitter of one R_m per "
+    "flow; an infinite buffer, or 1/4 bdp for controllers that slow down only after losses]",
 )
 @click.option(
     "--period",
@@ -42,9 +42,9 @@ from ccmatic.cli.command import command
 def starve(controllers, beside, on, periods, solver, out, plot, html, as_json):
     """Find which flow starves on a shared link, and why.
 
-    The command finds the least share that a network can leave to a flow, for ever. All flows run the same controller,
-    unless --beside names another. If no execution repeats, one window is searched. Exit code 1: a flow has less than a
-    tenth of its fair part; 0: none has, for the periods that were tried; 3: not decided.
+    The command finds the smallest share of the link that a network can leave to a flow for ever. All flows run the same
+    controller, unless --beside names another. If no execution repeats, the command searches one window. Exit code 1: a
+    flow gets less than a tenth of its fair share; 0: no flow does, for the periods that were tried; 3: not decided.
     """
     from ccmatic import api, traces
     from ccmatic.cli import reports as report
@@ -60,8 +60,8 @@ def starve(controllers, beside, on, periods, solver, out, plot, html, as_json):
             def progress(what, name=name, waiting=waiting):
                 waiting.what = f"{name}, {what}"
 
-            asked = {"periods": periods} if periods else {}
-            answer = api.starve(name, beside, on=on, **asked, told=progress, solver=solver)
+            chosen = {"periods": periods} if periods else {}
+            answer = api.starve(name, beside, on=on, **chosen, told=progress, solver=solver)
         verdicts.add(answer.verdict)
         file = None
         if answer.trace:
@@ -72,4 +72,7 @@ def starve(controllers, beside, on, periods, solver, out, plot, html, as_json):
             if html:
                 write_text(html, api.trace_page(answer.trace, report=replayed))
         click.echo(report.starve_json(answer, file) if as_json else report.starve_text(answer, file))
+    if len(controllers) > 1 and not beside and not as_json:
+        first, second, *_ = controllers
+        click.echo(f"    each runs beside itself; for one beside the other: starve {first} --beside {second}")
     return options.BROKEN if "starves" in verdicts else options.UNKNOWN if "unknown" in verdicts else options.GOOD

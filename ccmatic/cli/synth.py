@@ -1,4 +1,4 @@
-"""`ccmatic synth`: every controller of a template that ensures a property."""
+"""`ccmatic synth`: find every controller of a template that ensures a property."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from ccmatic.cli.command import command
 @command(example="ccmatic synth g6 --run g6.db --jobs 2")
 @click.argument("query", metavar="QUERY.toml", shell_complete=options.names_of("queries"))
 @click.option("--out", help="The folder for the solutions.  [default: QUERY-solutions]")
-@click.option("--run", "run_file", help="The file that keeps what is learned; the same command resumes from it.")
+@click.option("--run", "run_file", help="The file that records the search; the same command resumes from it.")
 @options.jobs
 @options.cluster
 @options.solver

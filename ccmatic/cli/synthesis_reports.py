@@ -1,4 +1,4 @@
-"""What commands say of synthesis, for people and as JSON lines."""
+"""The output of synthesis, for people and as JSON lines."""
 
 from ccmatic import records
 from ccmatic.cli.reports import left_out_lines
@@ -10,7 +10,7 @@ KINDS = (SOLUTION, COUNTEREXAMPLE, UNDECIDED, PROVED)
 
 
 def run_json(path, about, events):
-    """The line of `runs --json`."""
+    """Return the line of `runs --json`."""
     counts = {kind: sum(event.kind == kind for event in events) for kind in KINDS}
     line = {"run": str(path), "name": about.name, "finished": bool(about.finished), "version": about.version}
     seconds = round(sum(event.seconds for event in events), 3)
@@ -18,9 +18,9 @@ def run_json(path, about, events):
 
 
 def run_text(path, about, events):
-    """What a run has learned."""
+    """Describe what a run has learned."""
     counts = ", ".join(f"{sum(event.kind == kind for event in events)} {kind}" for kind in KINDS)
-    state = "finished" if about.finished else "not finished: the same command goes on"
+    state = "finished" if about.finished else "not finished: the same command resumes"
     lines = [f"{path}: {about.name}, {state}", f"    {counts}"]
     lines += [f"    {key}: {value}" for key, value in records.data(about.query).items()]
     for event in events:
@@ -30,7 +30,7 @@ def run_text(path, about, events):
 
 
 def cover_json(path, outcome):
-    """The line of `check-cover --json`."""
+    """Return the line of `check-cover --json`."""
     return records.line(
         CoverLine(
             run=str(path),
@@ -49,12 +49,16 @@ def cover_json(path, outcome):
 
 
 def cover_text(path, outcome):
-    """Whether the run shows what it claims."""
+    """Describe whether the run decides every candidate."""
     size = f"{outcome.query.template.size:,} candidates"
-    claim = "no candidate is a solution" if not outcome.solutions else f"its {outcome.solutions} solutions are all"
+    claim = (
+        "no candidate is a solution"
+        if not outcome.solutions
+        else f"its {outcome.solutions} solutions are the only ones"
+    )
     by = "enumeration" if outcome.method == "enumeration" else f"a refutation of {outcome.steps:,} checked steps"
     if outcome.covered:
-        lines = [f"{path}: {outcome.counterexamples} counterexamples replayed; of {size} {claim}, by {by}"]
+        lines = [f"{path}: {outcome.counterexamples} counterexamples replayed; {claim} among {size}, by {by}"]
         return "\n".join([*lines, *_of_solutions(outcome)])
     lines = [f"{path}: does not show that {claim}", *(f"    {fault}" for fault in outcome.faults)]
     if outcome.uncovered:
@@ -63,18 +67,18 @@ def cover_text(path, outcome):
 
 
 def _of_solutions(outcome):
-    """What is known of the solutions themselves."""
+    """Yield whether the solutions themselves were verified."""
     if not outcome.verified and outcome.solutions:
-        yield "    that they are solutions is believed, not verified again; --verify-solutions does"
+        yield "    the solutions are trusted; --verify-solutions verifies them again"
     elif outcome.undecided:
         events = ", ".join(map(str, outcome.undecided))
-        yield f"    no answer in time whether these are solutions: events {events}"
+        yield f"    timed out on whether these are solutions: events {events}"
     elif outcome.solutions:
-        yield "    each is verified again"
+        yield "    each was verified again"
 
 
 class SynthesisJson:
-    """Prints a line a solution and a summary."""
+    """Prints a JSON line for each solution, and a summary."""
 
     def __init__(self, query):
         self._query = query
@@ -97,7 +101,7 @@ class SynthesisJson:
 
 
 class SynthesisText:
-    """A live line of progress where there is a terminal, and each solution as it is found."""
+    """Shows a live line of progress on a terminal, and prints each solution when it is found."""
 
     def __init__(self, query):
         from rich.console import Console
@@ -115,7 +119,7 @@ class SynthesisText:
         return self
 
     def update(self, now, file):
-        """Show where the search stands."""
+        """Show the progress of the search."""
         self._now = now
         text = f"{now.counterexamples} counterexamples, {now.solutions} solutions"
         if now.left is not None:
@@ -133,9 +137,13 @@ class SynthesisText:
         self._progress.stop()
         if kind is None:
             now = self._now
-            summary = f"{now.solutions} solutions (classes)" if now.solutions else "no controller of this template does"
+            summary = (
+                f"{now.solutions} solutions (classes)"
+                if now.solutions
+                else "no controller of this template is a solution"
+            )
             if now.anyone:
-                summary = "no controller at all does: whatever the rates, beliefs turn false on this network"
+                summary = "no controller is a solution: for any rates, beliefs turn false on this network"
             undecided = f", {now.undecided} undecided" if now.undecided else ""
             self._console.print(
                 f"\n{summary}{undecided}: all {now.candidates:,} candidates decided in {now.iterations} iterations, "

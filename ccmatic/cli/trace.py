@@ -1,4 +1,4 @@
-"""`ccmatic trace export`: a trace in the format of another tool."""
+"""`ccmatic trace export`: convert a trace to the format of another tool."""
 
 import click
 
@@ -26,8 +26,7 @@ ccmatic trace export results/gallery/late_drain.json --format mahimahi \\
     "kind",
     type=options.Names("ccmatic.trace_export", "FORMATS"),
     required=True,
-    help="A link trace of mahimahi, a schedule of the emulator, the holds of flows, or arrays with an element per "
-    "step.",
+    help="A mahimahi link trace, a schedule for the emulator, the holds of flows, or arrays with one element per step.",
 )
 @click.option("--rate", required=True, help="The link rate C of the trace, such as 24mbit.")
 @click.option("--rtt", required=True, help="The propagation delay R_m of the trace, such as 40ms.")
@@ -36,7 +35,7 @@ ccmatic trace export results/gallery/late_drain.json --format mahimahi \\
     "--lead",
     default="0ms",
     show_default=True,
-    help="The silence before a link trace, in which a sender can fill the queue.",
+    help="How long the link delivers nothing before the link trace begins, so that a sender can fill the queue.",
 )
 @click.option("--out", type=click.Path(), help="The output file.  [default: standard output]")
 @options.allow_code

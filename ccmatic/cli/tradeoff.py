@@ -1,4 +1,4 @@
-"""`ccmatic tradeoff`: loss against convergence time."""
+"""`ccmatic tradeoff`: reproduce the trade-off of loss and convergence time."""
 
 import click
 
@@ -17,7 +17,7 @@ from ccmatic.cli.command import command
 )
 @click.option("--buffer-time", default="1", show_default=True, help="The buffer β_s, in R_m.")
 @click.option(
-    "--initial-rate", "start", default="10", show_default=True, help="The rate C_0 at first, in packets per R_m."
+    "--initial-rate", "start", default="10", show_default=True, help="The initial rate C_0, in packets per R_m."
 )
 @click.option("--final-rate", "end", default="1000", show_default=True, help="The link rate C, in packets per R_m.")
 @click.option("--out", default="tradeoff", show_default=True, help="The folder for figures, tables, trace and proof.")

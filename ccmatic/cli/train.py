@@ -1,4 +1,4 @@
-"""`ccmatic train`: a policy, or an adversary, learned in an environment."""
+"""`ccmatic train`: train a policy or an adversary in an environment."""
 
 import click
 
@@ -17,13 +17,13 @@ from ccmatic.cli.command import command
 )
 @click.option(
     "--out",
-    help="The policy's file. OUT.checkpoint is beside it, from which the same command resumes.  [default: NAME.json]",
+    help="The policy's file. The same command resumes from OUT.checkpoint beside it.  [default: NAME.json]",
 )
 @options.as_json
 def train(query, seed, out, as_json):
     """Train a policy or an adversary.
 
-    PPO or TD3 trains it in the environment that a file describes (docs/training.md). The command needs the extra rl.
+    PPO or TD3 trains it in the environment that a file describes (docs/learned.md). The command needs the extra rl.
     """
     from ccmatic.cli.interrupts import left_in_time
 

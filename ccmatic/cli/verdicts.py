@@ -1,4 +1,4 @@
-"""Verdicts as people see them: with a symbol and a colour on a terminal, as plain words elsewhere."""
+"""Verdicts as text: with a symbol and a colour on a terminal, as plain words elsewhere."""
 
 import os
 import sys
@@ -13,9 +13,9 @@ def shown_verdict(word, verdict=None, width=0):
     """Return a verdict as text.
 
     Args:
-        word: The word that is printed.
-        verdict: What it means: `holds`, `violated` or `unknown`. None: the word itself.
-        width: The word is padded to this width.
+        word: The printed word.
+        verdict: Its meaning: `holds`, `violated` or `unknown`. Default: the word itself.
+        width: The width to which the word is padded.
     """
     text = f"{word:<{width}}"
     if not _has_styles():
@@ -25,7 +25,7 @@ def shown_verdict(word, verdict=None, width=0):
 
 
 def _has_styles():
-    """Whether standard output is a terminal for people who want colours, and can print the symbols."""
+    """Whether standard output is a terminal that can print the symbols, and its user has not disabled colours."""
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not sys.stdout.isatty():
         return False
     return "utf" in (sys.stdout.encoding or "").lower()

@@ -1,4 +1,4 @@
-"""`ccmatic verify`: whether controllers ensure a property."""
+"""`ccmatic verify`: verify that controllers ensure a property."""
 
 from pathlib import Path
 
@@ -49,7 +49,7 @@ ccmatic verify cc_qdel --on 'ccac, buffer 1 bdp, jitter 1 rtt' \\
 @click.option(
     "--constrain-loss",
     type=click.Choice(["never", "always", "large-buffer"]),
-    help="When the property forbids large losses even while beliefs shrink.  [default: never]",
+    help="In which cases large losses are forbidden even while beliefs shrink.  [default: never]",
 )
 @options.delay
 @options.period
@@ -59,7 +59,7 @@ ccmatic verify cc_qdel --on 'ccac, buffer 1 bdp, jitter 1 rtt' \\
 @click.option(
     "--plot",
     metavar="FILE",
-    help="Draw the trace to this file (.png, .svg or .pdf). Several questions add a number to the name.",
+    help="Draw the trace to this file (.png, .svg or .pdf). With several questions, a number is added to each name.",
 )
 @options.jobs
 @options.cluster
@@ -70,7 +70,7 @@ def verify(
 ):
     """Verify that controllers meet expectations on a network.
 
-    Each expectation holds, or a trace shows how the network breaks it. A property takes the place of expectations.
+    Each expectation holds, or a trace shows how the network breaks it. A property can replace the expectations.
     """
     from ccmatic import api
     from ccmatic.cli import reports as report
@@ -135,7 +135,7 @@ def _picture(plot, file, number):
 
 
 def _questions(controllers, on, expectations, start, horizon, period, others):
-    """(name, Question) for each controller and expectation."""
+    """Return a pair of name and Question for each controller and expectation."""
     from ccmatic import api
 
     expectations = options.expectations(on, expectations)
@@ -155,11 +155,10 @@ def _query(file, network, thresholds):
     if file:
         if given or thresholds:
             flags = ", ".join(f"--{name.replace('_', '-')}" for name in (*given, *{"threshold" for _ in thresholds}))
-            raise InputError(f"--query says what {flags} would; expected one or the other")
+            raise InputError(f"--query and {flags} exclude each other; expected one or the other")
         return load(file)
     missing = [f"--{name}" for name in ("model", "buffer", "horizon") if name not in given]
-    if missing:
-        raise InputError(f"{', '.join(missing)} missing; expected --model, --buffer and --horizon, or --query")
+    options.require_network(missing, [*given, *thresholds])
     named = {name: given.pop(name) for name in ("utilisation", "constrain_loss") if name in given}
     for threshold in thresholds:
         name, sign, value = threshold.partition("=")

@@ -1,4 +1,4 @@
-"""`ccmatic widen`: all maximal envelopes around a controller."""
+"""`ccmatic widen`: find all maximal envelopes around a controller."""
 
 import click
 
@@ -9,8 +9,14 @@ from ccmatic.cli.command import command
 @command(example="ccmatic widen cc_qdel --query g3 --out wider")
 @click.argument("controller", metavar="CONTROLLER.py", shell_complete=options.names_of("controllers"))
 @click.option("--query", required=True, shell_complete=options.names_of("queries"), help="The query that must hold.")
-@click.option("--step", default="1/8", show_default=True, help="The step of the factor of an end.")
-@click.option("--most", default="2", show_default=True, help="The largest factor of a rate's upper end.")
+@click.option(
+    "--step",
+    default="1/8",
+    show_default=True,
+    help="The step between factors: the lower end of a rate is multiplied by 1, 1 - step, …, 0, and the upper end by "
+    "1, 1 + step, …, --most.",
+)
+@click.option("--most", default="2", show_default=True, help="The largest factor for the upper end of a rate.")
 @click.option(
     "--out", help="The folder for the envelopes; the same command resumes there.  [default: CONTROLLER-wider]"
 )
@@ -51,17 +57,17 @@ def widen(controller, query, step, most, out, jobs, cluster, solver, as_json):
 
 
 def _text(result, lines, summary, folder):
-    """The same for people."""
+    """Yield the result in lines for people."""
     for line, point in zip(lines, result.maximal, strict=True):
         yield f"{line.file}"
         yield from (f"    {text}" for text in result.grid.envelope(point).pretty().splitlines())
         for end, trace in line.wider.items():
             at, which = end.split(".")
-            said = f"broken by {trace}" if trace else "could not be told in time"
-            yield f"    {which} in line {at}, a step wider: {said}"
-    left = f", {summary.undecided:,} not decided in time" if summary.undecided else ""
+            outcome = f"broken by {trace}" if trace else "timed out"
+            yield f"    {which} in line {at}, a step wider: {outcome}"
+    left = f", {summary.undecided:,} timed out" if summary.undecided else ""
     count = f"{summary.envelopes} maximal of {summary.grid:,} envelopes{left}"
     if not lines and not summary.undecided:
-        count = f"{result.grid.controller.name} does not hold, nor does any envelope around it"
-    yield f"{count}; {summary.questions} asked about, {summary.seconds:.1f} s"
+        count = f"{result.grid.controller.name} breaks the property, and so does every envelope around it"
+    yield f"{count}; {summary.questions} checked by a solver, {summary.seconds:.1f} s"
     yield f"in {folder}   (check it: ccmatic check-widening {folder})"

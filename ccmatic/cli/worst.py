@@ -1,8 +1,10 @@
 """`ccmatic worst`: the worst value that a network can force on a controller."""
 
+from contextlib import nullcontext
+from dataclasses import replace
+
 import click
 
-from ccmatic.base import InputError
 from ccmatic.cli import options
 from ccmatic.cli.command import command
 
@@ -33,7 +35,7 @@ ccmatic worst cc_qdel --on 'ccac, buffer 1 bdp, jitter 1 rtt' \\
 @options.delay
 @options.period
 @click.option("--given", default="", help="Only consider executions that satisfy these conditions, separated by ';'.")
-@click.option("--at", help="Decide this x only.")
+@click.option("--at", help="Decide only this x.")
 @click.option("--low", help="The lower end of the search for x.  [default: 0]")
 @click.option(
     "--high", help="The upper end of the search for x.  [default: 1 for shares, 16 for bytes, (T-1)/2 for delay]"
@@ -43,71 +45,96 @@ ccmatic worst cc_qdel --on 'ccac, buffer 1 bdp, jitter 1 rtt' \\
 )
 @options.solver
 @click.option("--out", default="ccmatic-traces", show_default=True, help="The folder for the trace.")
+@options.jobs
+@options.cluster
 @options.verbose
 @options.as_json
-def worst(controllers, of, on, expect, out, verbose, as_json, solver, **network):
+def worst(controllers, of, on, expect, out, jobs, cluster, verbose, as_json, solver, **network):
     """Find the worst value that a network can force.
 
-    The solver decides both sides of this edge. One controller decides for all flows of the network; several controllers
-    decide for a flow each.
+    The solver decides both sides of this edge. One controller runs on all flows of the network; with several
+    controllers, each runs on one flow. Each expectation has its own edge.
     """
     from ccmatic import api
     from ccmatic.cli import reports as report
 
-    among = {name: network.pop(name) for name in ("at", "low", "high", "resolution")}
-    question = _question(controllers, of, on, expect, network) if on or expect else None
-    of = question.text if question else of or "utilisation"
     named = " ".join(controllers)
-    with options.Waiting(f"{named}, {of}") as waiting:
 
-        def progress(value):
-            waiting.what = f"{named}, {of} at {value}"
+    def progress(value):
+        waiting.what = f"{named}, {of} at {value}"
 
-        if question:
-            result = api.worst(question, **among, told=progress, solver=solver)
-        else:
-            result = api.worst(controllers, **_about(of, **network), **among, told=progress, solver=solver)
-    file = shown = None
-    if result.trace:
-        about = of if of.isidentifier() else "worst"
-        file = report.saved(result.trace, report.trace_file(out, result.controller, result.trace, about))
-        shown = api.explain(result.trace, report=result.report)
-    if as_json:
-        click.echo(report.worst_json(of, result, file, shown, question))
+    among = {name: network.pop(name) for name in ("at", "low", "high", "resolution")}
+    how = {**among, "told": progress, "solver": solver}
+    if on or expect:
+        questions = _questions(controllers, of, on, expect, network)
+        pending = [(question.text, question) for question in questions]
+        results = api.worst_all(questions, jobs=jobs, cluster=cluster, **how)
     else:
+        options.refuse({"jobs": jobs > 1, "cluster": cluster}, "--on and --expect as well")
+        of = of or "utilisation"
+        pending = [(of, None)]
+        results = _edge(controllers, _about(of, **network), how, network["horizon"] is None)
+    outcomes = set()
+    for of, question in pending:
+        with options.Waiting(f"{named}, {of}") as waiting:
+            result = next(results)
+        outcomes.add(question.met(result) if question else _verdict(result))
+        file = shown = None
+        if result.trace:
+            about = of if of.isidentifier() else "worst"
+            file = report.saved(result.trace, report.trace_file(out, result.controller, result.trace, about))
+            shown = report.of_edge(api.explain(result.trace, report=result.report), of, result)
+        if as_json:
+            click.echo(report.worst_json(of, result, file, shown, question))
+            continue
         text = report.worst_text(of, result, file, question)
         if shown and verbose:
             text = f"{text}\n{report.trace_text(result.trace, result.report.query, shown)}"
-        elif shown:
+        elif shown and len(pending) == 1:
             text = report.on_a_screen(text, shown)
         click.echo(text)
-    if question:
-        return options.outcome({question.met(result)})
+    return options.outcome(outcomes)
+
+
+def _edge(controllers, about, how, is_usual):
+    """Yield the Worst of a quantity. `is_usual` means that the horizon is the default."""
+    from ccmatic import api
+    from ccmatic.questions import usual_horizon
+
+    with usual_horizon(about["network"], about["period"]) if is_usual else nullcontext():
+        worst = api.worst(controllers, **about, **how)
+    yield worst
+
+
+def _verdict(result):
+    """Return the verdict of a Worst without an expectation, for the exit code."""
     if result.verdict == "unknown":
-        return options.UNKNOWN
-    return options.BROKEN if result.none is None else options.GOOD
+        return "unknown"
+    return "violated" if result.none is None else "holds"
 
 
-def _question(controllers, of, on, expect, network):
-    """The Question of `--on` and `--expect`."""
+def _questions(controllers, of, on, expect, network):
+    """Return the Questions of `--on` and each `--expect`."""
     from ccmatic import api
 
     start, given, period, horizon = (network.pop(name) for name in ("start", "given", "period", "horizon"))
-    (expectation,) = options.expectations(on, expect, most=1)
+    expectations = options.expectations(on, expect)
     options.refuse({**network, "of": of}, "--on and --expect alone")
     about = {"start": start or "any", "given": given, "period": period, "horizon": options.whole(horizon, "horizon")}
-    return api.ask(list(controllers) if len(controllers) > 1 else controllers[0], on, expectation, **about)
+    decides = list(controllers) if len(controllers) > 1 else controllers[0]
+    return [api.ask(decides, on, expectation, **about) for expectation in expectations]
 
 
 def _about(of, model, buffer, horizon, jitter, delay, period, start, given):
-    """The network and what is asked about it, as `cm.worst` takes them; a period says how long traces are."""
+    """Return the network and the question in the arguments of `cm.worst`. Without a horizon, the period decides it."""
     from ccmatic import api
+    from ccmatic.query import LONGEST
+    from ccmatic.questions import least_of_period
 
-    if horizon is None and period:
-        horizon = 2 * period + 1
     missing = [f"--{name}" for name, each in (("model", model), ("buffer", buffer)) if each is None]
-    missing += ["--horizon or --period"] if horizon is None else []
-    if missing:
-        raise InputError(f"{', '.join(missing)} missing; expected each, or --on and --expect")
-    network = api.Network(model, buffer, horizon, jitter=jitter, delay=delay or "executions")
+    missing += ["--horizon or --period"] if horizon is None and not period else []
+    options.require_network(missing, [each for each in (model, buffer, horizon, period) if each is not None])
+    network = api.Network(model, buffer, horizon or LONGEST, jitter=jitter, delay=delay or "executions")
+    if horizon is None:
+        network = replace(network, horizon=least_of_period(network, period))
     return {"network": network, "of": of, "period": period, "start": start or "any", "given": given}

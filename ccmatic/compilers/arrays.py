@@ -1,5 +1,7 @@
-"""Controllers as functions of arrays: what `ccmatic.language` parses, for all links at once, in floats. Of what the
-network may choose, the first or least is chosen, as in exported code."""
+"""Controllers as functions of arrays: parsed trees evaluated for all links at once, in floats.
+
+Where the network may choose a value, this back end takes the first or smallest one, as exported code does.
+"""
 
 import operator
 from functools import partial, reduce
@@ -13,22 +15,24 @@ from ccmatic.language import ARITHMETIC, ORDER, Between, If, Impossible, Remembe
 
 
 class Counted(NamedTuple):
-    """A number as the sum of two floats: `low` is what `high` rounds away. A single float counts bytes one by one up to
-    16 MiB, and then loses packets; two floats count up to 2^48."""
+    """A number as the sum of two floats, where `low` is the part that `high` rounds away.
+
+    A single float counts bytes exactly up to 16 MiB, and then loses packets; two floats count up to 2^48.
+    """
 
     high: jax.Array
     low: jax.Array
 
     @staticmethod
     def of(number):
-        """A number as a Counted."""
+        """Return a number as a Counted."""
         if isinstance(number, Counted):
             return number
         high = jnp.asarray(number, jnp.float32)
         return Counted(high, jnp.zeros_like(high))
 
     def float(self):
-        """The nearest single float."""
+        """Return the nearest single float."""
         return self.high + self.low
 
     def __add__(self, other):
@@ -82,12 +86,12 @@ class Counted(NamedTuple):
 
 
 def to_float(number):
-    """A number, Counted or not, as a float."""
+    """Return a number, Counted or not, as a float."""
     return number.float() if isinstance(number, Counted) else number
 
 
 def where(test, then, other):
-    """`jnp.where`, also of numbers that are Counted."""
+    """Return the result of `jnp.where`, also for Counted numbers."""
     if not isinstance(then, Counted) and not isinstance(other, Counted):
         return jnp.where(test, then, other)
     then, other = Counted.of(then), Counted.of(other)
@@ -95,7 +99,7 @@ def where(test, then, other):
 
 
 def _extreme(first, of_floats):
-    """The one of two numbers that comes first."""
+    """Return a function that picks the larger, or the smaller, of two numbers: a if `first(a, b)`."""
 
     def of(a, b):
         counted = isinstance(a, Counted) or isinstance(b, Counted)
@@ -108,7 +112,7 @@ def _quotient(left, right):
     divisor = to_float(right)
     if isinstance(divisor, float) and divisor:
         return left / divisor
-    return left / jnp.where(divisor == 0, 1.0, divisor)  # on a way that is not taken
+    return left / jnp.where(divisor == 0, 1.0, divisor)  # only a branch that is not taken divides by 0
 
 
 _EXTREMES = {"max": _extreme(operator.ge, jnp.maximum), "min": _extreme(operator.le, jnp.minimum)}
@@ -116,13 +120,13 @@ _LOGIC = {"and": operator.and_, "or": operator.or_}
 
 
 class Components(NamedTuple):
-    """A vector: an array, whose last axis has the components."""
+    """A vector, as an array whose last axis has the components."""
 
     array: jax.Array
 
 
 def _componentwise(operation, *values):
-    """An operation on numbers, or on the components of vectors; a number goes with every component."""
+    """Apply an operation to numbers, or to the components of vectors; a number is combined with every component."""
     if not any(isinstance(value, Components) for value in values):
         return operation(*values)
     return Components(operation(*map(_beside_components, values)))
@@ -136,11 +140,14 @@ def _beside_components(value):
 
 
 class Values(Walker):
-    """Trees worked out where names have these values: arrays, or functions from steps back to arrays, of what is
-    observed; arrays of weights (outputs, inputs) and of biases (outputs,) by name as well.
+    """Evaluates trees for given values of names.
 
-    back: Values by which steps back are counted; law: those by which laws are worked out, that are not linear; None: by
-    these."""
+    Args:
+        scope: The value of each name. Observations are arrays, or functions from steps back to arrays. Weights are
+            arrays of shape (outputs, inputs), biases (outputs,).
+        back: The Values that evaluates how many steps back an observation is; None means this one.
+        law: The Values that evaluates nonlinear laws; None means this one.
+    """
 
     WORLD = "meaning for arrays"
 
@@ -149,7 +156,7 @@ class Values(Walker):
         self.scope, self._back, self._law = scope, back or self, law or self
 
     def of(self, tree):
-        """The number or truth that a tree says: an array; of a vector, its components are on the last axis."""
+        """Return the number or truth of a tree as an array; a vector's components are on the last axis."""
         value = self.walk(tree)
         return value.array if isinstance(value, Components) else value
 
@@ -172,21 +179,21 @@ class Values(Walker):
         return jnp.asarray(ORDER[node.op](left, right))
 
     def visit_Extreme(self, node):
-        terms = yield from self.each(node.terms)
+        terms = yield from self.results(node.terms)
         return reduce(partial(_componentwise, _EXTREMES[node.pick]), terms)
 
     def visit_Logic(self, node):
-        return reduce(_LOGIC[node.op], (yield from self.each(node.parts)), jnp.asarray(node.op == "and"))
+        return reduce(_LOGIC[node.op], (yield from self.results(node.parts)), jnp.asarray(node.op == "and"))
 
     def visit_Not(self, node):
         return ~(yield node.part)
 
     def visit_Function(self, node):
-        several = yield from self.each(node.parts)
+        several = yield from self.results(node.parts)
         return _componentwise(lambda *each: getattr(jnp, node.name)(*map(to_float, each)), *several)
 
     def visit_If(self, node):
-        return _componentwise(where, *(yield from self.each((node.test, node.then, node.other))))
+        return _componentwise(where, *(yield from self.results((node.test, node.then, node.other))))
 
     def visit_AnyOf(self, node):
         return (yield node.terms[0])
@@ -198,7 +205,7 @@ class Values(Walker):
         return self._law.of(node.law)
 
     def visit_Vector(self, node):
-        terms = map(to_float, (yield from self.each(node.terms)))
+        terms = map(to_float, (yield from self.results(node.terms)))
         return Components(jnp.stack(jnp.broadcast_arrays(*terms), axis=-1))
 
     def visit_Item(self, node):
@@ -210,11 +217,11 @@ class Values(Walker):
         return Components(vector.array @ weights.T + bias)
 
     def _constants(self, numbers):
-        """An array of numbers, or the one of this name."""
+        """Return an array of numbers, or the array of this name."""
         return self.scope[numbers] if isinstance(numbers, str) else np.asarray(numbers, np.float32)
 
     def rates(self, tree):
-        """The least and the most that a controller's body returns."""
+        """Return the smallest and the largest rate that a controller's body allows."""
         match tree:
             case If(test, then, other):
                 pairs = zip(self.rates(then), self.rates(other), strict=True)
@@ -224,7 +231,7 @@ class Values(Walker):
         return self.of(tree), self.of(tree)
 
     def becomes(self, tree, state):
-        """What each piece of state becomes by an update, by name; as it is where what is assumed is not so."""
+        """Return the next value of each piece of state by name; state is unchanged where an assumption fails."""
         match tree:
             case If(test, then, other):
                 first, second = self.becomes(then, state), self.becomes(other, state)
@@ -237,6 +244,6 @@ class Values(Walker):
 
 
 def rates(controller, bounds):
-    """The least and the most rate that a controller allows by its beliefs, (f, n) bytes per interval."""
+    """Return the smallest and the largest rate, in bytes per interval, that a controller allows; both are (f, n)."""
     values = Values({**bounds.named(), "R_m": 1.0, "D": bounds.D, "MSS": bounds.packet})
     return tuple(jnp.broadcast_to(rate, bounds.C_L.shape) for rate in values.rates(controller.body))

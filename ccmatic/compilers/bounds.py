@@ -1,4 +1,4 @@
-"""Interval bounds: what a term lies between, wherever its names lie in their ranges."""
+"""Interval bounds of a term, given ranges of its names."""
 
 from fractions import Fraction
 from functools import partial
@@ -8,25 +8,25 @@ from ccmatic.language import EXTREMES, VectorWalker, componentwise
 
 
 def bounds(tree, ranges, file=None):
-    """Return sound bounds of a term. They need not be tight where a name is read more than once.
+    """Return sound bounds of a term. They need not be tight if a name is read more than once.
 
     Args:
         tree: A term, or a vector.
-        ranges: The least and the most of each name that it reads, as exact numbers.
-        file: Its file, for messages.
+        ranges: The smallest and the largest value of each name that it reads, as exact numbers.
+        file: The file that the tree was read from, for messages.
 
     Returns:
-        (least, most), Fractions; of a vector, a tuple of these.
+        (lower, upper), Fractions; for a vector, a tuple of these pairs.
 
     Raises:
-        InputError: A divisor may be 0, or a part has no exact bounds; with the line.
+        InputError: A divisor may be 0, or a part has no exact bounds. The error names the line.
     """
     result = _Bounds(ranges, file).walk(tree)
     return tuple(map(tuple, result)) if isinstance(result, tuple) else tuple(result)
 
 
 class _Range(list):
-    """The least and the most of a number: a list, as a tuple is a vector."""
+    """The lower and upper bound of a number, as a list, because a tuple stands for a vector."""
 
     __slots__ = ()
 
@@ -49,7 +49,7 @@ class _Bounds(VectorWalker):
         return componentwise(partial(self.joined, node), left, right)
 
     def joined(self, node, left, right):
-        """Bounds of a sum, difference, product or quotient of ranges."""
+        """Return the bounds of a sum, difference, product or quotient of ranges."""
         match node.op:
             case "+":
                 return _Range((left[0] + right[0], left[1] + right[1]))
@@ -57,17 +57,17 @@ class _Bounds(VectorWalker):
                 return _Range((left[0] - right[1], left[1] - right[0]))
             case "/":
                 if right[0] <= 0 <= right[1]:
-                    self.refuse(node, f"divides by what may be 0, so that it has no {self.WORLD}")
+                    self.refuse(node, f"divides by a term that may be 0, so it has no {self.WORLD}")
                 right = 1 / right[1], 1 / right[0]
         ends = [a * b for a, b in product(left, right)]
         return _Range((min(ends), max(ends)))
 
     def visit_Extreme(self, node):
-        terms = yield from self.each(node.terms)
+        terms = yield from self.results(node.terms)
         return componentwise(lambda *each: _Range(map(EXTREMES[node.pick], zip(*each, strict=True))), *terms)
 
     def visit_If(self, node):
-        """Either branch, as no test is decided here."""
+        """Return bounds of both branches, because the test is not decided here."""
         then, other = (yield node.then), (yield node.other)
         return componentwise(lambda a, b: _Range((min(a[0], b[0]), max(a[1], b[1]))), then, other)
 

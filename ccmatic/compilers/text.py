@@ -1,31 +1,43 @@
-"""Prints controllers as mathematics: terms multiplied out, with exact fractions before names.
+"""Printer of controllers as mathematics: terms are multiplied out, with exact fractions before names.
 
-What is assigned is written out in short terms. In long ones it stands by its name, and is listed at the end.
+Short terms expand their assigned names. Long terms keep the names, and the listing ends with their definitions.
 """
 
 from fractions import Fraction
 
 from ccmatic.language import Between, Extents, If, Impossible, Logic, Name, Walker, bare, componentwise, value
 
-# A polynomial is a dict from a monomial, a tuple of (name, power), to its coefficient, never 0.
+# A polynomial is a dict from monomials, tuples of (name, power), to nonzero coefficients.
 
 _SIGNS = {"<": "<", "<=": "≤", ">": ">", ">=": "≥", "==": "=", "!=": "≠"}
 
 
 def text(tree):
-    """A term or a condition as text; a term is multiplied out: a sum of exact fractions times names."""
+    """Return a term or a condition as text; a term is multiplied out into a sum of exact fractions times names."""
     return Text().of(tree)
 
 
 def listing(tree):
-    """The lines, a list of texts, of a controller's body: if, elif, else and `rate = …`; then what names stand for."""
+    """Return the lines of a controller's body: if, elif, else and `rate = …`, then the definitions of names."""
     words = Text()
     return [*words.listing(tree, words.rate), *words.definitions()]
 
 
 def way_taken(tree, values, line=0):
-    """Numbers of the lines of `listing` that are read at these values, each with whether its condition holds;
-    the last is the rate's, with True. An `else` is not listed. Raises ZeroDivisionError as the controller would."""
+    """Return the lines of `listing` that the controller reads at these values.
+
+    Args:
+        tree: The body.
+        values: The values of the names that it reads.
+        line: The number of the first line.
+
+    Returns:
+        Line numbers, mapped to whether the line's condition holds. The last is the rate's line, mapped to True. An
+        `else` is not included.
+
+    Raises:
+        ZeroDivisionError: The controller would raise it as well.
+    """
     if not isinstance(tree, If):
         return {line: True}
     if value(tree.test, values):
@@ -36,8 +48,10 @@ def way_taken(tree, values, line=0):
 
 
 class Text(Walker):
-    """Prints trees that share what is assigned: a term as a polynomial, a vector as a tuple of them, a condition as
-    text. Context: whether what is assigned is written out."""
+    """Prints trees with shared assignments: a term as a polynomial, a vector as a tuple of them, a condition as text.
+
+    The context of a visit is whether assigned names are expanded.
+    """
 
     WORLD = "text"
 
@@ -46,12 +60,18 @@ class Text(Walker):
         self.extents, self.locals = Extents(), {}
 
     def of(self, tree):
-        """A term or a condition as text."""
-        return _said(self.walk(tree, self.extents.walk(tree).is_written_out))
+        """Return a term or a condition as text."""
+        return _printed(self.walk(tree, self.extents.walk(tree).is_written_out))
 
     def listing(self, tree, leaf, indent="", word="if"):
-        """The lines, a list of texts, of a body: if, elif, else, and those that `leaf` gives of how a path ends.
-        indent: before each; word: of the first condition."""
+        """Return the lines of a body: if, elif, else, and the lines that `leaf` returns for the end of a path.
+
+        Args:
+            tree: The body.
+            leaf: Returns the lines for the end of a path.
+            indent: Precedes each line.
+            word: The keyword of the first condition.
+        """
         if not isinstance(tree, If):
             return [f"{indent}{line}" for line in leaf(tree)]
         lines = [f"{indent}{word} {self.of(tree.test)}:", *self.listing(tree.then, leaf, indent + "    ")]
@@ -60,24 +80,24 @@ class Text(Walker):
         return [*lines, f"{indent}else:", *self.listing(tree.other, leaf, indent + "    ")]
 
     def rate(self, tree):
-        """The line, in a list, of what a path returns."""
+        """Return the line of a returned rate, in a list."""
         if isinstance(tree, Between):
             return [f"{self.of(tree.low)} ≤ rate ≤ {self.of(tree.high)}"]
         return [f"rate = {self.of(tree)}"]
 
     def became(self, tree):
-        """The lines, a list of texts, of how a path through an update ends: what state becomes, where it changes."""
+        """Return the lines for the end of a path through an update: the new values of the state that changes."""
         if isinstance(tree, Impossible):
             return ["impossible"]
         changed = [(name, value) for name, value in tree.values.items() if value != Name(name)]
         return [f"{name} = {self.of(value)}" for name, value in changed] or ["as before"]
 
     def definitions(self):
-        """The lines, a list of texts, of the names that stand for what is assigned in lines so far."""
+        """Return the lines that define the assigned names in the lines so far."""
         lines, listed = [], 0
         while listed < len(self.locals):
             name, node = list(self.locals.items())[listed]
-            lines.append(f"where {name} = {_said(self.walk(node.term, False))}")
+            lines.append(f"where {name} = {_printed(self.walk(node.term, False))}")
             listed += 1
         return lines
 
@@ -85,7 +105,7 @@ class Text(Walker):
         return (yield node.term, True) if out else _atom(self.name(node))
 
     def name(self, node):
-        """The name of a Local: its own, or with a number, if another has that."""
+        """Return the name of a Local, with a number if another one has the same name."""
         number, name = 1, node.name
         while self.locals.setdefault(name, node) is not node:
             number += 1
@@ -99,78 +119,78 @@ class Text(Walker):
         return _atom(node.name)
 
     def visit_Past(self, node, out):
-        return _atom(f"{node.name}[{_said((yield node.back, out))}]")
+        return _atom(f"{node.name}[{_printed((yield node.back, out))}]")
 
     def visit_Function(self, node, out):
-        several = yield from self.each(node.parts, out)
-        return componentwise(lambda *each: _atom(f"{node.name}({_listed(each)})"), *several)
+        several = yield from self.results(node.parts, out)
+        return componentwise(lambda *each: _atom(f"{node.name}({_comma_separated(each)})"), *several)
 
     def visit_Bounded(self, node, out):
-        law, low, high = [_said(part) for part in (yield from self.each((node.law, node.low, node.high), out))]
+        law, low, high = [_printed(part) for part in (yield from self.results((node.law, node.low, node.high), out))]
         return _atom(f"{law}, known to lie from {low} to {high}")
 
     def visit_Between(self, node, out):
         low, high = (yield node.low, out), (yield node.high, out)
-        return _atom(f"any from {_said(low)} to {_said(high)}")
+        return _atom(f"any from {_printed(low)} to {_printed(high)}")
 
     def visit_AnyOf(self, node, out):
-        return _atom(f"any of {_listed((yield from self.each(node.terms, out)))}")
+        return _atom(f"any of {_comma_separated((yield from self.results(node.terms, out)))}")
 
     def visit_Binary(self, node, out):
         left, right = (yield node.left, out), (yield node.right, out)
         return componentwise(_ARITHMETIC[node.op], left, right)
 
     def visit_Extreme(self, node, out):
-        several = yield from self.each(node.terms, out)
-        return componentwise(lambda *each: _atom(f"{node.pick}({_listed(each)})"), *several)
+        several = yield from self.results(node.terms, out)
+        return componentwise(lambda *each: _atom(f"{node.pick}({_comma_separated(each)})"), *several)
 
     def visit_If(self, node, out):
-        test, then, other = yield from self.each((node.test, node.then, node.other), out)
-        return componentwise(lambda a, b: _atom(f"({_said(a)} if {_said(test)} else {_said(b)})"), then, other)
+        test, then, other = yield from self.results((node.test, node.then, node.other), out)
+        return componentwise(lambda a, b: _atom(f"({_printed(a)} if {_printed(test)} else {_printed(b)})"), then, other)
 
     def visit_Vector(self, node, out):
-        return tuple((yield from self.each(node.terms, out)))
+        return tuple((yield from self.results(node.terms, out)))
 
     def visit_Item(self, node, out):
         vector = yield node.vector, out
-        return vector[node.index] if isinstance(vector, tuple) else _atom(f"{_said(vector)}[{node.index}]")
+        return vector[node.index] if isinstance(vector, tuple) else _atom(f"{_printed(vector)}[{node.index}]")
 
     def visit_Affine(self, node, out):
         vector = yield node.vector, out
         if not out or isinstance(node.weights, str) or isinstance(node.bias, str):
-            return _atom(f"(W·{_said(vector)} + b)")
+            return _atom(f"(W·{_printed(vector)} + b)")
         rows = zip(node.weights, node.bias, strict=True)
         return tuple(_weighted(row, vector, bias) for row, bias in rows)
 
     def visit_Comparison(self, node, out):
         left, right = (yield node.left, out), (yield node.right, out)
-        return f"{_said(left)} {_SIGNS[node.op]} {_said(right)}"
+        return f"{_printed(left)} {_SIGNS[node.op]} {_printed(right)}"
 
     def visit_Logic(self, node, out):
         if not node.parts:
             return "true" if node.op == "and" else "false"
-        written = yield from self.each(node.parts, out)
+        written = yield from self.results(node.parts, out)
         nested = [
             isinstance(bare(part), Logic) and isinstance(words, str)
             for part, words in zip(node.parts, written, strict=True)
         ]
         return f" {node.op} ".join(
-            f"({_said(words)})" if inner else _said(words) for words, inner in zip(written, nested, strict=True)
+            f"({_printed(words)})" if inner else _printed(words) for words, inner in zip(written, nested, strict=True)
         )
 
     def visit_Not(self, node, out):
-        return f"not ({_said((yield node.part, out))})"
+        return f"not ({_printed((yield node.part, out))})"
 
 
-def _said(result):
-    """A polynomial, a tuple of them or a condition as text."""
+def _printed(result):
+    """Return a polynomial, a tuple of them or a condition as text."""
     if isinstance(result, str):
         return result
-    return f"[{_listed(result)}]" if isinstance(result, tuple) else _sum_text(result)
+    return f"[{_comma_separated(result)}]" if isinstance(result, tuple) else _sum_text(result)
 
 
-def _listed(several):
-    return ", ".join(map(_said, several))
+def _comma_separated(several):
+    return ", ".join(map(_printed, several))
 
 
 def _sum_text(form):
@@ -211,7 +231,7 @@ def _monomial_product(left, right):
 
 
 def _reciprocal(form):
-    """1 / form; the parts of a divisor that is a sum stay together."""
+    """Return 1 / form; a sum in a divisor stays together."""
     if len(form) != 1:
         return _atom(f"({_sum_text(form)})", -1)
     [(monomial, coefficient)] = form.items()
@@ -231,7 +251,7 @@ def _constant(number):
 
 
 def _sum(left, right, factor=1):
-    """left + factor · right."""
+    """Return left + factor · right."""
     total = dict(left)
     for key, coefficient in right.items():
         total[key] = total.get(key, 0) + factor * coefficient

@@ -1,8 +1,8 @@
-"""Beliefs as arrays: programs over a window (`ccmatic.language.windows`) worked out for all links at once, in floats.
+"""Beliefs as arrays: programs over a window (`ccmatic.language.windows`) for all links at once, in floats.
 
-A step keeps what the next one reads: columns of the window for names that comprehensions go over, the values one step
-before, the values when the window began, and how long conditions have held. So a comprehension over conditions of all
-steps since a time costs one comparison, and one over terms is a mask over columns.
+Each step keeps what the next one reads: columns of the window for names inside comprehensions, the values one step
+earlier, the values when the window began, and how long conditions have held. A comprehension over conditions of all
+steps since a time then costs one comparison, and one over terms is a mask over columns.
 """
 
 import operator
@@ -12,20 +12,25 @@ from typing import NamedTuple
 import jax.numpy as jnp
 
 from ccmatic.compilers.arrays import Values
-from ccmatic.language import Each, Name, Past, value, within
+from ccmatic.language import Comprehension, Name, Past, value, within
 
-#: An upper bound of nobody.
+#: Stands for no upper bound.
 MOST = 1e12
 
 _LOGIC = {"and": operator.and_, "or": operator.or_}
 
-#: What senders on simulated links never say: that they were limited, or gave bytes up.
+#: Conditions that never hold on simulated links: their senders are never limited, and never give bytes up.
 _NEVER = ("limited", "doubtful")
 
 
 class Needs(NamedTuple):
-    """What the next steps read of a program. columns, first: names, at any step and at the window's first; runs: the
-    comprehensions over steps since a time."""
+    """The values that a program's next steps read.
+
+    Attributes:
+        columns: Names read at any step of the window.
+        first: Names read at the window's first step.
+        runs: The comprehensions over steps since a time.
+    """
 
     columns: frozenset
     first: frozenset
@@ -33,11 +38,11 @@ class Needs(NamedTuple):
 
 
 def needs(program):
-    """The Needs of a program."""
+    """Return the Needs of a program."""
     columns, first, runs = set(), set(), []
     for tree in program.definitions.values():
         for node in _nodes(tree):
-            if isinstance(node, Each) and node.since:
+            if isinstance(node, Comprehension) and node.since:
                 runs.append(node)
             if isinstance(node, Past) and node.name not in (*_NEVER, *program.helpers):
                 place = _place(node.back, _since(tree))
@@ -55,12 +60,16 @@ def _nodes(tree):
 
 
 def _since(tree):
-    """The names of the times of comprehensions over steps since a time, in a tree."""
-    return {node.index for node in _nodes(tree) if isinstance(node, Each) and node.since}
+    """Return the names of times in a tree's comprehensions that range over the steps since another time."""
+    return {node.index for node in _nodes(tree) if isinstance(node, Comprehension) and node.since}
 
 
 def _place(back, since):
-    """How long before a name is read: a number of steps, `begin`, or (steps,): so many after a comprehension's time."""
+    """Return the time at which a name is read.
+
+    A number counts steps back from now. `begin` is the beginning of the window. A tuple (steps,) means that many
+    steps after the time of the comprehension.
+    """
     if back == Name("time"):
         return "begin"
     numbers = dict.fromkeys(("step", "R_m"), 1) | dict.fromkeys(since, 0)
@@ -71,11 +80,16 @@ def _place(back, since):
 
 
 class Window(NamedTuple):
-    """A window of observations at step `time`, (f, n) each.
+    """A window of observations at step `time`. Each observation has the shape (f, n).
 
-    now, before, first: values by name, at this step, at the one before, and when the window began. columns: (T, f, n)
-    by name. runs: for how many steps, to the one before, conditions have held, or whether one ever did; by place in
-    `Needs.runs`.
+    Attributes:
+        time: The step.
+        now: Values by name, at this step.
+        before: Values by name, one step earlier.
+        first: Values by name, when the window began.
+        columns: Arrays (T, f, n) by name.
+        runs: For each place in `Needs.runs`: the number of steps, up to the previous one, for which the condition has
+            held; or whether it ever held.
     """
 
     time: object
@@ -87,7 +101,10 @@ class Window(NamedTuple):
 
 
 class WindowValues(Values):
-    """The functions of a program at a step of a Window. Beliefs are in `window.now` as soon as they are worked out."""
+    """Evaluates a program's functions at a step of a Window.
+
+    Beliefs enter `window.now` as soon as they are computed.
+    """
 
     def __init__(self, program, need, window):
         super().__init__(window.now)
@@ -96,11 +113,11 @@ class WindowValues(Values):
         self.over = window.time - jnp.arange(length).reshape(-1, 1, 1)  # steps from each place to now
 
     def function(self, name):
-        """The number or condition that a function returns."""
+        """Return the number or condition that a function returns."""
         return self.of(self.program.definitions[name])
 
     def runs(self):
-        """How long the conditions have held, after this step."""
+        """Return for how long the conditions have held by the end of this step."""
         return {place: self.walk(each, "run") for place, each in enumerate(self.need.runs)}
 
     def visit_Name(self, node, *context):
@@ -128,7 +145,7 @@ class WindowValues(Values):
         return self.column(node.name, place)
 
     def column(self, name, place):
-        """What was observed or believed at a place before."""
+        """Return an observation or belief at an earlier place."""
         if place == 0:
             return self.scope[name]
         if place == 1:
@@ -138,7 +155,7 @@ class WindowValues(Values):
             return column[jnp.maximum(self.window.time - place, 0)]
         return jnp.roll(column, -place[0], 0)
 
-    def visit_Each(self, node, *context):
+    def visit_Comprehension(self, node, *context):
         if node.since:
             run = yield from self.run(node)
             if context or node.pick == "any":
@@ -157,7 +174,7 @@ class WindowValues(Values):
         return jnp.where(mask, term, MOST).min(0)
 
     def run(self, node):
-        """For how many steps, to this one, a condition has held; or whether it ever did in this window."""
+        """Return for how many steps, up to this one, a condition has held; or whether it ever held in this window."""
         holds, before = (yield node.term), self.window.runs[self.need.runs.index(node)]
         return before | holds if node.pick == "any" else jnp.where(holds, before + 1, 0)
 
@@ -172,7 +189,7 @@ class WindowValues(Values):
         return not part if isinstance(part, bool) else ~part
 
     def visit_Logic(self, node):
-        parts = yield from self.each(node.parts)
+        parts = yield from self.results(node.parts)
         decided = [part for part in parts if isinstance(part, bool)]
         if (node.op == "or") in decided:
             return node.op == "or"

@@ -1,4 +1,4 @@
-"""What a definition file fills: models, beliefs, properties, templates, proofs."""
+"""The contracts that definition files fulfil: models, beliefs, properties, templates, proofs."""
 
 from ccmatic.base import BYTES, CONDITION, RATE, TIME
 from ccmatic.contracts.belief import Belief, RunningBound, RunningMax, RunningMin, Sample, StateBelief, is_bound
@@ -7,6 +7,7 @@ from ccmatic.contracts.checker import load_definition
 from ccmatic.contracts.column import (
     BEFORE_TIMEOUT,
     FIRST,
+    IDLE,
     LAST,
     TOKENS,
     Column,
@@ -16,10 +17,19 @@ from ccmatic.contracts.column import (
     SenderBelief,
 )
 from ccmatic.contracts.exclusion import EXCLUSIONS, Exclusion
-from ccmatic.contracts.execution import Execution, Flow, Watched, ending, execution, following, observed, seen
+from ccmatic.contracts.execution import (
+    Execution,
+    Flow,
+    Watched,
+    ending,
+    execution,
+    following,
+    observed,
+    sender_observations,
+)
 from ccmatic.contracts.fluid import MANY, Links, SlotOutcome
 from ccmatic.contracts.model import Law, Model, overflow
-from ccmatic.contracts.parameter import Parameter, choice, number, whole
+from ccmatic.contracts.parameter import APPLICATION, Parameter, choice, number, whole
 from ccmatic.contracts.program import START, TIMEOUT, Program
 from ccmatic.contracts.proof import Constant, Lemma, Measure, Objective, Proof, Reads, State, Values, beyond, file_stem
 from ccmatic.contracts.property import Property, WayToFail, share
@@ -32,12 +42,14 @@ from ccmatic.contracts.views import Bounds, FlowView, NetworkView
 from ccmatic.contracts.worlds import FLUID, LOGS, PACKETS, folders, load_fluid, load_logs, world
 
 __all__ = [
+    "APPLICATION",
     "BEFORE_TIMEOUT",
     "BYTES",
     "CONDITION",
     "EXCLUSIONS",
     "FIRST",
     "FLUID",
+    "IDLE",
     "LAST",
     "LOGS",
     "MANY",
@@ -110,8 +122,8 @@ __all__ = [
     "number",
     "observed",
     "overflow",
-    "seen",
     "sender_belief",
+    "sender_observations",
     "share",
     "value_of",
     "whole",

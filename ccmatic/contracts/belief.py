@@ -1,10 +1,9 @@
-"""Beliefs: what the sender can infer of the path, declared once (section 5.1 of the paper).
+"""Beliefs: the sender's inferences about the path, declared once (section 5.1 of the paper).
 
-A `RunningMax` or `RunningMin` names the samples that may move it; its two encodings follow. *Moving*: one
-unknown a step. *Frozen*: one unknown in all, and every sample on the side that leaves it where it is; since the
-bound moves one way only, that is exactly the set of traces over which it ends where it began (docs/encoding.md,
-section 8, point 1).
-A `State` is a function of the trace so far, and has one encoding.
+A `RunningMax` or `RunningMin` names the samples that may move it; its two encodings follow. *Moving*: one unknown per
+step. *Frozen*: one unknown in all, and every sample lies on the side that leaves the bound unchanged. The bound moves
+one way only, so these are exactly the traces over which it ends where it began (docs/reference/encoding.md, section 8,
+point 1). A `StateBelief` is a function of the trace so far, and has one encoding.
 """
 
 from collections.abc import Callable, Iterable
@@ -24,7 +23,7 @@ from ccmatic.logic import Truth, equal, every, implies, is_max, is_min, no, some
 
 @dataclass(frozen=True)
 class Sample:
-    """The value amount/over (a term over a positive number), observed when `when` holds."""
+    """The value amount/over (a term over a positive number), observed if `when` holds."""
 
     amount: Number
     over: Number | int = 1
@@ -38,14 +37,26 @@ class Sample:
 
 @dataclass(frozen=True)
 class StateBelief:
-    """A belief that follows from the trace: `laws(x)` yields (law name, t, formula) that define it.
-    `value(x, t)`: what a sender takes it to be, by what it has seen and its beliefs; at 0 before it has any.
-    `reads`: the beliefs that these read. `holds_at(x, t)`: the truth is where the belief says, for one that can
-    be false; `start(x, t)`: what is known of such a one's value even then. Raises InputError if only one is given.
-    `most(x)`: the largest value that a window tells; a larger one counts as this. upper: it is an upper bound, so that
-    it is rounded up. program: that which defines it in every world; None of one that is for solvers alone."""
+    """A belief that is a function of the trace.
 
-    #: A value as a whole number.
+    Attributes:
+        name: The name of the belief.
+        unit: Its unit.
+        laws: `laws(x)` yields the laws (law name, t, formula) that define it.
+        value: `value(x, t)` is the sender's belief, from its observations and beliefs. At t = 0 the sender has none
+            yet.
+        reads: The beliefs that `laws` and `value` read.
+        holds_at: `holds_at(x, t)` says that the belief is true, for a belief that can be false.
+        start: `start(x, t)` is a condition on the value of such a belief that holds even if the belief is false.
+        most: `most(x)` is the largest value that a window distinguishes; it also stands for larger ones.
+        upper: Whether it is an upper bound, which rounds up.
+        program: The program that defines it in every world; None for a belief that exists only for solvers.
+
+    Raises:
+        InputError: Only one of `holds_at` and `start` is given.
+    """
+
+    #: Rounds a value to an integer.
     whole = staticmethod(floor)
 
     name: str
@@ -68,9 +79,17 @@ class StateBelief:
         holds_at: Callable[[NetworkView, int], Truth] | None = None,
         start: Callable[[NetworkView, int], Truth] | None = None,
     ) -> "StateBelief":
-        """The belief that a program's function of this name defines. Other arguments: as of the class.
+        """Return the belief that a program's function defines.
 
-        Raises InputError if the function reads values before, and the program does not say what the belief is at first.
+        Args:
+            program: The program.
+            name: The name of the function and of the belief.
+            upper: As in the class.
+            holds_at: As in the class.
+            start: As in the class.
+
+        Raises:
+            InputError: The function reads earlier values, and the program does not define the belief at the start.
         """
         program.require_start(name)
         reads = program.reads(name)
@@ -91,23 +110,28 @@ class StateBelief:
     def __post_init__(self) -> None:
         if bool(self.holds_at) != bool(self.start):
             given, lacks = ("holds_at", "start") if self.holds_at else ("start", "holds_at")
-            raise InputError(f"{self.name} has {given}; expected {lacks} as well, as of any belief that can be false")
+            raise InputError(
+                f"{self.name} has {given}; expected {lacks} as well, since a belief that can be false needs both"
+            )
 
     def initial(self, x: NetworkView) -> Laws:
-        """Laws of the value at 0."""
+        """Yield the laws of the value at t = 0."""
         if self.holds_at and self.start:
             begins = self.start if x.bounds is Bounds.DEPLOYED else self.holds_at
             yield f"{self.name}_starts", 0, begins(x, 0)
 
 
 def _of_longest(program: Program, name: str, x: FlowView) -> Any:
-    """What a belief is of the longest delay that a window tells apart."""
+    """Return the belief for the longest delay that a window distinguishes."""
     return program.at(x, 0, delay=x.horizon).value(name)
 
 
 def _measured(program: Program, name: str, upper: bool, x: NetworkView) -> Laws:
-    """The belief by whole steps of delay. Delays of a horizon or more are not told apart: a lower bound takes one
-    horizon; an upper bound, which grows with the delay, is at least that of one step less."""
+    """Yield the laws of a belief for each possible delay in whole steps.
+
+    Delays of at least the horizon are not distinguished. A lower bound then uses one horizon. An upper bound, which
+    grows with the delay, is at least its value for one step less.
+    """
     for t in range(x.horizon):
         bound = x.before_timeout[name][t]
         for k in range(x.horizon + 1):
@@ -124,13 +148,13 @@ def _last_delay(x: FlowView) -> Delay:
 
 
 def _moves(program: Program, name: str, upper: bool, x: NetworkView) -> Laws:
-    """The belief at each step by what was before."""
+    """Yield the laws of the belief at each step, given the steps before."""
     for t in range(int(name + START in program.definitions), x.horizon):
         yield f"{name}_moves", t, program.at(x, t).bounded_by(name, x.before_timeout[name][t])
 
 
 def _value(program: Program, name: str, upper: bool, x: FlowView, t: int) -> Any:
-    """The belief of a sender that sees numbers."""
+    """Return the belief of a sender whose observations are numbers."""
     if t == 0 and name + START in program.definitions:
         return program.at(x, t).value(name + START)
     delay = min(int(_last_delay(x).steps(t)), x.horizon) if "delay" in program.reads(name) and not upper else None
@@ -139,13 +163,23 @@ def _value(program: Program, name: str, upper: bool, x: FlowView, t: int) -> Any
 
 @dataclass(frozen=True)
 class RunningBound:
-    """A bound that samples move one way. `samples(x, t)` yields what is observed at t ≥ 1;
-    `start(x, t)`: what is known of its value at t, where a trace begins, true or not; `true_start(x)`: such a value
-    that is true, as a term;
-    `holds(x, value)`: a bound of this value is true of the path. symbol: how mathematics writes it, in TeX, by default
-    its name; says: what more a legend tells of it. turns_false(flow, buffer): on which networks a true bound can turn
-    false, in words; None if this is none of them. program: that which defines the samples in every world; None of a
-    bound that is for solvers alone."""
+    """A bound that samples move in one direction.
+
+    Attributes:
+        name: The name of the belief.
+        unit: Its unit.
+        samples: `samples(x, t)` yields the samples observed at t ≥ 1.
+        start: `start(x, t)` is a condition on the bound's value at t, the beginning of a trace. It holds whether or not
+            the bound is true of the path.
+        true_start: `true_start(x)` is a term: a value that satisfies `start` and is true of the path.
+        holds: `holds(x, value)` says that a bound of this value is true of the path.
+        symbol: The symbol in mathematics, in TeX; by default the name.
+        says: Additional text for legends.
+        turns_false: `turns_false(flow, buffer)` describes, in words, networks like this one on which a true bound can
+            turn false; None if the bound stays true on this one.
+        program: The program that defines the samples in every world; None for a bound that exists only for solvers.
+        reads: The beliefs that the samples read.
+    """
 
     name: str
     unit: Unit
@@ -157,85 +191,87 @@ class RunningBound:
     says: str = ""
     turns_false: Callable[[FlowView, Buffer], str | None] = lambda flow, buffer: None
     program: Program | None = None
+    reads: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, program: Program, name: str, **more: Any) -> Self:
-        """The bound whose samples a program's function of this name returns. more: as of the class."""
+        """Return the bound whose samples a program's function returns; `more` gives further attributes of the class."""
 
         def samples(x: FlowView, t: int) -> Iterable[Sample]:
             return (Sample(*sample) for sample in program.at(x, t).samples(name))
 
-        return cls(name, program.beliefs[name], samples=samples, program=program, **more)
+        reads = tuple(sorted(program.reads(name) & program.beliefs.keys() - {name}))
+        return cls(name, program.beliefs[name], samples=samples, program=program, reads=reads, **more)
 
-    #: In words: at least, at most. What a test begins with, as shares of what the link has.
+    #: `IS` is the relation in words, at least or at most. `SHARES` are initial values for tests, as multiples of the
+    #: link's true value.
     IS: ClassVar[str]
     SHARES: ClassVar[tuple[Fraction | int, ...]]
 
-    #: A value as a whole number that is as true.
+    #: Rounds a value to an integer, in the direction that keeps the bound true.
     whole: ClassVar[Any]
 
-    #: The condition that a bound is the extreme of what was seen; that one; how one that says more compares.
+    #: The condition that a bound is the extreme of its samples; the extreme of numbers; the relation of a tighter bound
+    #: to a looser one.
     _extreme: ClassVar[Any]
     _pick: ClassVar[Any]
     _tighter: ClassVar[str]
 
     @staticmethod
     def _within(sample: Sample, bound: Number) -> Truth:
-        """The sample leaves the bound where it is."""
+        """Return the condition that the sample does not move the bound."""
         raise NotImplementedError
 
     def legend(self, value: str = "") -> str:
-        """What a drawing calls it: "at least $C_L$"."""
+        """Return the label in drawings, such as "at least $C_L$"."""
         more = f", {self.says}" if self.says else ""
         return f"{self.IS} ${self.symbol or self.name}${value}{more}"
 
     def initial(self, x: NetworkView) -> Laws:
-        """Laws of the value at 0."""
+        """Yield the laws of the value at t = 0."""
         yield f"{self.name}_starts", 0, self.start(x, 0)
         if x.bounds is not Bounds.DEPLOYED:
             yield f"{self.name}_holds_at_first", 0, self.holds(x, x.beliefs[self.name][0])
 
     def moving(self, x: NetworkView) -> Laws:
-        """Yield the laws, (law name, t, formula), that give the bound at each step from the one before and the
-        samples."""
+        """Yield the laws that define the bound at each step from its previous value and the samples."""
         bound = x.before_timeout[self.name]
         for t in range(1, x.horizon):
             samples = [(sample.when, sample.value) for sample in self.samples(x, t)]
             yield f"{self.name}_moves", t, self._extreme(bound[t], (True, bound[t - 1]), *samples)
 
     def frozen(self, x: NetworkView) -> Laws:
-        """Yield the laws that say: no sample moves the bound."""
+        """Yield the laws that no sample moves the bound."""
         bound = x.beliefs[self.name][0]
         for t in range(1, x.horizon):
             for sample in self.samples(x, t):
                 yield f"{self.name}_stays", t, implies(sample.when, self._within(sample, bound))
 
     def follow(self, x: NetworkView) -> tuple[Number, ...]:
-        """The bound at each step of an observed execution, a tuple of numbers in the belief's unit, from a true
-        start on."""
+        """Return the bound at each step of an observed execution, in the belief's unit, starting from a true value."""
         column = [self.true_start(x)]
         for t in range(1, x.horizon):
-            column.append(self._pick([column[-1], *self._seen(x, t)]))
+            column.append(self._pick([column[-1], *self._observed_values(x, t)]))
         return tuple(column)
 
     def moved(self, x: FlowView, t: int) -> Any:
-        """The bound at t ≥ 1 of an observed execution, from its value the step before."""
-        return self._pick([x.beliefs[self.name][t - 1], *self._seen(x, t)])
+        """Return the bound at t ≥ 1 of an observed execution, from its value one step before."""
+        return self._pick([x.beliefs[self.name][t - 1], *self._observed_values(x, t)])
 
-    def _seen(self, x: FlowView, t: int) -> list[Number]:
+    def _observed_values(self, x: FlowView, t: int) -> list[Number]:
         return [sample.value for sample in self.samples(x, t) if sample.when is True]
 
     def tightens(self, x: FlowView) -> Compared:
-        """The bound says more at the end than at first, as a Compared."""
+        """Return the comparison by which the bound is tighter at the end than at the start."""
         bound = x.beliefs[self.name]
         return Compared(self.name, bound[x.horizon - 1], self._tighter, bound[0], str(self.unit), since=0)
 
     def tighter(self, x: FlowView) -> Truth:
-        """The bound says more at the end than at first."""
+        """Return the condition that the bound is tighter at the end than at the start."""
         return self.tightens(x).condition
 
     def false_sample(self, x: NetworkView) -> Truth:
-        """Some sample contradicts the path: the bound, true at 0, is not at the end."""
+        """Return the condition that some sample contradicts the path: a bound true at t = 0 is false at the end."""
         return some(
             [
                 every(sample.when, no(self.holds(x, sample.value)))
@@ -279,10 +315,10 @@ class RunningMin(RunningBound):
     _tighter = "<"
 
 
-#: What a model declares.
+#: The beliefs that a model declares.
 Belief = StateBelief | RunningBound
 
 
 def is_bound(belief: object) -> TypeGuard[RunningBound]:
-    """Whether the belief is a running bound, which can be frozen."""
+    """Return whether the belief is a running bound, which can be frozen."""
     return isinstance(belief, RunningBound)

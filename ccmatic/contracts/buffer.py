@@ -10,9 +10,11 @@ from ccmatic.logic import Linear, linear, real
 
 @dataclass(frozen=True)
 class Buffer:
-    """`infinite`, `any`, a size, or at least a size; sizes in units of C·R_m.
+    """A buffer that is `infinite`, of `any` size, of an exact size, or of at least a size.
 
-    size is None for `infinite` and `any`; exact tells a given size from a least one.
+    Attributes:
+        kind: `infinite`, `any`, `exactly` or `at least`.
+        size: In units of C·R_m; None for `infinite` and `any`.
     """
 
     kind: str
@@ -20,8 +22,11 @@ class Buffer:
 
     @staticmethod
     def parse(text: object) -> "Buffer":
-        """The Buffer that is `infinite`, `any`, of a size (a number above 0 such as 1/2, in C·R_m), or of at least that
-        (>=1/2). Raises InputError for anything else."""
+        """Read a buffer: `infinite`, `any`, a size above 0 such as 1/2 (in C·R_m), or a minimum such as >=1/2.
+
+        Raises:
+            InputError: The text is none of these.
+        """
         text = str(text).strip()
         if text in ("infinite", "any"):
             return Buffer(text)
@@ -40,21 +45,21 @@ class Buffer:
 
     @property
     def finite(self) -> bool:
-        """Whether losses can happen at all."""
+        """Whether the buffer is finite; in an infinite buffer no loss can happen."""
         return self.kind != "infinite"
 
     def term(self) -> Linear | None:
-        """β as a term, in C·R_m: a number, the unknown `beta`, or None if infinite."""
+        """Return β as a term, in C·R_m: a number, or the unknown `beta`; None if infinite."""
         if not self.finite:
             return None
         return linear(self.size) if self.size and self.kind == "exactly" else real("beta")
 
     def agrees(self, beta: Fraction) -> bool:
-        """Whether a trace's β, in C·R_m, can be this buffer's, as far as the size is given exactly."""
+        """Return whether a trace's β, in C·R_m, fits this buffer; only an exact size is compared."""
         return self.kind != "exactly" or beta == self.size
 
     def laws(self, beta: Number, alpha: Number) -> Laws:
-        """Laws of what is known of β: at least the stated size, and room for more than one packet, alpha; in C·R_m."""
+        """Yield the laws of β: at least the stated size, and room for more than one packet (alpha); in C·R_m."""
         if self.finite:
             yield "buffer_holds_a_packet", 0, beta > alpha
         if self.size and self.kind == "at least":

@@ -1,4 +1,4 @@
-"""What a definition that a person wrote must be, before anything is asked of it."""
+"""Checks of user-written definitions, before any query uses them."""
 
 import inspect
 import re
@@ -11,23 +11,33 @@ from typing import Any
 
 from ccmatic.base import CONSTANTS, InputError, Unit, definitions, place_of
 from ccmatic.contracts import proof as lemma
+from ccmatic.contracts.belief import Belief, is_bound
 from ccmatic.contracts.belief import StateBelief as State
-from ccmatic.contracts.belief import is_bound
 from ccmatic.contracts.column import BEFORE_TIMEOUT, OFFERED, SHARED, Column
 from ccmatic.contracts.execution import Execution
 from ccmatic.contracts.model import Model
+from ccmatic.contracts.program import START, Program
 from ccmatic.contracts.property import Property
 from ccmatic.contracts.template import Template
 from ccmatic.contracts.views import FlowView, NetworkView
 
-#: What unknowns, columns and parts of an execution are called; those of a belief or a column begin with its name.
+#: The names of unknowns and columns, and of the parts of an execution. Unknowns of a belief or a column begin with its
+#: name.
 TAKEN = {*(column.name for column in (*SHARED, *OFFERED)), "C", "t", "alpha", "beta", "limited", *CONSTANTS}
 PARTS = {*FlowView.__annotations__, *NetworkView.__annotations__, *dir(FlowView), *dir(Execution)}
 
 
 def check(attribute: str, definition: Any, file: Path) -> None:
-    """Raise InputError, at the line that sets it, unless `found` is what a definition's file is to have there.
-    attribute: MODEL, PROPERTY, TEMPLATE or PROOF."""
+    """Check that a definition has the form that its file requires.
+
+    Args:
+        attribute: MODEL, PROPERTY, TEMPLATE or PROOF.
+        definition: The value of the attribute.
+        file: The definition's file.
+
+    Raises:
+        InputError: The definition has another form. The error names the line that sets the attribute.
+    """
     try:
         _CHECKS[attribute](definition)
     except InputError as error:
@@ -37,16 +47,16 @@ def check(attribute: str, definition: Any, file: Path) -> None:
 
 
 def load_definition(kind: str, attribute: str, name: Any, allow_code: bool = False) -> Any:
-    """What `definitions.load` finds, such as a Model, checked if ccmatic does not ship it.
+    """Load a definition, such as a Model, and check it unless ccmatic ships it.
 
     Args:
-        kind: the folder, such as `models`.
-        attribute: what its file sets, such as MODEL.
-        name: as in `definitions.load`: a shipped name, another package's or a path, and maybe parameters.
-        allow_code: as in `definitions.load`.
+        kind: The folder, such as `models`.
+        attribute: The name that its file sets, such as MODEL.
+        name: As in `definitions.load`: a shipped name, another package's name or a path, optionally with parameters.
+        allow_code: As in `definitions.load`.
 
     Raises:
-        InputError: there is no such definition, it is not what is expected, or its code may not be run.
+        InputError: There is no such definition, it has another form than expected, or its code may not be run.
     """
     return definitions.load(kind, attribute, name, allow_code, partial(check, attribute))
 
@@ -94,6 +104,7 @@ def _model(model: Any) -> None:
         _belief(belief)
     names = [field.name for field in (*model.columns, *model.beliefs)]
     _expect(len({*names}) == len(names), "beliefs", tuple(names), "columns and beliefs of different names")
+    _ordered(model.beliefs)
 
 
 def _column(column: Any) -> None:
@@ -130,6 +141,25 @@ def _belief(belief: Any) -> None:
         takes = {"laws": 1, "value": 2, **{part: 2 for part in ("holds_at", "start") if getattr(belief, part)}}
     for part, count in takes.items():
         _takes(getattr(belief, part), count, f"{part} of {name}")
+
+
+def _ordered(beliefs: Iterable[Belief]) -> None:
+    """Fail unless each belief reads, at its own step, only beliefs that are computed before it. Bounds come first."""
+    left = {belief.name for belief in beliefs}
+    for belief in sorted(beliefs, key=lambda belief: not is_bound(belief)):
+        if belief.program:
+            _reads_known(belief.name, belief.program, left)
+        left.remove(belief.name)
+
+
+def _reads_known(name: str, program: Program, left: Collection[str]) -> None:
+    """Fail if a belief reads one of the beliefs in `left`, which are not computed yet, at its own step."""
+    for function in {name, name + START} & program.definitions.keys():
+        for other in sorted(program.reads_now(function) & {*left}):
+            when = "is being computed" if other == name else f"is computed after `{name}`"
+            expected = f"`{other}[step]`" + ("" if other == name else ", or another order of the beliefs")
+            problem = f"`{function}` reads `{other}` at its own step, when that {when}; expected {expected}"
+            raise program.error(problem, program.line(function))
 
 
 def _property(cls: Any) -> None:
@@ -176,7 +206,7 @@ def _expect(good: bool, what: str, value: object, expected: str) -> None:
 
 
 def _takes(function: Any, count: int, name: str | None = None) -> None:
-    """That a function can be called with so many arguments."""
+    """Fail unless a function accepts `count` arguments."""
     name = name or function.__name__
     if not callable(function):
         raise InputError(f"{name} is {function!r}; expected a function of {count} arguments")

@@ -1,4 +1,4 @@
-"""Columns: what an execution has at each step, declared once; a model adds those of its own."""
+"""Columns: the quantities of an execution at each step, declared once; a model adds columns of its own."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,28 +12,40 @@ from ccmatic.logic import Truth
 class Column:
     """A number at each step, which laws and properties read as `x.NAME[t]`.
 
-    unit: its unit of measurement, one of `ccmatic.base`. says: what it is, in a few words, for legends.
-    with_service: bytes counted from where S counts them, as A and K do: a next window begins with them less the bytes
-    served before. Other columns go on as they are, as L does.
+    Attributes:
+        name: The name of the column.
+        unit: Its unit of measurement, one of `ccmatic.base`.
+        says: A short description for legends.
+        with_service: Whether it counts bytes from the same origin as S, like A and K. The next window then subtracts
+            the bytes served before. Other columns, such as L, carry over unchanged.
+        level: Whether it is an amount at an instant, such as the tokens in a bucket, rather than a count. In an
+            execution that repeats, it has the same value one period later.
     """
 
     name: str
     unit: Unit
     says: str
     with_service: bool = False
+    level: bool = False
 
 
 @dataclass(frozen=True)
 class Observation:
-    """What a sender that sends by a window has seen by a step: `read(flow, t)`, a term or a condition; None at a step
-    by which it has not seen it yet.
+    """An observation of a window sender.
 
-    unit: one of `ccmatic.base`. constant: it is the same at each step, and known from the first. few: it is one of few
-    numbers, so that terms may be multiplied by it: `read` gives (condition, number) pairs, of which one holds or none.
-    dated: it tells where the trace begins, so that of one execution's windows each has another.
-    unbounded(flow): the number that stands for every larger one as well; None: there is none.
-    beyond(flow, t): in an execution that repeats itself, this is larger than any number that `read` tells apart, which
-    is `longest`.
+    Attributes:
+        name: The name of the observation.
+        unit: One of `ccmatic.base`.
+        says: A short description for legends.
+        read: `read(flow, t)` returns a term or a condition, or None at a step by which the sender has not observed it
+            yet.
+        constant: Whether it is the same at each step, and known from the start.
+        few: Whether it has few possible values, so that terms may be multiplied by it. `read` then gives (condition,
+            number) pairs, and at most one of the conditions holds.
+        dated: Whether it reveals where the trace begins, so that it differs between windows of one execution.
+        beyond: `beyond(flow, t)` says, in an execution that repeats, that the observation exceeds `longest`.
+        longest: The largest number that `read` distinguishes from larger ones.
+        unbounded: `unbounded(flow)` is a number that also stands for every larger one; None without such a number.
     """
 
     name: str
@@ -52,13 +64,20 @@ class Observation:
 
 @dataclass(frozen=True)
 class SenderBelief:
-    """What a sender by a window believes of its path, as it works that out of what it observes: controllers with state
-    read it by its name, as of the step at hand.
+    """A belief of a window sender about its path, computed from its observations.
 
-    source: declarations of state, if any, and an `update` that sets the belief, in the language of controllers with
-    state; nothing in it but that is called like the belief may be assigned by a controller. holds(flow, t, value): that
-    a value is true of the path of a `FlowView`, as it is at first; without, it is as declared. upper: it is an upper
-    bound, so that a sender that runs begins with the most, and rounds up."""
+    Controllers with state read it by name, as of the current step.
+
+    Attributes:
+        name: The name of the belief.
+        unit: Its unit.
+        says: A short description.
+        source: Its program in the language of controllers with state: declarations of state, if any, and an `update`
+            that sets the belief. A controller may not assign the other names in this program.
+        holds: `holds(flow, t, value)` says that a value is true of the path of a `FlowView`. The initial value is true
+            in this sense; without `holds` it only satisfies its declaration.
+        upper: Whether it is an upper bound. A real sender then begins with the largest value, and rounds up.
+    """
 
     name: str
     unit: Unit
@@ -69,8 +88,10 @@ class SenderBelief:
 
 
 class Kept(Protocol):
-    """What a controller remembers: a column of its own, whose unit is CONDITION if it is one. flow: of which flow, from
-    1; None: of each. first(view, t): that at a step of a `FlowView` it is such as it may be at first."""
+    """A piece of a controller's state, which is a column of its own.
+
+    A condition has the unit CONDITION. `flow` is the number of its flow, from 1, or None for every flow.
+    """
 
     @property
     def name(self) -> str: ...
@@ -86,15 +107,17 @@ class Kept(Protocol):
 
 @dataclass(frozen=True)
 class MeasuredDelay:
-    """Whole steps that the last or the first byte served by t was in the network, beyond R_m: read as `x.NAME`, a
-    `contracts.Delay`, whose laws all models share."""
+    """The time that the last or the first byte served by t was in the network beyond R_m, in whole steps.
+
+    Laws read it as `x.NAME`, a `contracts.Delay`. All models share its laws.
+    """
 
     name: str
     says: str
     unit: Unit = TIME
 
 
-#: What every execution has.
+#: The columns of every execution.
 SHARED = (
     Column("A", BYTES, "bytes sent", with_service=True),
     Column("S", BYTES, "bytes served", with_service=True),
@@ -103,11 +126,14 @@ SHARED = (
     Column("r", RATE, "sending rate"),
 )
 
-#: What a model may declare besides columns of its own. K is S where it declares no tokens.
+#: The column of a window sender whose application may pause; with several flows its name ends in the flow's number.
+IDLE = Column("idle", TIME, "time in the step in which the application had nothing to send")
+
+#: The columns that a model may declare in addition to its own. Without TOKENS, K equals S.
 TOKENS = Column("K", BYTES, "tokens admitted", with_service=True)
 LAST = MeasuredDelay("Q", "delay of the last byte served")
 FIRST = MeasuredDelay("F", "delay of the first byte served")
 OFFERED = (TOKENS, LAST, FIRST)
 
-#: What the name of a belief's column as it was before the timeout ends in, in traces and in what certificates are of.
+#: The suffix of a belief's column before its timeout, in traces and in certified formulas.
 BEFORE_TIMEOUT = "_untimed"

@@ -1,18 +1,20 @@
-"""Exclusions: the executions that a question leaves out, each with a name and a reason."""
+"""Exclusions: executions that a question leaves out, each with a name and a reason."""
 
 from dataclasses import dataclass
 
 from ccmatic.base import InputError
 
-#: Every exclusion that a question may have, and what it leaves out (docs/limits.md). An answer prints those that apply.
+#: Every exclusion that a question may have, and the executions that it leaves out (docs/limits.md). An answer prints
+#: the exclusions that apply.
 EXCLUSIONS = {
-    "late losses": "of executions that repeat themselves, those in which a loss is found late",
-    "late delays": "of executions that repeat themselves, those in which a sender observes a long delay",
+    "late losses": "executions that repeat and in which a sender detects a loss late",
+    "late delays": "executions that repeat and in which a sender observes a long delay",
     "packets": "executions with larger packets",
     "assumptions": "executions in which a controller's `assume` is false",
-    "before the trace": "executions in which a sender acts on what it knows of bytes that it sent before the trace",
+    "before the trace": "executions in which a sender acts on observations of bytes that it sent before the trace",
     "published laws": "executions that break a law of the published network",
-    "first state": "executions that begin with other state than the controller declares, or with false beliefs",
+    "seconds": "executions of a controller that reads a second, on paths whose R_m is no second",
+    "first state": "executions that begin with state that the controller does not declare, or with false beliefs",
 }
 
 
@@ -20,12 +22,12 @@ EXCLUSIONS = {
 class Exclusion:
     """Executions that a question leaves out.
 
-    Args:
+    Attributes:
         name: One of EXCLUSIONS.
         reason: Which executions these are, and why, in words.
 
     Raises:
-        InputError: The name is not declared.
+        InputError: EXCLUSIONS does not have the name.
     """
 
     name: str

@@ -1,6 +1,7 @@
-"""Executions, as laws read them (`ccmatic.contracts.views`): a network that has flows, each with columns.
+"""Executions as laws read them (`ccmatic.contracts.views`): a network with flows, each with columns.
 
-Without loss of generality C = 1 and R_m = 1 step, and no byte is served at t = 0 (docs/encoding.md, notation).
+Without loss of generality C = 1 and R_m = 1 step, and no byte is served at t = 0 (docs/reference/encoding.md,
+notation).
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -10,7 +11,7 @@ from typing import Any
 
 from ccmatic.base import InputError
 from ccmatic.contracts.buffer import Buffer
-from ccmatic.contracts.column import BEFORE_TIMEOUT, FIRST, LAST, TOKENS, Kept
+from ccmatic.contracts.column import BEFORE_TIMEOUT, FIRST, IDLE, LAST, TOKENS, Kept
 from ccmatic.contracts.model import Model
 from ccmatic.contracts.sources import LastSteps, NextWindow, Numbers, ObservedTrace, Recorded, Source, Unknowns
 from ccmatic.contracts.steps import Delay, Number, Steps
@@ -19,7 +20,7 @@ from ccmatic.logic import Truth
 
 
 class _Bytes:
-    """What follows from cumulative bytes, of a flow or of a network."""
+    """Quantities derived from cumulative bytes, of a flow or of a network."""
 
     A: Sequence[Number]
     S: Sequence[Number]
@@ -28,21 +29,21 @@ class _Bytes:
     limited: Sequence[Truth]
 
     def sent(self, t: int) -> Number:
-        """Bytes sent in (t-1, t]: r but where the sender is limited."""
+        """Return the bytes sent in (t-1, t]: r[t], unless the sender is application-limited."""
         return self.r[t] if self.limited[t] is False else self.A[t] - self.A[t - 1]
 
     def admitted(self, t: int) -> Number:
-        """Bytes sent and not lost, A - L."""
+        """Return the bytes sent and not lost by t: A - L."""
         return self.A[t] - self.L[t]
 
     def inflight(self, t: int) -> Number:
-        """Bytes in the network beyond propagation, q = A - L - S."""
+        """Return the bytes in flight beyond propagation: q = A - L - S."""
         return self.A[t] - self.L[t] - self.S[t]
 
 
 @dataclass(eq=False, kw_only=True)
 class Flow(_Bytes):
-    """One flow of an execution; a `FlowView`, which says what each part is. What is not given it lacks."""
+    """One flow of an execution, as `FlowView` describes it. The default of a field means that the flow lacks it."""
 
     horizon: int
     D: int
@@ -71,14 +72,15 @@ class Flow(_Bytes):
 
     @property
     def network(self) -> "NetworkView | None":
+        """The network that carries the flow."""
         return self.carrier
 
 
 class Execution(_Bytes):
-    """An execution over a network (docs/encoding.md, section 1); a `NetworkView`, which says what each part is.
+    """An execution over a network (docs/reference/encoding.md, section 1), as `NetworkView` describes it.
 
-    bounds: what is known of the beliefs. windows: whether its flows send by one. `flow` is the only one of
-    `flows`, and so what it has is the network's.
+    The execution has a single flow, `flow`, so the flow's attributes are also the network's. `bounds` is the knowledge
+    about the beliefs. `windows` says whether the flows send by a window.
     """
 
     windows = False
@@ -115,18 +117,19 @@ class Execution(_Bytes):
 
     @property
     def network(self) -> "NetworkView | None":
+        """The execution itself."""
         return self
 
     def queue(self, t: int) -> Number:
-        """Bytes that wait at the bottleneck at t, A - L - K; below 0 where tokens wait."""
+        """Return the bytes waiting at the bottleneck at t, A - L - K; negative if tokens are waiting."""
         return self.A[t] - self.L[t] - self.K[t]
 
     def remembered(self) -> dict[str, Sequence[Number]]:
-        """The columns of a trace that its controllers remember."""
+        """Return the columns of the controllers' state, by name."""
         return {}
 
     def columns(self) -> dict[str, Sequence[Number]]:
-        """The terms of each column of a trace but for the delays, by name."""
+        """Return every column of a trace except the delays, by name."""
         names = ("A", "S", "L", "Ld", "K", "r")
         columns = {**{name: getattr(self, name) for name in names}, **self.own, **self.beliefs}
         for name, column in self.before_timeout.items():
@@ -136,7 +139,7 @@ class Execution(_Bytes):
 
 
 class Windows(Execution):
-    """An execution of flows that send by a window and may remember: `flows`, in order."""
+    """An execution of flows that send by a window and may have state: `flows`, in order."""
 
     windows = True
 
@@ -160,14 +163,17 @@ class Windows(Execution):
             flow.carrier = self
 
     def columns(self) -> dict[str, Sequence[Number]]:
-        """As its base; of several flows, each column with the number of its flow, from 1."""
+        """Return every column of a trace except the delay.
+
+        Names of several flows' columns end in the flow's number, from 1.
+        """
         columns = dict(self.own)
         for name in BY_FLOW:
             columns |= self._numbered(name, [getattr(flow, name) for flow in self.flows])
         return columns | self.remembered()
 
     def remembered(self) -> dict[str, Sequence[Number]]:
-        """Of these, what controllers remember."""
+        """Return the columns of the controllers' state, by name."""
         columns: dict[str, Sequence[Number]] = {}
         for number, flow in enumerate(self.flows, 1):
             suffix = number if len(self.flows) > 1 else ""
@@ -180,7 +186,7 @@ class Windows(Execution):
         return {f"{name}{number}": column for number, column in enumerate(columns, 1)}
 
 
-#: The columns of each flow that sends by a window.
+#: The columns of each flow of a window sender.
 BY_FLOW = ("A", "S", "L", "Ld", "r", "cwnd")
 
 
@@ -198,15 +204,22 @@ def execution(
     state: Sequence[Kept] = (),
     period: int | None = None,
 ) -> Execution:
-    """The unknowns of one trace of a model, in the units of a Trace.
+    """Return the unknowns of one trace of a model, in the units of a Trace.
 
-    horizon: T, how many steps. jitter: D, in steps. bounds: what is known of the beliefs. pauses: the sender may be
-    application-limited in any step. state: what its controllers remember, with names and units. period: as in a view.
+    Args:
+        model: The network model.
+        horizon: T, the number of steps.
+        buffer: The bottleneck's buffer.
+        jitter: D, in steps.
+        bounds: The knowledge about the beliefs.
+        pauses: Whether any step of a sender at a rate may count as application-limited, even if it sent its whole rate.
+        state: The state of its controllers, with names and units.
+        period: The period, as in a view.
     """
     source = Unknowns(horizon, buffer, bounds, pauses)
     if model.windows:
         return _windows(model, horizon, buffer, jitter, source, state, period)
-    return _built(model, horizon, buffer, jitter, bounds, source)
+    return _rate_execution(model, horizon, buffer, jitter, bounds, source)
 
 
 def observed(
@@ -219,46 +232,71 @@ def observed(
     state: Sequence[Kept] = (),
     period: int | None = None,
 ) -> Execution:
-    """The same of a trace's numbers, exact. reads: names of the beliefs to be read. What follows from other columns is
-    not read, such as Ld but for its first value. Raises KeyError for a column or a constant that the trace lacks."""
+    """Return the execution with the exact numbers of a trace.
+
+    Columns that follow from others are not read, such as Ld after its first value.
+
+    Args:
+        model: The network model.
+        buffer: The bottleneck's buffer.
+        jitter: D, in steps.
+        trace: The trace.
+        reads: Names of the beliefs to read.
+        bounds: The knowledge about the beliefs.
+        state: The state of the controllers, with names and units.
+        period: The period, as in a view.
+
+    Raises:
+        KeyError: The trace lacks a column or a constant.
+    """
     source = Numbers(trace, buffer, reads)
     if model.windows:
         return _windows(model, trace.horizon, buffer, jitter, source, state, period)
-    return _built(model, trace.horizon, buffer, jitter, bounds, source)
+    return _rate_execution(model, trace.horizon, buffer, jitter, bounds, source)
 
 
-def seen(model: Model, buffer: Buffer, jitter: int, trace: Recorded, horizon: int) -> Execution:
-    """What the sender of a trace, which sends at rates, has seen by the end of its first `horizon` steps, in whatever
-    unit its bytes are; the rest is unknown, so that its laws hold of each execution that looks like that. What a byte
-    is in C·R_m is `ccmatic.logic.unit`. Raises KeyError for a column or a constant that the trace lacks."""
-    return _built(model, horizon, buffer, jitter, Bounds.MOVE, ObservedTrace(model, trace, buffer, horizon))
+def sender_observations(model: Model, buffer: Buffer, jitter: int, trace: Recorded, horizon: int) -> Execution:
+    """Return the observations of a trace's sender, which sends at rates, after the first `horizon` steps.
+
+    Everything else is unknown, so the laws hold for every execution that looks the same to the sender. Bytes may be in
+    any unit; `ccmatic.logic.unit` is the size of one of these bytes in C·R_m.
+
+    Raises:
+        KeyError: The trace lacks a column or a constant.
+    """
+    return _rate_execution(model, horizon, buffer, jitter, Bounds.MOVE, ObservedTrace(model, trace, buffer, horizon))
 
 
 def ending(model: Model, x: NetworkView, steps: int = 1) -> Execution:
-    """The last steps of an execution, as all that there is of the next window: its first steps, so many."""
+    """Return only the last `steps` steps of an execution; they are also the first steps of the next window."""
     source = LastSteps(model, x, steps)
     if model.windows:
-        return _windows(model, steps, x.buffer, x.D, source, _kept(x))
-    return _built(model, steps, x.buffer, x.D, x.bounds, source)
+        return _windows(model, steps, x.buffer, x.D, source, _state_of(x))
+    return _rate_execution(model, steps, x.buffer, x.D, x.bounds, source)
 
 
 def following(model: Model, x: NetworkView, steps: int = 1) -> Execution:
-    """The window after an execution's own: its first steps, so many, are that one's last, its other steps are other
-    unknowns."""
+    """Return the window that follows an execution.
+
+    Its first `steps` steps are the last ones of `x`; its other steps have unknowns of their own.
+    """
     source = NextWindow(model, x, steps)
     if model.windows:
-        return _windows(model, x.horizon, x.buffer, x.D, source, _kept(x))
-    return _built(model, x.horizon, x.buffer, x.D, x.bounds, source)
+        return _windows(model, x.horizon, x.buffer, x.D, source, _state_of(x))
+    return _rate_execution(model, x.horizon, x.buffer, x.D, x.bounds, source)
 
 
-def _kept(x: NetworkView) -> Sequence[Kept]:
-    """What the senders of all flows remember."""
+def _state_of(x: NetworkView) -> Sequence[Kept]:
+    """Return the state of the senders of all flows."""
     return list(dict.fromkeys(each for flow in x.flows for each in flow.kept))
 
 
 class Watched(Flow):
-    """What a sender sees of a window of `horizon` steps, so far: columns grow by `append`. It knows neither the link
-    nor the buffer; bytes are its own, counted from anywhere, and alpha is in bytes per step."""
+    """A sender's observations of a window of `horizon` steps so far; `append` adds a step.
+
+    The sender knows neither the link nor the buffer. It counts bytes from an arbitrary start, and alpha is in bytes per
+    step.
+    """
 
     def __init__(self, model: Model, horizon: int, jitter: int, alpha: Fraction) -> None:
         columns: dict[str, Any] = {name: [] for name in ("A", "S", "L", "Ld", "r", "timely", "excess", "limited")}
@@ -270,7 +308,14 @@ class Watched(Flow):
             self.timely = self.L
 
     def append(self, Q: int, F: int, limited: bool, **row: Fraction | int) -> None:
-        """The next step: bytes, the rate in bytes per step, measured delays in whole steps, whether it was limited."""
+        """Append one step.
+
+        Args:
+            Q: The measured delay of the last byte, in whole steps.
+            F: The measured delay of the first byte, in whole steps.
+            limited: Whether the sender was application-limited.
+            row: The other columns: cumulative bytes, and the rate in bytes per step.
+        """
         if self.timely is self.L:
             del row["timely"]
         for name, value in row.items():
@@ -279,14 +324,18 @@ class Watched(Flow):
             getattr(self, name).append(value)
 
 
-def _built(model: Model, horizon: int, buffer: Buffer, jitter: int, bounds: Bounds, source: Source) -> Execution:
-    """An execution of the columns that a source has."""
+def _rate_execution(
+    model: Model, horizon: int, buffer: Buffer, jitter: int, bounds: Bounds, source: Source
+) -> Execution:
+    """Return an execution with the columns of a source."""
     A, S, r = (Steps(source.column(name)) for name in "ASr")
     L = Steps(source.column("L") if buffer.finite else [source.zero] * horizon)
     Ld = Steps([source.first("Ld") if buffer.finite else source.zero, *L[:-1]])
     K = Steps(source.column(TOKENS.name)) if TOKENS in model.columns else S
     own = {column.name: Steps(source.column(column.name)) for column in model.own_columns}
     limited = Steps(source.limited())
+    if model.pauses and all(each is False for each in limited):
+        limited = Steps([True, *(A[t] < A[t - 1] + r[t] for t in range(1, horizon))])
     Q, F = (source.delay(delay.name, horizon) if delay in model.columns else None for delay in (LAST, FIRST))
     beliefs = {name: Steps(column) for name, column in source.beliefs(model).items()}
     before_timeout = dict(beliefs)
@@ -315,11 +364,11 @@ def _built(model: Model, horizon: int, buffer: Buffer, jitter: int, bounds: Boun
 
 
 def _require_a_name_of_its_own(model: Model, name: str) -> None:
-    """Raise InputError for state whose column would be one that the trace has: of several flows with their numbers."""
+    """Raise InputError if a state has the name of a column of the trace; with several flows columns are numbered."""
     taken = {*BY_FLOW, *(column.name for column in model.columns)}
     numbers = range(1, model.flows + 1) if model.flows > 1 else ()
     if clash := next((each for each in (name, *(f"{name}{number}" for number in numbers)) if each in taken), None):
-        raise InputError(f"state is called `{name}`, as a column of the trace is, {clash}; expected another name")
+        raise InputError(f"the state `{name}` has the name of a column of the trace, {clash}; expected another name")
 
 
 def _windows(
@@ -331,8 +380,7 @@ def _windows(
     state: Sequence[Kept],
     period: int | None = None,
 ) -> Windows:
-    """An execution of the flows that a model has, each with columns of its own. Raises InputError for state that is
-    called like one."""
+    """Return an execution with the flows of a model; raise InputError for state that has the name of a column."""
     for each in state:
         _require_a_name_of_its_own(model, each.name)
     Q = source.delay(LAST.name, model.longest_delay(horizon, period)) if LAST in model.columns else None
@@ -341,6 +389,10 @@ def _windows(
         suffix = number if model.flows > 1 else ""
         kept = [each for each in state if each.flow in (None, number)]
         A, S, L, Ld, r, cwnd = (Steps(source.column(f"{name}{suffix}")) for name in BY_FLOW)
+        limited: list[Truth] = [False] * horizon
+        if model.pauses:
+            idle = source.column(f"{IDLE.name}{suffix}")
+            limited = [True, *(idle[t] > 0 for t in range(1, horizon))]
         flows.append(
             Flow(
                 horizon=horizon,
@@ -356,7 +408,7 @@ def _windows(
                 r=r,
                 cwnd=cwnd,
                 Q=Q,
-                limited=Steps([False] * horizon),
+                limited=Steps(limited),
                 state={each.name: Steps(source.state(f"{each.name}{suffix}", each.unit)) for each in kept},
                 kept=kept,
                 unlimited=100 * source.C,

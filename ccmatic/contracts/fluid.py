@@ -1,38 +1,42 @@
-"""What a model's fluid.py computes with: arrays of what many links do at once, a slot of time at a time.
+"""The types of a model's fluid.py: arrays that describe many links at once, one time slot after another.
 
 A fluid.py has two functions:
 
 - `begin(links, history, longest_rtt, longest_jitter)` returns the queues before slot 0, a pytree of arrays. The last
   three arguments are in slots, at least 1 each.
-- `advance(links, queues, t, sent)` returns the queues after slot t, in which the flows send (f, n) bytes evenly, and
-  what was SlotOutcome.
+- `advance(links, queues, t, sent)` returns the queues after slot t and a SlotOutcome. `sent` has the bytes that each
+  flow sends, of shape (f, n); they leave evenly over the slot.
 
-Arrays are of JAX, which these types do not import.
+The arrays are JAX arrays; this module does not import JAX.
 """
 
 from typing import Any, NamedTuple
 
 Array = Any
 
-#: More bytes than any link has in one slot; a permission to release that limits nothing.
+#: More bytes than any link serves in one slot, so that permission to release them limits nothing.
 MANY = 2**29
 
 
 class Links(NamedTuple):
-    """What links do in an episode, T slots of n links with f flows each.
+    """The behaviour of n links with f flows each, over an episode of T slots.
 
-    slot:      (n) how long a slot is, in seconds.
-    capacity:  (T, n) bytes that the bottleneck may serve in each slot.
-    buffer:    (n) β, bytes that may wait. queue: (n) those of the first flow that do at first.
-    rtt:       (f, n) R_m of each flow, in slots, from 1 on.
-    start, stop: (f, n) the slot in which a flow comes, and that in which it is gone.
-    jitter:    (n) D, in slots. Of D of a slot or more, whole slots are used.
-    held:      (T, n) how much of what jitter may hold is held, from 0 to 1; None: none of it.
-    loss:      (n) the share of packets that is lost at random, before the bottleneck.
-    luck:      (T, f, n) from 0 to 1, by which it is decided how many; None: none is.
-    keeps:     (n) whether capacity that nobody uses is kept, as the tokens of an exported schedule are; None: nowhere.
-    released:  (T, n) bytes that a schedule lets go in each slot, at most; None: no link has a schedule.
-    packet:    bytes of a packet.
+    Attributes:
+        slot: (n) The length of a slot in seconds.
+        capacity: (T, n) The bytes that the bottleneck may serve in each slot.
+        buffer: (n) β, the bytes that may wait.
+        queue: (n) The first flow's bytes that wait at the start.
+        rtt: (f, n) R_m of each flow in slots, at least 1.
+        start: (f, n) The slot in which a flow arrives.
+        stop: (f, n) The slot from which on a flow is gone.
+        jitter: (n) D in slots. If it is at least one slot, only its whole slots count.
+        held: (T, n) The held share of the bytes that jitter may hold, from 0 to 1; None holds nothing.
+        loss: (n) The share of packets lost at random before the bottleneck.
+        luck: (T, f, n) Random numbers from 0 to 1 that decide the number of random losses; None for no such losses.
+        keeps: (n) Whether unused capacity is kept, like the tokens of an exported schedule; None keeps nothing.
+        released: (T, n) The largest number of bytes that a schedule releases in each slot; None if no link has a
+            schedule.
+        packet: The bytes of a packet.
     """
 
     slot: Array
@@ -51,17 +55,22 @@ class Links(NamedTuple):
     packet: Array
 
     def at(self, t: Any) -> tuple[Array, ...]:
-        """What they do in one slot, by its number: (capacity, held, luck, released)."""
+        """Return the tables' entries for slot t: (capacity, held, luck, released)."""
         tables = (self.capacity, self.held, self.luck, self.released)
         return tuple(None if table is None else table[t] for table in tables)
 
 
 class SlotOutcome(NamedTuple):
-    """What became of a slot.
+    """The outcome of one slot.
 
-    What the senders come to know, (f, n): bytes acknowledged, bytes known to be lost, and the queueing delay of the
-    last byte acknowledged, in slots. What the link did, (f, n): bytes accepted, dropped by the full buffer, released;
-    and (n) bytes served.
+    Attributes:
+        acked: (f, n) Bytes acknowledged to the senders.
+        lost: (f, n) Bytes whose loss the senders detect.
+        delay: (f, n) The queueing delay of the last byte acknowledged, in slots.
+        accepted: (f, n) Bytes that the link accepted.
+        dropped: (f, n) Bytes that the full buffer dropped.
+        released: (f, n) Bytes that the link released.
+        served: (n) Bytes that the link served.
     """
 
     acked: Array

@@ -1,4 +1,4 @@
-"""Network models: the contract that a file in models/ fills, and the laws that all of them share."""
+"""Network models: the contract of a file in models/, and the laws that all models share."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass, replace
@@ -18,7 +18,7 @@ from ccmatic.logic import Condition, Term, Truth, either, equal, every, iff, imp
 
 @dataclass(frozen=True)
 class Law:
-    """One named condition at one step; `str` gives the name that reports use."""
+    """A named condition at one step; `str` gives its name in reports."""
 
     model: str
     name: str
@@ -30,12 +30,20 @@ class Law:
 
 
 class Model:
-    """A network model. A subclass gives `name`, `beliefs`, `default_jitter`, `network(x)`, which yields (law name, t,
-    formula) for its own part, `timeouts(x)` and `columns`.
+    """A network model.
 
-    variation: γ; the link's rate moves between C and γ·C within a trace; 1: it is constant.
-    columns: what its executions have besides A, S, L, Ld and r. TOKENS; of LAST and FIRST the delays that it reads;
-    and any `Column`s of its own, which its laws read as `x.NAME[t]`, and without laws may be any numbers."""
+    A subclass gives `name`, `beliefs`, `default_jitter`, `columns`, and `network(x)`, which yields (law name, t,
+    formula) for the laws of its own. It may also give `timeouts(x)`.
+
+    Attributes:
+        name: The name of the model.
+        beliefs: The beliefs of its senders.
+        default_jitter: D in steps, if a query sets none.
+        variation: γ. The link's rate varies between C and γ·C within a trace; 1 means a constant rate.
+        columns: The columns of its executions in addition to A, S, L, Ld and r. They are TOKENS; LAST and FIRST for the
+            delays that the model reads; and `Column`s of its own. Laws read the latter as `x.NAME[t]`; without a law a
+            column may have any values.
+    """
 
     name: str
     beliefs: Sequence[Belief] = ()
@@ -43,36 +51,44 @@ class Model:
     variation: Fraction | int = 1
     columns: Sequence[Column | MeasuredDelay] = (TOKENS, LAST)
 
-    #: Whether senders know of a loss at the end of the step in which it happens; else a step later.
+    #: Whether senders detect a loss at the end of the step in which it happens; otherwise one step later.
     sees_losses_at_once: bool = False
 
-    #: Whether senders send by a window, and decide by `observations` and by beliefs among them, by name: then `laws`
-    #: says all of senders and of losses too. There are `flows` of them; R_m is R steps, of all or of each; `constants`
-    #: are numbers that the laws leave open, by name.
+    #: Whether senders send by a window. They then decide by `observations` (by name, beliefs included), and `laws`
+    #: covers senders and losses too. `flows` is their number. R is R_m in steps, common to all flows or one value per
+    #: flow. `constants` names numbers that the laws leave open.
     windows: bool = False
     observations: Mapping[str, Observation | SenderBelief] = MappingProxyType({})
     flows: int = 1
     R: int | tuple[int, ...] = 1
     constants: Sequence[str] = ()
 
-    #: Whether bytes that wait may be lost, as by a link that drops the head of its queue; else only bytes that arrive
-    #: are lost. Networks of such a model have a finite buffer.
+    #: Whether waiting bytes may be lost, as on a link that drops from the head of its queue; otherwise only arriving
+    #: bytes are lost. Networks of such a model have a finite buffer.
     loses_waiting: bool = False
 
-    #: What names may set, as in `ccac2021:flows=2`, by the parameter's name.
+    #: The noun for β in the description of a network: a `buffer` of waiting bytes, or another store such as a bucket of
+    #: tokens. Only a buffer may be infinite.
+    store: str = "buffer"
+
+    #: Whether applications may pause: the bytes that they offer are an input of the network, so that a sender may send
+    #: less than its window and rate allow.
+    pauses: bool = False
+
+    #: Parameters that a model's name may set, as in `ccac2021:flows=2`, by name.
     parameters: Mapping[str, Parameter] = MappingProxyType({})
 
-    #: How many steps back its laws look that are not all in its columns.
+    #: How many steps the laws look back for quantities whose past the columns do not fully record.
     looks_back: int = 0
 
     def with_parameters(self, texts: Mapping[str, str]) -> "Model":
         """Return this model with other values of parameters.
 
         Args:
-            texts: values as people write them, by the parameter's name.
+            texts: Values as users write them, by the parameter's name.
 
         Raises:
-            InputError: there is no such parameter, or no such value of it.
+            InputError: A parameter does not exist, or a value does not fit it.
         """
         for name in texts:
             if name not in self.parameters:
@@ -80,81 +96,104 @@ class Model:
                 raise InputError(f"the model {self.name} has no parameter '{shown(name)}'{has}")
         fields = {self.parameters[name].field: self.parameters[name].value(name, text) for name, text in texts.items()}
         if len(fields) < len(texts):
-            raise InputError(f"{' and '.join(texts)} of {self.name} set the same; expected one of them")
+            raise InputError(f"{' and '.join(texts)} of {self.name} set the same field; expected one of them")
         return replace(self, **fields) if is_dataclass(self) else type(self)(**fields)
 
+    @property
+    def full_name(self) -> str:
+        """The name for records, with the parameter for pauses."""
+        return f"{self.name}{',' if ':' in self.name else ':'}application=pauses" if self.pauses else self.name
+
     def round_trip(self, number: int) -> int:
-        """R_m of a flow, by its number from 1, in steps."""
+        """Return R_m of a flow in steps; `number` counts flows from 1."""
         return self.R if isinstance(self.R, int) else self.R[number - 1]
 
     def constants_from(self, x: NetworkView, t: int) -> Mapping[str, Number]:
-        """The numbers that its laws leave open, of the same execution looked at from step t on."""
+        """Return the open constants of the laws for the same execution viewed from step t on."""
         return x.constants
 
     def longest_delay(self, horizon: int, period: int | None = None) -> int:
-        """Up to how many steps traces of so many steps tell measured delays apart, of senders by a window.
+        """Return the largest delay, in steps, that traces of window senders distinguish from longer ones.
 
-        period: as of a view."""
+        Args:
+            horizon: The length of the traces in steps.
+            period: The period of the executions, as in a view.
+        """
         return horizon
 
     def begun_anywhere(self) -> "Model":
-        """The same network, whose traces may begin at any step of an execution. Senders by a window count bytes on."""
+        """Return the same network with traces that may begin at any step of an execution.
+
+        Window senders then keep counting bytes from before the trace.
+        """
         return self
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """Names of the measured delays."""
+        """The names of the measured delays."""
         return tuple(column.name for column in self.columns if isinstance(column, MeasuredDelay))
 
     @property
     def own_columns(self) -> tuple[Column, ...]:
-        """The columns that this model adds to those that ccmatic knows."""
+        """The columns that this model adds to those of ccmatic."""
         return tuple(column for column in self.columns if isinstance(column, Column) and column != TOKENS)
 
     def declared(self) -> dict[str, Column | MeasuredDelay]:
-        """Every column of a trace but beliefs, by name: its unit, and what it says, for legends."""
+        """Return every column of a trace except beliefs, by name, with its unit and its text for legends."""
         return {column.name: column for column in (*SHARED, *self.columns)}
 
     def network(self, x: NetworkView) -> Laws:
-        """Yield the laws of this network, beyond what all of them share: (law name, t, formula). x: a NetworkView."""
+        """Yield the laws of this network, as (law name, t, formula), beyond those that all models share."""
         raise NotImplementedError
 
     def tokens(self, x: NetworkView, t: int) -> Number:
-        """Tokens admitted by t; traces of windows have no column of them."""
+        """Return the tokens admitted by t. Traces of window senders have no column for them."""
         return x.K[t]
 
     def offered(self, x: NetworkView, t: int) -> Number:
-        """What the link could have served by t."""
+        """Return the bytes that the link could have served by t."""
         return x.C * t
 
     def timeouts(self, x: FlowView) -> Iterable[tuple[str, Term]]:
-        """(name, term) for each belief that times out at the end of a window of a deployed controller: its value after
-        that, of `x.before_timeout` and the window's observations (section 5.1.2); as the beliefs' programs say."""
+        """Yield (name, term) for each belief that times out at the end of a window of a deployed controller.
+
+        The term is the value after the timeout, computed from `x.before_timeout` and the window's observations (section
+        5.1.2). The beliefs' programs define it.
+        """
         for belief in self.carried_over():
             program, function = belief.program, belief.name + TIMEOUT
-            # Another belief that a timeout reads must be there: without it the timeout is not known to be kept.
+            # Only the belief itself may be missing from x. If another belief that the timeout reads is missing, this
+            # raises KeyError, because nothing could then confirm the timeout.
             if program and function in program.definitions and belief.name in x.beliefs:
                 yield belief.name, program.at(x, x.horizon - 1).value(function)
 
     def exclusions(self) -> Iterator[Exclusion]:
-        """Yield what every question about this network leaves out."""
+        """Yield the executions that every question about this network leaves out."""
         yield Exclusion("packets", "MSS is C·R_m/5 or more")
 
     def laws(self, x: NetworkView) -> Iterator[Law]:
-        """Every law of the network, the sender and the measured delays; not of the beliefs. Each is true of
-        every execution."""
+        """Yield every law of the network, the sender and the measured delays, but none of the beliefs.
+
+        Every execution satisfies each of them.
+        """
         parts = [_path(x), _sender(x), _losses(self, x), self.network(x)]
         parts += [_measured_delay(self, x, name) for name in self.measures]
         for part in parts:
             yield from self._named(x, part)
 
     def assumptions(self, x: NetworkView) -> Iterator[Law]:
-        """Laws of the published model that some executions break (docs/encoding.md, section 5)."""
+        """Yield laws of the published model that some executions break (docs/reference/encoding.md, section 5)."""
         for name in self.measures:
             yield from self._named(x, _published_delay(x, name))
 
     def belief_laws(self, x: NetworkView, reads: Collection[str] | None = None) -> Iterator[Law]:
-        """The laws of the beliefs named in `reads` (and what they read), or of all: bounds frozen where `x` is."""
+        """Yield the laws of the beliefs, with running bounds frozen where `x.bounds` is STAY.
+
+        Args:
+            x: The execution.
+            reads: Names of beliefs; their laws, and those of the beliefs that they read, are included. None includes
+                all.
+        """
         encoded = {belief.name for belief in self.beliefs} if reads is None else self.closure(reads)
         for belief in self.beliefs:
             if belief.name not in encoded:
@@ -175,20 +214,23 @@ class Model:
             yield f"{name}_after_timeout", x.horizon - 1, equal(x.beliefs[name][x.horizon - 1], end)
 
     def closure(self, names: Iterable[str]) -> set[str]:
-        """Names of the beliefs named, and of those that their laws read, directly or not."""
-        named = set(names)
-        return named.union(*(state.reads for state in self._states() if state.name in named))
+        """Return the given names and those of the beliefs that their laws read, directly or indirectly."""
+        named, left = set[str](), set(names)
+        while left:
+            named |= left
+            left = {name for each in self.beliefs if each.name in left for name in each.reads} - named
+        return named
 
     def bounds(self) -> list[RunningBound]:
-        """The beliefs that are running bounds."""
+        """Return the beliefs that are running bounds."""
         return [belief for belief in self.beliefs if isinstance(belief, RunningBound)]
 
     def true_states(self) -> list[StateBelief]:
-        """The other beliefs that can be true or false of the path."""
+        """Return the state beliefs that can be true or false of the path."""
         return [state for state in self._states() if state.holds_at]
 
     def carried_over(self) -> list[Belief]:
-        """The beliefs that carry over from what was observed before: those that can be false."""
+        """Return the beliefs that carry over from earlier observations: those that can be false."""
         return [*self.bounds(), *self.true_states()]
 
     def _states(self) -> list[StateBelief]:
@@ -207,14 +249,16 @@ class Model:
                 message = f"{named} reads unknowns that no trace has; expected those of the execution and its beliefs"
                 raise InputError(message, *self._place(part))
             if named.formula is False and x.numeric is False and x.horizon > 1:
-                raise InputError(f"{named} is false on every trace, so that nothing could break", *self._place(part))
+                raise InputError(
+                    f"{named} is false on every trace, so the network has no execution", *self._place(part)
+                )
             yield named
 
     def _malformed(self, part: object, problem: str) -> InputError:
         return InputError(f"{problem}; expected (law name, t, condition)", *self._place(part))
 
     def _place(self, part: object) -> tuple[str | None, int | None]:
-        """Where a part was written; if ccmatic made it of what the model gives, the model."""
+        """Return the file and line of a part of the laws; the model's file for a part that ccmatic generates."""
         file, line = place_of(part)
         written = filter(None, (place_of(member)[0] for member in vars(type(self)).values()))
         return (file, line) if file else (next(written, None), None)
@@ -247,7 +291,12 @@ def _losses(model: Model, x: NetworkView) -> Laws:
 
 
 def overflow(x: NetworkView, drained: Sequence[Number]) -> Laws:
-    """Yield the laws of a finite buffer: what does not fit is lost. drained: cumulative bytes that left it, each t."""
+    """Yield the laws of a finite buffer, which loses the bytes that do not fit.
+
+    Args:
+        x: The execution.
+        drained: The cumulative bytes that have left the buffer, at each t.
+    """
     if x.beta is None:
         return
     full = [drained[t] + x.beta for t in range(x.horizon)]
@@ -263,7 +312,11 @@ def overflow(x: NetworkView, drained: Sequence[Number]) -> Laws:
 
 
 def _measured_delay(model: Model, x: NetworkView, name: str) -> Laws:
-    """docs/encoding.md, section 5, for the last (`Q`) or first (`F`) byte served."""
+    """Yield the laws of the delay of the last (`Q`) or first (`F`) byte served (docs/reference/encoding.md, section 5).
+
+    If waiting bytes may be lost, a byte sent in time may not get through. The condition then splits into two
+    implications.
+    """
     delay: Delay = getattr(x, name)
     longest = max(x.horizon, delay.most_measured)
     for t in range(x.horizon):
@@ -271,7 +324,8 @@ def _measured_delay(model: Model, x: NetworkView, name: str) -> Laws:
             yield f"{name}_is_one_delay", t, implies(delay.at_least(t, k + 1), delay.at_least(t, k))
         if x.beta is not None:
             for k in range(1, longest + 1):
-                most = x.beta / x.C + x.D + int(name == "F")
+                # Among bytes that a sender with pauses sent, the last one may be served long before t.
+                most = x.beta / x.C + x.D + int(name == "F" or model.pauses)
                 yield f"{name}_fits_buffer", t, implies(delay.at_least(t, k), most >= k)
     for t in range(1, x.horizon):
         served = x.S[t] > x.S[t - 1]
@@ -283,7 +337,7 @@ def _measured_delay(model: Model, x: NetworkView, name: str) -> Laws:
             waited = x.S[t] <= through if name == "Q" else x.S[t - 1] < through
             if model.loses_waiting:
                 yield f"{name}_is_time_since_sent", t, implies(served, implies(delay.at_least(t, k), waited))
-                # Of the bytes sent by then, those may still get through that are not lost by t.
+                # Waiting bytes may be lost, so only the bytes not lost by t may still get through.
                 through = x.A[t - k] - x.L[t]
                 waited = x.S[t] <= through if name == "Q" else x.S[t - 1] < through
                 yield f"{name}_is_time_since_sent", t, implies(served, implies(waited, delay.at_least(t, k)))
@@ -293,8 +347,10 @@ def _measured_delay(model: Model, x: NetworkView, name: str) -> Laws:
 
 
 def _delay_growth(x: NetworkView, name: str, delay: Delay, t: int, longest: int) -> Laws:
-    """Bytes are served in order: one served at t was not sent before one served at an earlier step. Service
-    comes at least every D + 1 steps, so the delay known at t = 0 may be D steps old."""
+    """Yield the laws that follow from service in order: a byte served at t was not sent before one served earlier.
+
+    Service happens at least every D + 1 steps, so the delay known at t = 0 may be D steps old.
+    """
     for back in range(1, t + 1):
         served_then = x.S[t - back] > x.S[t - back - 1] if back < t else True
         stale = 0 if back < t else x.D
@@ -304,8 +360,11 @@ def _delay_growth(x: NetworkView, name: str, delay: Delay, t: int, longest: int)
 
 
 def _published_delay(x: NetworkView, name: str) -> Laws:
-    """What the published model says more: the measured delay grows by at most one step a step, and the first
-    byte's, too, fits the buffer. Executions in which a step passes without any service break both."""
+    """Yield the additional delay laws of the published model.
+
+    The measured delay grows by at most one step per step, and the first byte's delay fits the buffer too. Executions
+    with a step without any service break both.
+    """
     delay: Delay = getattr(x, name)
     longest = max(x.horizon, delay.most_measured)
     for t in range(x.horizon):

@@ -1,8 +1,9 @@
-"""Parameters of definitions: what a name such as `ccac2021:flows=2` sets."""
+"""Parameters of definitions, which a name such as `ccac2021:flows=2` sets."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any
 
 from ccmatic.base import InputError, exact, shown
@@ -12,10 +13,10 @@ from ccmatic.base import InputError, exact, shown
 class Parameter:
     """One parameter of a model.
 
-    Args:
-        field: the field of the model that it sets.
-        read: the value of a text; raises ValueError or InputError for any other text.
-        expected: the texts that it reads, in words.
+    Attributes:
+        field: The field of the model that it sets.
+        read: Converts a text to a value; raises ValueError or InputError for any other text.
+        expected: The texts that it reads, in words.
     """
 
     field: str
@@ -23,7 +24,11 @@ class Parameter:
     expected: str
 
     def value(self, name: str, text: str) -> Any:
-        """Return the value of a text. Raises InputError that names the parameter."""
+        """Return the value of a text.
+
+        Raises:
+            InputError: The text is not a value of this parameter, which the message names.
+        """
         try:
             return self.read(text)
         except (ValueError, InputError):
@@ -31,12 +36,12 @@ class Parameter:
 
 
 def whole(field: str, least: int | None = None) -> Parameter:
-    """Return a parameter that is a whole number, at least `least` if that is given."""
+    """Return a parameter whose value is an integer, at least `least` if given."""
     return Parameter(field, _at_least(least, int), f"a whole number{_from(least)}")
 
 
 def number(field: str, least: Fraction | int | None = None) -> Parameter:
-    """Return a parameter that is a number, such as 3/2, at least `least` if that is given."""
+    """Return a parameter whose value is a number, such as 3/2, at least `least` if given."""
     return Parameter(field, _at_least(least, exact), f"a number such as 3/2{_from(least)}")
 
 
@@ -55,7 +60,7 @@ def _from(least: Fraction | int | None) -> str:
 
 
 def choice(field: str, values: Mapping[str, Any]) -> Parameter:
-    """Return a parameter that is one of several words, which stand for values."""
+    """Return a parameter whose text is one of several words; `values` maps words to values."""
 
     def read(text: str) -> Any:
         if text not in values:
@@ -63,3 +68,7 @@ def choice(field: str, values: Mapping[str, Any]) -> Parameter:
         return values[text]
 
     return Parameter(field, read, f"one of {', '.join(values)}")
+
+
+#: The parameter of networks whose senders may pause: `application=pauses` sets the model's field `pauses`.
+APPLICATION = MappingProxyType({"application": choice("pauses", {"always": False, "pauses": True})})

@@ -1,7 +1,7 @@
-"""Beliefs as programs over a window (`ccmatic.language.windows`), worked out where they stand: of the unknowns of a
-solver, or of the numbers of an execution.
+"""Beliefs as programs over a window (`ccmatic.language.windows`), evaluated in place.
 
-Times are in steps, as everywhere in an execution: `step` and R_m are 1.
+The observations are a solver's unknowns or an execution's numbers. Times are in steps, as everywhere in an execution:
+`step` and R_m are 1.
 """
 
 import operator
@@ -19,16 +19,17 @@ from ccmatic.language import (
     ORDER,
     Binary,
     Comparison,
-    Each,
+    Comprehension,
     Extreme,
     If,
     Logic,
     Name,
     Not,
     Past,
+    comprehension_of,
     conjuncts,
-    each_of,
     is_of_times,
+    least_back,
     read_window,
     reads,
     within,
@@ -36,11 +37,14 @@ from ccmatic.language import (
 from ccmatic.language import Number as Literal
 from ccmatic.logic import Truth, choice, either, equal, every, no, some
 
-#: The observations of a window that a program may read, and their units: cumulative bytes sent, acknowledged, and lost
-#: as far as the sender knows; bytes sent in the step; cumulative bytes sent and not lost, as far as the sender can know
-#: by now; of the lost bytes, those that show a busy link and those that show by how much more came than fits (`timely`,
-#: `excess` of a FlowView); the delay of the last and of the first byte acknowledged, in whole steps; whether the sender
-#: sent less than its rate, and whether bytes had been given up that may be acknowledged yet.
+#: The observations of a window that a program may read, and their units:
+#: sent, acked, lost: cumulative bytes sent, acknowledged, and known to the sender as lost;
+#: sending: bytes sent in the step;
+#: admitted: cumulative bytes sent and not lost, to the sender's best knowledge by now;
+#: timely, excess: lost bytes that show a busy link, or by how much the arrivals exceeded the space (see FlowView);
+#: delay, first_delay: the delay of the last and of the first byte acknowledged, in whole steps;
+#: limited: whether the sender sent less than its rate;
+#: doubtful: whether the sender had given up bytes that may still be acknowledged.
 OBSERVATIONS: dict[str, Unit | str] = {
     "sent": BYTES,
     "acked": BYTES,
@@ -71,28 +75,32 @@ _DELAYS: dict[str, Callable[[FlowView], Delay]] = {
     "first_delay": lambda x: x.F,  # type: ignore[return-value, dict-item]
 }
 
-#: How the end of a function's name says what it is of the belief before it.
+#: Suffixes of function names: NAME_start and NAME_timeout belong to the belief NAME.
 START, TIMEOUT = "_start", "_timeout"
 
 
 class Program:
-    """Beliefs that are worked out together.
+    """Beliefs that are computed together.
 
-    Of a belief NAME the function NAME returns its samples, if it is a running bound, else its value; NAME_start its
-    value where nothing came before, if it reads values before; NAME_timeout what it becomes at the end of a window of a
-    deployed controller. Other functions are for these to read.
+    For a belief NAME the program has these functions:
+
+    - NAME returns the samples of a running bound, or the value of another belief.
+    - NAME_start returns the value without any history, if NAME reads earlier values.
+    - NAME_timeout returns the value at the end of a window of a deployed controller.
+
+    Other functions serve as helpers of these.
     """
 
     def __init__(self, source: str, beliefs: Mapping[str, Unit], file: str | None = None) -> None:
         """Read a program.
 
         Args:
-            source: Its text; `ccmatic.language.windows` has the language.
+            source: The text; `ccmatic.language.windows` describes the language.
             beliefs: The unit of each belief that it defines or reads, by name.
-            file: The file that the text stands in, for messages.
+            file: The file that contains the text, for messages.
 
         Raises:
-            InputError: The source is no such program; with the line in that file.
+            InputError: The source is no such program. The error names the line in that file.
         """
         self.source, self.beliefs, self.file = source, dict(beliefs), file
         try:
@@ -104,12 +112,34 @@ class Program:
         self.helpers = {name: tree for name, tree in self.definitions.items() if name not in self.beliefs}
 
     def reads(self, name: str) -> set[str]:
-        """The names that a function reads, also by those that it reads in turn."""
+        """Return the names that a function reads, directly or through other functions."""
         return set(reads(self.definitions[name], self.helpers))
 
+    def reads_now(self, name: str) -> set[str]:
+        """Return the names that a function may read at its own step, directly or through other functions."""
+        return self._read_now(self.definitions[name], {})
+
+    def _read_now(self, tree: Any, since: Mapping[str, str | None]) -> set[str]:
+        match tree:
+            case Past(back=back) if least_back(back, since) != 0:
+                return set()
+            case Name(name):
+                return {name, *(self._read_now(self.helpers[name], {}) if name in self.helpers else ())}
+            case Comprehension(index=index, since=outer):
+                since = {**since, index: outer}
+        return set().union(*(self._read_now(part, since) for part in within(tree)))
+
+    def line(self, name: str) -> int:
+        """Return the line of a function in the text."""
+        return self.source.count("\n", 0, self.source.index(f"def {name}(")) + 1
+
     def require_start(self, name: str) -> None:
-        """Raise InputError, with the line, if a state belief reads a time before the window where that begins: its
-        function tests no `time`, and there is no NAME_start."""
+        """Require that a state belief is defined in the first step.
+
+        Raises:
+            InputError: Its function reads a time before the window without testing `time`, and there is no NAME_start.
+                The error names the line.
+        """
         if name + START in self.definitions or "time" in self.reads(name):
             return
         if past := self._outside_comprehensions(self.definitions[name]):
@@ -117,49 +147,49 @@ class Program:
             raise self.error(f"{message}; expected a function `{name}{START}`, {name} in that step", past.line)
 
     def _outside_comprehensions(self, tree: Any) -> Past | None:
-        """A value of a time before that is read at every step, if there is one; comprehensions keep to the window."""
+        """Return an earlier value that is read at every step, or None. Comprehensions never leave the window."""
         if isinstance(tree, Past):
             return tree
         if isinstance(tree, Name) and tree.name in self.helpers:
             return self._outside_comprehensions(self.helpers[tree.name])
-        inner = () if isinstance(tree, Each) else within(tree)
+        inner = () if isinstance(tree, Comprehension) else within(tree)
         return next(filter(None, map(self._outside_comprehensions, inner)), None)
 
     def error(self, message: str, line: int | None) -> InputError:
-        """An InputError about a line of the text, in the file around it."""
+        """Return an InputError about a line of the text, located in its file."""
         return InputError(message, self.file, (line or 1) + _lines_before(self.source, self.file))
 
     def text(self, name: str) -> str:
-        """The text of a function."""
+        """Return the text of a function."""
         start = self.source.index(f"def {name}(")
         end = self.source.find("\ndef ", start)
         return self.source[start : end if end >= 0 else None].strip()
 
     def is_bound(self, name: str) -> bool:
-        """Whether a function returns samples, as a running bound's does."""
+        """Return whether a function returns samples, like that of a running bound."""
         tree = self.definitions[name]
         while isinstance(tree, Name) and tree.name in self.helpers:
             tree = self.helpers[tree.name]
-        return isinstance(tree, Each)
+        return isinstance(tree, Comprehension)
 
     def samples(self, name: str) -> Any:
-        """The comprehension, an `Each`, that a running bound's samples are."""
-        return each_of(self.definitions[name], self.helpers)
+        """Return the comprehension (a `Comprehension`) that gives the samples of a running bound."""
+        return comprehension_of(self.definitions[name], self.helpers)
 
     def at(self, x: FlowView, t: int, delay: int | None = None) -> "Moment":
-        """The program at a step of an execution. delay: instead of the delays that `x` has."""
+        """Return the program at a step of an execution; `delay` replaces the delays of `x`."""
         return Moment(self, x, t, delay, {})
 
 
 def _lines_before(source: str, file: str | None) -> int:
-    """How many lines of a file stand before a text in it; 0 if it is not there as it is."""
+    """Return the number of lines in a file before a text; 0 if the file does not contain it verbatim."""
     written = read_text(file) if file else ""
     return written.count("\n", 0, max(0, written.find(source)))
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A program at step t of an execution. Its methods take trees. delay: the last byte's, instead of that of `x`."""
+    """A program at step t of an execution; its methods take trees. `delay` replaces the last byte's delay in `x`."""
 
     program: Program
     x: FlowView
@@ -168,8 +198,10 @@ class Moment:
     _memo: dict[tuple[str, int], Any]
 
     def samples(self, name: str) -> Iterator[tuple[Number, Number | int, Truth]]:
-        """Yield (amount, over, when) for the samples of a running bound, the oldest first: amount/over, observed if
-        `when` holds."""
+        """Yield (amount, over, when) for the samples of a running bound, the oldest first.
+
+        A sample is amount/over, observed if `when` holds.
+        """
         comprehension = self.program.samples(name)
         tests = conjuncts(comprehension.test)
         there = [test for test in tests if is_of_times(test, comprehension.index)]
@@ -186,14 +218,14 @@ class Moment:
                     yield self.term(term, index), 1, when
 
     def value(self, name: str) -> Any:
-        """The number or condition that a function returns here."""
+        """Return the number or condition that a function returns at this step."""
         if (name, self.t) not in self._memo:
             of = self.truth if self.program.units[name] == CONDITION else self.term
             self._memo[name, self.t] = of(self.program.definitions[name], {})
         return self._memo[name, self.t]
 
     def bounded_by(self, name: str, value: Number) -> Truth:
-        """`value` is what a function returns, as conditions that are linear."""
+        """Return the condition that `value` equals a function's result, as linear conditions."""
         tree = self.program.definitions[name]
         return every(self._compares(operator.le, tree, value), self._compares(operator.ge, tree, value))
 
@@ -204,11 +236,11 @@ class Moment:
         return joined([self._compares(order, term, value) for term in tree.terms])
 
     def before(self, back: int) -> "Moment":
-        """The same, so many steps before."""
+        """Return the program `back` steps earlier."""
         return Moment(self.program, self.x, self.t - back, self.delay, self._memo)
 
     def earlier(self, past: Past, index: Mapping[str, int]) -> Any:
-        """What a name stood for some steps before."""
+        """Return the value of a name some steps earlier."""
         back = int(self.term(past.back, index))
         if back > self.t:
             message = f"`{past.name}[…]` is read {back} steps back where the window has {self.t}"
@@ -216,7 +248,7 @@ class Moment:
         return self.before(back).read(past.name)
 
     def read(self, name: str) -> Any:
-        """What a name stands for here."""
+        """Return the value of a name at this step."""
         if name in self.program.beliefs:
             return self.x.before_timeout[name][self.t]
         if name in _READ:
@@ -235,7 +267,7 @@ class Moment:
         return self.value(name)
 
     def term(self, tree: Any, index: Mapping[str, int]) -> Any:
-        """The number that a term says. index: the times that comprehensions are at, by name."""
+        """Return the value of a term; `index` gives the current times of comprehensions, by name."""
         match tree:
             case Literal(number):
                 return number
@@ -255,16 +287,16 @@ class Moment:
                 if isinstance(decided, bool):
                     return self.term(then if decided else other, index)
                 return choice(decided, self.term(then, index), self.term(other, index))
-            case Each(pick):
+            case Comprehension(pick):
                 return _extreme(pick, self._cases(pick, tree, index))
         raise TypeError(f"no term: {tree!r}")
 
     def _cases(self, pick: str, tree: Any, index: Mapping[str, int]) -> Iterable[tuple[Truth, Any]]:
-        """(condition, value) for each value of which a term is the largest or the smallest."""
+        """Yield (condition, value) pairs; the term is the largest or the smallest value whose condition holds."""
         comprehension = tree
         if isinstance(tree, Name) and tree.name in self.program.helpers:
             comprehension = self.program.definitions[tree.name]
-        if not isinstance(comprehension, Each) or comprehension.pick != pick:
+        if not isinstance(comprehension, Comprehension) or comprehension.pick != pick:
             yield True, self.term(tree, index)
             return
         for back in self._times(comprehension, index):
@@ -273,14 +305,14 @@ class Moment:
             if when is not False:
                 yield when, self.term(comprehension.term, inner)
 
-    def _times(self, comprehension: Each, index: Mapping[str, int]) -> Iterable[int]:
-        """The times that a comprehension goes over, the oldest first."""
+    def _times(self, comprehension: Comprehension, index: Mapping[str, int]) -> Iterable[int]:
+        """Return the times that a comprehension visits, the oldest first."""
         if comprehension.since is None:
             return range(self.t, 0, -1)
         return range(index.get(comprehension.since, self.t) - 1, -1, -1)
 
     def truth(self, tree: Any, index: Mapping[str, int]) -> Truth:
-        """The condition that a tree says; True or False where numbers decide it."""
+        """Return a tree's condition; True or False if numbers decide it."""
         match tree:
             case Comparison(op, Name(name) as delay, right) if name in _DELAYS and self.delay is None:
                 return self._late(op, delay, self.term(right, index), index)
@@ -300,8 +332,8 @@ class Moment:
                 return self.earlier(tree, index)  # type: ignore[no-any-return]
             case Name(name):
                 return self.read(name)  # type: ignore[no-any-return]
-            case Each(pick, name, _, term, test):
-                # As what is near is most likely to decide it, `any` begins there.
+            case Comprehension(pick, name, _, term, test):
+                # Recent times are the most likely to decide `any`, so it starts with them.
                 times = [*self._times(tree, index)]
                 cases = (
                     self._if(test, term, {**index, name: back}) for back in (times[::-1] if pick == "any" else times)
@@ -310,13 +342,13 @@ class Moment:
         raise TypeError(f"no condition: {tree!r}")
 
     def _if(self, test: Any, term: Any, index: Mapping[str, int]) -> Truth | None:
-        """The condition at a time; None where the test leaves it out."""
+        """Return the condition at a time; None if the test excludes it."""
         if test is not None and not self.truth(test, index):
             return None
         return self.truth(term, index)
 
     def _late(self, op: str, name: Name, steps: Any, index: Mapping[str, int]) -> Truth:
-        """What is said of a delay: it is in whole steps."""
+        """Return a comparison of a delay, which is in whole steps, with a number."""
         back = int(self.term(name.back, index)) if isinstance(name, Past) else 0
         delay = _DELAYS[name.name](self.x)
         if op in (">", "<="):
@@ -329,7 +361,7 @@ class Moment:
 
 
 def _joined(is_and: bool, conditions: Iterable[Truth]) -> Truth:
-    """All of the conditions, or any. As Python does, those after one that decides the outcome are left alone."""
+    """Return the conjunction or disjunction; like Python, stop at the first condition that decides it."""
     undecided = []
     for condition in conditions:
         if not isinstance(condition, bool):
@@ -340,7 +372,7 @@ def _joined(is_and: bool, conditions: Iterable[Truth]) -> Truth:
 
 
 def _extreme(pick: str, cases: Iterable[tuple[Truth, Any]]) -> Any:
-    """The largest or the smallest value whose condition holds; that of the first always does."""
+    """Return the largest or smallest value whose condition holds. The first condition always holds."""
     first, best = operator.ge if pick == "max" else operator.le, None
     for when, value in cases:
         best = value if best is None else choice(every(when, first(value, best)), value, best)

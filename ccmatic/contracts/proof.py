@@ -1,12 +1,16 @@
-"""Proofs of performance: the contract that a file in proofs/ fills (section 5.2 and Appendix F of the paper).
+"""Proofs of performance: the contract of a file in proofs/ (section 5.2 and Appendix F of the paper).
 
-A proof is a transition system. Its states are conditions on beliefs and network at one step; the controller's life is
-cut into windows of T-1 steps, each of which begins in one. From the declaration follow the lemmas, each about one
-window: it ends in its state or in one that this leads to; while it stays, some measure improves and none degrades, so
-that progress adds up; objectives are met. Each lemma is a statement about every trace that begins anyhow.
+A proof is a transition system. Its states are conditions on beliefs and network at one step. The controller's lifetime
+is cut into windows of T-1 steps, and each window begins in some state. The declaration implies lemmas about one window:
 
-A controller that looks back needs windows that have more than one step in common: what a window says of its beginning
-is then of its first `common` steps, and what it says of its end of its last ones, with which the next begins.
+- The window ends in its state, or in a state that this one leads to.
+- While the state lasts, some measure improves and none degrades, so that progress adds up.
+- Objectives are met.
+
+Each lemma is a statement about every trace, whatever its start.
+
+A controller that looks back needs windows that overlap in more than one step. Conditions on the start of a window then
+concern its first `common` steps. Conditions on its end concern its last `common` steps, with which the next begins.
 """
 
 import re
@@ -24,7 +28,7 @@ from ccmatic.contracts.steps import Number
 from ccmatic.contracts.views import NetworkView
 from ccmatic.logic import Term, Truth, every, no, some
 
-#: Values of constants, by name; and what is said with them of a window, and of one of its steps.
+#: Values of constants, by name; and conditions on a window, or on one of its steps, that read them.
 Values = Mapping[str, Fraction]
 OfWindow = Callable[[NetworkView, Values], Truth]
 OfStep = Callable[[NetworkView, int, Values], Truth]
@@ -32,12 +36,22 @@ OfStep = Callable[[NetworkView, int, Values], Truth]
 
 @dataclass(frozen=True)
 class Constant:
-    """An unknown number of the lemmas, to be found between `low` and `high` to a resolution of `step`.
+    """An unknown number in the lemmas. A search finds its best value between `low` and `high`, with resolution `step`.
 
-    better: `larger` or `smaller`. at: a value that the author chose, for one that trades off with the next constant;
-    front: other values of such a one, at which the next one is found too. paper: what the paper has. joined: it and the
-    constant before it limit each other, as bounds do that are kept only all at once, and are found together.
-    droppable: at its loosest value it bounds nothing.
+    Attributes:
+        name: The name of the constant.
+        says: Its meaning in words.
+        low: The smallest value.
+        high: The largest value.
+        step: The resolution.
+        better: `larger` or `smaller`.
+        at: A value that the author chose, if this constant trades off against the next one.
+        front: Further values of such a constant, at which the search also finds the next one.
+        paper: The value in the paper.
+        joined: Whether this constant and the one before limit each other, like bounds that hold only together. The
+            search then finds them together.
+        droppable: Whether the constant bounds nothing at its loosest value.
+        internal: Whether the constant bounds only the controller's own state, which alone guarantees nothing.
     """
 
     name: str
@@ -51,20 +65,27 @@ class Constant:
     paper: str = "–"
     joined: bool = False
     droppable: bool = False
+    internal: bool = False
 
     def grid(self) -> list[Fraction]:
-        """The values, Fractions, from the loosest to the best."""
+        """Return all values from the loosest to the best."""
         values = [self.low + i * self.step for i in range(int((self.high - self.low) / self.step) + 1)]
         return values if self.better == "larger" else values[::-1]
 
     def dropped(self, value: Fraction) -> bool:
-        """Whether at this value it bounds nothing."""
+        """Return whether the constant bounds nothing at this value."""
         return self.droppable and value == self.grid()[0]
 
 
 @dataclass(frozen=True)
 class Objective:
-    """What a window ensures: holds(x, c), c giving constants by name. says: in words, `{constant}` for its value."""
+    """A guarantee of a window.
+
+    Attributes:
+        name: The name of the objective.
+        says: The guarantee in words, with `{constant}` for a constant's value.
+        holds: `holds(x, c)` is the condition on window x, where c gives constants by name.
+    """
 
     name: str
     says: str
@@ -73,10 +94,20 @@ class Objective:
 
 @dataclass(frozen=True)
 class Measure:
-    """How far a window is from leaving its state. value(x, t): a term, which progress moves towards `limit(x)`, which
-    it cannot pass in the state: by a factor, or, if `unit(x)` is given, by a number of these; `by` names that constant.
-    falls: towards the limit; else it rises. after(f, c): for the report, its worst value, in terms of the limit (times
-    it, or so many units from it) right after the link rate changed by a factor f, up or down, in the steady state."""
+    """A measure of the distance from a window to the end of its state.
+
+    Attributes:
+        name: The name of the measure.
+        value: `value(x, t)` is a term. Progress moves it towards the limit.
+        limit: `limit(x)` is a term that the value cannot pass within the state.
+        limit_says: The limit in words.
+        by: The name of the constant that gives the size of a step: a factor, or a number of units if `unit` is given.
+        falls: Whether the value falls towards the limit; otherwise it rises.
+        unit: `unit(x)` is the unit of a step.
+        unit_says: The unit in words.
+        after: `after(f, c)` is the worst value right after the link rate changes by a factor f, up or down, in the
+            steady state. Reports print it relative to the limit: as a factor, or as a number of units.
+    """
 
     name: str
     value: Callable[[NetworkView, int], Number]
@@ -89,27 +120,34 @@ class Measure:
     after: Callable[[Fraction, Values], Any] | None = None
 
     def improves(self, x: NetworkView, c: Values, common: int = 1) -> Truth:
-        """The formula that in a window x it ends nearer its limit by a step, c's, at least. c: constants by name;
-        common: steps that it shares with the next one."""
+        """Return the formula that window x ends nearer the limit by at least one step.
+
+        Args:
+            x: The window.
+            c: Constants by name.
+            common: The number of steps that x shares with the next window.
+        """
         first, last = self._ends(x, common)
         nearer, farther = (last, first) if self.falls else (first, last)
         step: Term = self.unit(x) * c[self.by] if self.unit else 0
         return nearer * (1 if self.unit else c[self.by]) + step <= farther
 
     def degrades(self, x: NetworkView, common: int = 1) -> Truth:
-        """The formula that in a window x it ends farther from its limit than it began."""
+        """Return the formula that window x ends farther from the limit than it began."""
         first, last = self._ends(x, common)
         return last > first if self.falls else last < first
 
     def within(self, x: NetworkView) -> Truth:
-        """The formula that in a window x it has not passed its limit at first; units are above 0, and of a factor both
-        value and limit."""
+        """Return the formula that window x does not begin past the limit, and that the unit of a step is positive.
+
+        If the measure has no unit, steps are factors. Then the value and the limit must be positive instead.
+        """
         value, limit = self.value(x, 0), self.limit(x)
         ordered = value >= limit if self.falls else value <= limit
         return every(ordered, self.unit(x) > 0) if self.unit else every(ordered, value > 0, limit > 0)
 
     def stalls(self, c: Values) -> bool:
-        """Whether steps of this size, c's, could be repeated for ever without reaching any limit."""
+        """Return whether steps of the size in c could repeat for ever without reaching any limit."""
         return c[self.by] <= (0 if self.unit else 1)
 
     def _ends(self, x: NetworkView, common: int) -> tuple[Number, Number]:
@@ -118,11 +156,20 @@ class Measure:
 
 @dataclass(frozen=True)
 class State:
-    """A condition at a step, and at those after it that windows have in common: holds(x, t, c). leads_to: other states
-    in which a window may end that begins in it. measures: of progress while it lasts; ordered: one may degrade in a
-    window in which one before it improves. unless: a window that meets these need not progress. Without either, a
-    window leaves the state, or it is final. ensures: met in each window that begins in it. says: the condition in
-    words, as an objective's."""
+    """A condition at a step, and at the following steps that consecutive windows share.
+
+    Without measures and `unless`, a window leaves the state, or the state is final.
+
+    Attributes:
+        name: The name of the state.
+        says: The condition in words, as in an Objective.
+        holds: `holds(x, t, c)` is the condition at step t of window x, where c gives constants by name.
+        leads_to: Other states in which a window that begins in this state may end.
+        measures: The measures of progress while the state lasts.
+        ensures: The objectives that each window meets if it begins in this state.
+        unless: A window that meets all these objectives need not progress.
+        ordered: Whether a measure may degrade in a window in which an earlier measure improves.
+    """
 
     name: str
     says: str
@@ -136,10 +183,18 @@ class State:
 
 @dataclass(frozen=True)
 class Lemma:
-    """If `given(x, c)` then `then(x, c)`, on every trace. says: in words, `{constant}` for its value. paper: it is a
-    statement of the paper's, or another, checked for comparison: the proof does not rest on it. empty: `given` may be
-    true of no window at all. So it may where a window is to stay in its state, as leaving it at once is no fault; a
-    state in which no window begins is one."""
+    """A statement about every window: `given(x, c)` implies `then(x, c)`.
+
+    Attributes:
+        name: The name of the lemma.
+        given: The premise.
+        then: The conclusion.
+        says: The statement in words, with `{constant}` for a constant's value.
+        paper: Whether the lemma is checked only for comparison, such as a statement of the paper. The proof does not
+            rest on it.
+        empty: Whether it is acceptable that no window satisfies the premise. It is for a lemma about windows that stay
+            in a state, since leaving at once is no fault. It also is for a state in which no window begins.
+    """
 
     name: str
     given: OfWindow
@@ -151,11 +206,21 @@ class Lemma:
 
 @dataclass(frozen=True)
 class Proof:
-    """model, buffer, jitter, horizon: the network, as in queries. beliefs: those that the proof reads. states,
-    constants: in the order in which they are reached, and found. lemmas: others. common: steps that a window and the
-    next one have in common; senders by a window alone may have more than one. of: the proof in place of this one, by
-    what the controller remembers. formerly: SHA-256 of earlier texts of the definition that said the same: what was
-    proved by them is."""
+    """A declared proof.
+
+    Attributes:
+        model: The network model, as in queries.
+        buffer: The buffer, as in queries.
+        beliefs: The beliefs that the proof reads.
+        states: The states, in the order in which windows reach them.
+        constants: The constants, in the order of the search.
+        jitter: D in steps.
+        horizon: T, the number of steps of a window.
+        lemmas: Additional lemmas.
+        common: The number of steps that consecutive windows share; only window senders may share more than one.
+        of: Returns the proof that replaces this one, given the controller's state.
+        formerly: SHA-256 digests of earlier texts of this definition with the same meaning. Their results remain valid.
+    """
 
     model: str
     buffer: str
@@ -170,7 +235,7 @@ class Proof:
     formerly: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse two of one name, or of names that differ in signs only: one would stand for both."""
+        """Refuse names that are equal or differ only in special characters, because their files would coincide."""
         _distinct("states", [state.name for state in self.states])
         _distinct("constants", [constant.name for constant in self.constants])
         for before, constant in pairwise(self.constants):
@@ -182,7 +247,7 @@ class Proof:
         _distinct("lemmas", [*lemmas, *(beyond(constant.name) for constant in self.constants)])
 
     def all_lemmas(self, model: Any) -> Iterator[Lemma]:
-        """Every lemma that follows from the declaration, on the network model, and those declared."""
+        """Yield every lemma that the declaration implies for the network model, and the additional ones."""
         join = "what a window assumes of its first step is true of its last"
         yield Lemma("windows join", _always, lambda x, c: self._begins_again(model, x), join)
 
@@ -196,7 +261,7 @@ class Proof:
         yield from self.lemmas
 
     def joined_with(self, constant: Constant) -> list[Constant]:
-        """The constants that are found together with this one, and itself, in order."""
+        """Return the constants that the search finds together with this one, itself included, in order."""
         together = list[Constant]()
         for other in self.constants:
             if not other.joined and constant in together:
@@ -205,22 +270,31 @@ class Proof:
         return together
 
     def about(self, kept: Sequence[Kept]) -> "Proof":
-        """The proof of a controller that remembers so much."""
+        """Return the proof for a controller with this state."""
         return self.of(kept) if self.of else self
 
     def end(self, x: NetworkView) -> int:
-        """The step of a window x at which the next one begins."""
+        """Return the step of window x at which the next window begins."""
         return x.horizon - self.common
 
+    def bounds_nothing(self, values: Values) -> bool:
+        """Return whether every constant is dropped at these values, or bounds only the controller's own state."""
+        dropped = [each.internal or each.dropped(values[each.name]) for each in self.constants]
+        return any(each.droppable for each in self.constants) and all(dropped)
+
     def state(self, name: str) -> State:
-        """A state by its name; raises InputError."""
+        """Return a state by name.
+
+        Raises:
+            InputError: There is no such state.
+        """
         for state in self.states:
             if state.name == name:
                 return state
         raise InputError(f"there is no state '{name}'; {suggest(name, [state.name for state in self.states])}")
 
     def _begins_again(self, model: Model, x: NetworkView) -> Truth:
-        """What a window assumes of its first step is true of its last."""
+        """Return the condition that a window's last steps satisfy all that windows assume of their first steps."""
         network = [law.formula for law in model.laws(ending(model, x, self.common))]
         read = [belief.start for belief in model.carried_over() if belief.name in self.beliefs]
         begun = [start(x, self.end(x)) for start in read if start]
@@ -277,7 +351,7 @@ class Proof:
 
 
 class Reads(dict[str, Fraction]):
-    """Constants by name, which remembers those that were read."""
+    """Constants by name; `names` records those that were read."""
 
     def __init__(self, values: Values) -> None:
         super().__init__(values)
@@ -292,12 +366,12 @@ class Reads(dict[str, Fraction]):
 
 
 def file_stem(name: str) -> str:
-    """What files about a lemma or a constant are named."""
+    """Return the stem of the names of files about a lemma or a constant."""
     return re.sub("[^A-Za-z0-9]+", "_", name)
 
 
 def beyond(constant: str) -> str:
-    """What a window is named that breaks a lemma at a constant's next better value."""
+    """Return the name of a window that breaks a lemma at the next better value of a constant."""
     return f"beyond {constant}"
 
 
@@ -306,7 +380,7 @@ def _distinct(what: str, names: Iterable[str]) -> None:
     for name in names:
         stem = file_stem(name)
         if stem in stems:
-            raise InputError(f"two {what} are named '{stems[stem]}' and '{name}'; expected names of their own")
+            raise InputError(f"two {what} are named '{stems[stem]}' and '{name}'; expected different names")
         stems[stem] = name
 
 
@@ -321,7 +395,7 @@ def _progress(state: State, x: NetworkView, c: Values, common: int) -> Truth:
 
 
 def _in_order(state: State, x: NetworkView, c: Values, common: int) -> Truth:
-    """None degrades in a window in which none before it improves."""
+    """Return the condition that a measure degrades only if an earlier one improves."""
     measures = state.measures
     improves = [measure.improves(x, c, common) for measure in measures]
     before = [some(improves[:place]) for place in range(len(measures))]

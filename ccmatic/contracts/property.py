@@ -1,4 +1,4 @@
-"""Properties: the contract that a file in properties/ fills."""
+"""Properties: the contract of a file in properties/."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import Field, dataclass, field, fields
@@ -16,15 +16,19 @@ from ccmatic.logic import Truth
 
 @dataclass(frozen=True)
 class WayToFail:
-    """One disjunct of a property's negation, with the least that a query for it must encode.
+    """One disjunct of a property's negation, with the smallest encoding that a query for it needs.
 
-    formula(x): what is then true of the trace. premise(x): what the property speaks of only where it is true, and so
-    what is true of the trace, too; where no trace of a controller has it, nothing is said of that one.
-    premises(x): the parts of the premise, by what messages call them.
-    any_rates: it does not depend on the controller, so the rates may be anyone's. reads: names of the beliefs that the
-    formula reads.
-    bounds: STAY where it can only happen while no bound moves; HOLD where traces on which a bound turns false may be
-    left out, as another way, asked for any rates, covers them (docs/encoding.md, section 8, point 5); else MOVE.
+    Attributes:
+        name: The name of this way to fail.
+        formula: A condition on the trace that holds if the property fails this way.
+        any_rates: Whether the way does not depend on the controller, so that the rates may be arbitrary.
+        reads: Names of the beliefs that the formula reads.
+        bounds: STAY if the property can fail this way only while no bound moves. HOLD if traces on which a bound turns
+            false may be left out, because another way with `any_rates` covers them (docs/reference/encoding.md, section
+            8, point 5). Otherwise MOVE.
+        premise: The condition under which the property says anything; it is required in addition to the formula. If no
+            trace of a controller satisfies it, the property says nothing about that controller.
+        premises: The parts of the premise, by their names in messages.
     """
 
     name: str
@@ -37,64 +41,92 @@ class WayToFail:
 
 
 class Property:
-    """What a controller must ensure. A subclass is a frozen dataclass whose fields are its thresholds (a Fraction is
-    at least 0, and at most its metadata's `most`: see `share`; text is one of its metadata's `choices`), and gives
-    `name`, `ways_to_fail(model, buffer)`: every way that the property can fail, `objectives(model, x)`: the named parts
-    that explain a failure (x has moving bounds there), and `holds(objectives)`: what they come to.
-    deployed: it is about a window of a controller as deployed, whose beliefs may be false at first and time out at the
-    end. period: it is about executions that repeat themselves every so many steps, for ever; None if it is not."""
+    """A requirement on a controller.
+
+    A subclass is a frozen dataclass whose fields are its thresholds. A Fraction is at least 0, and at most the field
+    metadata's `most` (see `share`). Text is one of the metadata's `choices`. The subclass gives `name`;
+    `ways_to_fail(model, buffer)`, which yields every way to fail; `objectives(model, x)`, the named parts that explain
+    a failure, where x has moving bounds; and `holds(objectives)`, which combines them.
+
+    Attributes:
+        name: The name of the property.
+        deployed: Whether it concerns a window of a deployed controller, whose beliefs may be false at first and time
+            out at the end.
+        period: The period in steps, if the property concerns executions that repeat for ever; otherwise None.
+        pauses: Whether it can be asked of senders whose applications pause: pauses alone do not break it.
+    """
 
     name: str
     deployed: bool = False
+    pauses: bool = False
     period: int | None = None
 
     def ways_to_fail(self, model: Model, buffer: Buffer) -> Iterable[WayToFail]:
-        """The ways, each a WayToFail; the property holds if and only if no trace goes any of them."""
+        """Return all ways to fail. The property holds if and only if no trace fails in any of these ways."""
         raise NotImplementedError
 
     def exclusions(self, model: Model, reads: Collection[str]) -> Iterable[Exclusion]:
-        """What a question about this property leaves out, beyond what the network and the controller do. reads: what
-        the controller reads."""
+        """Return the executions that this property leaves out, beyond those of the network and the controller.
+
+        Args:
+            model: The network model.
+            reads: Names that the controller reads.
+        """
         return ()
 
     def of_small_packets(self, model: Model) -> "Property":
-        """Return the same property of packets smaller than C·R_m/5, for a model whose laws do not bound them.
+        """Return the same property for packets smaller than C·R_m/5, for a model whose laws do not bound packets.
 
-        Commands ask so by default. A property stays as it is if it says something of packets itself, or is about models
-        whose laws do (`contracts.model`)."""
+        Commands check this version by default. A property stays unchanged if it restricts packets itself, or if the
+        laws of its models do (`contracts.model`).
+        """
         return self
 
     def judges(self, model: Model) -> set[str]:
-        """Names of the beliefs without which a trace cannot be judged: those that can be false."""
+        """Return the names of the beliefs that judging a trace requires: those that can be false."""
         return {belief.name for belief in model.carried_over()}
 
     def objectives(self, model: Model, x: NetworkView) -> Mapping[str, Truth]:
-        """The parts of the property by name, each a formula true of a trace that meets it; for explanations."""
+        """Return the parts of the property by name, for explanations; each is a formula on a trace that meets it."""
         raise NotImplementedError
 
+    def in_words(self, objective: str) -> str:
+        """Return an objective in words; by default its name."""
+        return objective
+
     def holds(self, objectives: Mapping[str, bool]) -> bool:
-        """Whether a trace keeps the property, given the truth of each objective."""
+        """Return whether a trace satisfies the property, given the truth of each objective."""
         raise NotImplementedError
 
     def reasons(self, model: Model, x: NetworkView) -> Mapping[str, Reason]:
-        """What the objectives are the conditions of, by the same names: a property that gives these (see
-        `contracts.reason`), and its objectives as their conditions, is told with its numbers."""
+        """Return the reasons, by the names of the objectives. The condition of each reason is that objective.
+
+        If a property overrides this method and derives its objectives from the reasons (see `contracts.reason`), its
+        explanations contain numbers.
+        """
         return {name: Stated(name, condition) for name, condition in self.objectives(model, x).items()}
 
     @classmethod
     def thresholds(cls) -> tuple[Field[Any], ...]:
-        """The fields of the dataclass that a subclass is."""
+        """Return the fields of the subclass's dataclass."""
         declared: Any = cls
         return fields(declared)
 
     def parameters(self) -> dict[str, str]:
-        """The thresholds by name, as text, for records."""
+        """Return the thresholds by name, as text, for records."""
         return {threshold.name: str(getattr(self, threshold.name)) for threshold in self.thresholds()}
 
     @classmethod
     def from_parameters(cls, given: Mapping[str, Any], allow_code: bool = False) -> Self:
-        """The property with some thresholds set, by name; text and integers are read as exact numbers. allow_code: as
-        in `definitions.load`, for one that names definitions. Raises InputError for a name or a value that is none."""
+        """Return the property with some thresholds set.
+
+        Args:
+            given: Values by the threshold's name; text and integers are read as exact numbers.
+            allow_code: As in `definitions.load`, for a property that names definitions.
+
+        Raises:
+            InputError: A threshold does not exist, or a value does not fit it.
+        """
         thresholds = {threshold.name: threshold for threshold in cls.thresholds()}
         values = {}
         for name, value in given.items():
@@ -105,7 +137,7 @@ class Property:
 
 
 def share(default: Fraction | int | str) -> Any:
-    """A field of a property's dataclass for a threshold that is a share: from 0 to 1."""
+    """Return a dataclass field for a threshold that is a share, from 0 to 1."""
     return field(default=Fraction(default), metadata={"most": 1})
 
 

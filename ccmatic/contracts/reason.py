@@ -1,7 +1,7 @@
-"""Conditions that can be told: each keeps what it compares, so that the numbers of a sentence are those that decide.
+"""Conditions with explanations: each keeps its operands, so that an explanation shows the numbers that decide.
 
-A reason's `condition` is what solvers are asked and replay finds true or false; there is no other formula to disagree
-with. `leaves(truth)` are the parts that make it so, of an execution's numbers.
+A reason's `condition` is the formula that solvers decide and replay evaluates; there is no second formula that could
+disagree. `leaves(truth)` returns the parts that make it true or false for an execution's numbers.
 """
 
 import operator
@@ -21,7 +21,7 @@ _COMPARE: dict[str, Callable[[Term, Term], Truth]] = {
 
 
 class Reason(Protocol):
-    """A condition of which it can be told why it is true, or false: what all of these are."""
+    """A condition that can explain why it is true or false."""
 
     @property
     def condition(self) -> Truth:
@@ -29,39 +29,48 @@ class Reason(Protocol):
         ...
 
     def leaves(self, truth: bool) -> list["Leaf"]:
-        """The parts that make it true, or false; none if it is not so."""
+        """Return the parts that make the condition true (or false); an empty list if its truth differs from `truth`."""
         ...
 
 
 @dataclass(frozen=True)
 class Leaf:
-    """A comparison, a count or a statement that is true, or is false."""
+    """A comparison, count or statement together with its truth value."""
 
     reason: Reason
     truth: bool
 
 
 class _Single:
-    """A reason that is told by itself."""
+    """A reason that is its own explanation."""
 
     def leaves(self: Any, truth: bool) -> list[Leaf]:
-        """Itself, if it is so."""
+        """Return the reason itself if its truth value is `truth`."""
         return [Leaf(self, truth)] if self.condition is truth else []
 
 
 class _Joined:
-    """A reason that is told by its parts."""
+    """A reason whose parts explain it."""
 
     def leaves(self: Any, truth: bool) -> list[Leaf]:
-        """Of each part that is so."""
+        """Return the leaves of all parts whose truth value is `truth`."""
         return [leaf for part in self.parts for leaf in part.leaves(truth)] if self.condition is truth else []
 
 
 @dataclass(frozen=True)
 class Compared(_Single):
-    """value relation threshold, of terms, the relation one of < <= > >=. what: the value in words. unit: of both. of:
-    what the threshold is, in words. step: when it is decided, if before the end. since: the step at which the same
-    quantity was the threshold, for what rises or falls."""
+    """The comparison `value relation threshold` of two terms.
+
+    Attributes:
+        what: The value in words.
+        value: A term.
+        relation: One of < <= > >=.
+        threshold: A term.
+        unit: The unit of both.
+        of: The threshold in words.
+        step: The step that decides the comparison, if it is not the last one.
+        since: If the value is compared with its own earlier value: the step of that earlier value.
+    """
 
     what: str
     value: Term
@@ -80,7 +89,13 @@ class Compared(_Single):
 
 @dataclass(frozen=True)
 class Stated(_Single):
-    """A condition in words. value: what it is about, a term, or None."""
+    """A condition in words.
+
+    Attributes:
+        what: The words.
+        condition: The formula.
+        value: The term that it concerns, or None.
+    """
 
     what: str
     condition: Truth
@@ -89,7 +104,13 @@ class Stated(_Single):
 
 @dataclass(frozen=True)
 class AtMost(_Single):
-    """At most so many of the parts hold. what: those that do, in words."""
+    """The condition that at most `most` of the parts hold.
+
+    Attributes:
+        what: The parts that hold, in words.
+        most: The largest allowed number.
+        parts: The parts.
+    """
 
     what: str
     most: Fraction
@@ -97,7 +118,7 @@ class AtMost(_Single):
 
     @property
     def condition(self) -> Truth:
-        """A counter, row by row."""
+        """A unary counter over the parts."""
         most = int(self.most)
         reached: list[Truth] = [False] * (most + 1)
         for part in self.parts:
@@ -107,13 +128,13 @@ class AtMost(_Single):
 
     @property
     def held(self) -> tuple[Reason, ...]:
-        """The parts that hold, of numbers."""
+        """The parts that hold. The execution must consist of numbers."""
         return tuple(part for part in self.parts if part.condition is True)
 
 
 @dataclass(frozen=True)
 class AllOf(_Joined):
-    """Every part holds."""
+    """The condition that every part holds."""
 
     parts: tuple[Reason, ...]
 
@@ -125,7 +146,7 @@ class AllOf(_Joined):
 
 @dataclass(frozen=True)
 class AnyOf(_Joined):
-    """Some part holds."""
+    """The condition that some part holds."""
 
     parts: tuple[Reason, ...]
 
@@ -137,7 +158,7 @@ class AnyOf(_Joined):
 
 @dataclass(frozen=True)
 class Fails:
-    """The part does not hold."""
+    """The condition that the part does not hold."""
 
     part: Reason
 
@@ -147,13 +168,13 @@ class Fails:
         return no(self.part.condition)
 
     def leaves(self, truth: bool) -> list[Leaf]:
-        """Of the part, which is the opposite."""
+        """Return the part's leaves for the opposite truth value."""
         return self.part.leaves(not truth)
 
 
 @dataclass(frozen=True)
 class Implied:
-    """If the premise holds, so does the conclusion."""
+    """The condition that the premise implies the conclusion."""
 
     premise: Reason
     conclusion: Reason
@@ -164,7 +185,10 @@ class Implied:
         return implies(self.premise.condition, self.conclusion.condition)
 
     def leaves(self, truth: bool) -> list[Leaf]:
-        """Of a false one: the premise that holds, and the conclusion that does not."""
+        """Return the parts that make the implication true (or false).
+
+        For a false implication, these are the parts of the true premise and those of the false conclusion.
+        """
         if self.condition is not truth:
             return []
         if truth:

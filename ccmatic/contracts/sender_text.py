@@ -1,8 +1,8 @@
-"""Beliefs of programs over a window, as senders by a window work them out: text of the language of such controllers.
+"""Translation of beliefs from programs over a window to the language of controllers with state, for window senders.
 
-These senders look back a few steps, each at most R_m, and nothing times out. This file says what a window's
-observations are to them: bytes are acknowledged R_m after they are sent; a step limits the sender if it sent no byte
-R_m + D before; and the sender cannot tell in which step lost bytes were lost.
+These senders look back a few steps, each at most R_m, and no belief times out. This module expresses a window's
+observations in their terms. Bytes are acknowledged R_m after they are sent. A step limits the sender if it sent no byte
+R_m + D before, or its application paused then. The sender cannot tell in which step lost bytes were lost.
 """
 
 import ast
@@ -14,10 +14,10 @@ from ccmatic.contracts.column import SenderBelief
 from ccmatic.contracts.program import Program
 from ccmatic.logic import Truth
 
-#: How many steps the samples of a bound look back.
+#: The number of steps that the samples of a bound look back.
 SAMPLES = 4
 
-#: What a sender by a window may read under the same name.
+#: Observations that have the same name for window senders.
 _SAME = ("acked", "sent", "lost")
 
 _CONSTANTS = ("R_m", "D", "MSS", "step")
@@ -29,22 +29,24 @@ def sender_belief(
     says: str,
     holds: Callable[[Any, int, Any], Truth] | None = None,
     upper: bool = False,
+    pauses: bool = False,
 ) -> SenderBelief:
-    """Return a belief of a program as senders by a window have it.
+    """Return a program's belief as window senders compute it.
 
     Args:
         program: The program that defines the belief.
         name: The name of the belief.
-        says: What it is, in a few words.
-        holds: As of a `SenderBelief`.
+        says: A short description.
+        holds: As in `SenderBelief`.
         upper: Whether it is an upper bound.
+        pauses: Whether the sender's application may pause.
 
     Raises:
-        InputError: Senders by a window cannot observe what the belief reads.
+        InputError: Window senders cannot observe a quantity that the belief reads.
     """
     is_bound = program.is_bound(name)
     value = ast.unparse(_shifted(program, _returned(program, name))) if not is_bound else ""
-    body = _bound(program, name) if is_bound else [f"{name} = {value}"]
+    body = _bound(program, name, pauses) if is_bound else [f"{name} = {value}"]
     names = {node.id for line in body for node in ast.walk(ast.parse(line)) if isinstance(node, ast.Name)}
     assigned = {line.partition(" = ")[0] for line in body} - ({name} if is_bound else set())
     parameters = ", ".join(sorted(names - assigned - {"max", "min"}))
@@ -53,8 +55,8 @@ def sender_belief(
     return SenderBelief(name, program.beliefs[name], says, "\n".join([*declared, *update]), holds, upper)
 
 
-def _bound(program: Program, name: str) -> list[str]:
-    """The assignments of a running bound."""
+def _bound(program: Program, name: str, pauses: bool) -> list[str]:
+    """Return the assignments of a running bound."""
     extreme = _returned(program, name)
     while isinstance(extreme, ast.Name):
         extreme = _returned(program, extreme.id)
@@ -71,23 +73,25 @@ def _bound(program: Program, name: str) -> list[str]:
     for k in range(1, SAMPLES + 1):
         sample = ast.unparse(_shifted(program, term, {index: k}))
         if lasting:
-            holds = [ast.unparse(_shifted(program, _returned(program, helper), {}, k - 1)) for helper in lasting]
+            holds = [
+                ast.unparse(_shifted(program, _returned(program, helper), {}, k - 1, pauses)) for helper in lasting
+            ]
             lines.append(f"{name}_lasts_{k} = {' and '.join([*([before] if before else []), *holds])}")
             before = f"{name}_lasts_{k}"
             sample = f"({sample} if {before} else {name})"
-        seen = [f"time >= R_m + {'D + ' if delayed else ''}{_steps(k)}"]
-        seen += [ast.unparse(_shifted(program, test, {index: k})) for test in plain]
-        samples.append(f"{sample} if {' and '.join(seen)} else {name}")
+        conditions = [f"time >= R_m + {'D + ' if delayed else ''}{_steps(k)}"]
+        conditions += [ast.unparse(_shifted(program, test, {index: k})) for test in plain]
+        samples.append(f"{sample} if {' and '.join(conditions)} else {name}")
     return [*lines, f"{name} = {pick}({', '.join([name, *samples])})"]
 
 
 def _returned(program: Program, name: str) -> ast.expr:
-    """The syntax of what a function returns."""
+    """Return the syntax of a function's result."""
     function = ast.parse(program.text(name)).body[0]
     match function:
         case ast.FunctionDef(body=[*_, ast.Return(value=ast.expr() as value)]) if len(function.body) == 1:
             return value
-    raise InputError(f"`{name}` assigns names; for senders by a window expected one return", program.file)
+    raise InputError(f"`{name}` assigns names; for window senders expected a single return", program.file)
 
 
 def _steps(count: int) -> str:
@@ -99,29 +103,31 @@ def _conjuncts(test: ast.expr) -> list[ast.expr]:
 
 
 def _lasting(test: ast.expr) -> str | None:
-    """The name of the function that has to hold in all steps since a sample's first."""
+    """Return the name of the function that must hold in every step of the sample; None if the test has another form."""
     match test:
         case ast.Call(func=ast.Name(id="all"), args=[ast.GeneratorExp(elt=ast.Subscript(value=ast.Name(id=helper)))]):
             return helper
     return None
 
 
-def _shifted(program: Program, node: ast.expr, index: dict[str, int] | None = None, back: int = 0) -> ast.expr:
-    """An expression so many steps before, where the times of comprehensions are so many steps."""
-    shifted = _Shift(program, index or {}, back).visit(ast.parse(ast.unparse(node), mode="eval").body)
+def _shifted(
+    program: Program, node: ast.expr, index: dict[str, int] | None = None, back: int = 0, pauses: bool = False
+) -> ast.expr:
+    """Return an expression `back` steps earlier; `index` gives the times of comprehensions in steps."""
+    shifted = _Shift(program, index or {}, back, pauses).visit(ast.parse(ast.unparse(node), mode="eval").body)
     if isinstance(shifted, ast.Constant) and isinstance(shifted.value, bool):
-        raise InputError("a condition never holds for senders by a window; expected one that may", program.file)
+        raise InputError("a condition never holds for window senders; expected one that may hold", program.file)
     return shifted  # type: ignore[no-any-return]
 
 
 class _Shift(ast.NodeTransformer):
-    """Puts what senders by a window observe in the place of a window's observations."""
+    """Replaces a window's observations by those of window senders."""
 
-    def __init__(self, program: Program, index: dict[str, int], back: int) -> None:
-        self.program, self.index, self.back = program, index, back
+    def __init__(self, program: Program, index: dict[str, int], back: int, pauses: bool) -> None:
+        self.program, self.index, self.back, self.pauses = program, index, back, pauses
 
     def past(self, name: str, more: str = "") -> ast.expr:
-        """An observation so many steps before, and `more`."""
+        """Return an observation `back` steps and `more` earlier."""
         steps = _steps(self.back) if self.back else ""
         place = " + ".join(filter(None, (more, steps)))
         return ast.parse(f"{name}[{place}]" if place else name, mode="eval").body
@@ -133,12 +139,12 @@ class _Shift(ast.NodeTransformer):
             return node
         if node.id in (*_SAME, "delay"):
             return self.past(node.id)
-        raise InputError(f"senders by a window do not observe `{node.id}`", self.program.file)
+        raise InputError(f"window senders do not observe `{node.id}`", self.program.file)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         name, more = node.value.id, ast.unparse(self.visit(node.slice))  # type: ignore[attr-defined]
         if name not in _SAME:
-            raise InputError(f"senders by a window do not observe `{name}` before", self.program.file)
+            raise InputError(f"window senders do not observe earlier values of `{name}`", self.program.file)
         return self.past(name, more)
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
@@ -148,7 +154,8 @@ class _Shift(ast.NodeTransformer):
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         if isinstance(node.op, ast.Not) and isinstance(node.operand, ast.Name) and node.operand.id == "limited":
             then, now = (ast.unparse(self.past("sent", f"R_m + D{more}")) for more in (" - step", ""))
-            return ast.parse(f"{then} > {now}", mode="eval").body
+            paused = ast.unparse(self.past("app_limited", "R_m + D - step"))
+            return ast.parse(f"{then} > {now}{f' and not {paused}' if self.pauses else ''}", mode="eval").body
         node.operand = self.visit(node.operand)
         return node
 

@@ -1,4 +1,4 @@
-"""Where an execution's columns come from: unknowns, a trace's numbers, or the window before."""
+"""Sources of an execution's columns: unknowns, a trace's numbers, or the previous window."""
 
 from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
@@ -14,8 +14,15 @@ from ccmatic.logic import Truth, boolean, choice, linear, real, unit
 
 
 class Source(Protocol):
-    """Where the columns of an execution come from. C, alpha, beta: as in `NetworkView`. zero: the number 0.
-    numeric: all are numbers; None: some are."""
+    """A source of an execution's columns.
+
+    Attributes:
+        C: The link rate, as in `NetworkView`.
+        zero: The number 0.
+        numeric: True if all values are numbers, None if some are, False if none are.
+        alpha: MSS in bytes, as in `NetworkView`.
+        beta: The buffer in bytes, as in `NetworkView`.
+    """
 
     C: Number
     zero: Number
@@ -24,60 +31,67 @@ class Source(Protocol):
     beta: Number | None
 
     def column(self, name: str) -> Sequence[Number]:
-        """A column by its name: a list of a value for each step, a term or a number."""
+        """Return a column by name: one value per step, a term or a number."""
         ...
 
     def first(self, name: str) -> Number:
-        """The first value of a column of which the others follow."""
+        """Return the first value of a column whose other values follow from it."""
         ...
 
     def delay(self, name: str, longest: int) -> Delay:
-        """A measured delay, Q or F, by its name. longest: as of a Delay."""
+        """Return a measured delay, Q or F; `longest` is as in a Delay."""
         ...
 
     def state(self, name: str, unit: Unit | str) -> Sequence[Number]:
-        """A column of what a controller remembers: of a condition, 1 where it holds, else 0."""
+        """Return a column of a controller's state; a condition is 1 where it holds, else 0."""
         ...
 
     def constant(self, name: str) -> Number:
-        """A number that the model leaves open."""
+        """Return a number that the model leaves open."""
         ...
 
     def limited(self) -> Sequence[Truth]:
-        """Whether the sender was limited, for each step."""
+        """Return for each step whether the sender was application-limited."""
         ...
 
     def beliefs(self, model: Model) -> Mapping[str, Sequence[Number]]:
-        """The columns of the model's beliefs, by name, as far as there are any."""
+        """Return the columns of the model's beliefs that the source has, by name."""
         ...
 
     def before_timeout(self, name: str) -> Number:
-        """The last value of a belief, by its name, before it timed out."""
+        """Return the last value of a belief before it timed out."""
         ...
 
 
 class Recorded(Protocol):
-    """What `Numbers` reads, such as a `ccmatic.traces.Trace`."""
+    """The data that `Numbers` reads, such as a `ccmatic.traces.Trace`."""
 
     @property
     def horizon(self) -> int:
-        """Its steps."""
+        """The number of steps."""
         ...
 
     @property
     def constants(self) -> Mapping[str, Fraction]:
-        """C, R_m, D, MSS, and beta of a finite buffer."""
+        """C, R_m, D and MSS, and beta for a finite buffer, by name."""
         ...
 
     @property
     def columns(self) -> Mapping[str, Sequence[Fraction]]:
-        """By name."""
+        """The columns by name."""
         ...
 
 
 class Unknowns(Source):
-    """Unknowns, each named after its column and its step; a bound that stays has one in all. pauses: the sender may be
-    limited in any step. prefix: of their names."""
+    """Unknowns, each named after its column and step; a frozen bound has a single one.
+
+    Args:
+        horizon: The number of steps.
+        buffer: The bottleneck's buffer.
+        bounds: The knowledge about the beliefs.
+        pauses: Whether the sender may be application-limited in any step.
+        prefix: The prefix of the unknowns' names.
+    """
 
     C, zero = linear(1), linear(0)
     numeric: bool | None = False
@@ -116,7 +130,16 @@ class Unknowns(Source):
 
 
 class Numbers(Source):
-    """A trace's numbers. reads: names of the beliefs to be read. Raises KeyError for what the trace lacks."""
+    """The numbers of a trace.
+
+    Args:
+        trace: The trace.
+        buffer: The bottleneck's buffer.
+        reads: Names of the beliefs to read.
+
+    Raises:
+        KeyError: The trace lacks a column or a constant.
+    """
 
     C, zero, numeric = Fraction(1), Fraction(0), True
 
@@ -151,8 +174,13 @@ class Numbers(Source):
 
 
 class ObservedTrace(Unknowns):
-    """What the sender of a trace has seen by the end of its first `horizon` steps; all else is unknown, and so is what
-    its bytes are in C·R_m: they are multiples of the unit. Raises KeyError for what the trace lacks."""
+    """The observations of a trace's sender after the first `horizon` steps; everything else is unknown.
+
+    The size of the sender's bytes in C·R_m is unknown too: they are multiples of `ccmatic.logic.unit`.
+
+    Raises:
+        KeyError: The trace lacks a column or a constant.
+    """
 
     numeric = None
 
@@ -163,18 +191,18 @@ class ObservedTrace(Unknowns):
 
     def column(self, name: str) -> Sequence[Number]:
         if name == "L" and self._sees_late:
-            return [*self._seen("Ld")[1:], real(f"L_{self._horizon - 1}")]
-        return self._seen(name) if name in ("A", "S", "L", "r") else super().column(name)
+            return [*self._observed_column("Ld")[1:], real(f"L_{self._horizon - 1}")]
+        return self._observed_column(name) if name in ("A", "S", "L", "r") else super().column(name)
 
-    def _seen(self, name: str) -> list[Number]:
+    def _observed_column(self, name: str) -> list[Number]:
         return [unit() * Fraction(value) for value in self._trace.columns[name][: self._horizon]]
 
     def first(self, name: str) -> Number:
-        return self._seen(name)[0]
+        return self._observed_column(name)[0]
 
     def delay(self, name: str, longest: int) -> Delay:
         measured = self._trace.columns[name][: self._horizon]
-        # The sender knows a delay that is longer than what it looks back on, too.
+        # The sender also knows a delay that is longer than the window it looks back on.
         return Delay.measured(measured, max(longest, int(max(measured))))
 
     def beliefs(self, model: Model) -> Mapping[str, Sequence[Number]]:
@@ -182,8 +210,11 @@ class ObservedTrace(Unknowns):
 
 
 class LastSteps(Source):
-    """The last steps of an execution alone, so many, bytes counted anew from where S is at the first of them. They have
-    no beliefs. Of senders by a window bytes are counted on, as what they remember may be a place among them."""
+    """Only the last steps of an execution, without beliefs.
+
+    Bytes are counted anew from the value of S at the first of these steps. Window senders keep their counts instead,
+    because the state of a sender may be a position among these bytes.
+    """
 
     def __init__(self, model: Model, x: NetworkView, steps: int) -> None:
         self.C, self.zero, self.numeric, self.alpha, self.beta = x.C, x.C * 0, x.numeric, x.alpha, x.beta
@@ -226,7 +257,7 @@ class LastSteps(Source):
 
 
 class NextWindow(Source):
-    """The last steps of an execution, so many, then unknowns of another name."""
+    """The last steps of an execution, followed by unknowns with another prefix."""
 
     def __init__(self, model: Model, x: NetworkView, steps: int) -> None:
         self._x, self._end, self._common = x, LastSteps(model, x, steps), steps

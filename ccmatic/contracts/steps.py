@@ -1,4 +1,4 @@
-"""What stands in an execution at each step: numbers or unknowns, and delays in whole steps."""
+"""The values of an execution at each step: numbers or unknowns, and delays in whole steps."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
@@ -7,7 +7,7 @@ from typing import Any, SupportsIndex, TypeVar, overload
 from ccmatic.base import InputError
 from ccmatic.logic import Linear, Truth, boolean, every, no
 
-#: What stands in a column; and what is true of columns: (law name, t, formula) each.
+#: An entry of a column; and laws about columns, each (law name, t, formula).
 Number = Linear | Fraction
 Laws = Iterable[tuple[str, int, Truth]]
 
@@ -15,8 +15,10 @@ T = TypeVar("T")
 
 
 class Steps(list[T]):
-    """What an execution has at each t. Unlike a list's, its steps do not count from the end: x.S[t - 1] at t = 0 is
-    refused, with InputError, and is not the last step."""
+    """The values at each t.
+
+    Unlike a list, it refuses negative indices: x.S[t - 1] at t = 0 raises InputError instead of reading the last step.
+    """
 
     @overload
     def __getitem__(self, t: SupportsIndex) -> T: ...
@@ -32,8 +34,10 @@ class Steps(list[T]):
 
 
 class Delay:
-    """Whole steps of delay of a byte served by t, at each t, in order encoding: `late[t]` has one truth value for
-    each of "at least k steps", k = 1 … longest."""
+    """The delay of a byte served by t at each t, in whole steps, in order encoding.
+
+    At each t there is one truth value for each of "at least k steps", k = 1 … longest.
+    """
 
     def __init__(self, late: Iterable[list[Truth]], longest: int) -> None:
         self.longest = longest
@@ -41,55 +45,55 @@ class Delay:
 
     @staticmethod
     def unknown(name: str, horizon: int, longest: int) -> "Delay":
-        """A delay of unknowns, at each of `horizon` steps."""
+        """Return a delay of unknowns at each of `horizon` steps."""
         return Delay(([boolean(f"{name}_{t}_{k}") for k in range(1, longest + 1)] for t in range(horizon)), longest)
 
     @staticmethod
     def measured(column: Iterable[Fraction | int], longest: int) -> "Delay":
-        """The delays in a trace's column, or in as much of one as there is yet; `append` adds to it."""
+        """Return the delays in a trace's column, which may be incomplete; `append` extends it."""
         delay = Delay([], longest)
         for steps in column:
             delay.append(steps)
         return delay
 
     def append(self, steps: Fraction | int) -> None:
-        """A delay measured at the next t."""
+        """Append the delay measured at the next t."""
         self._late.append([steps >= k for k in range(1, self.longest + 1)])
         self._column.append(steps)
 
     def steps(self, t: int) -> Fraction | int:
-        """The delay measured at t, which may be more than `longest`; of numbers only."""
+        """Return the delay measured at t, which may exceed `longest`; for numbers only."""
         return self._column[t]
 
     @property
     def most_measured(self) -> int:
-        """The longest delay that was measured, as far as delays are told apart; 0 of unknowns."""
+        """The longest measured delay, capped at `longest`; 0 for unknowns."""
         return min(self.longest, int(max(self._column, default=0)))
 
     def at_least(self, t: int, k: int) -> Truth:
-        """The delay measured at t is k steps or more. Delays of `longest` steps or more are not told apart."""
+        """Return the condition that the delay at t is at least k steps. A k above `longest` counts as `longest`."""
         return True if k <= 0 else self._late[t][min(k, self.longest) - 1]
 
     def exactly(self, t: int, k: int) -> Truth:
-        """The delay measured at t is in [k, k+1) steps; k = longest stands for all that is longer."""
+        """Return the condition that the delay at t is in [k, k+1) steps; k = longest includes all longer delays."""
         if k == self.longest:
             return self.at_least(t, k)
         return every(self.at_least(t, k), no(self.at_least(t, k + 1)))
 
     def last(self, steps: int) -> "Delay":
-        """The delays measured at so many last steps, alone."""
+        """Return only the delays of the last `steps` steps."""
         return Delay(self._late[-steps:], self.longest)
 
     def then(self, other: "Delay") -> "Delay":
-        """These steps, and then what another has after as many."""
+        """Return these steps, followed by the remaining steps of another Delay."""
         return Delay([*self._late, *other._late[len(self._late) :]], self.longest)
 
     def pairs(self, column: Sequence[Fraction | int]) -> Iterator[tuple[Truth, bool]]:
-        """Each truth value with what it is for the measured delays in `column`."""
+        """Yield each truth value with its value for the measured delays in `column`."""
         for t, row in enumerate(self._late):
             for k, late in enumerate(row, 1):
                 yield late, column[t] >= k
 
     def delays(self, value: Callable[[Truth], bool]) -> tuple[Fraction, ...]:
-        """The measured delays, exact as all columns, `value` giving each truth value."""
+        """Return the measured delays as exact numbers; `value` evaluates each truth value."""
         return tuple(Fraction(sum(value(late) for late in row)) for row in self._late)

@@ -1,8 +1,8 @@
-"""What laws, beliefs, properties and controllers may read of an execution, whatever it is made of: the unknowns of a
-solver, the numbers of a trace, or what a sender sees as it runs.
+"""The views of an execution that laws, beliefs, properties and controllers may read.
 
-Time is in steps of R_m and bytes are in C·R_m, so that C = 1, except in what a sender sees, who knows no C: its bytes
-are bytes. A column has a value for each t = 0 … horizon-1: a term (`ccmatic.logic.Linear`) of unknowns, or a Fraction.
+An execution may consist of a solver's unknowns, of a trace's numbers, or of a running sender's observations. Time is in
+steps of R_m and bytes are in C·R_m, so that C = 1. A running sender does not know C, so there bytes are plain bytes. A
+column has a value for each t = 0 … horizon-1: a term (`ccmatic.logic.Linear`) of unknowns, or a Fraction.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from ccmatic.logic import Truth
 
 
 class Bounds(Enum):
-    """What is known of the beliefs in a window that is asked about."""
+    """The knowledge about the beliefs in the window of a question."""
 
     MOVE = "true at first, and moved by what is seen"
     STAY = "true at first, and moved by nothing that is seen: frozen"
@@ -26,26 +26,33 @@ class Bounds(Enum):
 
 @runtime_checkable
 class FlowView(Protocol):
-    """One flow: what its sender did, what came of it, and what the sender believes.
+    """One flow: its sender's actions, their outcome, and the sender's beliefs.
 
-    horizon: how many steps. D: the jitter, in steps. alpha: MSS, in bytes. numeric: all
-    are numbers, none unknown; None: some are.
-
-    A, S, L, Ld: cumulative bytes sent, served, lost, and lost as far as the sender knows. r: the sending rate over
-    (t-1, t]. Q, F: whole steps that the last and the first byte served by t had been in the network beyond R_m; None
-    where the model does not measure it. limited: whether in (t-1, t] the sender was application-limited: it sent less
-    than its rate, at any time. timely: of Ld, what tells of a buffer that is full throughout a step. excess: of Ld,
-    what tells by how much more came in a step than fits.
-
-    beliefs: columns by name, each in its unit. before_timeout: the same before the timeout, which is at the end
-    of a window of a deployed controller. state: what the controller keeps from step to step, columns by name;
-    a condition is 1 where it holds, else 0. kept: the same, as declared.
-
-    R: R_m, in steps. number: of the flow among the network's, from 1. cwnd: of a sender that sends by one, the most
-    bytes that it may have in flight. unlimited: a rate that is so large that it limits nothing. network: that carries
-    it, for what is observed of all flows.
-
-    period: the execution repeats itself every so many steps, for ever; None where nothing says so.
+    Attributes:
+        horizon: The number of steps.
+        D: The jitter, in steps.
+        alpha: MSS, in bytes.
+        numeric: True if all values are numbers, None if some are, False if none are.
+        A: Cumulative bytes sent.
+        S: Cumulative bytes served.
+        L: Cumulative bytes lost.
+        Ld: Cumulative bytes lost whose loss the sender has detected.
+        r: The sending rate over (t-1, t].
+        Q: The delay of the last byte served by t beyond R_m, in whole steps; None if the model does not measure it.
+        F: The same for the first byte served.
+        limited: Whether the sender was application-limited at some time in (t-1, t]: it sent less than its rate. A
+            window sender may have caught up by t. At the first step, True means that it may have been.
+        timely: The part of Ld that shows a buffer which is full throughout a step.
+        excess: The part of Ld that shows by how much the arrivals of a step exceeded the space.
+        beliefs: Columns by name, each in its unit.
+        before_timeout: The same before the timeout at the end of a window of a deployed controller.
+        state: The controller's state, columns by name; a condition is 1 where it holds, else 0.
+        kept: The declarations of the state.
+        R: R_m, in steps.
+        number: The number of the flow in its network, from 1.
+        cwnd: For a window sender, the largest number of bytes that it may have in flight.
+        unlimited: A rate so large that it limits nothing.
+        period: The period in steps of an execution that repeats for ever; otherwise None.
     """
 
     horizon: int
@@ -76,42 +83,52 @@ class FlowView(Protocol):
     def network(self) -> "NetworkView | None": ...
 
     def sent(self, t: int) -> Number:
-        """Bytes sent in (t-1, t]."""
+        """Return the bytes sent in (t-1, t]."""
         ...
 
     def admitted(self, t: int) -> Number:
-        """Bytes sent by t and not lost, A - L."""
+        """Return the bytes sent by t and not lost: A - L."""
         ...
 
     def inflight(self, t: int) -> Number:
-        """Bytes in the network beyond propagation, A - L - S."""
+        """Return the bytes in flight beyond propagation: A - L - S."""
         ...
 
 
 class Sender(Protocol):
-    """What decides for a flow: a controller, or another that says by laws what may be sent.
+    """The decision maker of a flow: a controller, or any other source of laws about sending.
 
-    name, source: for reports and traces; source is None where it is no controller's. parameters: the beliefs that it
-    reads."""
+    Attributes:
+        name: The name for reports and traces.
+        source: The text for reports and traces; None if it is no controller.
+        parameters: The beliefs that it reads.
+    """
 
     name: str
     source: str | None
     parameters: Sequence[str]
 
     def laws(self, view: FlowView) -> Laws:
-        """(law name, t, formula), as a model's: what is true of the rates, and of the state, of a flow."""
+        """Return the laws (law name, t, formula) of a flow's rates and state."""
         ...
 
 
 @runtime_checkable
 class NetworkView(FlowView, Protocol):
-    """A network and all that it carries; what is said of a flow is here said of all of them together: of bytes, their
-    sums. What only a flow has, such as a rate, is here that of the first, and meant where there is no other.
+    """A network with all its flows.
 
-    flows: a view of each. C: the link rate. buffer: what the query says of it; beta: its size in bytes, or None if it
-    is infinite. K: cumulative tokens: bytes that the bottleneck let through; S where the model has no tokens.
-    own: the columns that the model declares of its own, by name; each also as `x.NAME`. constants: numbers that it
-    leaves open, by name. bounds: what is known of the beliefs.
+    Bytes are sums over all flows. Attributes that only a flow has, such as a rate, are those of the first flow, and are
+    meant for networks with a single flow.
+
+    Attributes:
+        flows: A view of each flow.
+        C: The link rate.
+        buffer: The query's statement about the buffer.
+        beta: The buffer's size in bytes; None if it is infinite.
+        K: Cumulative tokens, the bytes that the bottleneck admitted; S if the model has no tokens.
+        own: The model's own columns by name; each is also `x.NAME`.
+        constants: Numbers that the model leaves open, by name.
+        bounds: The knowledge about the beliefs.
     """
 
     flows: Sequence[FlowView]
@@ -124,9 +141,9 @@ class NetworkView(FlowView, Protocol):
     constants: Mapping[str, Number]
 
     def queue(self, t: int) -> Number:
-        """Bytes that wait at the bottleneck, A - L - K."""
+        """Return the bytes waiting at the bottleneck: A - L - K."""
         ...
 
     def columns(self) -> Mapping[str, Sequence[Number]]:
-        """Each column of a trace but the delays, by name."""
+        """Return every column of a trace except the delays, by name."""
         ...

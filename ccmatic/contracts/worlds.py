@@ -1,7 +1,7 @@
-"""The worlds of a link: files beside its laws, each of which is optional.
+"""The worlds of a link: optional files beside its laws.
 
-`packets.h` is the link packet by packet, in C; `fluid.py` is the link as arrays; `logs.py` computes the jitter that
-a log of packets needs on the link. A model without such a file has that of the model of which it is a subclass.
+`packets.h` simulates the link packet by packet, in C code. `fluid.py` simulates it on arrays. `logs.py` computes the
+jitter that explains a packet log on the link. A model without such a file uses that of its base class.
 """
 
 import importlib.util
@@ -13,7 +13,7 @@ from types import ModuleType
 from ccmatic.base import InputError
 from ccmatic.contracts.model import Model
 
-#: The worlds beside laws, by the names of their files.
+#: The file names of the worlds.
 PACKETS, FLUID, LOGS = "packets.h", "fluid.py", "logs.py"
 
 
@@ -21,11 +21,11 @@ def world(model: Model, name: str) -> Path:
     """Return the file of a model's world.
 
     Args:
-        model: the model.
+        model: The model.
         name: PACKETS, FLUID or LOGS.
 
     Raises:
-        InputError: neither the model nor one of which it is a subclass has this world.
+        InputError: Neither the model nor a base class of it has this world.
     """
     places = folders(model)
     file = next((place / name for place in places if (place / name).is_file()), None)
@@ -39,7 +39,7 @@ def load_fluid(model: Model) -> ModuleType:
     """Return a model's fluid.py, which has the functions that `ccmatic.contracts.fluid` describes.
 
     Raises:
-        InputError: the model has no such file, or the file lacks one of the functions.
+        InputError: The model has no such file, or the file lacks one of the functions.
     """
     return _load(world(model, FLUID), "begin", "advance")
 
@@ -49,13 +49,13 @@ def load_logs(model: Model) -> ModuleType:
     """Return a model's logs.py, which has the functions that `ccmatic.contracts.rows` describes.
 
     Raises:
-        InputError: the model has no such file, or the file lacks `least_jitter`.
+        InputError: The model has no such file, or the file lacks `least_jitter`.
     """
     return _load(world(model, LOGS), "least_jitter")
 
 
 def _load(file: Path, *functions: str) -> ModuleType:
-    """Run a file and return its module. Raises InputError if it lacks one of the functions."""
+    """Run a file and return its module; raise InputError if it lacks one of the functions."""
     spec = importlib.util.spec_from_file_location(f"{file.parent.name}_{file.stem}", file)
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
@@ -73,7 +73,9 @@ def folders(model: Model) -> list[Path]:
 
 
 def _folder(kind: type) -> Path:
-    """Where a class is defined. Python cannot tell of a class of a file that was loaded by its path, but its functions
-    can."""
+    """Return the folder that defines a class.
+
+    Python does not record it for a class from a file that was loaded by path, but the class's functions do.
+    """
     written = next((member.__code__ for member in vars(kind).values() if hasattr(member, "__code__")), None)
     return Path(written.co_filename if written else inspect.getfile(kind)).parent

@@ -1,4 +1,4 @@
-"""Controllers: programs of the language, each with all its worlds: to run, to encode for solvers, to print."""
+"""Controllers: checked programs of the language, which run, are encoded for solvers, and are printed."""
 
 from ccmatic.controllers import signal
 from ccmatic.controllers.beliefs import shipped_beliefs
@@ -6,11 +6,12 @@ from ccmatic.controllers.controller import Controller, OtherKind, load, parse
 from ccmatic.controllers.given import given, sends_by_window
 from ccmatic.controllers.memory import Memory
 from ccmatic.controllers.order import require_order
-from ccmatic.controllers.several import Several, begun_anywhere, each_of
+from ccmatic.controllers.several import ControllerText, Several, begun_anywhere, each_of, texts_of
 from ccmatic.controllers.stateful import Stateful
 
 __all__ = [
     "Controller",
+    "ControllerText",
     "Memory",
     "OtherKind",
     "Several",
@@ -24,4 +25,5 @@ __all__ = [
     "sends_by_window",
     "shipped_beliefs",
     "signal",
+    "texts_of",
 ]

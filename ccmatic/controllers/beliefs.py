@@ -7,6 +7,8 @@ from ccmatic.base import definitions
 
 @cache
 def shipped_beliefs():
-    """The units of the beliefs of all models that ccmatic ships, by name: what a controller may read if the caller does
-    not say, and what its local names may not be called."""
+    """Return the units of the beliefs of all shipped models, by name.
+
+    A controller may read these beliefs if the caller names no others. Its local names may not be those of beliefs.
+    """
     return {belief.name: belief.unit for model in definitions.every("models", "MODEL") for belief in model.beliefs}

@@ -1,12 +1,13 @@
-"""A controller: a Python function from beliefs to a sending rate; to run, to encode for solvers, to print."""
+"""Controllers that are functions from beliefs to a sending rate: they run, are encoded for solvers, and are printed."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 from ccmatic.base import CONSTANTS, InputError, markup
-from ccmatic.compilers.exact import Rates, run_exactly
+from ccmatic.compilers.exact import Lines, Rates, run_exactly
 from ccmatic.compilers.formula import Encoder, keeps_sign
 from ccmatic.compilers.text import listing
 from ccmatic.contracts import FlowView
@@ -32,16 +33,21 @@ from ccmatic.logic import Truth, isolated, linear, real
 
 @dataclass(frozen=True)
 class Controller:
-    """A controller that has been checked by `parse`: what it reads, in units that fit each other, such as bytes, bytes
-    per step and steps, and R_m with them; its rate is in these, too.
+    """A controller that `parse` has checked.
 
-    name, source, file: for messages and traces; file is None where it is in none.
-    parameters: the beliefs and constants that it reads.
-    body:       the rate that it returns, as a tree of the classes in `ccmatic.language.tree`.
-    state:      what it remembers: nothing.
-    start:      the name of the controller that a deployed flow runs until a large loss (section 6.4 of the paper), or
-                None; what is verified and proved is from then on.
-    is_envelope: whether it leaves a choice of rates somewhere.
+    Its inputs have consistent units, such as bytes, bytes per step and steps; R_m is then in steps. Its rate has the
+    matching unit, here bytes per step.
+
+    Attributes:
+        name: The name, for messages.
+        source: The source text.
+        parameters: The beliefs and constants that it reads.
+        body: The rate that it returns, as a tree of the classes in `ccmatic.language.tree`.
+        file: The file, for messages; None if it comes from no file.
+        start: The name of the controller that a deployed flow runs until a large loss (section 6.4 of the paper), or
+            None. Verification and proofs cover the time after that loss.
+        is_envelope: Whether it allows a range of rates somewhere.
+        state: Empty, because it has no state.
     """
 
     name: str
@@ -55,21 +61,34 @@ class Controller:
 
     @property
     def meaning(self):
-        """All that it does, to compare: that its name and its text do not change."""
+        """Its whole behaviour, for comparisons that ignore its name and its text."""
         return self.body, self.start
 
-    def rate(self, values):
-        """The rate that it returns at these values, a Fraction: as `rates`, but raises InputError for an envelope, too,
-        that leaves a choice there."""
+    def rate(self, values: Mapping[str, Any]) -> Fraction:
+        """Return the rate at these values, a Fraction.
+
+        Args:
+            values: A number for each parameter, by name.
+
+        Raises:
+            InputError: As in `rates`, or the controller is an envelope that allows several rates here.
+        """
         low, high = self.rates(values)
         if low != high:
             raise InputError(f"{self.name} is an envelope: it allows every rate from {low} to {high} here", self.file)
         return low
 
-    def rates(self, values):
-        """The least and the most rate that the controller's own Python returns, as Rates of Fractions: alike but for an
-        envelope. values: a number for every parameter, by name. Raises InputError, with the line, for a division by
-        0."""
+    def rates(self, values: Mapping[str, Any]) -> Rates:
+        """Return the least and the largest rate that the controller's own Python returns, as Rates of Fractions.
+
+        They are equal unless the controller is an envelope.
+
+        Args:
+            values: A number for each parameter, by name.
+
+        Raises:
+            InputError: The controller divides by 0; the error names the line.
+        """
         given = {name: Fraction(values[name]) for name in self.parameters}
         try:
             returned = _run(self.source, self.file or f"<{self.name}>")(**given)
@@ -79,20 +98,34 @@ class Controller:
             raise InputError(message, self.file, line) from None
         return returned if isinstance(returned, Rates) else Rates(returned, returned)
 
-    def allowed(self, values):
-        """The least and the most rate that a sender may choose, which sends at least a packet in an R_m; any, so None,
-        where the least would be above the most. values: of every parameter, of R_m and of MSS. Raises as `rates`."""
+    def allowed(self, values: Mapping[str, Any]) -> Rates | None:
+        """Return the least and the largest rate that a sender may choose. Every sender sends at least a packet per R_m.
+
+        Args:
+            values: A number for each parameter, for R_m and for MSS.
+
+        Returns:
+            The Rates. None if every rate is allowed, because the envelope's low end is above its high end here.
+
+        Raises:
+            InputError: As in `rates`.
+        """
         low, high = self.rates(values)
         floor = Fraction(values["MSS"]) / values["R_m"]
         return Rates(max(low, floor), max(high, floor)) if low <= high else None
 
     def laws(self, view: FlowView) -> Iterator[tuple[str, int, Truth]]:
-        """The laws of a sender that this controller decides for, as a model's: (law name, t, formula). At each step it
-        chooses, by what it believed at the end of the step before; at least a packet a step.
+        """Yield the laws of a sender with this controller, like a model's laws: (law name, t, formula).
 
-        view: of its flow, such as `contracts.FlowView`. Where that is of numbers, the controller's own Python is run,
-        and no rate is one that lies between a low and a high in the wrong order. Raises InputError, with the line, for
-        a division by 0.
+        At each step the controller chooses its rate from its beliefs at the end of the step before. It sends at least a
+        packet per step. If the view holds numbers, the controller's own Python runs. In that case no rate satisfies an
+        envelope whose low end is above its high end.
+
+        Args:
+            view: The view of its flow, such as `contracts.FlowView`.
+
+        Raises:
+            InputError: The controller divides by 0; the error names the line.
         """
         for t in range(1, view.horizon):
             beliefs = {name: column[t - 1] for name, column in view.beliefs.items()}
@@ -104,32 +137,67 @@ class Controller:
                 chosen = self.encode(inputs, view.r[t], view.alpha)
             yield "rate_is_the_controllers", t, chosen
 
-    def encode(self, values, rate, floor):
-        """The formula rate = max(floor, the rate that the controller returns), linear in the terms given. Of an
-        envelope: the rate lies between those of its ends; where low > high it is any, so that nothing follows.
+    def lines_run(self, view: FlowView) -> list[dict[int, bool]]:
+        """Return which lines of its source ran to choose the rate of each step of an execution.
 
-        `values` maps each parameter to a term or a number, as R_m and D have to be; rate and floor are terms.
-        A division by 0 raises InputError even where only some values lead to it.
+        Args:
+            view: The view of its flow, of numbers.
+
+        Returns:
+            For each step, a dict from a line's number to whether the condition in it held; True for a line without
+            condition. The dict of the first step is empty, because its rate was chosen earlier.
+        """
+        lines = Lines()
+        rate, every = run_exactly(self.source, self.file or f"<{self.name}>", lines), [{}]
+        for t in range(1, view.horizon):
+            lines.clear()
+            values = {**{name: column[t - 1] for name, column in view.beliefs.items()}, "R_m": 1, "D": view.D}
+            values["MSS"] = view.alpha
+            rate(**{name: Fraction(values[name]) for name in self.parameters})
+            every.append(dict(lines))
+        return every
+
+    def encode(self, values: Mapping[str, Any], rate: Any, floor: Any) -> Any:
+        """Return the formula rate = max(floor, the controller's rate), linear in the given terms.
+
+        For an envelope, the rate lies between the rates of its ends. If low > high, any rate is allowed, so that no
+        verdict follows from such values.
+
+        Args:
+            values: A term or a number for each parameter; R_m and D are numbers.
+            rate: The term of the rate.
+            floor: The term of the least rate.
+
+        Raises:
+            InputError: The controller can divide by 0, even if only for some values.
         """
         return Encoder(values, self.file).body(self.body, rate, floor)
 
     def is_alike_from(self, values, name, least):
-        """Whether it does the same for all values of a parameter that are at least `least`: no comparison tells them
-        apart, and no rate is of it. values: as `encode`'s."""
+        """Return whether it behaves the same for all values of a parameter that are at least `least`.
+
+        Then no comparison tells such values apart, and no rate depends on the parameter. `values` is as in `encode`.
+        """
         if any(name in names(leaf) for leaf in _returns(self.body)):
             return False
         here, further = (Encoder({**values, name: linear(number)}, self.file) for number in (least, least + 1))
         return all(keeps_sign(here.difference(tree), further.difference(tree)) for tree in comparisons(self.body))
 
     def unordered(self, values):
-        """Yield (formula, line) for each `between(low, high)`: that it is reached, and low > high. values: as
-        `encode`'s."""
+        """Yield (formula, line) for each `between(low, high)`; the formula says that it is reached with low > high.
+
+        `values` is as in `encode`.
+        """
         return Encoder(values, self.file).unordered(self.body)
 
     @isolated
-    def shape(self):
-        """What the controller shares with its class (docs/encoding.md, section 9, "Counting"): its branches with the
-        coefficients of the beliefs only, to compare. None if it is more than branches of linear terms."""
+    def shape(self) -> Any:
+        """Return what the controller shares with its class (docs/reference/encoding.md, section 9, "Counting").
+
+        Returns:
+            Its branches with only the coefficients of the beliefs, for comparison. None if it contains anything but
+            branches and linear terms.
+        """
         beliefs = {name: real(name) for name in self.parameters if name not in CONSTANTS}
         try:
             return _shape(Encoder({**beliefs, "R_m": 1, "D": 1, "MSS": 0}, self.file), self.body)
@@ -137,7 +205,7 @@ class Controller:
             return None
 
     def pretty(self):
-        """The controller as mathematics for people: lines of if, elif, else and `rate = …`."""
+        """Return the controller as mathematics for people: lines of if, elif, else and `rate = …`."""
         return "\n".join(listing(self.body))
 
     def __repr__(self):
@@ -148,12 +216,20 @@ class Controller:
 
 
 def parse(source, name="controller", file=None, beliefs=None, observations=None) -> Controller | Stateful | Several:
-    """The controller that `source` defines: a Controller, or a Stateful if there are observations; or those of several
-    flows.
+    """Parse the source of a controller.
 
-    file: its path, for messages. beliefs: what it may read, by name, to units; None: those of all shipped models.
-    observations: of a model whose senders send by a window, where controllers may have state. Raises InputError, with
-    the file and the line, where the source is not one, which says what was expected there.
+    Args:
+        source: The text.
+        name: The controller's name.
+        file: The path of its file, for messages.
+        beliefs: The units of the beliefs that it may read, by name. Default: the beliefs of all shipped models.
+        observations: The observations of a model whose senders send by a window, where controllers may have state.
+
+    Returns:
+        A Controller, a Stateful if there are observations, or the controllers of several flows.
+
+    Raises:
+        InputError: The text is no controller. The error names the file, the line, and what was expected there.
     """
     source = source.removeprefix("\ufeff")
     if several := parts(source):
@@ -171,8 +247,16 @@ def parse(source, name="controller", file=None, beliefs=None, observations=None)
 
 
 def load(name, beliefs=None, observations=None):
-    """The controller in a file, by its path or by the name of one that ccmatic ships; it is named after the file. As
-    `parse`; raises InputError also where there is no such file."""
+    """Read the controller in a file, by its path or by the name of a shipped one. It is named after the file.
+
+    Args:
+        name: The path or the name.
+        beliefs: As in `parse`.
+        observations: As in `parse`.
+
+    Raises:
+        InputError: As in `parse`, or there is no such file.
+    """
     path, source = find_program(name)
     return parse(source, path.stem, str(path), beliefs, observations)
 
@@ -188,7 +272,7 @@ _AT_RATES = (
 
 
 class OtherKind(InputError):
-    """A controller that sends by a window where senders send at rates, or the other way round."""
+    """The controller sends by a window where senders send at rates, or the other way round."""
 
 
 _run = lru_cache(maxsize=1024)(run_exactly)
@@ -213,7 +297,7 @@ def _shape(encoder, tree):
 
 
 def _returns(tree):
-    """What a body returns, on each path."""
+    """Yield the trees that a body returns, one for each path."""
     if not isinstance(tree, If):
         yield tree
         return

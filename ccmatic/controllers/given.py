@@ -1,4 +1,4 @@
-"""Controllers as people give them: a Python function, a file, a name, or source text."""
+"""The forms of a controller that people may pass: a Python function, a file, a name, or source text."""
 
 import inspect
 import re
@@ -7,23 +7,30 @@ from textwrap import dedent
 
 from ccmatic.base import InputError, shown
 from ccmatic.controllers.controller import Controller, load, parse
-from ccmatic.controllers.several import Several
+from ccmatic.controllers.several import ControllerText, Several
 from ccmatic.controllers.stateful import Stateful
 from ccmatic.language import find_program, is_stateful
 
 
 def given(controller, beliefs=None, observations=None) -> Controller | Stateful | Several:
-    """The Controller that is meant; of a list, those of the flows of a path, in order.
+    """Return the controller that a value describes.
 
-    controller: a Controller, a Python function from beliefs to a rate, the path of a file (a Path, or text that looks
-    like one), the name of one that ccmatic ships, or source text, which has several lines. beliefs, observations: as of
-    `parse`. Raises InputError, also for a function whose source is not to be had, as it was typed at a prompt.
+    Args:
+        controller: A Controller, a ControllerText, a Python function from beliefs to a rate, the path of a file (a
+            Path, or text that looks like one), the name of a shipped controller, or source text of several lines. Or a
+            list of these, for the flows of a path in order.
+        beliefs: As in `parse`.
+        observations: As in `parse`.
+
+    Raises:
+        InputError: The value is no controller, or a function whose source is not available, such as one typed at a
+            prompt.
     """
     if isinstance(controller, Several):
         controller = controller.each
     if isinstance(controller, list | tuple) and controller:
         return _several([given(each, beliefs, observations) for each in controller])
-    if isinstance(controller, Controller | Stateful):
+    if isinstance(controller, Controller | Stateful | ControllerText):
         return parse(controller.source, controller.name, controller.file, beliefs, observations)
     if isinstance(controller, str) and "\n" in controller:
         return parse(controller, beliefs=beliefs, observations=observations)
@@ -37,8 +44,11 @@ def given(controller, beliefs=None, observations=None) -> Controller | Stateful 
 
 
 def sends_by_window(controller) -> bool:
-    """Whether a controller, as of `given`, sends by a window and may remember. Raises InputError where there is no such
-    file."""
+    """Return whether a controller, in a form that `given` accepts, sends by a window and may have state.
+
+    Raises:
+        InputError: It names a file that does not exist.
+    """
     if isinstance(controller, Stateful):
         return True
     if not isinstance(controller, str | Path):
@@ -49,7 +59,7 @@ def sends_by_window(controller) -> bool:
 
 
 def _several(controllers):
-    """Those of the flows of a path; of one alone, that."""
+    """Return the controllers of a path's flows as one; a single controller stays as it is."""
     for each in controllers:
         if isinstance(each, Several):
             raise InputError(f"{each.name} is of several flows itself; expected a controller of one")
@@ -57,14 +67,14 @@ def _several(controllers):
 
 
 def _source(function):
-    """A function's name, and its source, in which it is called `rate`."""
+    """Return a function's name, and its source with the function renamed to `rate`."""
     name = function.__name__
     try:
         source = dedent(inspect.getsource(function))
     except (OSError, TypeError):
         raise InputError(
-            f"the source of the function {name} is not to be had; expected one that is defined in a file or a "
-            "notebook's cell, else give its source as text"
+            f"the source of the function {name} is not available; expected one that is defined in a file or a "
+            "notebook's cell, or its source as text"
         ) from None
     if name == "<lambda>":
         raise InputError("a lambda is no controller; expected a function that is defined by `def rate(...)`")

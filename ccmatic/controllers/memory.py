@@ -1,4 +1,4 @@
-"""What a controller remembers: a declaration, in words and as a formula."""
+"""A controller's state: its declaration, in words and as a formula."""
 
 from ccmatic.base import CONDITION
 from ccmatic.compilers.formula import Encoder
@@ -12,7 +12,7 @@ class Memory(Declaration):
 
     @property
     def says(self):
-        """What it may be at first, in words, after its name."""
+        """Its possible initial values, in words that follow its name."""
         if self.unit == CONDITION and self.terms:
             return f"= {value(self.terms[0])}"
         terms = [text(term) for term in self.terms]
@@ -28,7 +28,10 @@ class Memory(Declaration):
         return "any"
 
     def first(self, view, t):
-        """That at a step of a flow's view it is such as it may be at first; a belief is true."""
+        """Return the condition that its value at a step of a flow's view is a possible initial value.
+
+        If the state holds a belief, the value must also be true of the path.
+        """
         declared = self._as_declared(view, t)
         if self.belief and self.belief.holds:
             return every(declared, self.belief.holds(view, t, view.state[self.name][t]))

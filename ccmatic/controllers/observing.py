@@ -1,7 +1,8 @@
 """Learners' observations in the text of a controller: `full = observation("FILE.py")`, and then `full[0]` in `update`.
 
-A step of the controller is the monitor interval. Bytes of an interval are differences of what the controller observes,
-and delays are in whole steps, rounded down, as it observes them. Other observations, such as a mean RTT, are refused.
+A step of the controller is the monitor interval. The bytes of an interval are differences of the controller's
+observations. Delays are in whole steps, rounded down, as the controller observes them. Other observations, such as a
+mean RTT, are refused.
 """
 
 import ast
@@ -13,7 +14,7 @@ from ccmatic.contracts import SenderBelief
 from ccmatic.controllers import signal
 from ccmatic.language import LIST, Walker, observation_of
 
-#: In the words of controllers: (text, what it reads).
+#: The observations of learners in the language of controllers: (text, the names that it reads).
 _BYTES = {"sent", "acked", "lost"}
 _MEANINGS = {
     **{name: (f"({name} - {name}[step])", (name, "step")) for name in _BYTES},
@@ -28,19 +29,19 @@ _MEANINGS = {
 
 
 def observations_in(source, file):
-    """The observations that a controller's text reads, as beliefs that its `update` works out, by name.
+    """Return the learners' observations in a controller's text by name, as beliefs that its `update` computes.
 
     Args:
         source: The text.
         file: Its file; the paths of observations are relative to its folder.
 
     Raises:
-        InputError: Where there is no such observation, or it reads what no controller observes.
+        InputError: There is no such observation, or it reads a value that no controller observes.
     """
     try:
         statements = ast.parse(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return {}  # the reader says what is wrong
+        return {}  # the reader reports the mistake
     observations = filter(None, map(observation_of, statements))
     return {name: _belief(name, path, file) for name, path in observations}
 
@@ -61,7 +62,7 @@ def _belief(name, path, file):
 
 
 class _Source(Walker):
-    """Terms in the text of a controller. name: before the names of what is assigned."""
+    """Writes terms in the language of controllers. `name` prefixes the names of assigned values."""
 
     WORLD = "meaning in a controller"
 
@@ -91,16 +92,16 @@ class _Source(Walker):
         return f"({left} {node.op} {right})"
 
     def visit_Extreme(self, node):
-        return f"{node.pick}({', '.join((yield from self.each(node.terms)))})"
+        return f"{node.pick}({', '.join((yield from self.results(node.terms)))})"
 
     def visit_If(self, node):
-        test, then, other = yield from self.each((node.test, node.then, node.other))
+        test, then, other = yield from self.results((node.test, node.then, node.other))
         return f"({then} if {test} else {other})"
 
     visit_Comparison = visit_Binary
 
     def visit_Logic(self, node):
-        return f"({f' {node.op} '.join((yield from self.each(node.parts)))})"
+        return f"({f' {node.op} '.join((yield from self.results(node.parts)))})"
 
     def visit_Not(self, node):
         return f"(not {(yield node.part)})"

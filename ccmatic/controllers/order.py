@@ -1,4 +1,4 @@
-"""Envelopes: that the least rate is never above the most, asked before anything is said of one."""
+"""The check that an envelope's least rate is never above its largest, before any verdict on the envelope."""
 
 from fractions import Fraction
 
@@ -8,10 +8,13 @@ from ccmatic.logic import isolated, real
 
 
 def require_order(controller, jitter):
-    """Raise InputError, with the values at which it happens, if `between(low, high)` has low > high anywhere.
+    """Raise InputError, with the values, if `between(low, high)` can have low > high.
 
-    Anywhere: at any values of at least 0 of what the controller reads, and above 0 of MSS. controller: or a sender of
-    another kind, which has no such ends. jitter: D in steps.
+    The check considers all inputs of at least 0, and an MSS above 0.
+
+    Args:
+        controller: The controller. Senders without an envelope always pass.
+        jitter: D in steps.
     """
     if isinstance(controller, Controller) and controller.is_envelope:
         _require(controller, jitter)
@@ -19,7 +22,7 @@ def require_order(controller, jitter):
 
 @isolated
 def _require(controller, jitter):
-    from ccmatic.solving import SAT, Checker  # whoever reads controllers does not pay for it
+    from ccmatic.solving import SAT, Checker  # slow to import, and not needed to read controllers
 
     unknowns = {name: real(name) for name in controller.parameters if name not in ("R_m", "D")}
     values = {**unknowns, "R_m": Fraction(1), "D": Fraction(jitter)}

@@ -1,4 +1,4 @@
-"""Controllers of several flows of a path, one for each, as one text that traces and other files keep."""
+"""Controllers of several flows, one for each, and their common text in traces and other files."""
 
 import re
 from collections.abc import Iterator
@@ -8,14 +8,14 @@ from ccmatic.base import InputError
 from ccmatic.contracts import FlowView
 from ccmatic.logic import Truth
 
-#: The line before each, in the text of all.
+#: The line before each controller in the common text.
 HEAD = "# flow {} runs {}\n"
 _HEAD = re.compile(r"^# flow (\d+) runs (.+)\n", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Several:
-    """Senders of the flows of a path, in order, each a controller of its own."""
+    """The controllers of a path's flows, in order."""
 
     each: tuple
     start = None
@@ -24,12 +24,12 @@ class Several:
 
     @property
     def name(self):
-        """Their names, with + between them."""
+        """Their names, joined by +."""
         return "+".join(controller.name for controller in self.each)
 
     @property
     def source(self):
-        """Their sources, each after a comment that says whose it is; `parts` has them again."""
+        """Their sources, each after a comment that names its flow; `parts` splits the text again."""
         return "".join(
             f"{HEAD.format(number, controller.name)}{controller.source.strip()}\n"
             for number, controller in enumerate(self.each, 1)
@@ -37,26 +37,26 @@ class Several:
 
     @property
     def parameters(self):
-        """All that any of them reads."""
+        """All names that any of them reads."""
         return tuple(dict.fromkeys(name for controller in self.each for name in controller.parameters))
 
     @property
     def state(self):
-        """What each remembers, as of its flow alone."""
+        """The state of each, marked with its flow."""
         numbered = enumerate(self.each, 1)
         return tuple(replace(kept, flow=number) for number, controller in numbered for kept in controller.state)
 
     @property
     def meaning(self):
-        """As of each."""
+        """The meanings of all."""
         return tuple(controller.meaning for controller in self.each)
 
     def laws(self, view: FlowView) -> Iterator[tuple[str, int, Truth]]:
-        """Those of the sender of this flow."""
+        """Yield the laws of the sender of this flow."""
         yield from self.each[view.network.flows.index(view)].laws(view)
 
     def pretty(self):
-        """As of each, one after another."""
+        """Return each controller as mathematics for people, one after another."""
         return "\n".join(
             f"flow {number}, {controller.name}:\n{controller.pretty()}"
             for number, controller in enumerate(self.each, 1)
@@ -66,19 +66,40 @@ class Several:
         return f"<controllers {', '.join(controller.name for controller in self.each)}>"
 
 
+@dataclass(frozen=True)
+class ControllerText:
+    """The controller of one flow as text, which can be sent between processes. Messages name its file."""
+
+    name: str
+    source: str
+    file: str | None
+
+
+def texts_of(controller):
+    """Return the ControllerText of each flow's controller, in a list that `given` accepts."""
+    return [ControllerText(each.name, each.source, each.file) for each in each_of(controller)]
+
+
 def each_of(controller):
-    """The controllers of a path's flows, of which one alone is run by each: a tuple."""
+    """Return the controllers of a path's flows as a tuple. A single controller stands for all flows."""
     return controller.each if isinstance(controller, Several) else (controller,)
 
 
 def begun_anywhere(controller, names):
-    """The controller, or the controllers of several flows, with state of these names that may be anything at first."""
+    """Return the controller, or the controllers of several flows, with any initial values for state of these names."""
     begun = tuple(each.begun_anywhere(names) if each.state else each for each in each_of(controller))
     return begun[0] if len(begun) == 1 else Several(begun)
 
 
 def parts(source):
-    """The (name, source) of each of several, with lines that count as in the whole text; none if it is of one."""
+    """Split the common text of several controllers.
+
+    Returns:
+        The (name, source) of each, with the line numbers of the whole text. Empty if the text is one controller.
+
+    Raises:
+        InputError: The flows are not numbered from 1 on.
+    """
     heads = list(_HEAD.finditer(source))
     if not heads or heads[0].start():
         return []

@@ -1,7 +1,8 @@
-"""A learner's formula, from a file of functions: what it observes, what rewards it, or what its actions mean.
+"""Formulas of learners: observations, rewards and the meaning of actions, each from a file of functions.
 
-A formula reads what a sender measures in a monitor interval, and measures: formulas that others share, such as the
-loss rate. What a sender remembers from interval to interval is a register, with a first value and a next one.
+A formula reads a sender's measurements in one monitor interval. It may also read measures: shared formulas, such as
+that of the loss rate. A register is a number that a sender keeps from one interval to the next. It has an initial
+value, and a formula for its next value.
 """
 
 from collections import Counter
@@ -15,7 +16,7 @@ from ccmatic.base import BYTES, CONSTANTS, NUMBER, RATE, TIME, InputError, Unit,
 from ccmatic.controllers.beliefs import shipped_beliefs
 from ccmatic.language import Local, Name, TermsReader, Vector, bare, names, replaced, value
 
-#: The folder of each kind of formula, by the function that a file there defines; and that of measures.
+#: The folder of each kind of formula, by the function that its files define; and the folder of measures.
 FOLDERS = {
     "observe": "models.signals.observations",
     "reward": "models.signals.rewards",
@@ -23,38 +24,41 @@ FOLDERS = {
 }
 MEASURES = "models.signals.measures"
 
-#: What a sender measures in a monitor interval: its length; the bytes sent, acknowledged and lost in it; the mean RTT
-#: of the bytes acknowledged, and the RTT of the last of them; the bytes in flight at its end. With BEFORE it is what
-#: was measured in the interval before.
+#: A sender's measurements in a monitor interval: its length; the bytes sent, acknowledged and lost in it; the mean RTT
+#: of the acknowledged bytes, and the RTT of the last of them; the bytes in flight at its end. The same names with the
+#: suffix `_before` stand for the measurements of the previous interval.
 INTERVAL = {"seconds": TIME, "sent": BYTES, "acked": BYTES, "lost": BYTES, "rtt": TIME, "rtt_end": TIME, "out": BYTES}
 BEFORE = "_before"
 
-#: Constants; `mbit` is one Mbit/s. And the numbers that some are where times are in seconds.
+#: The units of constants, and the values of some in bytes and seconds; `mbit` is one Mbit/s.
 FIXED = {"second": TIME, "byte": BYTES, "mbit": RATE, **{name: CONSTANTS[name] for name in ("R_m", "MSS")}}
 
 IN_SECONDS = {"second": 1, "byte": 1, "mbit": 125_000}
 
-#: The measure that R_m is to a sender, but for first values of registers: the least RTT so far.
+#: The measure that replaces R_m for a sender, except in first values of registers: the least RTT so far.
 LEAST_RTT = "least_rtt"
 
-#: What every sender knows: what it measures, its last rate and action, and constants.
+#: The names that every sender knows: its measurements, its last rate and action, and constants.
 MEASURED = {**INTERVAL, **{f"{name}{BEFORE}": unit for name, unit in INTERVAL.items()}, **FIXED}
 MEASURED |= {"rate": RATE, "action": NUMBER}
 
-#: The widths of a flow's particles: of the queueing delay, and of the own rate and that of others as logarithms.
+#: The widths of a flow's particles in three quantities: the queueing delay, the logarithm of the flow's own rate, and
+#: that of the other flows' rates.
 PARTICLES = {"delay_width": TIME, "own_width": NUMBER, "others_width": NUMBER}
 
-#: What a simulator knows besides, for rewards: the mean rate of the link, the sum and the standard deviation of the
+#: Further names that a simulator knows, for rewards: the link's mean rate, the sum and the standard deviation of the
 #: throughput of its flows, and particles.
 SIMULATED = {"capacity": RATE, "throughput_sum": RATE, "throughput_deviation": RATE, **PARTICLES}
 
 
 @dataclass(frozen=True)
 class Register:
-    """A number that a sender remembers from interval to interval.
+    """A number that a sender keeps from interval to interval.
 
-    first: a tree of constants. next: a tree of what is measured in an interval, of the registers of its own file as
-    they are before it, and of those of other files as they are after it.
+    Attributes:
+        first: A tree of constants.
+        next: A tree of an interval's measurements and of registers. Registers of the same file have their values before
+            the interval; registers of other files have their values after it.
     """
 
     name: str
@@ -65,11 +69,15 @@ class Register:
 
 @dataclass(frozen=True)
 class Signal:
-    """An observation, a reward or an action, as `load` reads it.
+    """An observation, a reward or the meaning of an action, as `load` reads it.
 
-    kind: `observe`, `reward` or `act`. name: of a shipped formula, or the absolute path of its file. term: a tree; of
-    an observation a Vector of numbers. memory: the registers that it reads, in groups, one for each file that has some;
-    the groups are worked out in this order, and each at once. bounds: of an action, the smallest and the largest one.
+    Attributes:
+        kind: `observe`, `reward` or `act`.
+        name: The name of a shipped formula, or the absolute path of its file.
+        term: The tree of the formula; for an observation, a Vector of numbers.
+        memory: The registers that it reads, in a group for each file. The groups are computed in this order. All
+            registers of a group are updated at the same time.
+        bounds: For an action, the smallest and the largest one.
     """
 
     kind: str
@@ -82,12 +90,12 @@ class Signal:
 
     @property
     def size(self) -> int:
-        """How many numbers an observation has."""
+        """The number of numbers in an observation."""
         return len(self.term.terms)
 
     @cached_property
     def inputs(self) -> frozenset[str]:
-        """The names that the formula and its registers read, but for registers."""
+        """The names that the formula and its registers read, except for registers."""
         registers = list(chain.from_iterable(self.memory))
         read = names(self.term).union(*(names(each.next) for each in registers))
         return frozenset(read - {each.name for each in registers})
@@ -95,7 +103,7 @@ class Signal:
 
 @dataclass(frozen=True)
 class Measure:
-    """A term that formulas share, its unit, and the registers that it reads, as of Signal."""
+    """A term that formulas share, its unit, and the registers that it reads, as in Signal."""
 
     term: Any
     unit: Any
@@ -107,10 +115,11 @@ def load(kind: str, name: str) -> Signal:
 
     Args:
         kind: `observe`, `reward` or `act`: the function that its file defines.
-        name: The path of its file, or the name of one that ccmatic ships.
+        name: The path of its file, or the name of a shipped one.
 
     Raises:
-        InputError: With the file and the line, where there is none, or it reads what no such formula may.
+        InputError: There is no such formula, or it reads a name that this kind may not read. The error names file and
+            line.
     """
     shipped = definitions.shipped(FOLDERS[kind])
     if not isinstance(name, str | Path) or (not definitions.is_path(name) and name not in shipped):
@@ -130,7 +139,7 @@ def _load(kind, name, file, source):
 
 
 def _bounds(results, file):
-    """The smallest and the largest action that a file states."""
+    """Return the smallest and the largest action in a file."""
     term, _ = results.get("bounds", (None, None))
     if not isinstance(term, Vector) or len(term.terms) != 2 or names(term):
         raise InputError("found no bounds of actions, expected `def bounds()` that returns two numbers", file, 1)
@@ -140,7 +149,11 @@ def _bounds(results, file):
 
 @cache
 def measure(name: str) -> Measure:
-    """A measure that ccmatic ships, by its name, or of the interval before. Raises InputError where there is none."""
+    """Return a shipped measure by its name, possibly with the suffix of the interval before.
+
+    Raises:
+        InputError: There is no such measure.
+    """
     if name.endswith(BEFORE):
         return _measure_before(name, measure(name.removesuffix(BEFORE)))
     file = str(definitions.find_file([MEASURES], name, ".py"))
@@ -156,21 +169,25 @@ def measure(name: str) -> Measure:
 
 
 def _measure_before(name, now):
-    """A measure of the interval before, which reads nothing else."""
+    """Return the measure of the interval before; it may read only that interval."""
     if now.memory or names(now.term) - {*INTERVAL, *FIXED}:
-        raise InputError(f"found `{name}`, expected what one interval alone tells")
+        raise InputError(f"found `{name}`, expected a measure that reads one interval alone")
     meanings = {each: Name(f"{each}{BEFORE}") for each in INTERVAL}
     return Measure(Local(name, replaced(bare(now.term), meanings)), now.unit, ())
 
 
 @cache
 def shared_memory() -> tuple[tuple[Register, ...], ...]:
-    """The registers of all measures that ccmatic ships, in groups as of Signal."""
+    """Return the registers of all shipped measures, in groups as in Signal."""
     return joined(*(measure(name).memory for name in definitions.shipped(MEASURES)))
 
 
 def joined(*memories) -> tuple[tuple[Register, ...], ...]:
-    """All groups of registers of several formulas, each once. Raises InputError if two have a register of one name."""
+    """Return all groups of registers of several formulas, each once.
+
+    Raises:
+        InputError: Two registers have one name.
+    """
     groups = tuple(dict.fromkeys(chain.from_iterable(memories)))
     count = Counter(each.name for group in groups for each in group)
     if twice := [name for name, number in count.items() if number > 1]:
@@ -179,20 +196,20 @@ def joined(*memories) -> tuple[tuple[Register, ...], ...]:
 
 
 def memory_of(signals) -> tuple[tuple[Register, ...], ...]:
-    """The registers of several Signals, in groups; with those of R_m, if one reads that."""
+    """Return the registers of several Signals in groups, including those of R_m if a signal reads R_m."""
     needed = measure(LEAST_RTT).memory if any("R_m" in each.inputs for each in signals) else ()
     return joined(needed, *(each.memory for each in signals))
 
 
 @cache
 def _readable(kind):
-    """What a kind of formula may read."""
+    """Return the names that a kind of formula may read."""
     own = {"observe": {"reward"}, "reward": {*SIMULATED}, "act": {"rate"}}[kind]
     return frozenset({*MEASURED, *shipped_beliefs()} - {"rate"} | own)
 
 
 class _Reader(TermsReader):
-    """Reads one file. kind: as of `load`; None: of a measure."""
+    """Reads one file. `kind` is as in `load`, or None for a measure."""
 
     def __init__(self, source, file, kind=None):
         units = {**shipped_beliefs(), **MEASURED, **SIMULATED}
@@ -212,7 +229,7 @@ class _Reader(TermsReader):
         return super().parameter_names(function)
 
     def resolve(self, argument):
-        """Let a parameter be a measure."""
+        """Resolve a parameter that is a measure."""
         name, shipped = argument.arg, definitions.shipped(MEASURES)
         if name.removesuffix(BEFORE) not in shipped:
             expected = f"expected what is measured; {suggest(name, [*self.units, *shipped])}"
@@ -244,7 +261,7 @@ class _Reader(TermsReader):
         return tree, unit
 
     def require_unit_of_kind(self, function, unit):
-        """An observation is a list of numbers, a reward a number, an action's meaning a rate."""
+        """Require that an observation is a list of numbers, a reward a number, and the meaning of an action a rate."""
         is_list = isinstance(unit, tuple)
         if is_list != (self.kind == "observe"):
             shape, expected = ("a list", "one number") if is_list else ("one number", "a list of numbers")
@@ -255,7 +272,7 @@ class _Reader(TermsReader):
                 self.fail(function, f"`{self.kind}` returns {part}, expected {expected}")
 
     def all_memory(self):
-        """The registers of what is read, and those of this file."""
+        """Return the registers that the file reads, and its own."""
         if missing := self.firsts.keys() - self.nexts:
             raise InputError(f"found `first_{min(missing)}` without `next_{min(missing)}`, expected both", self.file)
         own = tuple(Register(name, self.units[name], self.firsts[name], self.nexts[name]) for name in self.firsts)

@@ -1,5 +1,7 @@
-"""A controller that remembers: its state is updated once a step, of what its sender has observed; it sends by a window,
-or by a window and a rate."""
+"""Controllers with state, which they update once a step from their sender's observations.
+
+They send by a window, by a rate, or by both.
+"""
 
 import ast
 from collections.abc import Iterable, Iterator
@@ -9,7 +11,7 @@ from functools import cached_property
 from math import lcm
 
 from ccmatic.base import InputError, markup
-from ccmatic.compilers.exact import Program
+from ccmatic.compilers.exact import Lines, Program
 from ccmatic.compilers.formula import OpenStep, Step, forever
 from ccmatic.compilers.text import Text
 from ccmatic.contracts import FlowView
@@ -31,21 +33,23 @@ from ccmatic.language import (
 )
 from ccmatic.logic import Truth, every, implies, no, some
 
-#: What the name of one ends in that is begun anywhere.
+#: The suffix of a controller's name if it may begin in any state.
 _ANYWHERE = "_begun_anywhere"
 
 
 @dataclass(frozen=True)
 class Stateful:
-    """A controller with state that has been checked by `parse`.
+    """A controller with state that `parse` has checked.
 
-    parameters: the observations and constants that it reads, itself or for a belief. state: what it remembers, for
-    beliefs too (`Memory`).
-    update: a tree that ends in what each piece of state becomes. window, rate: trees of state; one of them is None
-    where nothing but the other limits what is sent.
+    It decides from the first step at which all its inputs have been observed. Before that, its state at each step is
+    any value that its declaration allows.
 
-    It decides from the first step at which all that it reads has been observed. Before that its state is, at each step
-    anew, anything that its declaration allows.
+    Attributes:
+        parameters: The observations and constants that it, or a belief of it, reads.
+        state: Its state, including that of beliefs (`Memory`).
+        update: A tree whose leaves are the next values of its state.
+        window: The tree of the window, or None if only the rate limits the sender.
+        rate: The tree of the rate, or None if only the window limits the sender.
     """
 
     name: str
@@ -63,13 +67,18 @@ class Stateful:
 
     @property
     def meaning(self):
-        """All that it does, to compare: that its name and its text do not change."""
+        """Its whole behaviour, for comparisons that ignore its name and its text."""
         return self.state, self.update, self.window, self.rate
 
     def laws(self, view: FlowView) -> Iterator[tuple[str, int, Truth]]:
-        """The laws of a sender that this controller decides for, as a model's: (law name, t, formula).
+        """Yield the laws of a sender with this controller, like a model's laws: (law name, t, formula).
 
-        view: of its flow, such as `contracts.FlowView`, with a window and with columns for this state."""
+        Args:
+            view: The view of its flow, such as `contracts.FlowView`, with a window and with columns for this state.
+
+        Raises:
+            InputError: An observation is missing at the end of the view, so that the controller never decides.
+        """
         decides, first = False, None
         program = self._program if view.numeric else None
         for t in range(view.horizon):
@@ -90,7 +99,7 @@ class Stateful:
             yield from forever(self, view, first)
 
     def _unseen(self, name, view):
-        """Why an observation is missing at the end of a view, in words: at most what two R_m tell is observed."""
+        """Return why an observation is missing at the end of a view. Any measurement is available within two R_m."""
         if view.horizon > 2 * view.R and self.observations[name].read(view, view.horizon - 1) is None:
             return f"`update` reads `{name}`, which this network does not measure; expected a network that does"
         return (
@@ -98,12 +107,15 @@ class Stateful:
         )
 
     def first_decision(self, view):
-        """The first step of a view at which it decides; None if it does at none, as where it has no state."""
+        """Return the first step of a view at which it decides.
+
+        Returns None if it never decides, such as without state.
+        """
         steps = (Step(self, view, t, None) for t in range(view.horizon))
         return next((step.t for step in steps if self._decides(step, False)), None)
 
     def begun_anywhere(self, names):
-        """The Stateful that does the same, but of whose state these may be anything at first."""
+        """Return the Stateful that does the same, but with any initial values for state of these names."""
         lines = self.source.encode().splitlines(keepends=True)
         for node in ast.parse(self.source).body[::-1]:
             if isinstance(node, ast.AnnAssign) and node.target.id in names:
@@ -115,11 +127,12 @@ class Stateful:
         return parse_stateful(b"".join(lines).decode(), name, self.file, self.observations | self.beliefs)
 
     def does_less_uninformed(self, view):
-        """The formula that its state becomes what it could not if fewer comparisons with a delay held.
+        """Return the formula that its state takes a value which fewer true comparisons with a delay would exclude.
 
-        That is at the first step at which it decides, or at the last of the view. Of a delay that is not known no
-        comparison holds, and what is so of a controller begun anywhere has to be so of any. Such a delay is one of
-        bytes from before the trace, which a controller that reads the delay of this step alone is told.
+        The formula is about the first step at which it decides, or the last of the view. A delay is unknown if its
+        bytes were sent before the trace. No comparison with an unknown delay holds. Any statement about a controller
+        that may begin in any state has to cover this case. For a controller that reads only the delay of the present
+        step, `before_trace` tells whether this is the case.
         """
         steps = dict.fromkeys((self.first_decision(view), view.horizon - 1))
         return some([self._does_less_uninformed(view, t) for t in steps])
@@ -131,14 +144,14 @@ class Stateful:
         return every(*becomes, fewer, self._is_before_trace(view, t))
 
     def _is_before_trace(self, view, t):
-        """That what is acknowledged was sent before the trace, if no delay of an earlier step is read."""
+        """Return the condition that acknowledged bytes are from before the trace; True if earlier delays are read."""
         few = {name for name, each in self.observations.items() if each.few}
         earlier = any(isinstance(leaf, Past) and leaf.name in few for leaf in leaves(self.update))
         reads_it = "before_trace" in self.parameters and not earlier
         return self.observations["before_trace"].read(view, t) if reads_it else True
 
     def tells_delays_apart(self, view, longest):
-        """Whether it does the same for all delays of `longest` steps or more: no comparison tells them apart."""
+        """Whether it treats all delays of `longest` steps or more alike: no comparison tells them apart."""
         if self.first_decision(view) is None:
             return True
         step = Step(self, view, view.horizon - 1, None)
@@ -150,8 +163,11 @@ class Stateful:
         return any(isinstance(node, Bounded) for node in nodes(self.update))
 
     def delay_parts(self) -> int | None:
-        """Into how many parts of R_m its comparisons divide delays: 8 of `delay > R_m / 8`, and 1 if they compare no
-        delay with a part of R_m; None for any part, as of `window * delay > 2 * MSS * R_m`."""
+        """Return the number of parts of R_m into which its comparisons divide delays.
+
+        It is 8 for `delay > R_m / 8`, and 1 if no comparison is with a part of R_m. It is None if any part can matter,
+        as in `window * delay > 2 * MSS * R_m`.
+        """
         few = {name for name, each in self.observations.items() if each.few}
         ends = [node.values for node in nodes(self.update) if isinstance(node, Remembered)]
         delays = {name for values in ends for name, tree in values.items() if few & _read(leaves_outside_tests(tree))}
@@ -160,8 +176,11 @@ class Stateful:
         return None if None in parts else lcm(*(part for part in parts if part))
 
     def followed(self, view):
-        """What it would remember where it observes what a view of numbers has: columns by name. Its own Python says so
-        from the step at which it decides; before that, and where it leaves a choice, they are the view's own state."""
+        """Return the controller's state, as columns by name, for the observations in a view of numbers.
+
+        Its own Python computes the state from the step at which it decides. Before that, and wherever the controller
+        leaves a choice, the state is taken from the view.
+        """
         state = {memory.name: list(view.state[memory.name]) for memory in self.state}
         own, program, decides = replace(view, state=state), self._program, False
         for t in range(view.horizon):
@@ -173,17 +192,37 @@ class Stateful:
                     state[name][t] = Fraction(next(iter(options)))
         return state
 
+    def lines_run(self, view: FlowView) -> list[dict[int, bool]]:
+        """Return which lines of its source ran at each step of an execution; see `Controller.lines_run`.
+
+        Before the first step at which it decides, only `send` runs.
+        """
+        lines = Lines()
+        program, every, decides = self._compiled(lines), [], False
+        for t in range(view.horizon):
+            lines.clear()
+            step = Step(self, view, t, program)
+            decides = self._decides(step, decides)
+            if decides:
+                program.outcome(step.arguments())
+            program.sends({**step.arguments(), **step.now})
+            every.append(dict(lines))
+        return every
+
     @cached_property
     def _program(self):
+        return self._compiled()
+
+    def _compiled(self, lines=None):
         names = tuple(memory.name for memory in self.state)
-        return Program(self.source, self.file or f"<{self.name}>", names, self.beliefs)
+        return Program(self.source, self.file or f"<{self.name}>", names, self.beliefs, lines)
 
     def dated(self):
-        """What it reads that tells where a trace begins."""
+        """Return the names that it reads and that reveal where a trace begins."""
         return [name for name in self.parameters if name in self.observations and self.observations[name].dated]
 
     def _decides(self, step, before):
-        """Whether it does at this step, by whether all that it reads has been observed."""
+        """Whether it decides at this step: whether all its inputs have been observed."""
         if not self.state or step.t == 0:
             return False
         unseen = step.unseen(self.update)
@@ -193,7 +232,7 @@ class Stateful:
         raise InputError(f"{problem}; expected to read it only later", self.file, getattr(unseen, "line", None))
 
     def pretty(self):
-        """The controller as mathematics for people: what it does once a step, then what it sends by."""
+        """Return the controller as mathematics for people: its update once a step, then what limits sending."""
         words = Text()
         lines = words.listing(self.update, words.became) if self.state else []
         for name, tree in self.sent().items():
@@ -201,7 +240,7 @@ class Stateful:
         return "\n".join([*lines, *words.definitions()])
 
     def sent(self):
-        """What it sends by, in the order of what `send` returns: trees by name, `window` and `rate`, or one of them."""
+        """Return the trees of `window` and `rate`, or of one of them, in the order in which `send` returns them."""
         both = {"window": self.window, "rate": self.rate}
         return {name: tree for name, tree in both.items() if tree is not None}
 
@@ -217,12 +256,12 @@ class Stateful:
 
 
 def _read(several: Iterable[Tree]) -> set[str]:
-    """The names among leaves."""
+    """Return the names among leaves."""
     return {leaf.name for leaf in several if isinstance(leaf, Name)}
 
 
 def _parts_of_round_trip(comparison: Comparison) -> int | None:
-    """As `Stateful.delay_parts`, of one comparison."""
+    """Return `Stateful.delay_parts` of a single comparison."""
     words, parts = Text(), [1]
     for side in (comparison.left, comparison.right):
         for monomial, coefficient in words.walk(side, True).items():
@@ -234,7 +273,7 @@ def _parts_of_round_trip(comparison: Comparison) -> int | None:
 
 
 def parse_stateful(source, name, file, observations):
-    """The Stateful that a source defines; InputError if none."""
+    """Return the Stateful that a source defines. Raises InputError if it defines none."""
     observed, beliefs = observations_and_beliefs(observations)
     beliefs = beliefs | observations_in(source, file)
     parts = read_stateful(source, observed, beliefs, file)

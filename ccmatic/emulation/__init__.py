@@ -1,19 +1,28 @@
-"""Real traffic over an emulated link.
+"""Send real traffic over an emulated link.
 
-Two network namespaces, one of senders and one of receivers, are joined by a program (emulator.c) that owns a TUN device
-in each. Packets towards the receivers pass a drop-tail bottleneck, then a box that holds them, in order, for jitter,
-then the whole of the propagation delay R_m. Packets towards the senders (acknowledgements) are passed on at once: they
-are never lost and never wait. So R_m is all after the bottleneck, and a round trip is what the log says of a packet:
-from arrival to release.
+The emulation joins two network namespaces, one of senders and one of receivers. A program (emulator.c) owns a TUN
+device in each. Packets towards the receivers pass three stages:
 
-Time 0 is when the first packet arrives. A packet arrives when the program reads it from its device; what the link
-decides of it follows from these instants and sizes in integer arithmetic, and is computed again, from the log, after
-each run. A run is valid if it replays, if the machine dropped nothing by itself, if packets were released in time (of
-all 99 % within a millisecond of the plan, where packets that are due together may take 5 µs each), if the least D of
-what happened is at most R_m + D, and if no sender that logs its beliefs believed what was false of the link.
+1. a drop-tail bottleneck;
+2. a box that holds them, in order, for the jitter;
+3. the whole propagation delay R_m.
 
-Bytes are those of IP packets, headers included and no link-layer framing, throughout: rates, buffers, positions in a
-schedule, utilisation.
+Packets towards the senders (acknowledgements) pass at once: they are never lost and never wait. So all of R_m comes
+after the bottleneck, and a packet's round trip is the log's time from its arrival to its release.
+
+Time 0 is the arrival of the first packet. A packet arrives when the program reads it from its device. The link's
+decisions follow from these instants and the sizes in integer arithmetic. They are computed again from the log after
+each run. A run is valid if
+
+- it replays;
+- the machine itself dropped no packet;
+- packets were released in time: 99 % of them within a millisecond of the plan, not counting 5 µs for each of the
+  packets that are due together;
+- the smallest D that explains the packet log is at most R_m + D;
+- every logged belief of a sender was true of the link.
+
+Bytes are those of IP packets throughout, with headers and without link-layer framing: in rates, buffers, positions in a
+schedule, and utilisation.
 """
 
 from ccmatic.emulation.flows import Commands, FlowRequest

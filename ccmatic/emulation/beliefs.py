@@ -1,7 +1,7 @@
-"""What senders believe at the end of each step, beside what the link was: a belief is true or false of it.
+"""The beliefs of senders at the end of each step, and whether they were true of the link.
 
-A sender counts its bytes in full packets of `packet` bytes, without what the kernel puts before them. So what the link
-has is counted in such, too, for packets as large as the link takes.
+A sender counts bytes in full packets of `packet` bytes, without the headers that the kernel adds. So the link's bytes
+are scaled by the ratio of this size and the link's largest packet.
 """
 
 from dataclasses import dataclass
@@ -15,14 +15,19 @@ from ccmatic.base import RATE, read_text
 from ccmatic.contracts import Buffer, RunningMax, is_bound
 from ccmatic.emulation.link import ENDLESS, SECOND
 
-#: A bound has converged when it says so much of what it says half of the time from then on.
+#: A bound has converged when it is within this factor of its median from then on.
 CLOSE = 0.9
 
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """The steps of a sender. columns: int64 arrays by name, as a log has them (docs/deploy.md), a value a step; and
-    `time`, when it was over, in ns of the run. log: the flows.Log that they are from."""
+    """The steps of a sender.
+
+    Attributes:
+        columns: int64 arrays by name, as a log has them (docs/reference/senders.md), one value per step. The column
+            `time` is the end of the step in ns of the run.
+        log: The flows.Log from which they were read.
+    """
 
     columns: dict
     log: object
@@ -32,8 +37,11 @@ class Steps:
 
     @cached_property
     def converged(self):
-        """When beliefs had converged: how many windows were over when all bounds on the link's rate had, and the time
-        then, in ns of the run. None if they had not in the first half."""
+        """The time at which beliefs had converged: (finished windows, time in ns of the run).
+
+        Beliefs have converged when all bounds on the link's rate have. The value is None if they did not converge in
+        the first half of the run.
+        """
         bounds = [belief for belief in self.log.model.beliefs if is_bound(belief) and belief.unit == RATE]
         for i in range(self.log.window, len(self) // 2 + 1, self.log.window):
             if all(self._has_converged(belief, i) for belief in bounds):
@@ -47,8 +55,11 @@ class Steps:
 
     @cached_property
     def outside(self):
-        """Return by how many packets each step but the last left the envelope of the sender: above 0 it sent more than
-        the most, below 0 less than the least. A step that the log lacks, or whose length changed, has 0."""
+        """By how many packets the sender left its envelope, for each step except the last.
+
+        A positive number is the excess over the highest allowed rate, a negative number the shortfall below the lowest.
+        The number is 0 for a step that the log lacks, or whose length changed.
+        """
         sent, time, length = (self.columns[name] for name in ("sent", "time", "step_ns"))
         regular = np.diff(time) == length[:-1]
         return np.array([self._off(i, int(sent[i + 1] - sent[i])) if regular[i] else 0.0 for i in range(len(regular))])
@@ -61,8 +72,10 @@ class Steps:
         return float(min(0, sent - low) + max(0, sent - high)) / packet
 
     def missing(self, end):
-        """For how long, in ns, the sender took no step: between two steps, and after the last until `end`, in ns of the
-        run. Of a sender that takes its steps by a clock."""
+        """Return the time, in ns, in which a sender that steps by a clock took no step.
+
+        The time counts between two steps, and from the last step to `end`, an instant in ns of the run.
+        """
         time, length = self.columns["time"], self.columns["step_ns"]
         if not len(time):
             return 0
@@ -70,9 +83,14 @@ class Steps:
         return int(between[between > 0].sum() + max(0, end - time[-1] - length[-1]))
 
     def false(self, link, packets, until):
-        """The beliefs that are false of a link at the end of steps that are over by `until`, in ns of the run, up to
-        which the link is the flow's alone and has one rate: (step, belief's name, Truth). packets: of the run's log,
-        those that were not lost."""
+        """Yield the false beliefs at the end of steps: (step, the belief's name, Truth).
+
+        Args:
+            link: The Link.
+            packets: The packets of the run's log that were not lost.
+            until: The end of the checked steps, in ns of the run. Until then, no other flow uses the link, and the link
+                has one rate.
+        """
         for i in np.flatnonzero((self.columns["time"] >= 0) & (self.columns["time"] <= until)):
             row = {name: int(column[i]) for name, column in self.columns.items()}
             truth = _truth(link, packets, row)
@@ -84,8 +102,13 @@ class Steps:
 
 @dataclass(frozen=True)
 class Truth:
-    """What a link is at an instant, as its sender counts: C in bytes per step; bytes of the buffer, None if infinite,
-    and in the queue."""
+    """The state of a link at an instant, in the sender's count.
+
+    Attributes:
+        C: The rate in bytes per step.
+        beta: The size of the buffer in bytes; None if it is infinite.
+        queue: The bytes in the queue.
+    """
 
     C: Fraction
     beta: Fraction | None
@@ -95,7 +118,10 @@ class Truth:
         return f"C was {float(self.C):.0f} bytes a step and {float(self.queue):.0f} bytes waited"
 
     def view(self, row, model):
-        """The same for the conditions of beliefs, as of the first step of an execution (contracts.NetworkView)."""
+        """Return the state in the form that the conditions of beliefs read.
+
+        It is the first step of an execution (contracts.NetworkView).
+        """
         return SimpleNamespace(
             C=self.C,
             beta=self.beta,
@@ -116,8 +142,10 @@ def _truth(link, packets, row):
 
 
 def _queue(size, packets, now):
-    """Bytes that wait, the packet that is being served left out: senders believe of a fluid. So are packets of another
-    size, of which the sender does not know: handshakes."""
+    """Return the waiting bytes, except the packet in service, because the sender's model is a fluid.
+
+    Packets of another size, such as handshakes, do not count either, because the sender does not know of them.
+    """
     arrived = np.searchsorted(packets["arrival"], now, side="right")
     waiting = packets[np.searchsorted(packets["admitted"], now, side="right") : arrived]
     return Fraction(int(waiting["size"][1:][waiting["size"][1:] == size].sum()))
@@ -130,10 +158,17 @@ def _is_true(belief, view):
 
 
 def read_steps(log, origin):
-    """Read the Steps of a flows.Log; None if its sender ended before its first step.
+    """Read the Steps of a flows.Log.
 
-    origin: the time 0 of the run, in ns by the clock of the log. An incomplete last line, which the sender was writing
-    when it ended, is left out."""
+    An incomplete last line, which the sender was writing when it ended, is left out.
+
+    Args:
+        log: The flows.Log.
+        origin: Time 0 of the run, in ns by the clock of the log.
+
+    Returns:
+        The Steps; None if the sender ended before its first step.
+    """
     text = read_text(log.file) if log.file.exists() else ""
     head, *lines = text.split("\n")[:-1] or [""]
     if not head:

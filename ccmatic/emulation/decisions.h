@@ -1,7 +1,8 @@
-/* What an emulated link decides of each packet, in integers only, from the instant at which the packet came.
+/* An emulated link's decision on each packet, from the instant of the packet's arrival, in integers only.
  *
- * emulator.c decides by this while it runs, replay.c decides again from its log. LINK is the packets.h of the model whose
- * links are emulated. The configuration is in the order of read_config, as link.py writes it. */
+ * emulator.c decides by this file while it runs. replay.c decides again from the log. LINK is the packets.h of the
+ * model whose links are emulated. The configuration has the order of read_config, as link.py writes it.
+ */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -28,18 +29,18 @@ static void die(const char *format, ...)
 
 enum pattern { NONE, UNIFORM, AGGREGATION, OWN };
 
-/* A point of the curves of a schedule, in bytes, and how they go on from there: by `admitting` and `serving` bytes in
+/* A point of the curves of a schedule, in bytes, and their growth from there: by `admitting` and `serving` bytes in
  * `length` ns. */
 struct point { int64_t time, admitted, served, length, admitting, serving; };
 
-/* A box of a flow's own: what is let through at an instant of its period is released at another. */
+/* A point of a flow's own box: it releases a packet admitted at one instant of its period at another. */
 struct hold { int64_t let, released; };
 
 static struct config {
     int64_t duration, buffer, propagation, jitter, pattern, port, rates_count, points_count;
-    int64_t opportunities_count, opportunity; /* bytes that one carries */
-    int64_t flows_count, *propagations; /* of flows that have one of their own */
-    int64_t period, boxes_count; /* of boxes of flows' own */
+    int64_t opportunities_count, opportunity; /* the bytes of one opportunity */
+    int64_t flows_count, *propagations; /* for flows with their own propagation */
+    int64_t period, boxes_count; /* for the flows' own boxes */
     uint64_t seed;
     struct link_rate *rates;
     struct point *points;
@@ -103,10 +104,13 @@ static void read_config(void)
     config.points[config.points_count].time = NEVER;
     for (int i = 0; i < config.opportunities_count; i++) config.opportunities[i] = number();
     read_boxes();
+#ifndef LINK_AT_ONCE
+    die("its link does not decide on a packet when the packet arrives");
+#endif
     link_init(&bottleneck, &(struct link_parameters){.rates = config.rates, .period = 8 * SECOND, .buffer = config.buffer});
 }
 
-/* ---- what the link decides: in integers only ---- */
+/* ---- the link's decisions: in integers only ---- */
 
 struct decision { int lost; int64_t admitted, planned; };
 
@@ -119,7 +123,8 @@ static uint64_t below(uint64_t bound)
     return (unsigned __int128)(z ^ (z >> 31)) * bound >> 64;
 }
 
-/* When the box of a flow lets go what was admitted: between two points in proportion, after the last from the first. */
+/* Return when a flow's own box releases a packet: in proportion between two points, and after the last point from
+ * the first again. */
 static int64_t release_of_own(int64_t admitted, int flow)
 {
     if (flow < 0 || flow >= config.boxes_count) return admitted;
@@ -130,7 +135,7 @@ static int64_t release_of_own(int64_t admitted, int flow)
     return admitted - within + hold->released + (int64_t)(gain * (within - hold->let) / (hold[1].let - hold->let));
 }
 
-/* When a packet that was admitted is let go, before propagation. */
+/* Return when the box releases an admitted packet, before propagation. */
 static int64_t release_of(int64_t admitted, int flow)
 {
     static int64_t last;
@@ -140,7 +145,7 @@ static int64_t release_of(int64_t admitted, int flow)
         wish += below(config.jitter + 1);
         if (wish > last) last = wish;
         return last;
-    case AGGREGATION: /* the end of a batch: of all that is admitted since the end of the one before */
+    case AGGREGATION: /* the end of a batch, which holds all packets admitted since the batch before */
         while (last < admitted) last += 1 + below(config.jitter);
         return last;
     case OWN:
@@ -159,7 +164,7 @@ static struct decision by_link(int64_t now, int64_t size, int flow)
     return (struct decision){0, outcome.admitted, release_of(outcome.admitted, flow)};
 }
 
-/* When the opportunity of that number, from 1 on, is; after the last they begin again. */
+/* Return the time of the n-th delivery opportunity (n starts at 1). After the last one the opportunities repeat. */
 static int64_t instant(int64_t n)
 {
     int64_t count = config.opportunities_count, cycle = (n - 1) / count;
@@ -168,7 +173,7 @@ static int64_t instant(int64_t n)
 
 static struct decision by_opportunities(int64_t now, int64_t size, int flow)
 {
-    static int64_t passed, taken; /* bytes that the opportunities carry which are over or which accepted packets take */
+    static int64_t passed, taken; /* bytes, of past opportunities and up to the last accepted packet */
     while (instant(passed + 1) <= now) passed++;
     int64_t over = passed * config.opportunity;
     if (taken < over) taken = over;
@@ -178,7 +183,8 @@ static struct decision by_opportunities(int64_t now, int64_t size, int flow)
     return (struct decision){0, admitted, release_of(admitted, flow)};
 }
 
-/* The first whole ns at which a curve that starts at `value` and grows by `gain` in `length` ns reaches `position`. */
+/* Return the first whole ns at which a curve reaches `position`. It starts at `value` and grows by `gain` in
+ * `length` ns. */
 static int64_t reached(const struct point *p, int64_t value, int64_t gain, int64_t position)
 {
     if (position <= value) return p->time;

@@ -1,15 +1,15 @@
-/* A link between two TUN devices: a drop-tail bottleneck on a virtual clock, or at opportunities, then a box that holds
- * packets, in order.
+/* A link between two TUN devices: a drop-tail bottleneck that follows a virtual clock or opportunities, then a box
+ * that holds packets, in order.
  *
  * usage: emulator SENDERS RECEIVERS DEVICE LOG < configuration
  *
  * SENDERS and RECEIVERS are named network namespaces, each with a TUN device DEVICE. The configuration is that of
- * decisions.h. "ready" is printed once packets are read. Time 0 is when the first packet arrives, and printed then, in ns
- * of the monotonic clock. After `duration` the log is written and a line printed: whether it ran in real time, seconds of
- * processor time, and packets that the devices dropped.
+ * decisions.h. The program prints "ready" once it reads packets. Time 0 is the arrival of the first packet; the
+ * program then prints it, in ns of the monotonic clock. After `duration` it writes the log and prints a line:
+ * whether it ran in real time, seconds of processor time, and the packets that the devices dropped.
  *
- * Every decision is made in integers from the instant at which a packet was read, so that the log replays exactly
- * (replay.c does it again). What happens in real time, the release, is logged beside its plan.
+ * Every decision is made in integers from the instant at which the program read the packet. So the log replays
+ * exactly (replay.c does this). The release happens in real time, and is logged with its plan.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -29,17 +29,17 @@
 
 #include "decisions.h"
 
-#define LARGEST 65535          /* bytes of a packet */
-#define RECORDS (1 << 28)      /* room in the log, reserved and not used */
-#define HELD (INT64_C(1) << 30) /* bytes in flight, at most */
-#define SPIN 12000             /* ns before a release from which on nothing sleeps: what a wake-up takes */
+#define LARGEST 65535          /* the most bytes in a packet */
+#define RECORDS (1 << 28)      /* the room of the log; unused room takes no memory */
+#define HELD (INT64_C(1) << 30) /* the most bytes in flight */
+#define SPIN 12000             /* nothing sleeps in these ns before a release, because a wake-up takes this long */
 
 /* ---- packets ---- */
 
 struct record {
     int64_t arrival, admitted, planned, released; /* ns; -1: never */
     int32_t size;
-    int16_t flow; /* -1: of none */
+    int16_t flow; /* -1: no flow */
     int16_t lost;
 };
 
@@ -50,13 +50,14 @@ struct packet {
     unsigned char bytes[];
 };
 
-/* Packets in the order in which they are to be released: of one flow, or of all that have no propagation of their own. */
+/* Packets in the order of their release: those of one flow, or of all flows without a propagation delay of their
+ * own. */
 struct queue { struct packet *first, **last; };
 
 static struct record *records;
 static int64_t records_count, held;
-static struct queue *queues; /* one a flow that has, and a last one */
-static int64_t origin; /* of time: on the monotonic clock, when the first packet arrived */
+static struct queue *queues; /* one per flow with its own propagation, and a last one */
+static int64_t origin; /* time 0 on the monotonic clock: when the first packet arrived */
 
 static int64_t monotonic(void)
 {
@@ -86,7 +87,7 @@ static struct queue *queue_of(int flow)
     return &queues[flow >= 0 && flow < config.flows_count ? flow : config.flows_count];
 }
 
-/* That whose first packet is to be released first; one that is empty if all are. */
+/* Return the queue whose first packet is released first; an empty one if all are empty. */
 static struct queue *next_queue(void)
 {
     struct queue *next = queues;
@@ -138,7 +139,7 @@ static void release(struct queue *queue, int receivers)
     free(packet);
 }
 
-/* The bytes of a packet that waits at a device, 0 if none does. */
+/* Read a waiting packet from a device, and return its size; 0 if no packet waits. */
 static int next_packet(int device, unsigned char *bytes)
 {
     int size = read(device, bytes, LARGEST);
@@ -151,8 +152,8 @@ static int due(const struct queue *queue, int64_t now)
     return queue->first && queue->first->record->planned <= now;
 }
 
-/* Packets both ways until the duration is over. Towards the senders they are passed on at once, but after what is due:
- * a batch to the receivers is not held up by what its acknowledgements set off. */
+/* Pass packets both ways until the duration is over. Packets towards the senders pass at once, but after the due
+ * ones: so the acknowledgements of a batch do not delay the rest of the batch. */
 static void run(int senders, int receivers)
 {
     static unsigned char bytes[LARGEST];
@@ -197,7 +198,7 @@ static int open_device(const char *namespace, const char *name)
     return device;
 }
 
-/* Packets that a device of the namespace entered last has dropped, either way. */
+/* Return how many packets a device of the namespace entered last has dropped, in both directions. */
 static long dropped(const char *name)
 {
     char line[512], *counters;

@@ -1,6 +1,10 @@
-"""Flows of what is exported: `udp:CONTROLLER.py` in user space, `bpf:CONTROLLER.py` in the kernel,
-`guard:ENVELOPE.py:NAME`, a congestion control of the kernel's within an envelope, and
-`policy:FILE`, which is `udp:FILE`."""
+"""Flows of exported controllers.
+
+- `udp:CONTROLLER.py` runs in user space.
+- `bpf:CONTROLLER.py` runs in the kernel.
+- `guard:ENVELOPE.py:NAME` is a congestion control of the kernel within an envelope.
+- `policy:FILE` is another name for `udp:FILE`.
+"""
 
 import subprocess
 from contextlib import contextmanager
@@ -19,8 +23,10 @@ _BTF = Path("/sys/kernel/btf/vmlinux")
 class Udp:
     """A controller, or a trained policy, that sends over UDP.
 
-    On a schedule a controller takes the schedule's steps and beliefs, first sends its queue, and no belief times out
-    before the end. One that remembers takes the steps of holds, and what they say that it remembers at first."""
+    On a schedule, a controller takes its steps and initial beliefs from the schedule. It first sends the schedule's
+    queue, and no belief times out before the end. A controller with state takes its steps and its first state from the
+    holds file.
+    """
 
     def __init__(self, controller):
         trained = Path(controller).suffix == ".json"
@@ -28,10 +34,10 @@ class Udp:
 
     @contextmanager
     def prepare(self, context):
-        """As `flows` says."""
+        """Build the sender and yield its Commands, as `flows` describes."""
         schedule, export = context.link.schedule, self.export
         if schedule and export.remembers:
-            raise InputError(f"{export.name} remembers, and a schedule says nothing of that; expected a link")
+            raise InputError(f"{export.name} has state, which a schedule does not give; expected a link")
         log = context.folder / f"udp-{context.port}.csv"
         options = ["--packet", context.link.mtu, "--duration", context.seconds + 60, "--log", log]
         if schedule:
@@ -40,8 +46,8 @@ class Udp:
             beliefs = {name: value for name, value in schedule.beliefs.items() if name in names}
             options += ["--step", schedule.step, "--queue", schedule.queue, *_begins_with(beliefs)]
         if context.link.holds and export.remembers:
-            options += _remembered(export, context.link.holds, context.number)
-        sender, receiver = build_udp(_written(export, "udp", context))
+            options += _state_options(export, context.link.holds, context.number)
+        sender, receiver = build_udp(_write(export, "udp", context))
         yield flows.Commands(
             [receiver, context.port],
             [sender, *options, context.address, context.port],
@@ -49,8 +55,8 @@ class Udp:
         )
 
 
-def _remembered(export, holds, number):
-    """The steps of a flow's sender, and what it remembers at first."""
+def _state_options(export, holds, number):
+    """Return the options for the steps of a flow's sender, and for its first state."""
     given = holds.state[number] if number < len(holds.state) else {}
     return ["--step", holds.step // export.model.R, *_begins_with(export.kept(given))]
 
@@ -60,23 +66,26 @@ def _begins_with(values):
 
 
 class Bpf:
-    """A controller that the kernel runs. It is registered, for the whole machine, as long as its flow runs, under a
-    name of the flow's own, so that flows never run one another's code."""
+    """A controller that the kernel runs.
+
+    It is registered for the whole machine while its flow runs. Its name is unique to the flow, so flows never run one
+    another's code.
+    """
 
     def __init__(self, controller):
         self.export = exporting.make(controller)
 
     @contextmanager
     def prepare(self, context):
-        """As `flows` says."""
+        """Register the controller and yield the flow's Commands, as `flows` describes."""
         if not _BTF.exists():
             raise InputError("this kernel has no BTF; expected one built with CONFIG_DEBUG_INFO_BTF")
-        folder, name = _written(self.export, "bpf", context), exporting.kernel_name(self.export.name, _place(context))
+        folder, name = _write(self.export, "bpf", context), exporting.kernel_name(self.export.name, _place(context))
         log = folder / "log.csv"
         command = [*reversed(build_bpf(folder, name)), log]
         with machine.Process(f"the loader of {name}", command, context.folder) as loader:
             loader.wait_until_ready()
-            # No bursts of segments: each is paced by itself.
+            # Prevent bursts, so that the kernel paces each segment by itself.
             device = ["ip", "-n", context.senders, "link", "set", machine.DEVICE]
             subprocess.run([*device, "gso_max_segs", "1"], check=True)
             with flows.Kernel(name).prepare(context) as commands:
@@ -84,7 +93,7 @@ class Bpf:
 
 
 class Guard(Bpf):
-    """What the kernel runs within an envelope: of the kernel's own, by name."""
+    """A congestion control of the kernel, by name, within an envelope."""
 
     def __init__(self, argument):
         envelope, _, around = argument.rpartition(":")
@@ -97,7 +106,7 @@ class Guard(Bpf):
 
 
 def _log(export, file):
-    """The flows.Log of beliefs, None of a controller that has none."""
+    """Return the flows.Log of beliefs; None for a controller without beliefs."""
     if export.remembers:
         return None
     return flows.Log(file, export.model, export.horizon - 1, export.controller if export.is_envelope else None)
@@ -107,7 +116,7 @@ def _place(context):
     return f"{context.folder}:{context.port}"
 
 
-def _written(export, target, context):
+def _write(export, target, context):
     folder = context.folder / f"{target}-{context.port}"
     exporting.write(export, target, folder)
     return folder

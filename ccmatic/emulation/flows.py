@@ -1,8 +1,9 @@
-"""Flows: who sends over an emulated link.
+"""Flows: the senders over an emulated link.
 
-A flow is asked for as KIND or KIND:ARGUMENT. Any kernel's congestion control is a KIND; others are in `kinds.KINDS`,
-each a class made from the text after the colon, with a method `prepare(context)` that is a context manager: it makes
-what the flow needs on the machine, gives Commands, and takes it all away again.
+A flow is requested as KIND or KIND:ARGUMENT. Every congestion control of the kernel is a KIND. The other kinds are in
+`kinds.KINDS`. Each is a class, and the text after the colon is the argument of its constructor. The method
+`prepare(context)` is a context manager: it makes what the flow needs on the machine, yields Commands, and removes
+everything again.
 """
 
 import shutil
@@ -21,10 +22,14 @@ AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
 @dataclass(frozen=True)
 class FlowRequest:
-    """A flow that is asked for.
+    """A requested flow.
 
-    name: as it was written. flow: what has `prepare`. start, stop: in ns of the run, from when until when it sends;
-    to the end if `stop` is None. rtt: its R_m in ns, None if it is the link's.
+    Attributes:
+        name: The text of the request.
+        flow: The object with `prepare`.
+        start: When it starts to send, in ns of the run.
+        stop: When it stops, in ns of the run; None if it stops at the end.
+        rtt: Its R_m in ns; None for the link's R_m.
     """
 
     name: str
@@ -38,12 +43,15 @@ class FlowRequest:
 class Context:
     """Where a flow runs.
 
-    address, port: of its receiver; packets are its own by the port to which they go, over TCP or UDP.
-    number: of the flow, from 0.
-    senders, receivers: the names of the network namespaces (`ip netns exec NAME …`).
-    folder:  for files, gone after the run.
-    seconds: how long the link is emulated, from the first packet on. Commands need not end by themselves.
-    link:    a Link.
+    Attributes:
+        address: The address of its receiver.
+        port: The port of its receiver. TCP or UDP packets to this port are the flow's.
+        number: The number of the flow, from 0.
+        senders: The name of the senders' network namespace (`ip netns exec NAME …`).
+        receivers: The name of the receivers' network namespace.
+        folder: A folder for files, removed after the run.
+        seconds: How long the link is emulated, from the first packet on. Commands need not end by themselves.
+        link: The Link.
     """
 
     address: str
@@ -58,8 +66,14 @@ class Context:
 
 @dataclass(frozen=True)
 class Log:
-    """Where a sender logs its steps, as CSV (docs/deploy.md); the model whose beliefs it forms, and the steps of a
-    window, at whose end they time out; the envelope that it is to keep to, if it guards something."""
+    """A sender's log of its steps.
+
+    Attributes:
+        file: The CSV file (docs/reference/senders.md).
+        model: The model whose beliefs the sender forms.
+        window: The number of steps in a window. Beliefs time out at the end of a window.
+        envelope: The envelope that the sender has to obey, or None.
+    """
 
     file: Path
     model: Model
@@ -69,10 +83,17 @@ class Log:
 
 @dataclass(frozen=True)
 class Commands:
-    """Commands, as lists of words, that run in the namespace of receivers and in that of senders until they are killed.
-    The receiver's prints a line once it may be sent to; only then does the sender's start. If either ends early, the
-    last line of its standard error says why. congestion_control: what the kernel is to run for it, None if it is not
-    TCP. log: None if the sender keeps none."""
+    """The commands of a flow, as lists of words, which run until they are killed.
+
+    The receiver prints a line once it is ready. Only then does the sender start. If a command ends early, the last line
+    of its standard error is the reason.
+
+    Attributes:
+        receiver: The command in the namespace of receivers.
+        sender: The command in the namespace of senders.
+        congestion_control: The congestion control that the kernel should run for the flow; None if the flow is not TCP.
+        log: The sender's Log; None if it keeps none.
+    """
 
     receiver: list
     sender: list
@@ -81,14 +102,14 @@ class Commands:
 
 
 class Kernel:
-    """A TCP flow of iperf3's with a congestion control of the kernel's, by its name."""
+    """A TCP flow of iperf3 with a congestion control of the kernel, by name."""
 
     def __init__(self, name):
         self.name = name
 
     @contextmanager
     def prepare(self, context):
-        """As the module says."""
+        """Yield the flow's Commands, as the module describes."""
         if not shutil.which("iperf3"):
             raise InputError("a TCP flow needs `iperf3`; install iperf3")
         place = ["--port", context.port, "--forceflush"]
@@ -98,12 +119,12 @@ class Kernel:
 
 
 def available():
-    """The names of the congestion controls that the kernel has now."""
+    """Return the names of the congestion controls that the kernel has loaded."""
     return AVAILABLE.read_text().split() if AVAILABLE.exists() else []
 
 
 def in_kernel(name):
-    """Whether the kernel has a congestion control of this name, or loads one."""
+    """Return whether the kernel has a congestion control of this name, or can load one."""
     try:
         with socket.socket() as trial:
             trial.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())

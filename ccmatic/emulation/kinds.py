@@ -1,4 +1,4 @@
-"""Every kind of flow by its name: a table, to which other packages add as entry points in the group `ccmatic.flows`."""
+"""The table of all kinds of flows, by name. Other packages add kinds as entry points in the group `ccmatic.flows`."""
 
 import re
 
@@ -7,28 +7,39 @@ from ccmatic.emulation.exported import Bpf, Guard, Udp
 from ccmatic.emulation.flows import FlowRequest, Kernel, available, in_kernel
 from ccmatic.emulation.link import SECOND, nanoseconds
 
-#: Those that are no congestion control of the kernel's; `policy` is another name for `udp`.
+#: The kinds that are no congestion control of the kernel. `policy` is another name for `udp`.
 KINDS = {"udp": Udp, "bpf": Bpf, "guard": Guard, "policy": Udp}
 
 
-#: FLOW, FLOW@START or FLOW@START-STOP, and then maybe ,rtt=R_m.
+#: FLOW, FLOW@START or FLOW@START-STOP, optionally followed by ,rtt=R_m.
 _REQUEST = re.compile(r"(?P<flow>[^@]+?)(?:@(?P<start>[^@,-]+)(?:-(?P<stop>[^@,-]+))?)?(?:,rtt=(?P<rtt>[^@,]+))?")
 
 
 def timetable(texts, seconds):
-    """The flows.FlowRequest of each text, for a run of so many seconds. Raises InputError."""
+    """Return the flows.FlowRequests of texts.
+
+    Args:
+        texts: Requests, as `request` reads them.
+        seconds: The length of the run.
+
+    Raises:
+        InputError: A text cannot be read, a flow lasts longer than the run, or no flow starts at 0.
+    """
     flows = [request(text) for text in texts]
     for flow in flows:
         if max(flow.start + 1, flow.stop or 0) > seconds * SECOND:
-            raise InputError(f"the flow '{flow.name}' goes on after the run, which lasts {seconds:g} s")
+            raise InputError(f"the flow '{flow.name}' lasts longer than the run of {seconds:g} s")
     if flows and min(flow.start for flow in flows) > 0:
-        raise InputError("no flow is there at first; expected one from 0 on, when the first packet is sent")
+        raise InputError("no flow starts at 0 s; expected one that sends the first packet")
     return flows
 
 
 def request(text):
-    """Return the FlowRequest of a text such as `cubic`, `cubic@10s-30s` or `udp:cc_qdel@10s,rtt=80ms`. Raises
-    InputError."""
+    """Return the FlowRequest of a text such as `cubic`, `cubic@10s-30s` or `udp:cc_qdel@10s,rtt=80ms`.
+
+    Raises:
+        InputError: The text cannot be read, or this machine has no such flow.
+    """
     match = _REQUEST.fullmatch(text)
     if not match:
         raise InputError(f"cannot read the flow '{text}'; expected such as cubic, cubic@10s-30s or cubic@10s,rtt=80ms")
@@ -40,7 +51,11 @@ def request(text):
 
 
 def flow(text):
-    """The flow of a text KIND or KIND:ARGUMENT. Raises InputError."""
+    """Return the flow of a text KIND or KIND:ARGUMENT.
+
+    Raises:
+        InputError: There is no such kind, or its argument is wrong.
+    """
     kind, colon, argument = text.partition(":")
     if kind in KINDS:
         return KINDS[kind](argument)
@@ -57,5 +72,5 @@ def flow(text):
 
 
 def is_flow(text):
-    """Whether a flow is meant, rather than a controller."""
+    """Return whether a text names a flow, rather than a controller."""
     return text.partition(":")[0] in KINDS or (not definitions.is_controller(text) and in_kernel(text))

@@ -1,22 +1,24 @@
-"""What an emulated link is to do, exactly: in whole nanoseconds, bytes, and bits per second."""
+"""The exact behaviour of an emulated link: in whole nanoseconds, bytes, and bits per second."""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import floor
 
 from ccmatic.base import InputError, quantities, suggest
+from ccmatic.contracts import Model
 from ccmatic.trace_export import OPPORTUNITY, Holds, Opportunities, Schedule
 
 SECOND, MS = 10**9, 10**6
 
-#: Bytes of the largest packet, unless a schedule says otherwise, and of a buffer that never fills.
+#: The bytes of the largest packet, unless a schedule overrides it, and of a buffer that never fills.
 MTU, ENDLESS = 1500, 2**61
 
-#: How packets are held, after the bottleneck and in order. `uniform`: each for a random part of D. `aggregation`: until
-#: the end of the batch in which they leave the bottleneck; a batch lasts for a random part of D (Appendix H of the
-#: paper: batches of C·agg_delay bytes, agg_delay uniform in [0, D)).
+#: How the box holds packets, after the bottleneck and in order. `uniform`: each for a random part of D. `aggregation`:
+#: until the end of the batch in which they leave the bottleneck. A batch lasts for a random part of D (Appendix H of
+#: the paper: batches of C·agg_delay bytes, agg_delay uniform in [0, D)).
 PATTERNS = ("none", "uniform", "aggregation")
 
-#: Each flow's packets are held in a box of its own, as Holds say.
+#: The pattern in which each flow has a box of its own, described by Holds.
 OWN = "own"
 
 
@@ -24,16 +26,20 @@ OWN = "own"
 class Link:
     """A link from senders to receivers.
 
-    rates:   of the bottleneck, (from when on in ns, bits per second), the first from 0 on.
-    rtt:     R_m in ns, above 0; with a schedule its step, and nothing is delayed by it.
-    buffer:  β, bytes that may be accepted and not yet admitted; ENDLESS if infinite. Admitted is what the bottleneck
-             has served by a virtual clock, byte by byte; of a packet that is being served the rest still waits.
-    jitter:  D in ns, 0 if the pattern is `none`.
-    pattern: one of PATTERNS, or OWN. seed: of its choices.
-    holds:   Holds, where the pattern is OWN, or None.
-    schedule: a Schedule that says what is admitted and what is released when, or None.
-    opportunities: Opportunities that say when the bottleneck serves, or None; rates are then their mean.
-    rtts:    R_m of each flow, in ns, by its number; of further ones, and of all if it is empty, `rtt`.
+    Attributes:
+        rates: The rates of the bottleneck: (start in ns, bits per second). The first one starts at 0.
+        rtt: R_m in ns, above 0. With a schedule it is the schedule's step and delays nothing.
+        buffer: β, the bytes that the link may have accepted but not yet admitted; ENDLESS if infinite. By a virtual
+            clock, the bottleneck serves a packet byte by byte, and admits a byte when it has served it. So the rest of
+            a packet in service still waits.
+        jitter: D in ns; 0 if the pattern is `none`.
+        pattern: One of PATTERNS, or OWN.
+        seed: The seed of the pattern's choices.
+        schedule: The Schedule of all admissions and releases, or None.
+        opportunities: The Opportunities at which the bottleneck serves, or None. Then `rates` has their mean.
+        rtts: R_m of each flow in ns, by the flow's number. Flows beyond the end of this tuple have `rtt`.
+        holds: The Holds if the pattern is OWN, else None.
+        model: The Model whose packets.h is the bottleneck; None for the model of the default links.
     """
 
     rates: tuple
@@ -46,28 +52,34 @@ class Link:
     opportunities: Opportunities | None = None
     rtts: tuple = ()
     holds: Holds | None = None
+    model: Model | None = None
 
     def rtt_of(self, flow):
-        """R_m of a flow, by its number, -1 for packets of none; in ns."""
+        """Return R_m of a flow in ns. The number -1 stands for packets of no flow."""
         return self.rtts[flow] if 0 <= flow < len(self.rtts) else self.rtt
 
     def propagation(self, flow=-1):
-        """Of a flow's packets, in ns, from the box that holds packets to the receivers."""
+        """Return the delay of a flow's packets from the box that holds them to the receivers, in ns."""
         return 0 if self.schedule else self.rtt_of(flow)
 
     @property
+    def store(self):
+        """The noun for `buffer`."""
+        return (self.model or Model).store
+
+    @property
     def mtu(self):
-        """Bytes of the largest packet."""
+        """The bytes of the largest packet."""
         plan = self.schedule or self.holds
         return plan.packet if plan else MTU
 
     @property
     def bdp(self):
-        """C·R_m in bytes, at the first rate; a Fraction."""
+        """C·R_m in bytes at the first rate; a Fraction."""
         return Fraction(self.rates[0][1] * self.rtt, 8 * SECOND)
 
     def capacity(self, start, end):
-        """What the bottleneck may serve after the one and by the other of two instants in ns, in bits · 10^-9."""
+        """Return how much the bottleneck can serve after `start` and by `end`, both in ns, in bits · 10^-9."""
         if self.opportunities:
             count = self.opportunities.by(end // MS) - self.opportunities.by(start // MS)
             return count * OPPORTUNITY * 8 * SECOND
@@ -75,7 +87,12 @@ class Link:
         return sum((later - now) * bits for now, later, (_, bits) in zip(edges, edges[1:], self.rates, strict=False))
 
     def configuration(self, duration, port):
-        """What the emulator reads: a run of `duration` ns, flows told apart by their ports, `port` and up."""
+        """Return the emulator's configuration for a run.
+
+        Args:
+            duration: The length of the run in ns.
+            port: The port of the first flow. The ports of flows are consecutive.
+        """
         points = self.schedule.segments(self.rates[0][1]) if self.schedule else ()
         instants = [ms * MS for ms in self.opportunities.milliseconds] if self.opportunities else ()
         boxes = self.holds.boxes if self.holds else ()
@@ -89,19 +106,44 @@ class Link:
         return "\n".join(map(str, numbers)) + "\n"
 
 
-def of_texts(rate, rtt, buffer, jitter=None, pattern=None, changes=(), seed=0):
-    """A Link from quantities as people write them. changes: "5s=48mbit", in order. Raises InputError."""
+def of_texts(rate, rtt, buffer, jitter=None, pattern=None, changes=(), seed=0, model=None):
+    """Return a Link from quantities as people write them.
+
+    Args:
+        rate: The first rate, such as `48mbit`.
+        rtt: R_m, such as `40ms`.
+        buffer: β, such as `2bdp`, or `infinite`.
+        jitter: D, such as `10ms`; None for no jitter.
+        pattern: One of PATTERNS; `aggregation` by default.
+        changes: Later rates, such as `5s=48mbit`, in order of time.
+        seed: The seed of the pattern's choices.
+        model: The Model of the bottleneck, or None.
+
+    Raises:
+        InputError: A quantity cannot be read, or they contradict one another.
+    """
     rates = [(0, _bits(rate)), *map(_change, changes)]
     for (before, _), (time, _), change in zip(rates, rates[1:], changes, strict=False):
         if time <= before:
             raise InputError(f"a change '{change}'; expected later than 0 and than the change before it")
-    link = Link(tuple(rates), nanoseconds(rtt, "rtt"), 0, *_jitter(jitter, pattern, rtt), seed)
+    link = Link(tuple(rates), nanoseconds(rtt, "rtt"), 0, *_jitter(jitter, pattern, rtt), seed, model=model)
     return _with_buffer(link, buffer)
 
 
 def of_opportunities(file, rtt, buffer="infinite", jitter=None, pattern=None, seed=0):
-    """The Link of a link trace of mahimahi, with quantities as in `of_texts`; a BDP is of the mean rate. Raises
-    InputError."""
+    """Return the Link of a mahimahi link trace. The trace's mean rate determines the BDP.
+
+    Args:
+        file: The link trace.
+        rtt: See `of_texts`.
+        buffer: See `of_texts`.
+        jitter: See `of_texts`.
+        pattern: See `of_texts`.
+        seed: See `of_texts`.
+
+    Raises:
+        InputError: The file is no link trace, or a quantity cannot be read.
+    """
     opportunities = Opportunities.load(file)
     bits = opportunities.by(opportunities.period) * OPPORTUNITY * 8 * 1000 // opportunities.period
     bound = _jitter(jitter, pattern, rtt)
@@ -110,12 +152,21 @@ def of_opportunities(file, rtt, buffer="infinite", jitter=None, pattern=None, se
 
 
 def _with_buffer(link, text):
-    size = ENDLESS if text == "infinite" else quantities.size(text, link.bdp)
-    return replace(link, buffer=_fitting(size, link.mtu))
+    if text == "infinite" and link.store == Model.store:
+        return replace(link, buffer=ENDLESS)
+    size = quantities.size(text, link.bdp)
+    if size.denominator != 1 and quantities.in_unit(text, "bdp") is None:
+        problem = f"the {link.store} '{text}' is {float(size):g} bytes"
+        raise InputError(f"{problem}; expected a whole number of bytes, or bdp")
+    return replace(link, buffer=_fitting(floor(size), link.mtu, link.store))
 
 
 def of_schedule(file):
-    """The Link of a schedule file. Raises InputError."""
+    """Return the Link of a schedule file.
+
+    Raises:
+        InputError: The file is no schedule.
+    """
     schedule = Schedule.load(file)
     bits = _whole(schedule.rate * 8, "rate", "bits per second")
     buffer = ENDLESS if schedule.buffer is None else schedule.buffer
@@ -123,7 +174,11 @@ def of_schedule(file):
 
 
 def of_holds(file):
-    """The Link of a file of holds, on which each flow that has a box has its R_m. Raises InputError."""
+    """Return the Link of a holds file. Every flow with a separate box has the file's R_m.
+
+    Raises:
+        InputError: The file has no holds.
+    """
     holds = Holds.load(file)
     bits = _whole(holds.rate * 8, "rate", "bits per second")
     buffer = _fitting(ENDLESS if holds.buffer is None else holds.buffer, holds.packet)
@@ -136,7 +191,11 @@ def _bits(text):
 
 
 def nanoseconds(text, what, least=1):
-    """Whole ns, `least` and at most an hour, of a text such as "40ms". Raises InputError."""
+    """Return a duration such as `40ms` in whole ns, from `least` to an hour.
+
+    Raises:
+        InputError: The text is no such duration. `what` names it in the message.
+    """
     value = _whole(quantities.duration(text) * SECOND, f"{what} '{text}'", "nanoseconds")
     if not least <= value <= 3600 * SECOND:
         raise InputError(f"{what} is '{text}'; expected {'above' if least else 'at least'} 0, at most an hour")
@@ -157,7 +216,7 @@ def _change(text):
 
 
 def _jitter(jitter, pattern, rtt):
-    """D in ns and the pattern: `aggregation` unless another is asked for; `none` if D is 0."""
+    """Return D in ns and the pattern: by default `aggregation`, or `none` if D is 0."""
     rounds = quantities.in_unit(jitter, "rtt")
     if rounds is not None:
         jitter = f"{rounds * quantities.duration(rtt)}s"
@@ -176,7 +235,7 @@ def _jitter(jitter, pattern, rtt):
     return value, pattern
 
 
-def _fitting(buffer, packet):
+def _fitting(buffer, packet, store=Model.store):
     if buffer < packet:
-        raise InputError(f"a buffer of {buffer} bytes; expected at least a packet, {packet} bytes")
+        raise InputError(f"a {store} of {buffer} bytes; expected at least a packet, {packet} bytes")
     return min(buffer, ENDLESS)

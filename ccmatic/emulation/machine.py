@@ -1,6 +1,7 @@
-"""What a run makes on this machine, and takes away: network namespaces, TUN devices, processes, a temporary folder.
+"""The parts of a run on this machine: network namespaces, TUN devices, processes, a temporary folder.
 
-All of it bears the run's process id, so that what a killed run could not take away the next one does.
+A run creates them and removes them. All names contain the run's process id. So the next run can remove what a killed
+run left.
 """
 
 import os
@@ -20,28 +21,32 @@ from ccmatic.emulation.link import MS
 DEVICE, SENDER, RECEIVER = "ccm0", "10.77.0.1", "10.77.0.2"
 NAMESPACES = Path("/run/netns")
 
-#: What runs a command so that it ends with this process. (A `preexec_fn` would do, but where one is given Python loses
-#: interrupts while it forks.)
+#: The program that runs a command so that the command ends with this process. (A `preexec_fn` could do this, but with
+#: one Python loses interrupts while it forks.)
 TIED = Path(__file__).with_name("tied.c")
 
 #: The words of a line of `ss` before the congestion control: state, two queues, two addresses.
 _BEFORE_CONGESTION_CONTROL = 5
 
-#: What `ss --info` counts: bytes and whole ms.
+#: The counters of `ss --info`, in bytes and whole ms.
 _NUMBER = re.compile(r"\b(bytes_sent|lastrcv|busy|rwnd_limited):(\d+)")
 
-#: Bytes at most by which iperf3 agrees on a test, over a connection that has the machine's congestion control.
+#: The most bytes by which iperf3 agrees on a test, over a connection with the machine's default congestion control.
 _TALK = 10_000
 
-#: Packets that may wait for the emulator in a device. It reads them at once unless it is starved.
+#: The packets that may wait for the emulator in a device. It reads them at once if it gets a processor.
 QUEUE = 100_000
 
-#: Nothing that TCP keeps from an earlier connection; no packets but those of the flows.
+#: TCP forgets earlier connections, and only flows send packets.
 SETTINGS = {"ipv6/conf/all/disable_ipv6": "1", "ipv4/tcp_no_metrics_save": "1"}
 
 
 def require():
-    """Raise InputError that says what to do if this machine or user cannot emulate a link."""
+    """Check that this machine and user can emulate a link.
+
+    Raises:
+        InputError: They cannot. The message says what to do.
+    """
     if os.geteuid() != 0:
         raise InputError("emulation needs root, for network namespaces and TUN devices; run it with sudo")
     for tool, package in {"ip": "iproute2", "cc": "gcc"}.items():
@@ -52,8 +57,19 @@ def require():
 
 
 def build(source, folder, *options):
-    """Compile a C file into an executable in the folder, with further options of the compiler; its path. Raises
-    InputError."""
+    """Compile a C file into an executable.
+
+    Args:
+        source: The C file.
+        folder: The folder of the executable.
+        options: Further options of the compiler.
+
+    Returns:
+        The path of the executable.
+
+    Raises:
+        InputError: The compiler refuses the file.
+    """
     program = Path(folder) / Path(source).stem
     _run(["cc", "-O2", *options, "-o", str(program), str(source)], f"cannot compile {Path(source).name}")
     return program
@@ -61,9 +77,15 @@ def build(source, folder, *options):
 
 @contextmanager
 def workplace(mtu, window):
-    """Two namespaces, each with a TUN device, and a folder: (senders, receivers, folder).
+    """Make two namespaces, each with a TUN device, and a folder. Yield (senders, receivers, folder).
 
-    mtu: of the devices, bytes. window: how many bytes a TCP flow may have in flight. Raises InputError."""
+    Args:
+        mtu: The bytes of the largest packet of the devices.
+        window: How many bytes a TCP flow may have in flight.
+
+    Raises:
+        InputError: The machine refuses.
+    """
     remove_what_is_left()
     mark = f"ccm-{os.getpid()}-"
     names = mark + "a", mark + "b"
@@ -80,7 +102,7 @@ def workplace(mtu, window):
 
 
 def remove_what_is_left():
-    """Remove the namespaces and folders, and end the processes, of runs that were killed."""
+    """Remove the namespaces and folders of killed runs, and end their processes."""
     for place, remove in ((NAMESPACES, _remove), (Path(tempfile.gettempdir()), None)):
         for name in os.listdir(place) if place.exists() else ():
             match = re.fullmatch(r"ccm-(\d+)-.+", name)
@@ -93,7 +115,10 @@ def remove_what_is_left():
 
 
 def alive(pid):
-    """Whether a process runs; one that has ended does not, though nobody has asked how."""
+    """Return whether a process runs.
+
+    A process that has ended does not run, even if its parent has not collected its exit code.
+    """
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
@@ -102,7 +127,7 @@ def alive(pid):
 
 def _make(name, address, mtu, window):
     _ip("netns", "add", name)
-    # A buffer of the kernel's holds what it notes about packets, too: four times their bytes are enough.
+    # The kernel's buffers also hold its notes about packets: four times the packets' bytes are enough.
     most = min(max(4 * window, 2**20), 2**30)
     settings = SETTINGS | {"ipv4/tcp_rmem": f"4096 {most} {most}", "ipv4/tcp_wmem": f"4096 {2**18} {most}"}
     script = "".join(f"[ ! -e /proc/sys/net/{key} ] || echo {value} > /proc/sys/net/{key}\n"
@@ -125,16 +150,24 @@ def _remove(name):
 
 
 def close_connections(namespace, port=None):
-    """End the TCP connections of a namespace, or those to a port, now: what a process that has ended wrote the kernel
-    would else keep for minutes, and try to send, and the namespace with it."""
+    """End the TCP connections of a namespace now, or only those to a port.
+
+    Otherwise the kernel would keep the unsent bytes of an ended process for minutes, try to send them, and keep the
+    namespace too.
+    """
     to = ["dport", "=", f":{port}"] if port else []
     _sockets(namespace, "--kill", *to)
 
 
 @dataclass(frozen=True)
 class Connection:
-    """A TCP connection of a sender that receives nothing. congestion_control: its name. lasted: ns since it was
-    established. idle: ns in which there was nothing to send, or no room at the receiver."""
+    """A TCP connection of a sender that receives nothing.
+
+    Attributes:
+        congestion_control: The name of its congestion control.
+        lasted: The time since it was established, in ns.
+        idle: The time in which there was nothing to send, or no room at the receiver, in ns.
+    """
 
     congestion_control: str
     lasted: int
@@ -142,12 +175,20 @@ class Connection:
 
 
 def connection(namespace, port):
-    """The Connection of a namespace to a port that has sent the most; None if none has sent more than `_TALK` bytes."""
+    """Of a namespace's connections to a port, return the one that has sent the most bytes.
+
+    Returns:
+        The Connection; None if no connection has sent more than `_TALK` bytes.
+    """
     return busiest(_sockets(namespace, "--info", "dport", "=", f":{port}"))
 
 
 def busiest(output):
-    """Return the Connection that sent the most, from the output of `ss --info`; None if none sends data."""
+    """Return the Connection that sent the most, from the output of `ss --info`.
+
+    Returns:
+        The Connection; None if no connection sends data.
+    """
     connections = [(line.split(), dict(_NUMBER.findall(line))) for line in output.splitlines()]
     words, numbers = max(connections, key=lambda connection: int(connection[1].get("bytes_sent", 0)), default=((), {}))
     if int(numbers.get("bytes_sent", 0)) <= _TALK:
@@ -172,15 +213,25 @@ def _run(command, failure):
 
 
 class NotReady(InputError):
-    """What a flow or the link needs did not begin in time: the machine is busy, and may do better another time."""
+    """Something that a flow or the link needs did not start in time.
+
+    The machine is busy; another attempt may succeed.
+    """
 
 
 class Process:
-    """A command that runs in a process group of its own, in a namespace if one is named, and dies with this process.
-
-    what: its name in messages. folder: of the workplace; its outputs go to files there."""
+    """A command in a separate process group, and in a namespace if one is given. It dies with this process."""
 
     def __init__(self, what, command, folder, namespace=None, stdin=subprocess.DEVNULL):
+        """Start the command.
+
+        Args:
+            what: Its name in messages.
+            command: The command, a list of words.
+            folder: The folder of the workplace, which gets files of its outputs.
+            namespace: The name of a network namespace, or None.
+            stdin: Its standard input, as for `subprocess.Popen`.
+        """
         self.what = what
         stem = Path(folder) / re.sub(r"\W+", "-", what)
         self._out, self._err = (stem.with_suffix(end) for end in (".out", ".err"))
@@ -200,23 +251,23 @@ class Process:
         self.end()
 
     def end(self):
-        """End it, and all that it started, now."""
+        """End the command, and all processes that it started, now."""
         with suppress(ProcessLookupError):
             os.killpg(self._popen.pid, signal.SIGKILL)
         self._popen.wait()
 
     @property
     def code(self):
-        """Its exit code, None while it runs."""
+        """Its exit code; None while it runs."""
         return self._popen.poll()
 
     @property
     def output(self):
-        """The lines that it has printed, whole ones."""
+        """The whole lines that it has printed."""
         return self._out.read_text(errors="replace").split("\n")[:-1]
 
     def look(self):
-        """Note whether it is stopped, and for how long it has waited for a processor: for `held`."""
+        """Record whether the process is stopped, and how long it has waited for a processor, for `held`."""
         with suppress(OSError, IndexError):
             folder = Path(f"/proc/{self._popen.pid}")
             state = (folder / "stat").read_text().rpartition(")")[2].split()[0]
@@ -227,14 +278,22 @@ class Process:
 
     @property
     def held(self):
-        """(ns in which it was stopped or waited for a processor, ns from the first look to the last)"""
+        """Two times in ns: how long it was stopped or waited for a processor; and from the first `look` to the last."""
         if not self._looks:
             return 0, 0
         (begin, before), (end, waited) = self._looks
         return self._stopped + waited - before, end - begin
 
     def wait_until_ready(self, seconds=20):
-        """Wait for its first line. Raises InputError if it ends, NotReady if it is silent for too long."""
+        """Wait for its first line.
+
+        Args:
+            seconds: How long to wait at most.
+
+        Raises:
+            InputError: It ended.
+            NotReady: It printed no line in time.
+        """
         end = time.monotonic() + seconds
         while not self.output:
             self.check()
@@ -243,21 +302,22 @@ class Process:
             time.sleep(0.005)
 
     def check(self):
-        """Raise InputError, with what it says, if it has ended."""
+        """Raise InputError, with the last line of its standard error, if it has ended."""
         if self.code is not None:
-            said = self._err.read_text(errors="replace").strip().splitlines()
-            raise InputError(f"{self.what} ended with code {self.code}: {said[-1] if said else 'it says nothing'}")
+            lines = self._err.read_text(errors="replace").strip().splitlines()
+            reason = lines[-1] if lines else "it printed no error"
+            raise InputError(f"{self.what} ended with code {self.code}: {reason}")
 
 
 @contextmanager
 def stopping_cleanly():
-    """Let a request to terminate interrupt this process as Ctrl-C does, so that all is taken away."""
+    """Let a request to terminate interrupt this process as Ctrl-C does, so that it removes everything."""
 
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    heeded = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) != signal.SIG_IGN]
-    before = {number: signal.signal(number, interrupt) for number in heeded}
+    signals = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) != signal.SIG_IGN]
+    before = {number: signal.signal(number, interrupt) for number in signals}
     try:
         yield
     finally:

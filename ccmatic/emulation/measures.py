@@ -1,4 +1,4 @@
-"""What a run is summed up in: utilisation, queueing delay, losses, round trips; in all and of each flow."""
+"""The measures of a run: utilisation, queueing delay, losses, round trips; in total and per flow."""
 
 from itertools import pairwise
 
@@ -8,12 +8,12 @@ from ccmatic import guarantees, records
 from ccmatic.base import aligned
 from ccmatic.emulation.link import ENDLESS, MS, SECOND
 
-#: A flow has ramped up when it has so much of its later rate over so many R_m.
+#: A flow has ramped up when it has the share RAMPED of its later rate over STRETCH R_m.
 RAMPED, STRETCH = 0.9, 10
 
 
 def measures(emulation, start):
-    """The records.MeasuresFile of what happened from `start` seconds on."""
+    """Return the records.MeasuresFile of a run from `start` seconds on."""
     link, delivered = emulation.link, {}
     if link.schedule:
         delivered = dict(zip(("trace", "emulated"), _beside_schedule(emulation), strict=True))
@@ -35,8 +35,11 @@ def measures(emulation, start):
 
 
 def warm_up(emulation):
-    """Seconds until the beliefs of all flows that are there at first and form any had converged; a third of the run if
-    none forms any, or one's had not; none of a schedule."""
+    """Return the length of a run's warm-up in seconds.
+
+    The warm-up ends when the beliefs of all flows that start at 0 have converged. It is a third of the run if no such
+    flow forms beliefs, or if the beliefs of some flow do not converge. A schedule has no warm-up.
+    """
     if emulation.link.schedule:
         return 0
     at_first = [steps for (start, _), steps in zip(emulation.spans, emulation.steps, strict=True) if not start]
@@ -95,8 +98,11 @@ def _false(steps, step, name, truth):
 
 
 def _ramp(log, span, start, rtt):
-    """Seconds from the beginning of a flow's span until it had RAMPED of its mean rate since `start` over STRETCH R_m;
-    None if it never had. log: of its packets."""
+    """Return when a flow had ramped up, in seconds from the beginning of its span; None if it never did.
+
+    A flow has ramped up when its rate over STRETCH R_m is RAMPED times its mean rate since `start`. `log` has its
+    packets.
+    """
     begin, end = span
     served, since = log[log["lost"] == 0], max(begin, int(start * SECOND))
     later = served["size"][(served["admitted"] > since) & (served["admitted"] <= end)].sum()
@@ -109,7 +115,7 @@ def _ramp(log, span, start, rtt):
 
 
 def _shares(emulation, start):
-    """A records.SharesRecord for each time from `start` on in which the same flows were to send."""
+    """Yield a records.SharesRecord for each period, from `start` on, in which the same flows should send."""
     begin, end = int(start * SECOND), emulation.duration
     changes = {time for span in emulation.spans for time in span if begin < time < end}
     for now, then in pairwise([begin, *sorted(changes), end]):
@@ -120,7 +126,7 @@ def _shares(emulation, start):
 
 
 def rates(emulation, begin, end):
-    """Mbit/s of each flow between two instants."""
+    """Return the rate of each flow between two instants, in Mbit/s."""
     log = emulation.log
     served = log[(log["lost"] == 0) & (log["flow"] >= 0) & (log["admitted"] > begin) & (log["admitted"] <= end)]
     return [
@@ -129,13 +135,13 @@ def rates(emulation, begin, end):
 
 
 def jain(rates):
-    """Jain's index of fairness: 1 if all are equal, 1/n if one of n has all; None if nobody has anything."""
+    """Return Jain's index of fairness: 1 if all rates are equal, 1/n if one of n flows has all; None if all are 0."""
     squares = sum(rate * rate for rate in rates)
     return sum(rates) ** 2 / (len(rates) * squares) if squares else None
 
 
 def _beside_schedule(emulation):
-    """The records.Delivery that the schedule foretells, and that of what happened."""
+    """Yield first the records.Delivery that the schedule predicts, then the actual one."""
     schedule, log = emulation.link.schedule, emulation.log
     released = log["released"][log["released"] >= 0]
     sizes = np.concatenate(([0], np.cumsum(log["size"][log["released"] >= 0])))
@@ -157,19 +163,27 @@ def _describe(link):
         seed=link.seed,
         scheduled=link.schedule is not None,
         **({"opportunities": len(link.opportunities.milliseconds)} if link.opportunities else {}),
+        **({"model": link.model.name, "store": link.store} if link.model else {}),
     )
 
 
 def summed_up(emulation, start, flow=None):
-    """The fields of records.Measures, by name, of the packets from `start` seconds on: of a flow, by its number, or of
-    all. What a schedule serves with tokens that it kept from before `start` does not count as served."""
+    """Return the fields of records.Measures, by name.
+
+    Bytes that a schedule serves with tokens kept from before `start` do not count as served.
+
+    Args:
+        emulation: The Emulation.
+        start: Only packets from this time on count, in seconds.
+        flow: The number of a flow; None for all flows.
+    """
     link, end = emulation.link, emulation.duration
     begin, rtt = int(start * SECOND), link.rtt if flow is None else link.rtt_of(flow)
     chosen = slice(None) if flow is None else emulation.log["flow"] == flow
     log = emulation.log[chosen]
     capacity = link.capacity(begin, end) / (8 * SECOND)
     lost, admitted = log["lost"] != 0, log["admitted"]
-    served = int(_earned(emulation, begin)[chosen][~lost & (admitted > begin) & (admitted <= end)].sum())
+    served = int(_earned_bytes(emulation, begin)[chosen][~lost & (admitted > begin) & (admitted <= end)].sum())
     came = log["arrival"] >= begin
     waits = (admitted - log["arrival"])[came & ~lost]
     trips = (log["released"] - log["arrival"])[came & (log["released"] >= 0)]
@@ -187,8 +201,8 @@ def summed_up(emulation, start, flow=None):
     }
 
 
-def _earned(emulation, begin):
-    """Of each packet the bytes that are served with tokens from `begin` on, in ns; a schedule keeps earlier ones."""
+def _earned_bytes(emulation, begin):
+    """Return the bytes of each packet served with tokens from `begin` on. A schedule may also keep earlier tokens."""
     size, schedule = emulation.log["size"], emulation.link.schedule
     if not schedule:
         return size
@@ -199,7 +213,7 @@ def _earned(emulation, begin):
 
 
 def most_within(instants, length):
-    """The most of the instants, in order, that lie in any window of that length, its end left out."""
+    """Return the largest number of instants within a window of this length, without its end. Instants are in order."""
     return int((np.searchsorted(instants, instants + length) - np.arange(len(instants))).max(initial=0))
 
 
@@ -213,7 +227,7 @@ def _percentile(values, percent, unit):
 
 
 def as_text(result):
-    """A records.MeasuresFile as a table for people, one row a flow and one for all, and what the run was worth."""
+    """Return a records.MeasuresFile as text for people: a table with a row per flow and for all, then the verdict."""
     heads = ("flow", "Mbit/s", "utilisation", "queue: mean", "p95", "max ms", "mean", "p95", "max R_m", "RTT: mean",
              "p95", "max ms", "lost", "mean in R_m", "max in R_m")  # fmt: skip
     rows = [(flow.flow, *_cells(flow)) for flow in result.flows]
@@ -247,30 +261,30 @@ def _beside(trace, emulated):
 
 
 def _flow_sentence(flow):
-    """Return a sentence on a flow: when it ramped up, and whether its beliefs were true."""
-    said = ["never ramped up" if flow.ramp_seconds is None else f"ramped up in {flow.ramp_seconds:.3g} s"]
+    """Return a sentence about a flow: when it ramped up, and whether its beliefs were true."""
+    parts = ["never ramped up" if flow.ramp_seconds is None else f"ramped up in {flow.ramp_seconds:.3g} s"]
     if beliefs := flow.beliefs:
         when = f"after {beliefs.converged_windows} windows, at {beliefs.converged_seconds or 0:.3g} s"
-        said.append(
+        parts.append(
             "beliefs had not converged" if beliefs.converged_windows is None else f"beliefs had converged {when}"
         )
         until = beliefs.judged_until_seconds
-        said.append(f"{len(beliefs.false)} were false by {until:.3g} s" if until else "they are not judged")
+        parts.append(f"{len(beliefs.false)} were false by {until:.3g} s" if until else "they are not judged")
     if guard := flow.guard:
         above, below = f"{guard.above} above (by {guard.most_above:.1f} packets at most)", f"{guard.below} below"
-        said.append(f"of {guard.steps} steps {above} and {below} ({guard.most_below:.1f}) the envelope")
-    return f"{flow.flow}: {'; '.join(said)}"
+        parts.append(f"of {guard.steps} steps {above} and {below} ({guard.most_below:.1f}) the envelope")
+    return f"{flow.flow}: {'; '.join(parts)}"
 
 
 def _over_time(result):
-    """Yield a sentence for each period in which the same flows were to send: the rate and the share of each."""
+    """Yield a sentence for each period in which the same flows should send: the rate and share of each flow."""
     for part in result.shares or ():
         rates = [
             (flow, rate) for flow, rate in zip(result.flows, part.mbit_per_second, strict=True) if rate is not None
         ]
         total = sum(rate for _, rate in rates) or 1
-        said = ", ".join(f"{flow.flow} {rate:.2f} Mbit/s ({rate / total:.1%})" for flow, rate in rates)
-        yield f"{part.from_seconds:.3g} to {part.until_seconds:.3g} s: {said}; Jain's index {_short(part.jain)}"
+        shares = ", ".join(f"{flow.flow} {rate:.2f} Mbit/s ({rate / total:.1%})" for flow, rate in rates)
+        yield f"{part.from_seconds:.3g} to {part.until_seconds:.3g} s: {shares}; Jain's index {_short(part.jain)}"
 
 
 def _short(value):
@@ -286,17 +300,19 @@ def _heading(result):
     if link.opportunities:
         rates += f" on average ({link.opportunities} opportunities)"
     buffer = link.buffer_bytes
-    size = "infinite buffer" if buffer is None else f"buffer {buffer} bytes ({buffer / link.bdp_bytes:.3g} BDP)"
+    size = f"{link.store or 'buffer'} {buffer} bytes ({(buffer or 0) / link.bdp_bytes:.3g} BDP)"
+    size = "infinite buffer" if buffer is None else size
     jitter = "by schedule" if link.scheduled else f"jitter {link.jitter_ms:g} ms ({link.pattern})"
     if link.pattern == "none" and not link.scheduled:
         jitter = "no jitter"
     window = f"{result.from_seconds:.3g} to {result.seconds:g} s"
-    return f"{rates}, R_m {link.rtt_ms:g} ms, {size}, {jitter}; measured from {window}"
+    name = f"{link.model}, " if link.model else ""
+    return f"{name}{rates}, R_m {link.rtt_ms:g} ms, {size}, {jitter}; measured from {window}"
 
 
 def _worth(result):
     late, priority = result.lateness_ms, "real-time" if result.real_time else "no real-time priority"
     cost = f"lateness ms: p50 {_short(late.p50)}, p99 {_short(late.p99)}, max {_short(late.max)}"
     verdict = "valid" if result.valid else f"NOT VALID: {'; '.join(result.faults)}"
-    jitter = f"least D {_short(result.least_jitter_ms)} ms (asked: {result.link.jitter_ms:g})"
+    jitter = f"least D {_short(result.least_jitter_ms)} ms (requested: {result.link.jitter_ms:g})"
     return f"{verdict}; {jitter}; {cost}; {result.cpu:.0%} of a processor, {priority}"

@@ -1,8 +1,11 @@
-"""A run's log as mm-link of mahimahi writes its own, for what reads those (`mm-delay-graph`, `ccmatic fit`).
+"""Write a run's log in the format of mahimahi's mm-link, for readers such as `mm-delay-graph` and `ccmatic fit`.
 
-A line is `MS + BYTES` for a packet that arrives, `MS d 1 BYTES` after it if it is dropped, `MS - BYTES DELAY` for one
-that leaves, after a DELAY in ms, and `MS # BYTES` for what the link could carry. Bytes are those of IP packets. A
-packet leaves when it was released, less propagation, which mm-link knows nothing of.
+- `MS + BYTES`: a packet arrives.
+- `MS d 1 BYTES`, after such a line: the link drops this packet.
+- `MS - BYTES DELAY`: a packet leaves after a DELAY in ms.
+- `MS # BYTES`: the link could carry this many bytes.
+
+Bytes are those of IP packets. A packet leaves at its release minus its propagation, which mm-link does not know.
 """
 
 from itertools import pairwise
@@ -11,13 +14,13 @@ from ccmatic.emulation.link import ENDLESS, MS, SECOND
 
 
 def text(emulation):
-    """The lines, in order of time, which is the run's, rounded down to ms."""
+    """Return the lines in order of the run's time, rounded down to ms."""
     events = sorted([*_capacity(emulation), *_packets(emulation)], key=lambda event: event[:2])
     head = ["# mahimahi mm-link (ccmatic emulate)", f"# queue: {_queue(emulation.link)}", "# base timestamp: 0"]
-    return "\n".join([*head, *(f"{now // MS} {said}" for now, _, said in events)]) + "\n"
+    return "\n".join([*head, *(f"{now // MS} {event}" for now, _, event in events)]) + "\n"
 
 
-#: What comes first of events at one instant, as in mm-link.
+#: The order of events at one instant, as in mm-link.
 CAPACITY, DEPARTURE, ARRIVAL = range(3)
 
 
@@ -26,7 +29,7 @@ def _queue(link):
 
 
 def _capacity(emulation):
-    """What the link could carry in each ms, where that is anything."""
+    """Yield how many bytes the link could carry in each ms, if any."""
     instants = range(0, emulation.duration + 1, MS)
     carried = [emulation.link.capacity(0, now) // (8 * SECOND) for now in instants]
     for now, (before, after) in zip(instants[1:], pairwise(carried), strict=True):

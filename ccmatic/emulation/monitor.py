@@ -1,9 +1,9 @@
-"""Expectations of a run: its log as an execution of numbers, sampled at the ends of steps of R_m/10.
+"""Check expectations of a run: its log is read as an execution of numbers, sampled at the ends of steps of R_m/10.
 
-A packet is sent when it arrives at the link, and lost then if the link drops it. It is served when it is passed on to
-the receivers, less the propagation delay: as in the models, the bottleneck and the box that holds packets come first
-and all of the propagation after them. So bytes that were sent and are neither lost nor served are those that wait in
-the bottleneck, or where jitter, or the machine's own lateness, holds them. A packet waits as a whole until it is
+A packet counts as sent when it arrives at the link, and as lost when the link drops it. It counts as served one
+propagation delay before the link passes it to the receivers. The reason is that in the models the bottleneck and the
+box that holds packets come first, and all propagation comes after them. So if sent bytes are neither lost nor served,
+they wait in the bottleneck, or jitter or the machine's lateness holds them. A packet waits as a whole until it is
 served.
 """
 
@@ -32,7 +32,7 @@ class Monitor:
         texts: The expectations.
 
     Raises:
-        InputError: One of them cannot be read, or is about what no run shows.
+        InputError: An expectation cannot be read, or concerns a quantity that no run shows.
     """
 
     def __init__(self, link, texts):
@@ -42,22 +42,30 @@ class Monitor:
         units = questions.units(Fraction(link.rates[0][1], 8), Fraction(link.rtt, SECOND))
         self._link, self._expected = link, [(text, questions.read(text, units)) for text in texts]
         for text, expectation in self._expected:
-            for each in (expectation.comparison, *expectation.conditions):
-                if each.subject not in SHOWN:
+            for part in (expectation.comparison, *expectation.conditions):
+                if part.subject not in SHOWN:
                     raise InputError(
-                        f"'{shown(text)}' is about {shown(each.subject)}, which a run does not show; "
+                        f"'{shown(text)}' is about {shown(part.subject)}, which a run does not show; "
                         f"expected {', '.join(SHOWN[:-1])} or {SHOWN[-1]}"
                     )
 
     def require(self, flows, seconds):
-        """Raise InputError unless a run of flows, each a FlowRequest, shows what is expected in so many seconds."""
+        """Check that a run can show the expectations.
+
+        Args:
+            flows: The FlowRequests.
+            seconds: How long the run is measured.
+
+        Raises:
+            InputError: It cannot.
+        """
         farthest = max((self._link.rtt, *(request.rtt or 0 for request in flows)))
         steps = self._steps(0, int(seconds * SECOND), farthest)
         if self._expected and not 1 <= steps <= MOST:
             least, most = farthest / SECOND, MOST * self._link.rtt / R / SECOND
             raise InputError(f"{seconds:g} s are measured; expected above R_m, {least:g} s, and at most {most:g} s")
         try:
-            self._judged(np.zeros(0, RECORD), len(flows), 0, steps)
+            self._judge(np.zeros(0, RECORD), len(flows), 0, steps)
         except InputError as error:
             length = self._link.rtt / R / SECOND * 1000
             problem = f"{error.message} (a step is R_m/{R}, {length:g} ms; {seconds:g} s are measured)"
@@ -68,18 +76,18 @@ class Monitor:
         begin = int(start * SECOND)
         farthest = max((self._link.rtt, *emulation.link.rtts))
         steps = self._steps(begin, emulation.duration, farthest)
-        return self._judged(emulation.log, len(emulation.flows), begin, steps, emulation.link)
+        return self._judge(emulation.log, len(emulation.flows), begin, steps, emulation.link)
 
     def _steps(self, begin, end, propagation):
-        """The steps of which it is known what was served: packets that are served later arrive after the end."""
+        """Return the number of steps whose service is known. Packets served later arrive after the end of the run."""
         return (end - propagation - begin) * R // self._link.rtt
 
-    def _judged(self, log, flows, begin, steps, link=None):
+    def _judge(self, log, flows, begin, steps, link=None):
         if not self._expected:
             return []
         instants = [begin + t * self._link.rtt // R for t in range(steps + 1)]
         x = _execution(link or self._link, log, flows, instants)
-        path = SimpleNamespace(windows=False, beliefs=(), offered=lambda x, t: x.offered[t])
+        path = SimpleNamespace(windows=False, pauses=False, beliefs=(), offered=lambda x, t: x.offered[t])
 
         def clock(t):
             return Fraction(instants[t], SECOND)
@@ -88,10 +96,13 @@ class Monitor:
 
 
 def _execution(link, log, flows, instants):
-    """The packets of a log as an execution of numbers, in bytes; the parts of a NetworkView that expectations read."""
+    """Return the packets of a log as an execution of numbers, in bytes.
+
+    It has the parts of a NetworkView that expectations read.
+    """
     numbers = range(flows)
-    of_flows = [_counted(link, log[log["flow"] == number], number, instants) for number in numbers]
-    others = _counted(link, log[~np.isin(log["flow"], numbers)], -1, instants)
+    of_flows = [_byte_counts(link, log[log["flow"] == number], number, instants) for number in numbers]
+    others = _byte_counts(link, log[~np.isin(log["flow"], numbers)], -1, instants)
     total = {name: [sum(values) for values in zip(*(part[name] for part in (*of_flows, others)), strict=True)]
              for name in "ASL"}  # fmt: skip
     none = {"beliefs": {}, "state": {}, "kept": (), "Ld": (), "r": ()}
@@ -110,8 +121,8 @@ def _execution(link, log, flows, instants):
     )
 
 
-def _counted(link, log, flow, instants):
-    """Bytes of packets of a flow that were sent, served and lost by instants: columns by name."""
+def _byte_counts(link, log, flow, instants):
+    """Return columns by name: the bytes of a flow that were sent, served and lost by each instant."""
     lost, passed_on = log["lost"] != 0, log["released"] >= 0
     served = log["released"][passed_on] - link.propagation(flow)
     return {
@@ -122,6 +133,6 @@ def _counted(link, log, flow, instants):
 
 
 def _by(times, sizes, instants):
-    """The bytes of packets by instants. times: of the packets, in order."""
+    """Return the bytes of the packets up to each instant. `times` are the times of the packets, in order."""
     sums = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
     return sums[np.searchsorted(times, instants, side="right")].tolist()

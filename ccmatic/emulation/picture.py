@@ -1,4 +1,4 @@
-"""A drawing of a run: throughput, of several flows their shares, what packets wait for, and losses, over time."""
+"""Draw a run over time: throughput, the shares of several flows, delays, and losses."""
 
 from itertools import pairwise
 
@@ -9,17 +9,25 @@ from ccmatic.emulation import measures
 from ccmatic.emulation.link import SECOND
 from ccmatic.traces import JITTER, LOSS, NETWORK, SENDER
 
-#: Of flows, in turn; bins and dots of a drawing, at most.
+#: The colours of flows, in turn; the most bins and dots of a drawing.
 COLOURS = (SENDER, "#E69F00", NETWORK, "#CC79A7", JITTER, "#666666")
 BINS, POINTS = 200, 4000
 
-#: Shares are of bins of so many R_m at least, and of so many at most.
+#: Shares are drawn in bins of at least LONG R_m, and in at most FEW bins.
 LONG, FEW = 10, 60
 
 
 def draw(emulation, start, path):
-    """Draw the run to a file: PNG, SVG or PDF, by the name's suffix. What is before `start` seconds is shaded. Raises
-    InputError."""
+    """Draw a run to a file. The time before `start` seconds is shaded.
+
+    Args:
+        emulation: The Emulation.
+        start: The end of the warm-up, in seconds.
+        path: The file. Its suffix selects PNG, SVG or PDF.
+
+    Raises:
+        InputError: The drawing cannot be made.
+    """
     painters = {"Throughput (Mbit/s)": _rates, "Delay (ms)": _delays, "Packets lost in R_m": _losses}
     if len(emulation.flows) > 1:
         painters = {"Throughput (Mbit/s)": _rates, "Shares": _shares, **painters}
@@ -40,7 +48,7 @@ def draw(emulation, start, path):
 
 
 def _rates(axes, emulation):
-    """What leaves the bottleneck in bins of R_m, or longer ones, and what could."""
+    """Draw the actual and the possible output rate of the bottleneck, in bins of at least R_m."""
     log, link, end = emulation.log, emulation.link, emulation.duration
     edges = np.linspace(0, end, max(2, min(BINS, end // link.rtt + 1)))
     middles = (edges[1:] + edges[:-1]) / 2 / SECOND
@@ -55,8 +63,7 @@ def _rates(axes, emulation):
 
 
 def _shares(axes, emulation):
-    """What of all that left the bottleneck was each flow's, one upon another, and Jain's index of those that were to
-    send all the while."""
+    """Draw, stacked, the flows' shares of the bottleneck's output; and Jain's index of the flows that should send."""
     end = emulation.duration
     edges = np.linspace(0, end, max(2, min(FEW, end // (LONG * emulation.link.rtt)) + 1))
     rates = np.array([measures.rates(emulation, *span) for span in pairwise(map(int, edges))]).T
@@ -70,7 +77,7 @@ def _shares(axes, emulation):
 
 
 def _delays(axes, emulation):
-    """The round trip of each packet, and what of it is the queue's."""
+    """Draw the round trip of each packet, and the queueing part of it."""
     kept = emulation.log[emulation.log["released"] >= 0]
     kept = kept[:: max(1, len(kept) // POINTS)]
     times = kept["arrival"] / SECOND
@@ -80,7 +87,7 @@ def _delays(axes, emulation):
 
 
 def _losses(axes, emulation):
-    """How many packets each span of R_m loses."""
+    """Draw how many packets are lost in each span of R_m."""
     link, lost = emulation.link, emulation.log[emulation.log["lost"] != 0]["arrival"]
     counts = np.bincount(lost // link.rtt, minlength=1)
     spans = np.flatnonzero(counts)

@@ -1,4 +1,4 @@
-"""From the text of a link and its flows to the measures of a run."""
+"""The pipeline from the texts of a link and its flows to the measures of a run."""
 
 from fractions import Fraction
 from io import BytesIO
@@ -10,8 +10,9 @@ import numpy as np
 
 from ccmatic import guarantees, questions, records
 from ccmatic.base import InputError, shown, writable_folder, write_bytes, write_text
+from ccmatic.contracts import Model, load_definition
 from ccmatic.emulation import link as links
-from ccmatic.emulation import mm_log, picture
+from ccmatic.emulation import mm_log, picture, replay
 from ccmatic.emulation.kinds import timetable
 from ccmatic.emulation.link import ENDLESS, SECOND
 from ccmatic.emulation.machine import require
@@ -22,20 +23,32 @@ from ccmatic.exporting import Export
 from ccmatic.trace_export import Holds, Schedule
 from ccmatic.traces import require as require_drawing
 
-#: Seconds of a run that follows no schedule, and says nothing else.
+#: The default length of a run without a schedule, in seconds.
 SECONDS = 10
 
 
 def measure_flows(link, flows, seconds=None, warmup=None, out=None, plot=None, expect=()):
-    """Emulate flows on a link, and return the measures: a records.MeasuresFile.
+    """Emulate flows on a link and return the measures.
 
-    link: options by name, as link.of_texts takes them, or a `schedule`: a file of a schedule or of holds alone, or a
-    link trace of mahimahi with what link.of_opportunities takes; or a path, `on`, as questions.describe reads it.
-    flows: as kinds.timetable reads them, to which those are added beside which something is expected. seconds: as long
-    as the schedule by default, else SECONDS, or as a link trace that is longer. warmup: seconds that are not measured,
-    by default as measures.warm_up says. out: a folder, in which the log (packets.npy, see run.RECORD), the measures
-    (measures.json) and the log as mm-link writes it (link.log) are kept. plot: a file to draw to. expect: expectations
-    (docs/reference/expectations.md). Raises InputError.
+    Args:
+        link: Options by name, in one of these forms: the arguments of `link.of_texts`; only `schedule`, a file of a
+            schedule or of holds; `schedule`, a mahimahi link trace, with arguments of `link.of_opportunities`; or `on`,
+            a path as `questions.describe` reads it.
+        flows: Requests of flows, as `kinds.timetable` reads them. The run also has the flows that `expect` names as
+            competitors.
+        seconds: The length of the run. The default is the length of the schedule; without one, SECONDS or the length of
+            the link trace, whichever is longer.
+        warmup: The seconds that are not measured; by default as `measures.warm_up` decides.
+        out: A folder for the log (packets.npy, see run.RECORD), the measures (measures.json), and the log in the format
+            of mm-link (link.log).
+        plot: A file to draw to.
+        expect: Expectations (docs/reference/expectations.md).
+
+    Returns:
+        The records.MeasuresFile.
+
+    Raises:
+        InputError: An argument is wrong, the machine cannot emulate, or a flow fails.
     """
     flows = [*flows, *questions.beside(expect)]
     emulated = _link(flows=len(flows), **link)
@@ -49,8 +62,8 @@ def measure_flows(link, flows, seconds=None, warmup=None, out=None, plot=None, e
         require_drawing(plot)
     chosen = timetable(flows, seconds)
     if (emulated.schedule or emulated.holds) and any(request.rtt for request in chosen):
-        raise InputError("a flow's rtt on a schedule, which says what is delivered when; expected none")
-    # Beliefs that have not converged by half of a run do not make its warm-up longer.
+        raise InputError("a flow's rtt on a schedule, which determines all delays; expected none")
+    # A warm-up that lasts until beliefs converge ends by the middle of the run.
     monitor.require(chosen, seconds - (seconds / 2 if warmup is None else warmup))
     require()
     folder = writable_folder(out) if out else None
@@ -68,15 +81,18 @@ def measure_flows(link, flows, seconds=None, warmup=None, out=None, plot=None, e
 
 
 def proved(link, flows):
-    """Yield a records.GuaranteeLine for what is proved of a flow that is alone on a link of one rate.
+    """Yield a records.GuaranteeLine for each guarantee of a flow that is alone on a link of constant rate.
 
-    R_m is what the sender measures: the link's, and the time that the link takes for a packet.
+    R_m is the value that the sender measures: the link's, plus the time in which the link serves a packet.
 
-    link: a links.Link. flows: the flows.FlowRequest of a run."""
+    Args:
+        link: The links.Link.
+        flows: The flows.FlowRequests of a run.
+    """
     exports = [getattr(request.flow, "export", None) for request in flows]
     if len(flows) > 1 or not isinstance(exports[0], Export):
         return
-    if link.schedule or link.holds or link.opportunities or len(link.rates) > 1:
+    if link.schedule or link.holds or link.opportunities or link.model or len(link.rates) > 1:
         return
     (request,), (export,) = flows, exports
     rate = Fraction(link.rates[0][1], 8)
@@ -100,9 +116,9 @@ def _seconds(link):
 def _link(schedule=None, changes=(), on=None, flows=1, **options):
     given = {name: value for name, value in {**options, "change": changes or None}.items() if value is not None}
     if on:
-        said = [name for name in ("schedule", *_OF_PATHS) if name in {**given, **({"schedule": 1} if schedule else {})}]
-        if said:
-            raise InputError(f"--on says what {_flags(said)} would; expected one or the other")
+        both = [name for name in ("schedule", *_OF_PATHS) if name in {**given, **({"schedule": 1} if schedule else {})}]
+        if both:
+            raise InputError(f"--on says what {_flags(both)} would; expected one or the other")
         given |= _path(questions.describe(on), flows)
     if schedule:
         return _of_file(schedule, given)
@@ -113,10 +129,13 @@ def _link(schedule=None, changes=(), on=None, flows=1, **options):
             "or --rate, --rtt and --buffer, or --schedule"
         )
     given.pop("change", None)
-    return links.of_texts(**given, changes=changes)
+    link = links.of_texts(**given, changes=changes)
+    if link.model:
+        replay.decisions(link, [], [])  # refuses a link that no emulator runs
+    return link
 
 
-#: What a path says, as options.
+#: The options that a path replaces.
 _OF_PATHS = ("rate", "rtt", "buffer", "jitter")
 
 
@@ -125,33 +144,39 @@ def _flags(names):
 
 
 def _path(description, flows):
-    """The options of a path that a questions.NetworkDescription describes, for so many flows. Raises InputError."""
+    """Return the options of the path that a questions.NetworkDescription describes, for this number of flows."""
     size = description.buffer.removeprefix(">=").strip()
     size = "1 bdp" if size == "any" else size
-    path = f"24 mbit, rtt 40 ms, buffer {size}"
+    path = f"24 mbit, rtt 40 ms, {description.store} {size}"
     if description.rate is None:
-        raise InputError(f"'{shown(description.text)}' is no path, which is emulated; expected such as '{path}'")
+        raise InputError(f"'{shown(description.text)}' is no path; the emulator needs one, such as '{path}'")
     if description.buffer != size:
-        raise InputError(f"the buffer is '{shown(description.buffer)}'; expected that of one path, such as {size}")
+        problem = f"the {description.store} is '{shown(description.buffer)}'"
+        raise InputError(f"{problem}; expected a single size, such as {size}")
     if description.packet != links.MTU:
         raise InputError(f"the packet is {description.packet} bytes; the emulator's packets have {links.MTU}")
+    if description.pauses:
+        message = f"the application pauses in '{shown(description.text)}'"
+        raise InputError(f"{message}; the emulator's applications always send, expected no such part")
     if description.flows not in (None, flows):
-        raise InputError(f"the path has {description.flows} flows, and {flows} are given; expected as many of --flow")
+        raise InputError(f"the path has {description.flows} flows, and {flows} are requested; expected as many --flow")
     texts = {"rate": f"{description.rate * 8}bit", "rtt": f"{description.rtt}s", "buffer": description.buffer}
-    return texts | ({"jitter": description.jitter} if description.jitter else {})
+    model = description.model and load_definition("models", "MODEL", description.model, allow_code=True)
+    questions.require_store(description, model or Model)
+    return texts | {"model": model} | ({"jitter": description.jitter} if description.jitter else {})
 
 
 def _of_file(schedule, given):
-    def refuse(said):
-        if said:
-            raise InputError(f"--schedule says what {_flags(said)} would; expected one or the other")
+    def refuse(options):
+        if options:
+            raise InputError(f"--schedule says what {_flags(options)} would; expected one or the other")
 
     refuse([name for name in ("rate", "change") if name in given])
     if Schedule.begins(schedule):
         refuse(given)
         return (links.of_holds if Holds.begins(schedule) else links.of_schedule)(schedule)
     if "rtt" not in given:
-        raise InputError("--rtt missing; a link trace of mahimahi says nothing of propagation")
+        raise InputError("--rtt missing; a mahimahi link trace has no propagation delay")
     return links.of_opportunities(schedule, **given)
 
 

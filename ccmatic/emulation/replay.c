@@ -1,9 +1,10 @@
-/* The decisions of an emulated link, again: so that a run's log can be checked.
+/* Repeats the decisions of an emulated link, to check the log of a run.
  *
  * usage: replay < configuration and packets
  *
- * After the configuration of decisions.h come the number of packets and, for each, when it came in ns, its bytes and its
- * flow. Printed for each packet: whether it is lost, when it is admitted and when it is to be released, -1 if it is lost.
+ * After the configuration of decisions.h come the number of packets and, for each packet, its arrival in ns, its
+ * bytes and its flow. The program prints for each packet: whether it is lost, when it is admitted, and when it is to
+ * be released; both times are -1 if it is lost.
  */
 #include "decisions.h"
 

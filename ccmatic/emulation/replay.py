@@ -1,4 +1,4 @@
-"""What a link decides of each packet, again, by the C that decided while it ran: so that a run's log can be checked."""
+"""Repeat a link's decisions, by the same C code as during the run, to check the run's log."""
 
 import subprocess
 import tempfile
@@ -13,17 +13,17 @@ from ccmatic.runtime import compile_c, include_folder
 
 
 def decisions(link, arrivals, sizes, flows=None):
-    """Decide again what becomes of packets.
+    """Decide the fate of packets again.
 
     Args:
-        link: a Link.
-        arrivals: when each packet came, in ns, in order.
-        sizes: of each packet, in bytes.
-        flows: the number of the flow of each packet; None: packets are of no flow.
+        link: The Link.
+        arrivals: The arrival of each packet in ns, in order.
+        sizes: The bytes of each packet.
+        flows: The number of each packet's flow; None if the packets belong to no flow.
 
     Returns:
-        For each packet (whether it is lost, when its last byte is admitted, when it is to be released), in ns; the
-        latter two are -1 if it is lost.
+        For each packet (whether it is lost, when its last byte is admitted, when it is to be released), in ns. Both
+        times are -1 if it is lost.
     """
     count = len(sizes)
     packets = np.empty((count, 3), np.int64)
@@ -31,25 +31,33 @@ def decisions(link, arrivals, sizes, flows=None):
     text = f"{link.configuration(0, 0)}{count}\n" + " ".join(map(str, packets.ravel().tolist()))
     with tempfile.TemporaryDirectory(prefix="ccmatic-") as folder:
         program = Path(folder) / "replay"
-        program.write_bytes(_program())
+        program.write_bytes(_program(header(link)))
         program.chmod(0o700)
         done = subprocess.run([program], input=text, capture_output=True, text=True)
     if done.returncode:
-        raise InputError(f"cannot replay the link: {done.stderr.strip()}")
+        raise InputError(f"cannot emulate {link.model.name if link.model else 'the link'}: {done.stderr.strip()}")
     numbers = np.array(done.stdout.split(), np.int64).reshape(-1, 3).tolist()
     return [(lost == 1, admitted, planned) for lost, admitted, planned in numbers]
 
 
-def link_options():
-    """Return the compiler's options by which emulator.c and replay.c find the link that is emulated."""
-    model = load_definition("models", "MODEL", definitions.chosen("models", "EMULATED"))
-    return [f"-I{include_folder()}", f'-DLINK="{world(model, PACKETS)}"']
+def header(link):
+    """Return the file of a link's bottleneck.
+
+    Raises:
+        InputError: The link's model has no packets.h.
+    """
+    return world(link.model or load_definition("models", "MODEL", definitions.chosen("models", "EMULATED")), PACKETS)
+
+
+def link_options(header):
+    """Return the compiler options by which emulator.c and replay.c find the emulated link."""
+    return [f"-I{include_folder()}", f'-DLINK="{header}"']
 
 
 @cache
-def _program():
-    """The bytes of replay.c, compiled."""
+def _program(header):
+    """Return the bytes of the compiled replay.c for a packets.h."""
     with tempfile.TemporaryDirectory(prefix="ccmatic-") as folder:
         built = Path(folder) / "replay"
-        compile_c(["-O2", *link_options(), "-o", str(built), str(Path(__file__).with_name("replay.c"))])
+        compile_c(["-O2", *link_options(header), "-o", str(built), str(Path(__file__).with_name("replay.c"))])
         return built.read_bytes()

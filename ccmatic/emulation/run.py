@@ -1,4 +1,4 @@
-"""One run: flows over an emulated link, and the log of what became of each packet."""
+"""One run: flows over an emulated link, and the log of every packet's fate."""
 
 import time
 from contextlib import ExitStack, contextmanager
@@ -18,32 +18,40 @@ from ccmatic.fitting import least, packet_log
 
 SOURCE = Path(__file__).with_name("emulator.c")
 
-#: Bytes that TCP is let to have waiting in a buffer, however large that is.
+#: The most bytes that TCP may have waiting in a buffer, however large the buffer is.
 MOST_WAITING = 2**26
 
-#: The port of the first flow's receiver, and how long to wait for a first packet.
+#: The port of the first flow's receiver, and how many seconds to wait for a first packet.
 PORT, PATIENCE = 5001, 15
 
-#: A packet of the log: instants in ns from the arrival of the first packet on, -1 if never; bytes; the flow's number,
-#: -1 if of none. admitted: when its last byte leaves the bottleneck. planned, released: when it was to be passed on to
-#: the receivers, and when it was.
+#: A packet of the log. Instants are in ns from the arrival of the first packet, -1 if never. size: its bytes. flow: the
+#: flow's number, -1 if it has no flow. admitted: when its last byte leaves the bottleneck. planned, released: when it
+#: was to be passed on to the receivers, and when it was.
 RECORD = np.dtype(
     [("arrival", "<i8"), ("admitted", "<i8"), ("planned", "<i8"), ("released", "<i8"), ("size", "<i4"),
      ("flow", "<i2"), ("lost", "<i2")]
 )  # fmt: skip
 
-#: Lateness in ns: what is tolerated of a valid run, and the time that each packet of a batch may take. A batch is due
-#: at one instant, and no line is infinitely fast.
+#: Lateness in ns: the tolerance of a valid run, and the time that each packet of a batch may take. A batch is due at
+#: one instant, and no line is infinitely fast.
 TOLERANCE, PACE = SECOND // 1000, 5000
 
 
 @dataclass(frozen=True, eq=False)
 class Emulation:
-    """What happened: a Link, the flows' names, how long it lasted in ns, and the log, in order of arrival.
+    """The outcome of a run.
 
-    real_time: whether the emulator had priority. cpu: its share of a processor. dropped: packets that the machine lost.
-    spans: from when until when each flow was to send, in ns. steps: beliefs.Steps of each flow that logs them, None of
-    others, and of those that ended before they began. holds: turns.Holds of the flows.
+    Attributes:
+        link: The Link.
+        flows: The names of the flows.
+        duration: The length of the run in ns.
+        log: A RECORD per packet, in order of arrival.
+        real_time: Whether the emulator had real-time priority.
+        cpu: The emulator's share of a processor.
+        dropped: The packets that the machine lost.
+        spans: When each flow was to start and to stop sending, in ns.
+        steps: For each flow, its beliefs.Steps; None if it logs none or ended before its first step.
+        holds: The turns.Holds of the flows.
     """
 
     link: Link
@@ -59,8 +67,10 @@ class Emulation:
 
     @cached_property
     def lateness(self):
-        """How late each packet was released that was to be before the end, in ns: after the plan, or PACE after the
-        packet before it was due, if that is later."""
+        """The lateness of the release, in ns, of each packet that was due before the end.
+
+        A packet is due at its plan, or PACE after the packet before it was due, if that is later.
+        """
         packets = self.log[(self.log["lost"] == 0) & (self.log["planned"] < self.duration)]
         packets = packets[np.argsort(packets["planned"], kind="stable")]
         paces = PACE * np.arange(len(packets))
@@ -69,12 +79,16 @@ class Emulation:
 
     @cached_property
     def jitter(self):
-        """The least D in ns with which what was passed on is an execution of CBR-delay, None of less than two packets;
-        where rates or flows' R_m differ, with which it is one of the link asked for."""
+        """The smallest D in ns that explains the released packets as an execution of CBR-delay.
+
+        If rates or the flows' R_m differ, or the link has a model, the smallest D of an execution of the requested
+        link. None for less than two packets.
+        """
         kept = self.log[self.log["released"] >= 0]
         if len(kept) < 2:
             return None
-        if len(self.link.rates) == 1 and not (self.link.rtts or self.link.schedule or self.link.opportunities):
+        other = self.link.rtts or self.link.schedule or self.link.opportunities or self.link.model
+        if len(self.link.rates) == 1 and not other:
             log = packet_log("the log", kept["arrival"], kept["released"], kept["size"])
             model = load_definition("models", "MODEL", definitions.chosen("models", "EMULATED"))
             [jitter], _ = least(log, model, np.array([0]), np.array([len(kept)]))
@@ -84,8 +98,8 @@ class Emulation:
         return int(delays.max() - delays.min())
 
     def alone_until(self, flow):
-        """Until when the link was one flow's alone and had one rate, in ns: 0 if it never was."""
-        if self.link.schedule or self.link.opportunities:
+        """Return the end, in ns, of the time in which a flow was alone on a link of one rate; 0 if it never was."""
+        if self.link.schedule or self.link.opportunities or self.link.model:
             return 0
         others = self.log["arrival"][(self.log["flow"] != flow) & (self.log["flow"] >= 0)]
         changes = [time for time, _ in self.link.rates[1:]]
@@ -93,7 +107,7 @@ class Emulation:
 
     @cached_property
     def false_beliefs(self):
-        """Of each flow that logs its steps a list, None of others: (step, belief's name, beliefs.Truth)."""
+        """For each flow, a list of (step, belief's name, beliefs.Truth); None if the flow logs no steps."""
         kept = self.log[self.log["lost"] == 0]
         return [
             steps and list(steps.false(self.link, kept, self.alone_until(flow)))
@@ -102,7 +116,7 @@ class Emulation:
 
     @cached_property
     def faults(self):
-        """List the reasons why the run is not a run of the requested link; empty if it is one."""
+        """The reasons why the run is not a run of the requested link; empty if it is one."""
         faults = []
         late = np.percentile(self.lateness, 99) if len(self.lateness) else 0
         if late > TOLERANCE:
@@ -130,16 +144,26 @@ class Emulation:
 
 
 def emulate(link, flows, seconds):
-    """Run flows, each a flows.FlowRequest, over the link for so many seconds from the first packet on; an Emulation.
+    """Run flows over a link.
 
-    One of them has to start at 0. Raises InputError if this machine cannot, or if a flow fails."""
+    Args:
+        link: The Link.
+        flows: The flows.FlowRequests. One of them starts at 0.
+        seconds: The length of the run from the first packet on.
+
+    Returns:
+        The Emulation.
+
+    Raises:
+        InputError: This machine cannot emulate, or a flow fails.
+    """
     with started(link, flows, seconds) as running:
         return running.finished()
 
 
 @contextmanager
 def started(link, flows, seconds):
-    """As `emulate`, a Running whose flows wait for their turns."""
+    """Begin a run as `emulate` does, and yield a Running whose flows wait for their turns."""
     machine.require()
     duration = int(seconds * SECOND)
     if any(request.rtt for request in flows):
@@ -160,8 +184,16 @@ def started(link, flows, seconds):
 
 @dataclass(frozen=True, eq=False)
 class Running:
-    """An emulated link that is there. emulator: a machine.Process; turns: of the flows; log: the file that it writes at
-    the end."""
+    """An emulated link that runs.
+
+    Attributes:
+        link: The Link.
+        flows: The flows.FlowRequests.
+        seconds: The length of the run.
+        emulator: The machine.Process of the emulator.
+        turns: The Turn of each flow.
+        log: The file that the emulator writes at the end.
+    """
 
     link: Link
     flows: list
@@ -171,14 +203,25 @@ class Running:
     log: Path
 
     def follow(self):
-        """Begin and end flows whose turn it is. Raises InputError if one ended before its turn was over."""
+        """Start and stop the flows whose turns begin and end.
+
+        Raises:
+            InputError: A flow ended before its turn was over.
+        """
         _, *begun = self.emulator.output
         now = time.monotonic_ns() - int(begun[0]) if begun else 0
         for turn in self.turns:
             turn.follow(now)
 
     def finished(self):
-        """Wait until the end; an Emulation. Raises InputError as `follow`, or if no flow ever sends."""
+        """Wait until the end.
+
+        Returns:
+            The Emulation.
+
+        Raises:
+            InputError: A flow ended before its turn was over, or no flow ever sent.
+        """
         end = time.monotonic() + self.seconds + PATIENCE
         while self.emulator.code is None:
             self.follow()
@@ -212,14 +255,17 @@ class Running:
 
 
 def _window(link):
-    """How many bytes a TCP flow may have in flight."""
+    """Return how many bytes a TCP flow may have in flight."""
     fastest = max(bits for _, bits in link.rates)
     return fastest * (max((link.rtt, *link.rtts)) + link.jitter) // (8 * SECOND) + min(link.buffer, MOST_WAITING)
 
 
 @contextmanager
 def _emulator(link, duration, senders, receivers, folder, log):
-    program, configuration = machine.build(SOURCE, folder, *replay.link_options()), folder / "configuration"
+    program, configuration = (
+        machine.build(SOURCE, folder, *replay.link_options(replay.header(link))),
+        folder / "configuration",
+    )
     configuration.write_text(link.configuration(duration, PORT))
     with open(configuration) as stdin:
         command = [program, senders, receivers, machine.DEVICE, log]

@@ -1,4 +1,4 @@
-/* Run a command that is killed when the process that started it ends, however it ends.
+/* Runs a command that is killed when the process that started it ends, however it ends.
  *
  * usage: tied COMMAND [ARGUMENT…]
  */

@@ -1,4 +1,4 @@
-"""A flow in its turn: from when it is to start until it is to stop."""
+"""The turn of a flow in a run: from its start to its stop."""
 
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -7,14 +7,20 @@ from ccmatic.base import InputError
 from ccmatic.emulation import machine
 from ccmatic.emulation.link import MS, SECOND
 
-#: The share of its turn for which a flow of a valid run may be held up. The least such time, in ns: a program takes a
-#: while to begin.
+#: The share of its turn for which a flow of a valid run may be held up; and a time, in ns, that is always tolerated,
+#: because a program takes a while to begin.
 TOLERATED, AT_FIRST = 0.02, 50 * MS
 
 
 @dataclass(frozen=True)
 class Hold:
-    """For how long something of a flow was held up: `what`, in words; in `ns`, `of` so many ns of its turn."""
+    """A time for which a part of a flow was held up.
+
+    Attributes:
+        what: The part that was held up, in words.
+        ns: How long it was held up, in ns.
+        of: The length of the flow's turn, in ns.
+    """
 
     what: str
     ns: int
@@ -25,14 +31,18 @@ class Hold:
 
     @property
     def too_long(self):
-        """Whether the run says nothing of an undisturbed flow."""
+        """Whether the hold is too long for the run to show an undisturbed flow."""
         return self.ns > max(AT_FIRST, TOLERATED * self.of)
 
 
 class Turn:
-    """A flow of a run, a context manager: what the flow needs on the machine is there within it.
+    """A flow of a run. As a context manager it holds what the flow needs on the machine.
 
-    request: a flows.FlowRequest; number: of the flow; context: a flows.Context."""
+    Args:
+        request: The flows.FlowRequest.
+        number: The number of the flow.
+        context: The flows.Context.
+    """
 
     def __init__(self, request, number, context):
         self._request, self._context = request, context
@@ -51,16 +61,20 @@ class Turn:
 
     @property
     def log(self):
-        """Of the sender, a flows.Log or None."""
+        """The sender's flows.Log, or None."""
         return self._commands.log
 
     def receive(self):
-        """Begin to receive; returns once packets may be sent."""
+        """Start the receiver, and return once the sender may send."""
         self._receiver = self._begin("receiver", self._commands.receiver, self._context.receivers)
         self._receiver.wait_until_ready()
 
     def follow(self, now):
-        """Send, or send no more, as is its turn `now`, in ns of the run. Raises InputError if the flow failed."""
+        """Start or stop sending if it is the flow's turn `now`, in ns of the run.
+
+        Raises:
+            InputError: The flow failed.
+        """
         if not self._sender and now >= self._request.start:
             self._sender = self._begin("sender", self._commands.sender, self._context.senders)
         if self._request.stop is not None and now >= self._request.stop and not self.over:
@@ -72,8 +86,11 @@ class Turn:
                     process.look()
 
     def end(self):
-        """Send no more, not even what waits in the kernel. Raises InputError if the kernel ran something else for it
-        than was asked for."""
+        """Stop sending, including bytes that wait in the kernel.
+
+        Raises:
+            InputError: The kernel ran another congestion control than the requested one.
+        """
         if self.over or not self._sender:
             return
         self.over = True
@@ -88,9 +105,15 @@ class Turn:
             raise InputError(f"the sender {self._who} ran the kernel's {used}; expected {wanted}")
 
     def holds(self, steps, end):
-        """What held the flow up, Holds. A kernel's sender is held up while its connection is idle; any other, and its
-        receiver, while the process is stopped or waits for a processor. steps: its beliefs.Steps, of which none may be
-        missing, or None; end: when its turn was over, in ns of the run."""
+        """Yield the Holds of the flow.
+
+        A kernel's sender is held up while its connection is idle. Any other sender, and every receiver beside it, is
+        held up while its process is stopped or waits for a processor.
+
+        Args:
+            steps: The beliefs.Steps of the flow, without a missing step; or None.
+            end: When its turn was over, in ns of the run.
+        """
         if self._commands.congestion_control:
             if self._connection:
                 what = f"the sender {self._who} had nothing to send, or no room at the receiver,"

@@ -1,4 +1,4 @@
-"""What is proved of a sender on a link, from the results in proofs/, to draw and to hold runs against."""
+"""The proved bounds of a sender on a link, from the results in proofs/, for figures and for checks of runs."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -9,14 +9,19 @@ from ccmatic import exporting, guarantees
 
 @dataclass(frozen=True)
 class ProvedBounds:
-    """In the steady state: utilisation, at least, over many windows; packets lost in a step, and inflight in C·R_m with
-    what propagates, at most. None where nothing is proved."""
+    """Proved bounds in the steady state. A bound is None if none is proved.
+
+    Attributes:
+        utilisation: The lowest utilisation over many windows.
+        lost_in_step: The most packets lost in a step.
+        inflight_bdp: The most bytes in flight in C·R_m, including those that propagate.
+    """
 
     utilisation: float | None = None
     lost_in_step: int | None = None
     inflight_bdp: float | None = None
 
-    def _broken(self, row):
+    def _violations(self, row):
         if self.utilisation is not None and row.utilisation < self.utilisation - 0.01:
             yield f"utilisation {row.utilisation:.3f}, proved: at least {self.utilisation:.3f}"
         if self.lost_in_step is not None and row.lost_max_in_step > self.lost_in_step:
@@ -26,20 +31,31 @@ class ProvedBounds:
 
 
 def broken(row):
-    """How a row of results is outside what is proved, as text each; with room for the windows that the warm-up and the
-    end of the run cut. Nothing is held against a run whose link rate changes, nor against one on a real stack."""
+    """Yield, as text, each proved bound that a row of results breaks.
+
+    The utilisation may be lower by 0.01, because the warm-up and the end of the run cut windows. Runs whose link rate
+    changes, and runs on a real stack, are not checked.
+
+    Args:
+        row: A ResultRecord.
+    """
     if row.stack == "simulated" and len(row.rates_mbit) == 1:
-        yield from bounds(row.sender, row.buffer_bdp, row.at_start)._broken(row)
+        yield from bounds(row.sender, row.buffer_bdp, row.at_start)._violations(row)
 
 
 def bounds(sender, buffer_bdp, at_start=False):
-    """The ProvedBounds of an exported controller, by its file or shipped name, on a link of any rate with a buffer in
-    C·R_m: of the proof for windows as long as its own.
+    """Return the ProvedBounds of an exported controller on a link of any rate.
 
-    at_start: for one that runs another until a large loss, and still does."""
+    They come from the proof for windows of the same length.
+
+    Args:
+        sender: The controller's file or shipped name.
+        buffer_bdp: The buffer in C·R_m.
+        at_start: Whether the sender still runs its start controller, which it keeps until the first large loss.
+    """
     export = _export(sender)
     if export.remembers:
-        return ProvedBounds()  # nothing is proved yet
+        return ProvedBounds()  # no bounds are proved yet
     path = guarantees.DeployedPath(export.jitter, buffer=Fraction(buffer_bdp))
     wanted = " at its start" if at_start else ""
     for where, guarantee in export.guarantees(path):

@@ -6,10 +6,10 @@ from ccmatic.evaluation.runs import BETWEEN, SECONDS
 from ccmatic.records import ABSENT
 from ccmatic.traces import QUIET
 
-#: Of senders, in turn.
+#: The colours of senders, in turn.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
-#: What is drawn of each run: a name, the value in a row, what the axis says, the bound's name, and the scale.
+#: The measures to draw, by name: the value in a row, the label of the axis, the name of the bound, and the scale.
 MEASURES = {
     "utilisation": (lambda row: row.utilisation, "share of the link", "utilisation", "linear"),
     "queueing": (lambda row: row.queueing_delay_rm.p95, "queueing delay, 95th percentile (R_m)", None, "linear"),
@@ -25,7 +25,19 @@ MEASURES = {
 
 
 def draw(rows, folder, suffix=".png"):
-    """Draw all figures for which there are rows, to files in the folder; their paths. Raises InputError."""
+    """Draw all figures for which there are rows.
+
+    Args:
+        rows: The ResultRecords.
+        folder: Where to write the figures.
+        suffix: The file type, with its dot.
+
+    Returns:
+        The paths of the figures.
+
+    Raises:
+        InputError: A figure cannot be drawn.
+    """
     files = []
     for stack in ("simulated", "real"):
         steady = [row for row in rows if row.stack == stack and len(row.rates_mbit) == 1]
@@ -49,7 +61,7 @@ def _senders(rows):
 
 
 def _summary(rows, file):
-    """Of each sender the worst run: utilisation, delay and losses, beside shallow buffers alone."""
+    """Draw each sender's worst run: utilisation, delay and losses, for all buffers and for only shallow buffers."""
     with traces.figure(file, (9, 3.4)) as figure:
         panels = figure.subplots(1, 3)
         for axes, measure, worst in zip(panels, ("utilisation", "queueing", "loss"), (min, max, max), strict=True):
@@ -67,7 +79,7 @@ def _summary(rows, file):
 
 
 def _every_run(rows, measure, file):
-    """A panel for each rate and R_m, over the buffer; dashed: what is proved of a sender."""
+    """Draw a panel for each rate and R_m, with the buffer on the x-axis. Dashed lines are proved bounds."""
     value, label, bound, scale = MEASURES[measure]
     rates, rtts = sorted({row.rates_mbit[0] for row in rows}), sorted({row.R_m_ms for row in rows})
     with traces.figure(file, (3 * len(rtts) + 1.6, 2.1 * len(rates) + 0.8)) as figure:
@@ -99,7 +111,7 @@ def _bound(row, name):
 
 
 def _convergence(rows, file):
-    """What is delivered over time, as the link's rate changes."""
+    """Draw the delivered rate over time as the link's rate changes."""
     changes = sorted({tuple(row.rates_mbit) for row in rows})
     with traces.figure(file, (8, 2.6 * len(changes))) as figure:
         panels = figure.subplots(len(changes), 1, squeeze=False, sharex=True)

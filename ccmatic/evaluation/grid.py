@@ -1,4 +1,4 @@
-"""Evaluation: the missing runs of a grid, each beside what is proved, and the figures."""
+"""Evaluation: the missing runs of a grid, each with the proved bounds that it breaks, and the figures."""
 
 from msgspec.structs import replace
 
@@ -11,8 +11,10 @@ from ccmatic.evaluation import bounds, figures, runs
 class Grid:
     """The runs of senders on the paper's grid of links; see `ccmatic.api.evaluate`.
 
-    Iterate over it for a ResultRecord of each run that was missing; its `outside` says what is outside the proved
-    bounds. `count`: how many were missing when it was made.
+    Iterating yields a ResultRecord for each missing run. Its `outside` lists the proved bounds that it breaks.
+
+    Attributes:
+        count: The number of runs that were missing when the grid was made.
     """
 
     def __init__(self, senders, out, real=False, jobs=1, cluster=None):
@@ -35,9 +37,9 @@ class Grid:
 
     @property
     def is_outside(self):
-        """Whether any run in the folder is outside the proved bounds."""
+        """Whether any run in the folder is outside its proved bounds."""
         return any(any(bounds.broken(row)) for row in self._evaluation.rows)
 
     def draw(self):
-        """Draw the figures of all runs in the folder; returns their files."""
+        """Draw the figures of all runs in the folder and return their files."""
         return figures.draw(self._evaluation.rows, self._evaluation.folder)

@@ -1,8 +1,11 @@
-"""Exported controllers on the grid of links of section 6.4 and Appendix H, packet by packet: simulated, with the
-exported C called from the simulator, or emulated on this machine, with real stacks beside them.
+"""Exported controllers on the grid of links of section 6.4 and Appendix H, packet by packet.
 
-A controller's step is R_m + D, as its C has it. So is the simulated step, and what the model calls jitter is the path's
-propagation R_m, and up to D more where acknowledgements are aggregated. That of a controller with state is R_m.
+A run is simulated or emulated. The simulator calls the exported C code. The emulator runs on this machine, where real
+stacks can run for comparison.
+
+The exported C code of a controller of beliefs has steps of R_m + D, and so has the simulation. Its model's jitter
+covers the path's propagation R_m, plus up to D if the path aggregates acknowledgements. A controller with state has
+steps of R_m.
 """
 
 from dataclasses import dataclass
@@ -20,17 +23,17 @@ from ccmatic.runtime import Library, StatefulSender
 from ccmatic.simulation import NEVER, Path, Simulation, WindowFlow
 from ccmatic.workers import Team
 
-#: The bytes of a packet on the paper's grid.
+#: Bytes in a packet on the paper's grid.
 PACKET = 1500
 
-#: Mbit/s, milliseconds, and BDPs (C·R_m): the paper's.
+#: The paper's rates in Mbit/s, R_m in ms, and buffers in BDPs (C·R_m).
 RATES, RTTS = (24, 48, 96), (20, 40, 80)
 BUFFERS = tuple(Fraction(2) ** power for power in range(-4, 5))
 
-#: Whether a path delays by its propagation only, or aggregates acknowledgements, too, for up to D = R_m.
+#: `none`: the path delays by its propagation only. `aggregation`: it also aggregates acknowledgements, up to D = R_m.
 JITTERS = ("none", "aggregation")
 
-#: Seconds of a run; those at its beginning that are left out; those between changes of the link rate.
+#: In seconds: the length of a run, the part at its beginning that is left out, the time between changes of the rate.
 SECONDS, WARM_UP, BETWEEN = 60, 20, 20
 
 #: Seconds of a run on a real stack.
@@ -39,8 +42,15 @@ REAL_SECONDS = 20
 
 @dataclass(frozen=True)
 class Scenario:
-    """rates: of the link, Mbit/s, each for BETWEEN seconds if there are more than one. rtt: R_m in ms. buffer: in C·R_m
-    at the largest rate. jitter: one of JITTERS. stack: `simulated` or `real`."""
+    """The link of a run.
+
+    Attributes:
+        rates: The rates of the link in Mbit/s. If there are several, each lasts BETWEEN seconds.
+        rtt: R_m in ms.
+        buffer: The buffer in C·R_m at the largest rate.
+        jitter: One of JITTERS.
+        stack: `simulated` or `real`.
+    """
 
     rates: tuple
     rtt: int
@@ -50,18 +60,18 @@ class Scenario:
 
     @property
     def name(self):
-        """To tell it from others, in files and messages."""
+        """The name of the scenario in files and messages."""
         rates = "-".join(map(str, self.rates))
         return f"{self.stack} {rates}mbit {self.rtt}ms {self.buffer}bdp {self.jitter}"
 
     @property
     def buffer_bytes(self):
-        """β."""
+        """β, the buffer in bytes."""
         return int(_bytes(max(self.rates)) * Fraction(self.rtt, 1000) * self.buffer)
 
 
 def grid():
-    """The paper's grid, with and without jitter, then links whose rate doubles or halves (Figures 18 and 19)."""
+    """Yield the paper's grid, with and without jitter, then links whose rate doubles or halves (Figures 18 and 19)."""
     for rate, rtt, buffer, jitter in product(RATES, RTTS, BUFFERS, JITTERS):
         yield Scenario((rate,), rtt, buffer, jitter)
     for rates in ((24, 48, 96), (96, 48, 24)):
@@ -69,20 +79,31 @@ def grid():
 
 
 def real_grid():
-    """What of it the emulator runs in minutes."""
+    """Yield the part of the grid that the emulator runs in minutes."""
     for rate, buffer, jitter in product((24, 96), (Fraction(1, 4), Fraction(2), Fraction(8)), JITTERS):
         yield Scenario((rate,), 40, buffer, jitter, "real")
 
 
 def require(senders, real):
-    """Raises InputError for what cannot send, on a real stack or simulated."""
+    """Check that all senders can send, on a real stack or simulated.
+
+    Raises:
+        InputError: A sender cannot.
+    """
     for sender in senders:
         (request if real else exporting.make)(sender)
 
 
 def run(sender, scenario):
-    """One run, a ResultRecord. sender: a controller's file or shipped name; on a real stack a flow of
-    `ccmatic emulate`."""
+    """Run one sender in one scenario.
+
+    Args:
+        sender: A controller's file or shipped name; on a real stack, a flow of `ccmatic emulate`.
+        scenario: The Scenario.
+
+    Returns:
+        The ResultRecord.
+    """
     return ResultRecord(
         sender=sender,
         scenario=scenario.name,
@@ -96,7 +117,7 @@ def run(sender, scenario):
 
 
 def simulated(controller, scenario):
-    """The fields of a ResultRecord that are measured of a simulated run, by name."""
+    """Simulate a run and return the measured fields of its ResultRecord, by name."""
     built = _library(controller)
     kind = _Window if built.export.remembers else _Beliefs
     step = Fraction(scenario.rtt, 1000) * kind.step_in_rtts
@@ -119,7 +140,7 @@ def simulated(controller, scenario):
 
 
 def emulated(name, scenario):
-    """The same of a flow on this machine's stack, as `ccmatic emulate` names it."""
+    """Emulate a run on this machine's stack; return what `simulated` does. `name` is a flow of `ccmatic emulate`."""
     jitter = None if scenario.jitter == "none" else f"{scenario.rtt}ms"
     link = of_texts(f"{scenario.rates[0]}mbit", f"{scenario.rtt}ms", f"{scenario.buffer}bdp", jitter, seed=1)
     done = emulate(link, [request(name)], REAL_SECONDS)
@@ -129,8 +150,15 @@ def emulated(name, scenario):
 
 
 def of_steps(done, step):
-    """What lemmas speak of, after the warm-up, for steps of so many ns: the most packets lost in a step, and the most
-    inflight at a step's end, in C·R_m."""
+    """Return the quantities that lemmas bound, measured after the warm-up.
+
+    Args:
+        done: The Emulation.
+        step: The length of a step in ns.
+
+    Returns:
+        The most packets lost in a step, and the most bytes in flight at the end of a step, in C·R_m.
+    """
     edges = np.arange(WARM_UP * SECOND, SECONDS * SECOND + 1, step)
     lost, kept = done.log[done.log["lost"] != 0], done.log[done.log["lost"] == 0]
     released = np.sort(np.where(kept["released"] < 0, done.duration + 1, kept["released"]))
@@ -142,14 +170,17 @@ def of_steps(done, step):
 
 
 def throughput(done):
-    """Mbit/s delivered in each half second."""
+    """Return the delivered rate of each half second in Mbit/s."""
     log = done.log[(done.log["lost"] == 0) & (done.log["released"] >= 0)]
     edges = np.arange(0, done.duration + 1, SECOND // 2)
     return [round(float(size) * 16e-6, 3) for size in np.histogram(log["released"], edges, weights=log["size"])[0]]
 
 
 def line(row, as_json):
-    """A ResultRecord for people, or as a JSON line; its `outside` says how it is outside what is proved."""
+    """Return a ResultRecord as text for people, or as a JSON line.
+
+    Its `outside` lists the proved bounds that it breaks.
+    """
     if as_json:
         return records.line(row)
     parts = [
@@ -157,12 +188,14 @@ def line(row, as_json):
         f"queue p95 {row.queueing_delay_rm.p95 or 0:5.2f} R_m", f"lost in R_m {row.lost_max_in_rm:4d}",
     ]  # fmt: skip
     parts += [f"not valid: {fault}" for fault in row.faults or ()]
-    return "  ".join([*parts, *(f"OUTSIDE: {each}" for each in row.outside or ())])
+    return "  ".join([*parts, *(f"OUTSIDE: {bound}" for bound in row.outside or ())])
 
 
 class Evaluation:
-    """The results in a folder, a ResultRecord a line, so that an interrupted evaluation goes on; of two of the same run
-    the later counts."""
+    """The results in a folder, one ResultRecord per line, so that an interrupted evaluation can resume.
+
+    If a run has two results, the later one counts.
+    """
 
     def __init__(self, folder):
         self.folder = writable_folder(folder)
@@ -171,7 +204,7 @@ class Evaluation:
 
     @property
     def rows(self):
-        """A ResultRecord for each run."""
+        """The ResultRecord of each run."""
         return list(self._rows.values())
 
     def _read(self):
@@ -184,12 +217,12 @@ class Evaluation:
                 yield (row.sender, row.scenario), row
 
     def missing(self, senders, scenarios):
-        """The (sender, scenario) without a row, or whose run was not valid."""
+        """Return the pairs (sender, scenario) that have no row or whose run was not valid."""
         finished = {key for key, row in self._rows.items() if not row.faults}
         return [pair for pair in product(senders, scenarios) if (pair[0], pair[1].name) not in finished]
 
     def add(self, row):
-        """Keep a row. A line that was being written when an earlier evaluation was killed is written over."""
+        """Store a row. It overwrites an unfinished last line that a killed evaluation left."""
         self._rows[row.sender, row.scenario] = row
         with open(self.file, "ab+") as file:
             file.seek(0)
@@ -197,7 +230,7 @@ class Evaluation:
             file.write(records.line(row).encode() + b"\n")
 
     def complete(self, senders, scenarios, jobs, cluster=None):
-        """Run what is missing. Each row is kept as soon as it is known, and yielded in order."""
+        """Do the missing runs. Store each row as soon as its run ends, and yield the rows in order."""
         with Team(jobs, cluster) as team:
             yield from team.each(run, self.missing(senders, scenarios), self.add)
 
@@ -208,7 +241,7 @@ def _library(controller):
 
 
 def _bytes(rate):
-    """Mbit/s as bytes per second."""
+    """Convert Mbit/s to bytes per second."""
     return Fraction(rate * 10**6, 8)
 
 
@@ -217,7 +250,7 @@ def _rate_at(scenario, second):
 
 
 def _as_emulation(done, lag, name, scenario):
-    """A simulated Run as the emulator would log it; lag: for how many steps all is on its way besides."""
+    """Return a simulated Run in the form of an emulator's log. Each packet travels for `lag` additional steps."""
     per_tick = float(done.path.propagation) * SECOND / done.path.step
     log = np.zeros(len(done.sent), RECORD)
     released = np.where(done.released == NEVER, NEVER, done.released + lag * done.path.step)
@@ -231,30 +264,30 @@ def _as_emulation(done, lag, name, scenario):
 
 
 def _propagation(rng, bound, step):
-    """R_m, half of what the model calls jitter."""
+    """Delay every packet by R_m, which is half of the model's jitter."""
     return lambda now: now + bound // 2
 
 
 def _aggregation(rng, bound, step):
-    """R_m, then what passes in a random part of D is delivered at once (Appendix H)."""
+    """Delay by R_m, then deliver at once all packets that arrive in a random part of D (Appendix H)."""
     until = 0
 
-    def ask(now):
+    def release_at(now):
         nonlocal until
         while until < now:
             until += max(1, int(rng.random() * (bound // 2)))
         return until + bound // 2
 
-    return ask
+    return release_at
 
 
-#: How a path delays what has left the bottleneck: by R_m and D, and by D alone.
+#: How a path delays packets behind the bottleneck: by R_m and D, or by D alone.
 _PATTERNS = {"none": _propagation, "aggregation": _aggregation}
 _BEHIND = {"none": "none", "aggregation": "bursts"}
 
 
 class _Beliefs:
-    """A flow of a controller of beliefs: a step is R_m + D, and what the model calls jitter is both."""
+    """A flow of a controller of beliefs. Its step is R_m + D, which together are the model's jitter."""
 
     step_in_rtts, lag = 2, 0
     patterns = _PATTERNS
@@ -274,7 +307,7 @@ class _Beliefs:
 
 
 class _Window(WindowFlow):
-    """A flow of a controller with state: a step is R_m, which acknowledgements take after all that the path does."""
+    """A flow of a controller with state. Its step is R_m. After the path's delays, acknowledgements take R_m more."""
 
     step_in_rtts, lag = 1, 1
     patterns = _BEHIND

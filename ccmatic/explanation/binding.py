@@ -1,16 +1,25 @@
-"""The laws that bind at a step: those that a little more, or less, of what the network chose would break."""
+"""The binding laws of a step: the laws that would break if a choice of the network were slightly larger or smaller."""
 
 from fractions import Fraction
 
-#: A little, in C·R_m; and of longer traces no laws are shown, as each number is tried both ways.
+#: The size of a change, in C·R_m; and the length of the longest trace whose binding laws are shown. Each number costs
+#: two checks.
 LITTLE, LONGEST = Fraction(1, 10**9), 60
 
 WAYS = ((LITTLE, "more"), (-LITTLE, "less"))
 
 
 def binding(query, trace):
-    """For each step of a Trace, a list of lines that name a column and a law that leaves it no room, more or less;
-    none for a trace that is too long. query: of which it is a trace."""
+    """List the binding laws of a trace.
+
+    Args:
+        query: The trace's query.
+        trace: The Trace.
+
+    Returns:
+        For each step, lines that name a column and a law that keeps it from being larger or smaller. All lists are
+        empty if the trace is longer than LONGEST.
+    """
     if trace.horizon > LONGEST:
         return [[] for _ in range(trace.horizon)]
     chosen = ["S", *(["K"] if "K" in query.model.declared() else []), *(["L"] if query.buffer.finite else [])]

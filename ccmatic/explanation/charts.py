@@ -1,4 +1,4 @@
-"""Charts of a page: HTML that needs no script. Lines stretch with the page, text does not."""
+"""Charts of a page, as HTML without scripts. Lines stretch with the page; text does not."""
 
 from html import escape
 from itertools import pairwise
@@ -7,11 +7,11 @@ from math import ceil, floor, log10
 from ccmatic.explanation.words import number
 from ccmatic.traces import DASHES, Form, Kind, apart
 
-#: The least height of a chart, of a strip and of a name beside a line, in pixels; and the width of the drawing, which
-#: stretches.
+#: In pixels: the least height of a chart, the heights of a strip and of a name beside a line, and the drawing's width,
+#: which stretches.
 HEIGHT, STRIP, NAME, WIDTH = 150, 26, 19, 1000
 
-#: At most so many steps are named on the axis of time.
+#: The largest number of labels on the axis of time.
 TIMES = 14
 
 
@@ -20,8 +20,8 @@ def figure(chart, steps, marks):
 
     Args:
         chart: The Chart.
-        steps: How many steps a line has.
-        marks: The steps at which objectives are decided: a dict to whether all of these are met.
+        steps: The number of values in a line.
+        marks: The steps at which objectives are decided, each with whether all of these objectives are met.
     """
     area = _Area(chart, steps)
     says = f"{chart.heading}: {'; '.join(line.label for line in chart.lines)}"
@@ -37,7 +37,7 @@ def figure(chart, steps, marks):
 
 
 def positions(chart, steps):
-    """Return what the slider moves: for each line its heights in pixels and its values as text, by step."""
+    """Return the data that the slider moves: for each line its heights in pixels and its values as text, by step."""
     area = _Area(chart, steps)
     return [
         {"y": [area.down(value) for value in drawn.values], "text": [_value(chart, value) for value in line.values]}
@@ -53,7 +53,7 @@ def _value(chart, value):
 
 
 class _Area:
-    """Where the values of a chart are drawn, in pixels from its top and in WIDTHths from its left."""
+    """The drawing area of a chart: pixels from its top, and fractions of WIDTH from its left."""
 
     def __init__(self, chart, steps):
         self.chart, self._last = chart, steps - 1
@@ -63,7 +63,7 @@ class _Area:
         self.height = STRIP * rows if strips else max(HEIGHT, NAME * rows)
 
     def down(self, value):
-        """How far below the top a value is; one beyond the top is at it."""
+        """Return the distance of a value from the top. A value beyond the top is at the top."""
         share = (min(float(value), self._high) - self._low) / (self._high - self._low)
         return round((1 - share) * self.height, 1)
 
@@ -71,19 +71,19 @@ class _Area:
         return round(WIDTH * (t / self._last if self._last else 0.5), 1)
 
     def ticks(self):
-        """The values on the axis."""
+        """Yield the values on the axis."""
         if self.chart.kind is not Kind.STRIPS:
             yield from (f'<span style="top:{self.down(value)}px">{value:g}</span>' for value in self._round())
 
     def _round(self):
-        """Round values between the least and the most, about four."""
+        """Return about four round values between the least and the largest."""
         rough = (self._high - self._low) / 4
         power = 10.0 ** floor(log10(rough))
         step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough * 0.999)
         return [float(f"{n * step:.6g}") for n in range(ceil(self._low / step), floor(self._high / step) + 1)]
 
     def times(self, marks):
-        """The steps on the axis of time, and marks where objectives are decided."""
+        """Yield the steps on the axis of time, and marks where objectives are decided."""
         for t in range(0, self._last + 1, ceil((self._last + 1) / TIMES)):
             yield f'<span style="left:{self._across(t) / 10:g}%">{t}</span>'
         for t, met in marks.items():
@@ -92,7 +92,7 @@ class _Area:
         yield "<em>time (R_m)</em>"
 
     def drawn(self):
-        """The grid and the lines, as SVG."""
+        """Yield the grid and the lines, as SVG."""
         if self.chart.kind is Kind.STRIPS:
             yield from self._strips()
             return
@@ -112,7 +112,7 @@ class _Area:
             yield f'<polyline class="line {line.role}" points="{points}"{_dash(rank)}/>'
 
     def _corners(self, line):
-        """The corners of a line."""
+        """Return the corners of a line."""
         at = [(self._across(t), self.down(value)) for t, value in enumerate(line.values)]
         if line.form is Form.POINTS:
             return at
@@ -141,7 +141,7 @@ class _Area:
                     yield f'<rect class="area {line.role}" {place}/>'
 
     def names(self):
-        """The names of lines, clear of each other and each near the end of its line; in a stack, near its area's."""
+        """Yield the names of lines without overlap, each near the end of its line or, in a stack, near its area."""
         chart, wanted = self.chart, []
         tops = [self.down(line.values[-1]) for line in chart.stacked()]
         match chart.kind:
@@ -166,7 +166,7 @@ class _Area:
 
 
 def _sample(role, rank):
-    """A piece of a line of that rank, or of an area for None."""
+    """Return a short sample of a line of this rank as SVG. If the rank is None, return a sample of an area."""
     if rank is None:
         return f'<svg class="sample" viewBox="0 0 24 10"><rect class="area {role}" x="4" width="16" height="10"/></svg>'
     kind = "link" if role == "link" else f"line {role}"

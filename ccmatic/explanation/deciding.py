@@ -1,15 +1,15 @@
-"""At which step it is decided whether a reason holds, of an execution's numbers."""
+"""The step at which it is decided whether a reason holds, in an execution of numbers."""
 
 from ccmatic.contracts import AllOf, AnyOf, AtMost, Compared, Fails, Implied
 
 
 def decided(reason, truth, end):
-    """Return the step from which on nothing that happens can change whether a reason holds.
+    """Return the step from which on nothing can change whether a reason holds.
 
     Args:
-        reason: A Reason, of numbers.
+        reason: A Reason whose terms are numbers.
         truth: Whether it holds.
-        end: The last step, at which all is decided that says no step.
+        end: The last step. It decides every reason that names no step.
     """
     match reason:
         case Compared(step=int(step)):
@@ -27,6 +27,6 @@ def decided(reason, truth, end):
 
 
 def _joined(parts, every, truth, end):
-    """Of parts that all have to hold, or one of which has to: one decides, or all do."""
+    """Return the deciding step of a conjunction (`every`) or a disjunction: one part decides it, or all parts do."""
     steps = [decided(part, truth, end) for part in parts if part.condition is truth]
     return (max if every is truth else min)(steps, default=end)

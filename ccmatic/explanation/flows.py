@@ -1,4 +1,4 @@
-"""What each flow of a trace gets, observes and does, in numbers and in sentences."""
+"""Accounts of flows: what each flow of a trace receives, observes and does, in numbers and in sentences."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,22 +9,25 @@ from ccmatic import controllers
 from ccmatic.base import TIME
 from ccmatic.explanation.words import number, quantity
 
-#: Bytes that waited for more steps than this get no exact wait.
+#: The longest wait, in steps, that is computed exactly.
 LONGEST_WAIT = 40
 
 
 @dataclass(frozen=True)
 class FlowAccount:
-    """What one flow gets, observes and does from a step of a trace to its end.
+    """What one flow receives, observes and does from a step of a trace to its end.
 
     Attributes:
-        number: The flow, from 1.
-        controller: The name of its controller; empty for rates that nobody decided.
-        served, sent, lost: Its bytes.
-        waits: How long the last byte served at each step waited, in steps, if bytes of a step come evenly.
-        delays: The delay that it observes at each step, in whole steps; steps without a delay are skipped. Empty if its
+        number: The number of the flow, from 1.
+        controller: The name of its controller; empty if no controller chose the rates.
+        served: Its served bytes.
+        sent: Its sent bytes.
+        lost: Its lost bytes.
+        waits: The wait, in steps, of the last byte served at each step. It assumes that bytes arrive evenly within a
+            step.
+        delays: The delay that it observes at each step, in whole steps. Steps without a delay are skipped. Empty if its
             controller reads no delay.
-        held: Its bytes that jitter of its own holds at each step; empty if the network has no such jitter.
+        held: Its bytes that its own jitter holds at each step. Empty if the network has no such jitter.
         windows: Its window at each step, in bytes.
         packet: MSS in bytes.
         round_trip: R_m in steps.
@@ -46,7 +49,7 @@ class FlowAccount:
 
     @property
     def hold(self) -> Fraction:
-        """For how many steps jitter holds its bytes at most, at the rate at which it is served."""
+        """The longest time in steps for which jitter holds its bytes, at the rate at which it is served."""
         return max(self.held) * len(self.held) / self.served if self.held and self.served else Fraction(0)
 
     @property
@@ -55,7 +58,7 @@ class FlowAccount:
         return f"flow {self.number} ({self.controller})" if self.controller else f"flow {self.number}"
 
     def sentence(self) -> str:
-        """Return what it gets, observes and does, as a sentence."""
+        """Return the account as a sentence."""
         steps = len(self.windows)
         parts = [f"{self.name} is served {_bytes(self.served)} in {steps} step{'s' * (steps > 1)}"]
         parts += [f"its window is {_range(self.windows, self._window)}"] if self.windows else []
@@ -77,11 +80,11 @@ class FlowAccount:
 
 
 def accounts(query: Any, controller: Any, x: Any) -> list[FlowAccount]:
-    """Return the FlowAccount of each flow of an execution of numbers: of its last period, or of all of it.
+    """Return the FlowAccount of each flow of a numeric execution, over its last period or over the whole execution.
 
     Args:
-        query: The Query whose network it is of.
-        controller: The controller, or those of all flows; None for rates that nobody decided.
+        query: The Query of the execution's network.
+        controller: The controller, or the controllers of all flows. None if no controller chose the rates.
         x: The execution, as `Query.observed` returns it.
     """
     end = x.horizon - 1
@@ -110,14 +113,16 @@ def accounts(query: Any, controller: Any, x: Any) -> list[FlowAccount]:
 
 
 def contrast(least: FlowAccount, most: FlowAccount) -> list[str]:
-    """Return why the flow that is served least stays so, in sentences that follow from the accounts."""
+    """Return sentences that explain from the accounts why the flow that is served least does not catch up."""
     name, other = least.name, most.name
     sentences = []
     if least.lost * most.sent > most.lost * least.sent:
         parts = f"{_percent(least.lost, least.sent)} of its bytes, {other} {_percent(most.lost, most.sent)}"
         sentences.append(f"Losses fall on {name}: it loses {parts}.")
     elif most.lost:
-        sentences.append(f"{other} loses no smaller part of its bytes than {name}, and still keeps the larger window.")
+        sentences.append(
+            f"{other} loses at least as large a share of its bytes as {name}, and keeps the larger window."
+        )
     if least.delays:
         sentences += [_contrast_of_delays(least, most), _WHOLE_STEPS]
     if not sentences:
@@ -153,7 +158,7 @@ def _delays(model: Any, controller: Any, flow: Any, steps: Sequence[int]) -> Ite
 
 
 def _waits(flow: Any, steps: Sequence[int]) -> Iterator[Fraction]:
-    """How long the last byte served at each step waited; steps without service are skipped."""
+    """Yield the wait of the last byte served at each step. Steps without service are skipped."""
     for t in steps:
         served = flow.S[t]
         if served <= flow.S[t - 1]:
@@ -168,7 +173,7 @@ def _waits(flow: Any, steps: Sequence[int]) -> Iterator[Fraction]:
 
 
 def _admitted(flow: Any, t: int) -> Fraction | None:
-    """The bytes sent and not lost by a step; before a periodic trace, as its periods before were; else None."""
+    """Return the bytes sent and not lost by a step. Steps before a periodic trace follow its period; otherwise None."""
     if t >= 0:
         return Fraction(flow.admitted(t))
     if not flow.period:
@@ -180,7 +185,7 @@ def _admitted(flow: Any, t: int) -> Fraction | None:
 
 
 def _range(values: Sequence[Any], says: Callable[[Any], str]) -> str:
-    """Values in words: one, or the least and the most."""
+    """Return values in words: a single value, or the least and the largest."""
     least, most = min(values), max(values)
     return says(least) if least == most else f"{says(least)} to {says(most)}"
 

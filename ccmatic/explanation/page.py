@@ -1,10 +1,12 @@
-"""A trace as one HTML page that needs nothing else: all that can be read is in its text, and a slider leads through it.
+"""A trace as one self-contained HTML page, with a slider over its steps.
 
-A script moves the slider's cursor and shows what holds at its step. Charts, numbers and sentences need none.
+The page shows all charts, numbers and sentences without a script. The script moves the slider's cursor and shows the
+values of its step.
 """
 
 import json
 import re
+from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 
@@ -16,11 +18,11 @@ from ccmatic.explanation import charts
 from ccmatic.explanation.binding import binding
 from ccmatic.explanation.deciding import decided
 from ccmatic.explanation.sentences import explain, legend, observed, reasons_of
-from ccmatic.explanation.words import UNITS, number, told
+from ccmatic.explanation.words import UNITS, leaf_text, number
 from ccmatic.traces import ROLES, Chart, Form, Lanes, Line, scales
 from ccmatic.verification import Outcome
 
-#: The columns that charts name in a word, with their roles.
+#: The words for columns in charts, with their roles.
 WORDS = {
     "A": ("sent", "sent"),
     "S": ("served", "served"),
@@ -31,7 +33,7 @@ WORDS = {
     "F": ("first byte", "jitter"),
 }
 
-#: The charts of a sender at a rate, in this order: title, unit, columns, and whether beliefs of that unit are there.
+#: The charts of a sender at a rate, in order: title, unit, columns, and whether it also shows beliefs of that unit.
 CHARTS = (
     ("Bytes since the start", BYTES, "ASLK", False),
     ("Sending rate", RATE, "r", False),
@@ -40,17 +42,30 @@ CHARTS = (
     ("Beliefs about bytes", BYTES, "", True),
 )
 
-#: The colours of beliefs and of other columns, in turn.
+#: The roles of beliefs and of other columns, in turn.
 OTHERS = ("belief", "probe", "truth", "jitter")
 
-#: Beliefs about rates above so many C leave their chart.
+#: The largest belief about a rate, in C, that its chart shows.
 CUT = 10
 
 
-#: What a role gives to lines, areas, dots and chips.
+#: The style of a role's lines, areas, dots and chips.
 _PAINTED = """.line.{role} {{ stroke: var(--{role}); }} .area.{role} {{ fill: var(--{role}); stroke: var(--{role}); }}
 .dot.{role}, .chip.{role} {{ background: var(--{role}); }}
 """
+
+
+@dataclass(frozen=True)
+class View:
+    """A trace with a slider, for a document that has `style` and `script`.
+
+    Args:
+        body: HTML with the identifiers that the script looks for.
+        data: The argument of the script's `follow`, as data for JSON.
+    """
+
+    body: str
+    data: dict
 
 
 def page(trace, report):
@@ -58,30 +73,36 @@ def page(trace, report):
 
     Args:
         trace: The Trace, of any number of flows.
-        report: Of the trace's replay.
+        report: The Report of the trace's replay.
 
     Raises:
-        InputError: A number is too large to be drawn.
+        InputError: A number is too large to draw.
     """
+    shown = view(trace, report)
+    kind = "" if all(report.objectives.values()) else "bad"
+    parts = {
+        "STYLE": style(),
+        "SCRIPT": script(),
+        "TITLE": escape(_title(trace)),
+        "VERDICT": f'<p id="verdict" class="{kind}" role="status">{escape(_verdict(report))}</p>',
+        "QUERY": escape(str(report.query)),
+        "WHO": escape(_who(trace, report.controller)),
+        "BODY": shown.body,
+        "DATA": _json(shown.data),
+    }
+    return _filled("page.html", parts)
+
+
+def view(trace, report):
+    """Return the View of a trace. The arguments and errors are those of `page`."""
     _require_floats(trace)
     shared, lanes = _drawn(trace, report.query)
     drawn = [*shared, *(chart for lane in lanes for chart in lane.charts)]
     objectives, says = list(_objectives(trace, report)), legend(report.query, trace.columns)
-    verdict = "" if all(each["met"] for each in objectives) else "bad"
     marks = {}
     for each in objectives:
         marks[each["decided"]] = marks.get(each["decided"], True) and each["met"]
-    folder = files("ccmatic.explanation")
-    html, style, script = ((folder / f"page.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js"))
-    colours = "".join(f"--{role}: {colour}; " for role, colour in ROLES.items())
-    painted = "".join(_PAINTED.format(role=role) for role in ROLES)
     parts = {
-        "STYLE": f":root {{ {colours}}}\n{style.replace('@ROLES@', painted)}",
-        "SCRIPT": script,
-        "TITLE": escape(_title(trace)),
-        "VERDICT": f'<p id="verdict" class="{verdict}" role="status">{escape(_verdict(report))}</p>',
-        "QUERY": escape(str(report.query)),
-        "WHO": escape(_who(trace, report.controller)),
         "LAST": str(trace.horizon - 1),
         "CHARTS": "\n".join(_sections(shared, lanes, trace.horizon, marks)),
         "OBJECTIVES": "\n".join(_objective(each, trace.horizon - 1) for each in objectives),
@@ -90,21 +111,40 @@ def page(trace, report):
         "SENTENCES": "\n".join(f"<li>{escape(text)}</li>" for text in str(explain(trace, report)).splitlines()),
         "NUMBERS": _numbers(trace),
         "CONSTANTS": escape(", ".join(f"{name} = {number(value)}" for name, value in trace.constants.items())),
-        "DATA": _json(
-            {
-                "steps": trace.horizon,
-                "columns": {name: [str(value) for value in column] for name, column in trace.columns.items()},
-                "charts": [charts.positions(chart, trace.horizon) for chart in drawn],
-                "laws": binding(report.query, trace),
-                "controller": _choices(trace, report.controller),
-            }
-        ),
     }
-    return re.sub("@([A-Z]+)@", lambda mark: parts[mark[1]], html)
+    data = {
+        "steps": trace.horizon,
+        "columns": {name: [str(value) for value in column] for name, column in trace.columns.items()},
+        "charts": [charts.positions(chart, trace.horizon) for chart in drawn],
+        "laws": binding(report.query, trace),
+        "controller": _choices(trace, report.controller),
+    }
+    return View(_filled("body.html", parts), data)
+
+
+def style():
+    """Return the style sheet of views."""
+    colours = "".join(f"--{role}: {colour}; " for role, colour in ROLES.items())
+    painted = "".join(_PAINTED.format(role=role) for role in ROLES)
+    return f":root {{ {colours}}}\n{_text('page.css').replace('@ROLES@', painted)}"
+
+
+def script():
+    """Return the script of views, which defines `follow`."""
+    return _text("page.js")
+
+
+def _text(name):
+    return (files("ccmatic.explanation") / name).read_text(encoding="utf-8")
+
+
+def _filled(name, parts):
+    """Return the text of a file in which each mark @NAME@ is replaced by the part called NAME."""
+    return re.sub("@([A-Z]+)@", lambda mark: parts[mark[1]], _text(name))
 
 
 def _json(data):
-    """Data as a script's text, which cannot end the script."""
+    """Return data as JSON for a script element, escaped so that it cannot end the element."""
     text = json.dumps(data, ensure_ascii=False)
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
@@ -126,7 +166,7 @@ def _title(trace):
 
 def _verdict(report):
     if report.faults:
-        return f"This is no trace of this network and controller: it breaks {len(report.faults)} laws."
+        return f"This is not a trace of this network and controller: it breaks {len(report.faults)} laws."
     return {
         Outcome.BREAKS: "This execution breaks the property.",
         Outcome.KEEPS: "This execution keeps the property.",
@@ -135,16 +175,16 @@ def _verdict(report):
 
 
 def _named(trace, controller):
-    """The names of the flows' controllers: one for all, or one for each; empty where it is not known."""
+    """Return the names of the flows' controllers: one for all, or one for each. A name is empty if it is unknown."""
     if isinstance(controller, controllers.Several):
         return [each.name for each in controller.each]
     return [trace.controller_name or ""]
 
 
 def _who(trace, controller):
-    """Whose rates the trace has, in words."""
+    """Name the controllers in a sentence."""
     if controller is None:
-        return "The rates are nobody's."
+        return "No controller chose the rates."
     names = _named(trace, controller)
     if len(names) > 1:
         flows = ", ".join(f"flow {flow} runs {name}" for flow, name in enumerate(names, 1))
@@ -153,7 +193,7 @@ def _who(trace, controller):
 
 
 def _drawn(trace, query):
-    """The Charts of all flows, and the Lane of each; a sender at a rate has no lane."""
+    """Return the Charts of all flows, and the Lane of each flow. A sender at a rate has no lane."""
     if not query.model.windows:
         return list(_of_a_rate(trace, query)), ()
     lanes = Lanes.of(trace, query.model)
@@ -163,7 +203,7 @@ def _drawn(trace, query):
 
 
 def _of_a_rate(trace, query):
-    """The charts of a sender at a rate."""
+    """Yield the charts of a sender at a rate."""
     scale, units = scales(trace), query.units()
     left = [name for name in trace.columns if not name.endswith(BEFORE_TIMEOUT)]
     for title, unit, columns, beliefs in CHARTS:
@@ -193,7 +233,7 @@ def _scaled(trace, name, unit):
 
 
 def _sections(shared, lanes, steps, marks):
-    """The charts as HTML, those of a flow under its heading."""
+    """Yield the charts as HTML. The charts of a flow stand under the flow's heading."""
     yield from (charts.figure(chart, steps, marks) for chart in shared)
     for lane in lanes:
         drawn = "\n".join(charts.figure(chart, steps, marks) for chart in lane.charts)
@@ -202,17 +242,17 @@ def _sections(shared, lanes, steps, marks):
 
 
 def _objectives(trace, report):
-    """Each objective, with the comparisons that decide it, and the step at which it and each of them is decided."""
+    """Yield each objective with the comparisons that decide it, and the step that decides it and each comparison."""
     end = trace.horizon - 1
     for name, reason in reasons_of(report, observed(trace, report)).items():
         met = report.objectives[name]
         leaves = reason.leaves(met)
-        parts = [{"text": told(leaf, end), "step": decided(leaf.reason, leaf.truth, end)} for leaf in leaves]
+        parts = [{"text": leaf_text(leaf, end), "step": decided(leaf.reason, leaf.truth, end)} for leaf in leaves]
         yield {"name": name, "met": met, "decided": decided(reason, met, end), "parts": parts}
 
 
 def _objective(each, end):
-    """An objective as an item of a list."""
+    """Return an objective as an item of a list."""
     state = "met" if each["met"] else "not met"
     at = f"decided at t = {each['decided']}{', the end' if each['decided'] == end else ''}"
     parts = "".join(f'<li data-step="{part["step"]}">{escape(part["text"])}</li>' for part in each["parts"])
@@ -225,13 +265,13 @@ def _objective(each, end):
 
 
 def _now(name, column, says):
-    """A column's value at the step of the slider, and what it is, as a row of a table."""
+    """Return a column's value at the slider's step, and its meaning, as a row of a table."""
     value = f'<td class="number" data-column="{escape(name)}">{escape(str(column[0]))}</td>'
     return f"<tr><td>{escape(name)}</td>{value}<td>{escape(says)}</td></tr>"
 
 
 def _numbers(trace):
-    """All numbers, exact, as a table of a row a step."""
+    """Return all exact numbers as a table with a row for each step."""
     head = "".join(f"<th>{escape(name)}</th>" for name in ("t", *trace.columns))
     rows = ("".join(f"<td>{escape(str(value))}</td>" for value in row.values()) for row in trace.rows())
     body = "\n".join(f"<tr>{row}</tr>" for row in rows)
@@ -239,9 +279,9 @@ def _numbers(trace):
 
 
 def _listings(trace, controller):
-    """The text of each controller, a line a span, under its name."""
+    """Yield the text of each controller under its name, with a span for each line."""
     if controller is None:
-        yield "<pre>nobody's rates</pre>"
+        yield "<pre>none, the rates are arbitrary</pre>"
         return
     names, each = _named(trace, controller), controllers.each_of(controller)
     for flow, (name, one) in enumerate(zip(names, each, strict=True), 1):
@@ -251,8 +291,10 @@ def _listings(trace, controller):
 
 
 def _choices(trace, controller):
-    """For each step the lines of a controller that were read, true or false, and what an envelope allowed; None for a
-    controller with state, or none. Nothing decides the step 0."""
+    """Return which lines of a controller were true or false at each step, and the rates that an envelope allowed.
+
+    Step 0 has no entries, because no decision leads to it. Returns None if there is no controller, or if it has state.
+    """
     if not isinstance(controller, controllers.Controller):
         return None
     taken = [way_taken(controller.body, inputs) for inputs in trace.decisions(controller.parameters)]

@@ -4,16 +4,16 @@ from decimal import Context
 
 from ccmatic.contracts import AtMost, Compared, Stated
 
-#: What a comparison says where it is true, and where it is false.
+#: The words for a comparison that is true, and for one that is false.
 _TRUE = {"<": "less than", "<=": "at most", ">": "more than", ">=": "at least"}
 _FALSE = {"<": "not less than", "<=": "more than", ">": "not more than", ">=": "less than"}
 
-#: What numbers of a unit are multiples of.
+#: The unit in which a trace counts quantities of a dimension.
 UNITS = {"rate": "C", "bytes": "C·R_m", "time": "R_m"}
 
 
 def number(value):
-    """An exact number, short: a decimal if it ends soon, else a fraction, else a rounded decimal marked as one."""
+    """Return an exact number as short text: a short decimal, else a small fraction, else a rounded decimal after ≈."""
     if value.denominator == 1:
         return str(value.numerator)
     if (value * 10_000).denominator == 1:
@@ -25,12 +25,12 @@ def number(value):
 
 
 def quantity(value, unit):
-    """A number with its unit, as text; unit: its name, as in UNITS."""
+    """Return a number with its unit as text; `unit` is a key of UNITS."""
     return f"{number(value)} {UNITS.get(unit, unit)}".rstrip()
 
 
-def told(leaf, end):
-    """What a leaf of an execution's numbers says, true or false; end: the last step."""
+def leaf_text(leaf, end):
+    """Return a leaf of an execution's reasons in words, whether it is true or false; `end` is the last step."""
     reason = leaf.reason
     match reason:
         case Compared(since=None):
@@ -50,5 +50,5 @@ def told(leaf, end):
             return f"{len(reason.held)} {reason.what}{at}, {words} {int(reason.most)}"
         case Stated():
             about = "" if reason.value is None else f": it is {number(reason.value)}"
-            return f"{'' if leaf.truth else 'not so: '}{reason.what}{about}"
+            return f"{'' if leaf.truth else 'false: '}{reason.what}{about}"
     raise TypeError(f"no leaf: {reason!r}")

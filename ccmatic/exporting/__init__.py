@@ -1,4 +1,4 @@
-"""Exported controllers: one C header for each, and the files of a target around it."""
+"""Export controllers: one C header each, and a target's files around it."""
 
 from ccmatic.exporting.files import names, write
 from ccmatic.exporting.header import MOST, Export, make, make_guard, rounded

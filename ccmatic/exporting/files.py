@@ -1,4 +1,4 @@
-"""The files of an export, by target, written to a folder."""
+"""Write the files of an export, by target, to a folder."""
 
 from pathlib import Path
 
@@ -20,19 +20,30 @@ def _around(target, export):
     return {f"{export.name}.h": header, **targets.sources(target, export, header)}
 
 
-#: For each target a function from an Export to the texts of its files, by name. Other packages add theirs as entry
-#: points in the group `ccmatic.targets`.
+#: For each target, a function from an Export to the texts of its files, by file name. Other packages add targets as
+#: entry points in the group `ccmatic.targets`.
 TARGETS = {"c": library_sources, "bpf": _bpf, "udp": _udp}
 
 
 def names():
-    """Every target that can be named."""
+    """Return the names of all targets."""
     return [*TARGETS, *installed.points("targets", TARGETS)]
 
 
 def write(export, target, folder) -> list[Path]:
-    """Write the files of an Export for a target, one of `names()`; their paths. Raises InputError, before any is
-    written, for what the target cannot hold."""
+    """Write the files of an export for a target.
+
+    Args:
+        export: The Export or StatefulExport.
+        target: One of `names()`.
+        folder: The folder, which is created if it does not exist.
+
+    Returns:
+        The paths of the files.
+
+    Raises:
+        InputError: The target cannot hold the controller. In this case no file is written.
+    """
     texts = _maker(target)(export)
     for name in texts:
         if name != Path(name).name or not isinstance(texts[name], str):

@@ -1,4 +1,4 @@
-"""A controller as one C header: its decision, the beliefs that its model declares, and a sender around them."""
+"""A controller as one C header: its decision, the beliefs of its model, and a sender around both."""
 
 import re
 from dataclasses import dataclass, replace
@@ -15,25 +15,27 @@ from ccmatic.exporting.parts import constants, no_fractions, power, title
 from ccmatic.exporting.targets import AROUND
 from ccmatic.runtime import shipped
 
-#: More bytes in a step than any link for which beliefs are claimed serves (100 Gbit/s for 22 s).
+#: More bytes than a step serves on any link for which beliefs are claimed (100 Gbit/s for 22 s).
 MOST = 2**38
 
-#: The largest numerator and denominator of a step in R_m: their product with the longest R_m has 58 bits.
+#: The largest numerator and denominator of a step in R_m. Their product with the longest R_m has 58 bits.
 LARGEST_PART = 2**24
 
-#: Packets lost in a step that end the start (section 6.4): true beliefs lose fewer.
+#: The start controller ends when a step loses more packets than this (section 6.4). True beliefs rule out such a loss.
 LARGE_LOSS = 2
 
 
 @dataclass(frozen=True)
 class Export:
-    """What is exported.
+    """A controller of beliefs, ready for export.
 
-    controller: a Controller; at_start: another, that runs until a large loss, or None.
-    model:      the network model (`ccmatic.contracts.model`) whose beliefs they read.
-    horizon:    T; beliefs time out every T-1 steps.
-    jitter:     the most that non-congestive delay may vary on the path, in R_m: a step is R_m + that.
-    around:     of an envelope in the kernel, which of its congestion controls says what rate is wanted; else None.
+    Attributes:
+        controller: The Controller.
+        at_start: The Controller that runs until the first large loss; None if there is none.
+        model: The network model (`ccmatic.contracts.model`) whose beliefs the controllers read.
+        horizon: T. Beliefs time out every T-1 steps.
+        jitter: The largest variation of the path's non-congestive delay, in R_m. A step is R_m plus this jitter.
+        around: For an envelope in the kernel: the kernel's congestion control that runs within it. Otherwise None.
     """
 
     controller: Controller
@@ -47,13 +49,16 @@ class Export:
 
     @property
     def is_envelope(self):
-        """Whether it leaves a choice of rates, at its start or later."""
-        return any(each.is_envelope for each in (self.controller, self.at_start) if each)
+        """Whether the controller leaves a choice of rates, at its start or later."""
+        return any(controller.is_envelope for controller in (self.controller, self.at_start) if controller)
 
     @property
     def kernel_program(self):
-        """The program that the kernel runs, and what it includes. Raises InputError for an envelope around nothing, and
-        for floats."""
+        """The program that the kernel runs, followed by the files that it includes.
+
+        Raises:
+            InputError: The controller is an envelope around no congestion control, or it computes in floats.
+        """
         if self.is_envelope and not self.around:
             raise _no_rate(self)
         if any(decision.functions for decision in self._decisions().values()):
@@ -62,20 +67,24 @@ class Export:
 
     @property
     def name(self):
-        """Of the controller, and of its files."""
+        """The name of the controller and of its files."""
         return self.controller.name
 
     @property
     def source(self):
-        """Of what it was made, as text."""
+        """The source text of the controller."""
         return self.controller.source
 
     def within(self):
-        """Yields C that chooses in the envelope, in the sender itself: there is none."""
+        """Yield C code that chooses a rate in the envelope within the sender itself; an Export has none."""
         yield from ()
 
     def header(self):
-        """The text of NAME.h. Raises InputError for what C cannot hold."""
+        """Return the text of NAME.h.
+
+        Raises:
+            InputError: C cannot hold the controller.
+        """
         parts = [
             title(self.name, f"the model {self.model.name}", self.source, "\n\n".join(self.promises())),
             constants(self.name, self.constants),
@@ -92,14 +101,21 @@ class Export:
 
     @property
     def step(self):
-        """The length of a step in R_m: what the model's jitter takes in D steps is all delay but for queueing."""
+        """The length of a step in R_m.
+
+        In the model, all delay except queueing is jitter, and the jitter is D steps. So D steps last R_m plus the
+        path's jitter.
+        """
         return (1 + self.jitter) / self.model.default_jitter
 
     def guarantees(self, path=None):
-        """Yield (where, Guarantee) for the controller, and for the one at its start, if a shipped proof is about it.
+        """Yield (where, Guarantee) for the controller, and for its start controller, if a shipped proof is about it.
 
-        path: the guarantees.DeployedPath, whose jitter is the export's; None: one of which nothing else is known. Of
-        several proofs it is the first whose conditions the path meets."""
+        If several proofs are about a controller, the first one counts among those whose conditions the path meets.
+
+        Args:
+            path: The guarantees.DeployedPath, whose jitter is the export's; None for a path with no other known value.
+        """
         path = path or guarantees.DeployedPath(self.jitter)
         for where, controller in (("", self.controller), (" at its start", self.at_start)):
             proofs = guarantees.of_controller(controller, self.horizon, self.model.default_jitter) if controller else ()
@@ -108,7 +124,7 @@ class Export:
                 yield where, min(translated, key=lambda guarantee: bool(guarantee.missing))
 
     def promises(self):
-        """Yield what is proved of it, in sentences, for a path of which nothing else is known."""
+        """Yield the guarantees of the controller in sentences, for a path with no known value except its jitter."""
         proved = list(self.guarantees())
         for where, guarantee in proved:
             yield f"Proved of {self.name}{where} by {guarantee.result.file.stem}: {guarantee.sentence()}"
@@ -117,19 +133,19 @@ class Export:
 
     @property
     def constants(self):
-        """C's constants, by name, each with its value and maybe a comment."""
+        """The constants of the C code: values, some with a comment, by name."""
         return {
             "CCM_D": f"{self.model.default_jitter} /* the model's jitter, in steps */",
             "CCM_STEPS": f"{self.horizon} /* a window and the step before it: beliefs time out once a window */",
             "CCM_STEP_NUMERATOR": f"{self.step.numerator} /* a step in R_m */",
             "CCM_STEP_DENOMINATOR": self.step.denominator,
             "CCM_MOST": f"{power(MOST)} /* bytes per step that no link exceeds */",
-            "CCM_LARGEST": f"{power(LARGEST_BELIEF)} /* of any belief */",
-            "CCM_HAS_START": f"{int(self.at_start is not None)} /* another controller runs until a large loss */",
-            "CCM_ENVELOPE": f"{int(self.is_envelope)} /* it leaves a choice of rates: see ccm_want */",
+            "CCM_LARGEST": f"{power(LARGEST_BELIEF)} /* the largest value of any belief */",
+            "CCM_HAS_START": f"{int(self.at_start is not None)} /* 1: another controller runs until a large loss */",
+            "CCM_ENVELOPE": f"{int(self.is_envelope)} /* 1: the controller leaves a choice of rates, see ccm_want */",
             "CCM_COLUMNS": f'"{",".join(["begun_again", *(belief.name for belief in self.model.beliefs)])}"',
-            "CCM_REORDERING": "1 /* packets later than one of which an acknowledgement tells that it is lost */",
-            "CCM_LARGE_LOSS": f"{LARGE_LOSS} /* packets in a step, more than which end the start */",
+            "CCM_REORDERING": "1 /* a packet is lost when this many later ones are acknowledged */",
+            "CCM_LARGE_LOSS": f"{LARGE_LOSS} /* the start ends when a step loses more packets than this */",
         }
 
     def _beliefs(self):
@@ -137,9 +153,10 @@ class Export:
         return f"/* In bytes per step, bytes and whole steps. */\nstruct ccm_beliefs {{\n    uint64_t {names};\n}};\n"
 
     def _decisions(self):
-        """The Decision of each function of C that decides, by name."""
+        """Return the Decisions by the names of the C functions that compute them."""
         controllers = {"ccm_decide": self.controller, "ccm_decide_at_start": self.at_start or self.controller}
-        return {name: Decision(each, self.model.default_jitter, name) for name, each in controllers.items()}
+        jitter = self.model.default_jitter
+        return {name: Decision(controller, jitter, name) for name, controller in controllers.items()}
 
     def _names(self):
         names = ", ".join(f'"{belief.name}"' for belief in self.model.beliefs)
@@ -147,7 +164,7 @@ class Export:
 
 
 def _function(name, decision):
-    """A C function that returns the rate of a Decision."""
+    """Return a C function that returns the rate of a Decision."""
     controller = decision.controller
     lines = [f"/* The rate of {controller.name}, bytes per step. */"]
     if decision.error:
@@ -164,12 +181,26 @@ def _function(name, decision):
 
 
 def rounded(belief, value):
-    """What exported code keeps of a belief's value: lower bounds rounded down, upper bounds up, at most MOST."""
+    """Return a belief's value as exported code stores it.
+
+    Lower bounds are rounded down, upper bounds up, and both are at most MOST.
+    """
     return Fraction(min(MOST, belief.whole(value))) if is_bound(belief) else value
 
 
 def make_guard(controller, around, model=None, horizon=10, jitter=Fraction(1)):
-    """An Export of an envelope around one of AROUND, as `make`."""
+    """Return an Export of an envelope around one of the kernel's congestion controls, named in AROUND.
+
+    Args:
+        controller: See `make`.
+        around: A key of AROUND.
+        model: See `make`.
+        horizon: See `make`.
+        jitter: See `make`.
+
+    Raises:
+        InputError: The controller is no envelope, or AROUND has no such name.
+    """
     export = make(controller, model, horizon, jitter, guarding=True)
     if export.remembers or not export.is_envelope:
         message = f"{export.name} is no envelope; expected a controller that returns `between(low, high)`"
@@ -180,9 +211,20 @@ def make_guard(controller, around, model=None, horizon=10, jitter=Fraction(1)):
 
 
 def make(controller, model=None, horizon=10, jitter=Fraction(1), guarding=False):
-    """An Export of a controller file (a path or a shipped name), or a StatefulExport. model: a name or a path; by
-    default the one of fewest beliefs that has those which are read, or one whose senders send by a window. jitter: also
-    as text. guarding: whether it may be an envelope, as something says what rate in it is wanted. Raises InputError."""
+    """Make an Export, or a StatefulExport if the controller has state.
+
+    Args:
+        controller: The path of a controller file, or a shipped name.
+        model: The name or path of a model. By default, of all models that have the beliefs which the controller reads,
+            the one with the fewest. For a controller with state, the default is the first model whose senders send by a
+            window.
+        horizon: T, see Export.
+        jitter: The jitter in R_m, as a number or as text.
+        guarding: Whether the controller may be an envelope, because another program chooses the rate within it.
+
+    Raises:
+        InputError: The controller or its model cannot be exported.
+    """
     given = load_definition("models", "MODEL", model, allow_code=True) if model else None
     path, source = language.find_program(controller)
     if language.is_stateful(source):
@@ -190,7 +232,8 @@ def make(controller, model=None, horizon=10, jitter=Fraction(1), guarding=False)
     units = {belief.name: belief.unit for belief in given.beliefs} if given else controllers.shipped_beliefs()
     loaded = _load(controller, units)
     at_start = _load(_beside(loaded), units) if loaded.start else None
-    reads = {name for each in (loaded, at_start) if each for name in each.parameters if name not in CONSTANTS}
+    both = [controller for controller in (loaded, at_start) if controller]
+    reads = {name for controller in both for name in controller.parameters if name not in CONSTANTS}
     chosen = given or _smallest(reads)
     if reason := _beyond_c(chosen):
         raise InputError(f"the beliefs of {chosen.name} cannot be exported: {reason}")
@@ -199,8 +242,8 @@ def make(controller, model=None, horizon=10, jitter=Fraction(1), guarding=False)
     export = Export(loaded, at_start, chosen, horizon, _jitter(jitter))
     if export.is_envelope and not guarding:
         raise _no_rate(export)
-    for each in (loaded, at_start):
-        controllers.require_order(each, chosen.default_jitter)
+    for controller in (loaded, at_start):
+        controllers.require_order(controller, chosen.default_jitter)
     if max(export.step.as_integer_ratio()) > LARGEST_PART:
         message = f"with a jitter of '{jitter}' a step is {export.step} R_m, too many digits for integers of 64 bits"
         raise InputError(f"{message}; expected a numerator and a denominator of at most {LARGEST_PART}, as 1/3 has")
@@ -217,7 +260,7 @@ def _no_rate(envelope):
 
 
 def _beside(controller):
-    """The start of a controller: its path is from the controller's folder."""
+    """Return the start controller's file or name. A path is relative to the controller's folder."""
     if definitions.is_path(controller.start):
         return str(Path(controller.file).parent / controller.start)
     return controller.start
@@ -247,7 +290,7 @@ def _smallest(reads):
 
 
 def _beyond_c(model):
-    """Why senders in C cannot have a model's beliefs, in words, or None."""
+    """Return in words why a sender in C code cannot have the beliefs of a model; None if it can."""
     if not model.beliefs:
         return "it has none"
     if without := next((belief.name for belief in model.beliefs if not belief.program), None):

@@ -1,4 +1,4 @@
-"""What all headers are made of: a title, constants, and how long things may take."""
+"""The parts common to all headers: the title, the constants, and limits of time."""
 
 from textwrap import fill
 
@@ -8,7 +8,14 @@ from ccmatic.runtime import LONGEST_RTT, LONGEST_STEP
 
 
 def title(name, what, source, proved=""):
-    """The beginning of NAME.h: what it was made for, and of; proved: what is proved of it, in paragraphs."""
+    """Return the beginning of NAME.h.
+
+    Args:
+        name: The controller's name.
+        what: What the header was made for, in words.
+        source: The source text that it was made from.
+        proved: Paragraphs on what is proved about the controller.
+    """
     guard = f"CCM_{name.upper()}_H"
     made = f"{name}: exported by ccmatic {__version__} for {what}, from"
     promises = "".join(f"\n\n{fill(part, 100)}" for part in filter(None, proved.split("\n\n")))
@@ -18,20 +25,25 @@ def title(name, what, source, proved=""):
 
 
 def constants(name, values):
-    """Constants by name, each with its value and maybe a comment, and those that every header has."""
+    """Return the definitions of constants, including those that every header has.
+
+    Args:
+        name: The controller's name.
+        values: The values by name; a value may end with a comment.
+    """
     every = {
         "CCM_NAME": f'"{name}"',
-        "CCM_LONGEST_RTT": f"{power(LONGEST_RTT)} /* of R_m, ns */",
-        "CCM_LONGEST_STEP": f"{power(LONGEST_STEP)} /* ns */",
+        "CCM_LONGEST_RTT": f"{power(LONGEST_RTT)} /* the longest R_m, ns */",
+        "CCM_LONGEST_STEP": f"{power(LONGEST_STEP)} /* the longest step, ns */",
     }
     return "".join(f"#define {constant} {value}\n" for constant, value in {**every, **values}.items())
 
 
 def no_fractions(name):
-    """The InputError of a program for the kernel that computes in floats."""
-    return InputError(f"{name} computes with fractions, which the kernel has not; expected --target udp or c")
+    """Return the InputError for a kernel program that would compute in floats."""
+    return InputError(f"{name} computes with fractions, which the kernel does not support; expected --target udp or c")
 
 
 def power(value):
-    """A power of two in C."""
+    """Return a power of two as C."""
     return f"(UINT64_C(1) << {value.bit_length() - 1})"

@@ -1,4 +1,4 @@
-"""A controller with state as one C header: its update, what it sends by, and a sender around them."""
+"""A controller with state as one C header: its update, its window and rate, and a sender around them."""
 
 import ast
 from dataclasses import dataclass
@@ -14,16 +14,22 @@ from ccmatic.language import Name
 from ccmatic.logic import isolated
 from ccmatic.runtime import shipped
 
-#: What an exported sender knows of, besides constants.
+#: The observations that an exported sender has. It also knows constants.
 OBSERVED = (
     *("acked", "lost", "sent", "admitted", "served", "ack_rate"),
-    *("timeout", "delay", "measured", "before_trace", "time"),
+    *("timeout", "delay", "measured", "app_limited", "before_trace", "time"),
 )
 
 
 @dataclass(frozen=True)
 class StatefulExport:
-    """What is exported. model: a network model whose senders send by a window; jitter: D in steps."""
+    """A controller with state, ready for export.
+
+    Attributes:
+        controller: The Stateful controller.
+        model: A network model whose senders send by a window.
+        jitter: D in steps.
+    """
 
     controller: Stateful
     model: object
@@ -33,26 +39,36 @@ class StatefulExport:
 
     @property
     def name(self):
-        """Of the controller, and of its files."""
+        """The name of the controller and of its files."""
         return self.controller.name
 
     @property
     def is_paced(self):
-        """Whether what it sends is limited by a rate, too, and not by a window alone."""
+        """Whether a rate limits the sender, not only a window."""
         return self.controller.rate not in (None, Name("line_rate"))
 
     @property
     def kernel_program(self):
-        """The program that the kernel runs, in a tuple. Raises InputError for floats."""
-        writer, _, _ = self._written()
+        """The program that the kernel runs, in a tuple.
+
+        Raises:
+            InputError: The controller computes in floats.
+        """
+        writer, _, _ = self._write()
         if writer.functions:
             raise no_fractions(self.name)
+        if "app_limited" in self.controller.parameters:
+            _refuse(self.controller, "app_limited", "the kernel's program does not observe; expected another target")
         return ("window_bpf.c",)
 
     def header(self):
-        """The text of NAME.h. Raises InputError for what C cannot hold."""
+        """Return the text of NAME.h.
+
+        Raises:
+            InputError: C cannot hold the controller.
+        """
         controller = self.controller
-        writer, update, sent_by = self._written()
+        writer, update, sent_by = self._write()
         functions = [
             *writer.functions,
             _function("void ccm_first(struct ccm_state *m, int64_t packet)", self._first(writer)),
@@ -61,29 +77,35 @@ class StatefulExport:
                 [_READS_STATE, "    (void)was, (void)seen, (void)packet, (void)step_ns;", *update],
             ),
             *sent_by,
-            _function("void ccm_rescale(struct ccm_state *m, uint64_t to, uint64_t from)", self._rescaled()),
+            _function("void ccm_rescale(struct ccm_state *m, uint64_t to, uint64_t from)", self._rescale_lines()),
         ]
         parts = [title(self.name, f"the model {self.model.name}", controller.source), self._constants(), self._state()]
         needed = [*["law"] * bool(writer.laws or writer.errors), *["floats"] * bool(writer.functions)]
         parts += [shipped(f"{name}.h") for name in ("arithmetic", "decision", "seen", *needed)]
-        said = [_law(line, *law) for line, law in writer.laws.items()]
-        said += [f"A network is off by less than {each}, until it is rounded." for each in writer.errors]
-        parts += [c_comment("\n".join(said))] if said else []
+        notes = [_law(line, *law) for line, law in writer.laws.items()]
+        notes += [f"A network is off by less than {error}, before it is rounded." for error in writer.errors]
+        parts += [c_comment("\n".join(notes))] if notes else []
         sender = [shipped(f"{name}.h") for name in ("stateful", "step", "counted")]
         return "\n".join([*parts, *functions, *sender, "#endif\n"])
 
     def kept(self, state):
-        """State by name, in bytes, bytes per step, steps and numbers, as C keeps it: whole, rounded down. Raises
-        InputError for a name that is none of its state's."""
+        """Return a state as C stores it: whole numbers, rounded down.
+
+        Args:
+            state: Values in bytes, bytes per step, steps and numbers, by name.
+
+        Raises:
+            InputError: The controller has no state of a given name.
+        """
         units = {memory.name: memory.unit for memory in self.controller.state}
         if state.keys() - units:
-            problem = f"{self.name} remembers {', '.join(units) or 'nothing'}, and is to begin with {', '.join(state)}"
-            raise InputError(f"{problem}; expected what remembers the same")
+            own = ", ".join(units) or "nothing"
+            problem = f"the state of {self.name} is {own}, but the first values are for {', '.join(state)}"
+            raise InputError(f"{problem}; expected a controller with this state")
         return {name: floor(value * ONE[units[name]]) for name, value in state.items()}
 
-    def _written(self):
-        """A writer that has written all that it decides by: itself, the body of the update, functions of what it sends
-        by."""
+    def _write(self):
+        """Return a writer that has written all decisions, the update's body, and the functions of window and rate."""
         writer = self._writer()
         update = writer.update(self.controller.update)
         amounts = {"ccm_window_of": self.controller.window, "ccm_rate_of": self.controller.rate or Name("line_rate")}
@@ -94,7 +116,7 @@ class StatefulExport:
 
     @property
     def past(self):
-        """Of how many steps before now it reads what was observed, at most."""
+        """The age of the oldest observation that the controller reads, in steps before the last one."""
         writer = self._writer()
         writer.update(self.controller.update)
         return writer.past
@@ -102,7 +124,7 @@ class StatefulExport:
     @cached_property
     @isolated
     def first_decision(self):
-        """The first step at whose end it decides: by then all that it reads has been observed."""
+        """The first step at whose end the controller decides. By then it has observed all quantities that it reads."""
         horizon = self.model.R + self.past + 2
         x = execution(self.model, horizon, Buffer.parse("infinite"), self.jitter, state=self.controller.state)
         return self.controller.first_decision(x.flows[0]) or 0
@@ -112,31 +134,31 @@ class StatefulExport:
         columns = ["stayed", "cwnd", *(f"state.{name}" for name in self._names())]
         values = {
             "CCM_R": f"{self.model.R} /* steps in R_m */",
-            "CCM_PAST": f"{self.past} /* steps before the last that are read */",
+            "CCM_PAST": f"{self.past} /* the controller reads this many steps before the last */",
             "CCM_FIRST": f"{self.first_decision} /* the first step at whose end it decides */",
-            "CCM_ENVELOPE": "0 /* it leaves no choice of rates */",
-            "CCM_PACED": f"{int(self.is_paced)} /* whether its rate limits anything */",
-            "CCM_LARGEST": f"INT64_C({LARGEST_KEPT}) /* of any number that is kept, of either sign */",
-            "CCM_LINE_RATE": f"INT64_C({LINE_RATE}) /* bytes per step: limits nothing */",
+            "CCM_ENVELOPE": "0 /* the controller leaves no choice of rates */",
+            "CCM_PACED": f"{int(self.is_paced)} /* 1: its rate limits the sender */",
+            "CCM_LARGEST": f"INT64_C({LARGEST_KEPT}) /* the largest stored number, of either sign */",
+            "CCM_LINE_RATE": f"INT64_C({LINE_RATE}) /* bytes per step; a rate that never limits */",
             "CCM_LONGEST_DELAY": f"{LONGEST_DELAY} /* steps */",
-            "CCM_REORDERING": "3 /* packets later than one of which acknowledgements tell that it is lost */",
+            "CCM_REORDERING": "3 /* a packet is lost when this many later ones are acknowledged */",
             "CCM_STATE_NAMES": names,
             "CCM_COLUMNS": f'"{",".join(columns)}"',
         }
         return constants(self.name, values)
 
     def _names(self):
-        """Of its state; C has no structure without a member."""
+        """Return the names of the state variables. C has no structure without a member, so an empty state has one."""
         return [memory.name for memory in self.controller.state] or ["none"]
 
     def _state(self):
         return "\n".join(["struct ccm_state {", *(f"    int64_t {name};" for name in self._names()), "};\n"])
 
     def _first(self, writer):
-        kept = [writer.kept(memory.name, memory.chosen) for memory in self.controller.state]
+        kept = [writer.assignment(memory.name, memory.chosen) for memory in self.controller.state]
         return ["    (void)m, (void)packet;", *(f"    {line}" for line in kept)]
 
-    def _rescaled(self):
+    def _rescale_lines(self):
         rates = [memory for memory in self.controller.state if memory.unit == RATE]
         lines = [f"    m->{r.name} = ccm_rescaled(m->{r.name}, to, from){' + 1' * r.is_upper};" for r in rates]
         return ["    (void)m, (void)to, (void)from;", *lines]
@@ -151,9 +173,9 @@ def _sent_by(name, writer, tree):
 
 
 def _law(line, name, error):
-    """What a comment says of a law."""
-    off = f"is off by less than {error}" if error else "is exact"
-    return f"`{name}` (line {line}) follows its law, which {off}, before it is rounded down."
+    """Describe a law for a comment."""
+    precision = f"is off by less than {error}" if error else "is exact"
+    return f"`{name}` (line {line}) follows its law, which {precision} before it is rounded down."
 
 
 def _function(signature, body):
@@ -161,8 +183,16 @@ def _function(signature, body):
 
 
 def make(name, model, jitter):
-    """A StatefulExport of a controller's file (a path or a shipped name). model: a Model whose senders send by a
-    window; None: the first shipped one. jitter: in R_m, rounded up to whole steps. Raises InputError."""
+    """Make a StatefulExport.
+
+    Args:
+        name: The path of a controller file, or a shipped name.
+        model: A Model whose senders send by a window; None: the first shipped one.
+        jitter: The jitter in R_m, which is rounded up to whole steps.
+
+    Raises:
+        InputError: The controller cannot be exported.
+    """
     chosen = model or next(m for m in definitions.every("models", "MODEL") if m.windows and m.flows == 1)
     if not chosen.windows:
         raise InputError(f"it sends by a window, and the senders of {chosen.name} do not; expected another model", name)
@@ -171,8 +201,8 @@ def make(name, model, jitter):
         raise InputError(
             "sends by a rate alone; expected a window too, by which exported senders send", controller.file
         )
-    for each in (controller.name, *(memory.name for memory in controller.state)):
-        c_name(each, "the name", controller.file)
+    for word in (controller.name, *(memory.name for memory in controller.state)):
+        c_name(word, "the name", controller.file)
     for read in controller.parameters:
         if read not in (*CONSTANTS, *OBSERVED) and not chosen.observations[read].constant:
             _refuse(controller, read, f"no exported sender knows; expected one of {', '.join(OBSERVED)}")
@@ -182,7 +212,7 @@ def make(name, model, jitter):
 
 
 def _refuse(controller, name, why):
-    """Raise InputError at the line at which a name is read first."""
+    """Raise InputError at the line where the controller first reads a name."""
     arguments = (node for node in ast.walk(ast.parse(controller.source)) if isinstance(node, ast.arg))
     line = next(node.lineno for node in arguments if node.arg == name)
     raise InputError(f"reads `{name}`, which {why}", controller.file, line)

@@ -1,7 +1,7 @@
-"""What the shipped proofs say of a path of which there is a log: which of them cover it, and with what guarantee.
+"""Find the shipped proofs that cover the path of a packet log, and their guarantees.
 
-A proof covers any D with steps that are long enough (see `guarantees.translation`). Its price is in the bounds, which
-are in C times the step. R_m is here with a packet's own time.
+A proof covers any D if its steps are long enough (see `guarantees.translation`). But longer steps make the bounds
+weaker, because bounds are in units of C·step. R_m here includes a packet's transmission time.
 """
 
 from dataclasses import dataclass, replace
@@ -19,14 +19,22 @@ from ccmatic.guarantees import sentence
 
 __all__ = ["guarantees", "models", "sentence"]
 
-#: Factors up to this are none; and the percentage of windows that is looked at beside all of the log.
+#: Changes up to this factor are ignored. The second basis beside the whole log is this percentage of its windows.
 SAME, SHARE = 1.1, 95
 
 
 @dataclass(frozen=True)
 class FittedPath:
-    """What a fit says of a path, of the whole log or of most windows: jitter, C, R_m in seconds and bytes per second;
-    bytes of the largest packet; and what speaks against taking it for the path of a proof, in sentences."""
+    """The path that a fit found, in the whole log or in most windows.
+
+    Attributes:
+        basis: The part of the log, in words.
+        jitter: D in seconds.
+        rate: C in bytes per second.
+        rtt: R_m in seconds.
+        packet: The bytes of the largest packet.
+        against: Reasons, in sentences, why it may not be the path of a proof.
+    """
 
     basis: str
     jitter: float
@@ -37,18 +45,34 @@ class FittedPath:
 
     @property
     def delay(self):
-        """The most delay but for queueing, in seconds."""
+        """The longest delay without queueing, in seconds."""
         return self.rtt + self.jitter + self.packet / self.rate
 
 
 def models(names):
-    """The models of the shipped proofs of controllers, by their names or files. Raises InputError."""
+    """Return the models of the shipped proofs of controllers.
+
+    Args:
+        names: The names or files of the controllers.
+
+    Raises:
+        InputError: There is no such controller.
+    """
     return [result.proof.model for name in names for result in _of(name)]
 
 
 def guarantees(name, fitted):
-    """For each shipped proof of a controller, by its name or file, and each basis, a records.GuaranteeLine. One without
-    a proof if there is none. Raises InputError where there is no such controller."""
+    """Yield a records.GuaranteeLine for each shipped proof of a controller and each basis.
+
+    If no proof exists, yield one line without a proof.
+
+    Args:
+        name: The name or file of the controller.
+        fitted: The Fitted log.
+
+    Raises:
+        InputError: There is no such controller.
+    """
     results = _of(name)
     if not results:
         names = sorted({result.controller.name for result in proved.shipped()})
@@ -65,16 +89,16 @@ def guarantees(name, fitted):
 
 
 def _paths(fitted, fit):
-    """All of the log; and most of its windows, where that is a much better path."""
-    log, seen = fitted.log, fitted.log.least_delay()
-    rtt = fitted.rtt if seen is None or log.two_clocks else max(fitted.rtt, seen / SECOND)
+    """Yield the path of the whole log, and that of most windows if it has a much shorter delay."""
+    log, least_delay = fitted.log, fitted.log.least_delay()
+    rtt = fitted.rtt if least_delay is None or log.two_clocks else max(fitted.rtt, least_delay / SECOND)
     packet = int(log.size.max())
     whole = FittedPath("all of the log", fit.jitter, fit.rate, rtt, packet)
     jitter = unlimited(log.kept(), load_definition("models", "MODEL", fit.model))
     objection = ()
     if rtt + jitter <= SAME * whole.delay:
         objection = (
-            f"a log that tells C, of a flow that fills the link; any larger C gives D {milliseconds(jitter)} ms",
+            f"a log that determines C, from a flow that fills the link; any larger C gives D {milliseconds(jitter)} ms",
         )
     yield replace(whole, against=objection)
     rates = fit.rates[np.isfinite(fit.rates)]
@@ -85,7 +109,7 @@ def _paths(fitted, fit):
     low, high = np.percentile(changes, (100 - SHARE, SHARE)) if len(changes) else (1, 1)
     if low < 1 / SAME or high > SAME:
         change = f"×{low:.3g} to ×{high:.3g} (p{100 - SHARE}, p{SHARE})"
-        against.append(f"a C that stays, where from window to window it changes by {change}")
+        against.append(f"a constant C; from window to window it changes by {change}")
     jitter = float(np.percentile(fit.jitters, SHARE))
     most = FittedPath(f"{SHARE} % of the windows", jitter, float(np.median(rates)), rtt, packet, tuple(against))
     if most.delay * SAME < whole.delay:
@@ -101,7 +125,10 @@ def _guarantee(name, result, path, fitted):
 
 
 def _missing(buffer, needed, path, fitted):
-    """What a proof is about and the log does not show, in words. needed: bytes that the buffer has to hold."""
+    """Yield, in words, the requirements of a proof that the log does not meet.
+
+    `needed` is the number of bytes that the buffer has to hold.
+    """
     yield from path.against
     lost = int(fitted.log.lost.sum())
     if not lost:
@@ -119,12 +146,12 @@ def _missing(buffer, needed, path, fitted):
 
 
 def _none(name, result, missing):
-    """Of a proof, or of none: that it says nothing, and why."""
+    """Return the line of a proof, or of no proof, that gives no guarantee, with the reason."""
     nothing = dict.fromkeys(records.GuaranteeLine.__struct_fields__)
     about = {} if result is None else {"proof": result.file.stem, "model": result.proof.model}
     return records.GuaranteeLine(**{**nothing, **about, "controller": name, "covered": False, "missing": [missing]})
 
 
 def _of(name):
-    """The Results of the shipped proofs of a controller."""
+    """Return the Results of the shipped proofs of a controller."""
     return list(proved.of_controller(controllers.given(name)))

@@ -1,4 +1,4 @@
-"""Which executions a log is: the least jitter of all of it and of windows, and what the buffer seems to hold."""
+"""Fit models to a log: the smallest jitter that explains the log and its windows, and the size of the buffer."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,22 +11,33 @@ from ccmatic.fitting.least import least
 from ccmatic.fitting.log import NEVER, SECOND, PacketLog
 from ccmatic.fitting.rows import rows
 
-#: The models that are fitted unless others are asked for: those of the paper that have jitter.
+#: The default models: those of the paper that have jitter.
 MODELS = definitions.chosen("models", "ASKED_OF_LOGS")
 
-#: Nanoseconds of a window that is longer than any log; what is more would not fit.
+#: Nanoseconds of a window that is longer than any log. Larger numbers would not fit.
 LONGEST = 2**62
 
-#: The fewest packets that tell of jitter: of one delay, none varies.
+#: The fewest packets that show jitter: a single delay cannot vary.
 FEWEST = 2
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """What a model, by its name, needs to explain a log. jitter: seconds, of the whole log; rate: C, bytes per second,
-    the least found that gives it, inf if no finite one does. The arrays have an element a window in which FEWEST
-    packets or more were delivered: its number, 0 of the one that the first delivery begins; its packets; its jitter and
-    rate. length: of a window, in seconds."""
+    """The jitter and link rate that a model needs to explain a log.
+
+    The arrays have one element per window in which at least FEWEST packets were delivered.
+
+    Attributes:
+        model: The name of the model.
+        jitter: The smallest jitter for the whole log, in seconds.
+        rate: The lowest rate C found that needs only this jitter, in bytes per second; inf if every finite rate needs
+            more.
+        length: The length of a window in seconds.
+        numbers: The number of each window. Window 0 begins at the first delivery.
+        packets: The packets of each window.
+        jitters: The smallest jitter of each window.
+        rates: The rate of each window.
+    """
 
     model: str
     jitter: float
@@ -39,15 +50,15 @@ class Fit:
 
     @property
     def begin(self):
-        """When each window begins, in seconds from the first delivery."""
+        """The beginning of each window, in seconds from the first delivery."""
         return self.numbers * self.length
 
     def within(self, seconds):
-        """The share of the windows that need at most so much jitter; None if there are none."""
+        """Return the share of the windows that need at most this jitter; None if there are no windows."""
         return float(np.mean(self.jitters <= seconds)) if len(self.jitters) else None
 
     def changes(self):
-        """By what factor C is another in a window than in the one just before, where both have a finite C."""
+        """Return the factors by which C changes between successive windows that both have a finite C."""
         finite = np.isfinite(self.rates)
         both = (np.diff(self.numbers) == 1) & finite[1:] & finite[:-1]
         return self.rates[1:][both] / self.rates[:-1][both]
@@ -55,8 +66,13 @@ class Fit:
 
 @dataclass(frozen=True, eq=False)
 class Queues:
-    """Bytes that waited at the bottleneck, by a model, by its name. longest: with a packet that got through; at_losses:
-    before each packet that was lost."""
+    """The bytes that waited at the bottleneck, by a model.
+
+    Attributes:
+        model: The name of the model.
+        longest: The longest queue of a packet that got through.
+        at_losses: The queue before each lost packet.
+    """
 
     model: str
     longest: float
@@ -65,9 +81,18 @@ class Queues:
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """A log and what was found of it. rtt: R_m in seconds; horizon: T. fits: a Fit a model. queues: by the
-    first model of finite rate whose logs.py has `departures`; None if there is none, or no sending time is known.
-    offset: seconds by which the receiver's clock is ahead if R_m is the least delay, of two clocks; else None."""
+    """A log and the results of its fit.
+
+    Attributes:
+        log: The PacketLog.
+        rtt: R_m in seconds.
+        horizon: T.
+        fits: One Fit per model.
+        queues: The Queues by the first model that has a finite rate and whose logs.py has `departures`. None if there
+            is no such model, or no sending time is known.
+        offset: With two clocks, by how many seconds the receiver's clock is ahead if R_m is the shortest delay. None
+            with one clock.
+    """
 
     log: PacketLog
     rtt: float
@@ -78,14 +103,26 @@ class Fitted:
 
     @property
     def window(self):
-        """Seconds of a window."""
+        """The length of a window in seconds."""
         return (self.horizon - 1) * self.rtt
 
 
 def fit(log, models=MODELS, horizon=10, rtt=None):
-    """Fit models, by their names, to a PacketLog; a Fitted. horizon: T, of windows of T-1 steps; rtt: R_m, a step, in
-    seconds; by default the least delay in the log. Raises InputError if the log has fewer than FEWEST packets that were
-    delivered, no step can be had from it, or a model's link is none that can be fitted."""
+    """Fit models to a PacketLog.
+
+    Args:
+        log: The PacketLog.
+        models: The names of the models.
+        horizon: T; a window has T-1 steps.
+        rtt: R_m, the length of a step, in seconds; by default the shortest delay in the log.
+
+    Returns:
+        The Fitted.
+
+    Raises:
+        InputError: The log has fewer than FEWEST delivered packets, it gives no step, or a model's link cannot be
+            fitted.
+    """
     kept = log.kept()
     if len(kept.sent) < FEWEST:
         raise InputError(f"{len(kept.sent)} packet is delivered; expected {FEWEST} at least", log.source)
@@ -98,21 +135,23 @@ def fit(log, models=MODELS, horizon=10, rtt=None):
 
 
 def _step(log, rtt):
-    """R_m in ns."""
+    """Return R_m in ns."""
     if rtt is not None:
         step = round(Fraction(rtt) * SECOND)
-        expected = "a step of at least a nanosecond"
+        problem = "--rtt is too short; expected a nanosecond or more, such as --rtt 40ms"
     else:
         step = 0 if log.two_clocks else log.least_delay() or 0
-        expected = "--rtt, R_m, as the log does not tell the least delay"
+        problem = "--rtt is missing, and the log does not show the smallest delay; expected such as --rtt 40ms"
     if step < 1:
-        raise InputError(f"no step; expected {expected}", log.source)
+        raise InputError(problem, log.source)
     return step
 
 
 def _windows(kept, length):
-    """The stretches of packets that are delivered in each window that is over before the log is, one after another from
-    the first delivery on: their numbers, starts and ends."""
+    """Return the number, start and end of each window that ends before the log does.
+
+    The windows follow one another from the first delivery. A window's packets are those delivered in it.
+    """
     number = (kept.delivered - kept.delivered[0]) // min(length, LONGEST)
     starts = np.flatnonzero(np.diff(number, prepend=-1))
     ends = np.append(starts[1:], len(number))
@@ -121,7 +160,7 @@ def _windows(kept, length):
 
 
 def _fit(kept, model, length):
-    """The Fit of a Model to a log without losses, and to its windows of so many ns."""
+    """Return the Fit of a Model to a log without losses, and to its windows of this length in ns."""
     numbers, starts, ends = _windows(kept, length)
     jitter, rate = least(kept, model, np.array([0]), np.array([len(kept.sent)]))
     jitters, rates = least(kept, model, starts, ends)
@@ -138,7 +177,7 @@ def _fit(kept, model, length):
 
 
 def _queues(log, kept, fits):
-    """The Queues of a log: the whole of it on the first link that says when packets leave it. fits: (Model, Fit)."""
+    """Return the Queues of the whole log, by the first model that computes departures. `fits`: (Model, Fit) pairs."""
     worlds = ((load_logs(link), fit) for link, fit in fits if np.isfinite(fit.rate))
     world, fit = next(((world, fit) for world, fit in worlds if hasattr(world, "departures")), (None, None))
     dated = kept.sent != NEVER
@@ -146,7 +185,7 @@ def _queues(log, kept, fits):
         return None
     left = world.departures(rows(kept, np.array([0]), np.array([len(kept.sent)])), np.array([1 / fit.rate]))[0]
     sent = np.where(dated, (kept.sent - kept.delivered[0]) / SECOND, -np.inf)
-    # What was sent later met a queue that no delivery shows.
+    # Packets sent later met a queue that no delivery shows.
     lost = log.sent[log.lost & (log.sent != NEVER) & (log.sent <= kept.sent[-1])]
     lost = (lost - kept.delivered[0]) / SECOND
     before = np.searchsorted(sent, lost, side="right") - 1

@@ -1,4 +1,4 @@
-"""The least jitter of stretches of a log, and the link rate that gives it."""
+"""The smallest jitter that explains parts of a log, and the link rate with which it does."""
 
 from functools import partial
 
@@ -10,20 +10,33 @@ from ccmatic.fitting.log import SECOND
 from ccmatic.fitting.rows import rows
 from ccmatic.fitting.search import Point, Search
 
-#: Within how many seconds the least jitter is found: a log's own unit.
+#: The precision of the smallest jitter in seconds: the unit of a log.
 RESOLUTION = 1e-9
 
-#: How many packets are looked at together, so that they stay in a processor's cache; a longer stretch is alone.
+#: How many packets are processed together, so that they stay in a processor's cache. A longer part is alone.
 TOGETHER = 2**16
 
 
 def least(log, model, starts, ends, resolution=RESOLUTION):
-    """The least jitter in seconds of each stretch of the packets of a log, none of which is lost, on a Model's link of
-    the rate that is best for it; and the least such rate found, in bytes per second (inf where no finite rate has it).
-    By one clock, propagation is not below 0; by two, it may be anything. Each stretch, from its start up to its end,
-    which is left out, has two packets or more; arrays as long as starts. Raises InputError for a model that has no
-    jitter, or no logs.py."""
-    needed, lowered = _needed(model), _lowered(log, model)
+    """Return the smallest jitter that explains each part of a log, on the link rate that is best for it.
+
+    With one clock, propagation is at least 0. With two clocks it may have any value.
+
+    Args:
+        log: A PacketLog without losses.
+        model: The Model.
+        starts: The first packet of each part.
+        ends: The packet after the last of each part. A part has at least two packets.
+        resolution: The precision of the jitter in seconds.
+
+    Returns:
+        Two arrays as long as `starts`: the jitter in seconds; and the lowest rate found that needs only this jitter, in
+        bytes per second (inf if every finite rate needs more).
+
+    Raises:
+        InputError: The model has no jitter, or no logs.py.
+    """
+    needed, lowered = _jitter_function(model), _propagation_floor(log, model)
     order = np.argsort(ends - starts, kind="stable")
     jitter, rate = np.empty(len(starts)), np.empty(len(starts))
     for chosen in _batches(order, (ends - starts)[order]):
@@ -32,21 +45,30 @@ def least(log, model, starts, ends, resolution=RESOLUTION):
 
 
 def unlimited(log, model):
-    """The jitter in seconds that the packets of a log, none of which is lost, need on a Model's link on which none
-    waits, as C has no limit. Raises InputError as `least`."""
+    """Return the jitter in seconds that a log needs if C has no limit, so that no packet waits.
+
+    Args:
+        log: A PacketLog without losses.
+        model: The Model.
+
+    Raises:
+        InputError: The model has no jitter, or no logs.py.
+    """
     part = rows(log, np.array([0]), np.array([len(log.sent)]))
-    return float(_needed(model)(part, np.zeros(1))[0][0])
+    return float(_jitter_function(model)(part, np.zeros(1))[0][0])
 
 
-def _needed(model):
+def _jitter_function(model):
     if not model.default_jitter:
         raise InputError(f"the model {model.name} has no jitter; expected a model with jitter")
     return partial(load_logs(model).least_jitter, variation=float(model.variation))
 
 
-def _lowered(log, model):
-    """What keeps propagation from being below 0: takes Rows and x, gives x. On a token bucket, which may have kept
-    tokens, any x will do, as no packet is delivered before it was sent."""
+def _propagation_floor(log, model):
+    """Return a function from Rows and x to the largest x, at most the given one, with nonnegative propagation.
+
+    A token bucket may have kept tokens. For it any x is possible, because no packet is delivered before it was sent.
+    """
     longest_per_byte = getattr(load_logs(model), "longest_per_byte", None)
     if log.two_clocks or longest_per_byte is None:
         return lambda part, x: x
@@ -55,7 +77,7 @@ def _lowered(log, model):
 
 
 def _batches(order, lengths):
-    """Stretches, in order of their lengths, in parts of at most TOGETHER packets with what is repeated."""
+    """Yield the parts, in order of length, in batches of at most TOGETHER packets, including repeated ones."""
     begin = 0
     while begin < len(order):
         end = begin + 1
@@ -94,7 +116,7 @@ def _points(part, needed, x, level):
 
 
 def _reach(lines, level):
-    """By how much x may fall, and rise, until some line has fallen to the level, at most its value; (rows,)."""
+    """Return by how much x may fall, and by how much it may rise, before a line falls to the level: (rows,) each."""
     with np.errstate(divide="ignore", invalid="ignore"):
         far = (lines.value - level[:, None]) / lines.slope
     rising, falling = lines.slope > 0, lines.slope < 0

@@ -1,4 +1,4 @@
-"""A log of packets: when each was sent, when it was delivered, how large it was."""
+"""A log of packets: when each was sent, when it was delivered, and its size."""
 
 from dataclasses import dataclass, replace
 
@@ -6,24 +6,27 @@ import numpy as np
 
 from ccmatic.base import InputError
 
-#: Nanoseconds in a second; and, in place of an instant, that there was none.
+#: Nanoseconds in a second, and the value of an instant that does not exist.
 SECOND = 10**9
 NEVER = np.iinfo(np.int64).min
 
 
 @dataclass(frozen=True, eq=False)
 class PacketLog:
-    """The packets of a path in one direction, all flows together, in the order sent; made by `packet_log`.
+    """The packets of a path in one direction, of all flows together, in the order sent; made by `packet_log`.
 
-    source:    the file, as a person named it.
-    sent:      int64 (n,), ns from any origin: when it came to the link; NEVER: it has waited since before the log.
-    delivered: int64 (n,), ns from the same origin: when it was delivered; NEVER: it was lost.
-    size:      int64 (n,), bytes, as they load the link.
-    line:      int64 (n,), where the file has it, for messages: a line of text or the number of a record, from 1 on.
-    two_clocks: sent and delivered are by clocks of two machines, so that a constant between them is unknown.
-    early:     None: a packet is delivered once its last byte has left the link. A number: the link lets whole packets
-               through at once, so that a delivery may be early by the largest packet's own time, and by so many ns.
-    notes:     what a person has to know of how it was read, a sentence each.
+    Attributes:
+        source: The file, as a person named it.
+        sent: int64 (n,), when each packet came to the link, in ns from any origin. NEVER if it has waited since before
+            the log.
+        delivered: int64 (n,), when each packet was delivered, in ns from the same origin. NEVER if it was lost.
+        size: int64 (n,), the bytes with which each packet loads the link.
+        line: int64 (n,), the place in the file, for messages: the number of a line of text or of a record, from 1.
+        two_clocks: Whether clocks of two machines gave `sent` and `delivered`, with an unknown constant between them.
+        early: If None, a packet is delivered once its last byte has left the link. If it is a number, the link passes
+            whole packets at once, so a delivery may be early by the largest packet's transmission time plus this number
+            of ns.
+        notes: Sentences for people about how the log was read.
     """
 
     source: str
@@ -37,11 +40,11 @@ class PacketLog:
 
     @property
     def lost(self):
-        """bool (n,): which packets were lost."""
+        """bool (n,): whether each packet was lost."""
         return self.delivered == NEVER
 
     def kept(self):
-        """The log without the packets that were lost."""
+        """Return the log without the lost packets."""
         return self._some(np.flatnonzero(~self.lost)) if self.lost.any() else self
 
     def _some(self, chosen):
@@ -49,16 +52,29 @@ class PacketLog:
         return replace(self, **columns)
 
     def least_delay(self):
-        """ns, of the packets of which both instants are known; None if there are none."""
+        """Return the shortest delay in ns of the packets with both instants known; None if there are none."""
         dated = ~self.lost & (self.sent != NEVER)
         return int((self.delivered - self.sent)[dated].min()) if dated.any() else None
 
 
 def packet_log(source, sent, delivered, size, line=None, two_clocks=False, notes=(), early=None):
-    """The PacketLog of arrays in any order; a packet's number is its place in them, from 1 on, unless `line` says
-    otherwise. Raises InputError, naming the file and the packet's line, where they are no log that a path in order may
-    leave: no packet is delivered, a size is not above 0, a packet is delivered before it was sent (by one clock) or
-    before one that was sent before it."""
+    """Return the PacketLog of arrays in any order.
+
+    Args:
+        source: The file, as a person named it.
+        sent: See PacketLog.
+        delivered: See PacketLog.
+        size: See PacketLog.
+        line: See PacketLog; if None, a packet's place in the arrays, from 1.
+        two_clocks: See PacketLog.
+        notes: See PacketLog.
+        early: See PacketLog.
+
+    Raises:
+        InputError: No path that keeps the order can leave such a log. The message names the file and the packet's line.
+            Either no packet is delivered; or a size is not above 0; or a packet is delivered before it was sent (with
+            one clock), or before an earlier packet.
+    """
     sent, delivered, size = (np.asarray(column, np.int64) for column in (sent, delivered, size))
     line = np.arange(1, len(sent) + 1) if line is None else np.asarray(line, np.int64)
     log = PacketLog(source, sent, delivered, size, line, two_clocks, early, tuple(notes))
@@ -74,7 +90,7 @@ def packet_log(source, sent, delivered, size, line=None, two_clocks=False, notes
 
 
 def _check_order(log):
-    """Refuse a packet that is delivered before one that was sent before it: the models keep order."""
+    """Refuse a packet that is delivered before one that was sent earlier: the models keep the order."""
     kept = np.flatnonzero(~log.lost)
     arrived = log.delivered[kept]
     latest = np.maximum.accumulate(arrived)
@@ -90,10 +106,10 @@ def _check_order(log):
         )
 
 
-def _refuse(log, wrong, says):
+def _refuse(log, wrong, message):
     places = np.flatnonzero(wrong)
     if len(places):
-        raise InputError(says(places[0]), log.source, int(log.line[places[0]]))
+        raise InputError(message(places[0]), log.source, int(log.line[places[0]]))
 
 
 def _early(by):

@@ -1,14 +1,22 @@
-"""A drawing of a fit: jitter and link rate of each window, over time."""
+"""Draw a fit: the jitter and link rate of each window over time."""
 
 from ccmatic import traces
 from ccmatic.traces import BELIEF, JITTER, NETWORK, PROBE, QUIET
 
-#: Of models, in turn.
+#: The colours of models, in turn.
 COLOURS = (JITTER, BELIEF, NETWORK, PROBE)
 
 
 def draw(fitted, path):
-    """Draw to a file: PNG, SVG or PDF, by the name's suffix. Raises InputError."""
+    """Draw a fit to a file.
+
+    Args:
+        fitted: The Fitted.
+        path: The file. Its suffix selects PNG, SVG or PDF.
+
+    Raises:
+        InputError: The drawing cannot be made.
+    """
     with traces.figure(path, (8, 4.8)) as figure:
         upper, lower = figure.subplots(2, sharex=True)
         panels = {"Least jitter D (ms), and R_m": upper, "Link rate C that gives it (Mbit/s)": lower}

@@ -1,4 +1,4 @@
-"""From the file of a log to what was fitted, and what shipped proofs say of the path."""
+"""The pipeline from the file of a log to its fit and to the guarantees of shipped proofs."""
 
 from ccmatic.base import InputError, quantities
 from ccmatic.fitting import coverage
@@ -12,7 +12,7 @@ def fit_file(log, models=(), rtt=None, horizon=10, two_clocks=False, received=No
     if step == 0:
         raise InputError(f"the rtt is '{rtt}'; expected more than 0")
     if controllers and not step:
-        raise InputError("a --controller; expected --rtt, R_m, as what a log tells may be the delay of one way only")
+        raise InputError("--controller needs --rtt, R_m: the delays in a log may be those of one direction only")
     packets = read_log(str(log), two_clocks, received)
     fitted = fit(packets, models or dict.fromkeys((*MODELS, *coverage.models(controllers))), horizon, step)
     return fitted, [line for name in controllers for line in coverage.guarantees(name, fitted)]

@@ -1,4 +1,4 @@
-"""What was fitted, for people and as lines of JSON."""
+"""Report a fit, for people and as lines of JSON."""
 
 import numpy as np
 
@@ -6,12 +6,12 @@ from ccmatic import records
 from ccmatic.base import aligned
 from ccmatic.fitting.log import NEVER, SECOND
 
-#: Of windows, which percentiles are said, and within how many R_m of jitter they are counted.
+#: The reported percentiles of windows, and the jitters in R_m within which windows are counted.
 PERCENTS, WITHIN = (5, 50, 95), (1, 2, 4)
 
 
 def lines(fitted):
-    """The records of `fit --json`: one a model, then one a window of each."""
+    """Yield the records of `fit --json`: one per model, then one per window of each model."""
     yield from (_of_model(fitted, fit) for fit in fitted.fits)
     for fit in fitted.fits:
         for begin, packets, jitter, rate in zip(fit.begin, fit.packets, fit.jitters, fit.rates, strict=True):
@@ -44,7 +44,10 @@ def _of_model(fitted, fit):
 
 
 def text(fitted):
-    """A table, a row a model, between what the log is and what it says of the buffer."""
+    """Return the report for people.
+
+    It has a heading about the log, a table with a row per model, and sentences about the buffer and the clocks.
+    """
     heads = ("model", "D ms", "C Mbit/s", "windows: D p5", "p50", "p95 ms", *(f"≤ {n} R_m" for n in WITHIN),
              "C p50 Mbit/s", "change of C: p5", "p50", "p95")  # fmt: skip
     rows = [(fit.model, *_cells(fitted, fit)) for fit in fitted.fits]
@@ -86,7 +89,7 @@ def _sentences(fitted):
 
 
 def _clocks(fitted):
-    """Which clocks noted the instants, and what propagation the fitted links may have therefore."""
+    """Yield a sentence on which clocks recorded the times, and on the propagation that this allows the fitted links."""
     log = fitted.log
     if fitted.offset is not None:
         where = f"{milliseconds(abs(fitted.offset))} ms {'ahead' if fitted.offset > 0 else 'behind'}"
@@ -101,11 +104,11 @@ def _clocks(fitted):
 
 
 def _buffer(queues):
-    said = f"queue on a link of fixed rate: at most {queues.longest:.0f} bytes with a packet that got through"
+    longest = f"queue on a link of fixed rate: at most {queues.longest:.0f} bytes with a packet that got through"
     if not len(queues.at_losses):
-        return f"{said}, none was lost"
+        return f"{longest}, none was lost"
     least, middle, most = _values(_spread(queues.at_losses))
-    return f"{said}; before those lost p5 {least:.0f}, p50 {middle:.0f}, p95 {most:.0f} bytes"
+    return f"{longest}; before those lost p5 {least:.0f}, p50 {middle:.0f}, p95 {most:.0f} bytes"
 
 
 def _values(spread):
@@ -121,7 +124,7 @@ def _finite(rate):
 
 
 def milliseconds(seconds):
-    """A number of them, to four digits where that is no power of ten."""
+    """Return seconds as text in ms: four digits, or all digits of the whole number from 10 s on."""
     return f"{seconds * 1e3:.4g}" if seconds < 10 else f"{seconds * 1e3:.0f}"
 
 

@@ -1,17 +1,17 @@
-"""Stretches of a log side by side."""
+"""Parts of a log as the rows of arrays."""
 
 import numpy as np
 
 from ccmatic.contracts import Rows
 from ccmatic.fitting.log import NEVER, SECOND
 
-#: Seconds before its stretch at which a packet is taken to have been sent of which that is not known: any time before
-#: all that is known will do.
+#: A packet with an unknown sending time counts as sent this many seconds before its part. Any time before all known
+#: times will do.
 EARLY = 1e6
 
 
 def rows(log, starts, ends):
-    """The Rows of stretches of the packets of a log, none of which is lost: from each start up to its end, left out."""
+    """Return the Rows of parts of a log without losses. Each part goes from its start to the packet before its end."""
     length = max(ends - starts)
     place = starts[:, None] + np.arange(length)
     beyond = place >= ends[:, None]

@@ -1,22 +1,31 @@
-"""The least of a function that is bounded from below by lines: by cells, each with a bound, the least bound first.
+"""Find the least value of a function that has lines below it. The search splits the cell of least bound first.
 
-The function is neither convex nor smooth. Where it is asked for, at a point, it comes with lines of which the least is
-its value there and nowhere above it (`rows.Lines`). That least is concave: from the point to where it has fallen to
-some level it is above its chord. So between two points no value is below both chords. A search ends when no cell's
-bound is below the least value found by more than the resolution.
+The function is neither convex nor smooth. An evaluation at a point gives the value and some lines. The minimum of these
+lines equals the function at that point, and is nowhere above the function (`rows.Lines`). This minimum is concave. So
+between the point and the place where the minimum has fallen to some level, the function is above the chord between
+them. Therefore no value between two neighbouring points is below both chords. A search ends when no cell's bound is
+below the least value found by more than the resolution.
 """
 
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from math import inf
 
-#: How many steps are spent on finding the greatest x at which the least value is had.
+#: The most steps of the search for the greatest x with the least value.
 STEPS = 20
 
 
 @dataclass(frozen=True)
 class Point:
-    """A value, and where to the left and to the right the lines have fallen to a level, at most the value."""
+    """A value of the function, and the places on both sides where the lines have fallen to a level below or at it.
+
+    Attributes:
+        x: The place.
+        value: The value there.
+        level: The level.
+        left: Where the lines have fallen to the level on the left.
+        right: Where they have on the right.
+    """
 
     x: float
     value: float
@@ -25,7 +34,7 @@ class Point:
     right: float
 
     def chord(self, x, foot):
-        """The chord towards a foot, `left` or `right`, at an x that is not beyond."""
+        """Return the chord towards a foot, `left` or `right`, at an x that is not beyond the foot."""
         if x == self.x or foot in (inf, -inf):
             return self.value
         return self.value - (self.value - self.level) * ((x - self.x) / (foot - self.x))
@@ -33,7 +42,14 @@ class Point:
 
 @dataclass(order=True)
 class Cell:
-    """Between two neighbouring points. bound: no value is less. next: where to ask."""
+    """The interval between two neighbouring points.
+
+    Attributes:
+        bound: A lower bound of all values in the interval.
+        begin: The left point.
+        end: The right point.
+        next: Where to evaluate the function next.
+    """
 
     bound: float
     begin: Point = field(compare=False)
@@ -42,7 +58,7 @@ class Cell:
 
     @staticmethod
     def between(begin, end, least):
-        """Return the Cell of two points. least: a bound that holds in it anyway."""
+        """Return the Cell of two points. `least` is a bound that is already known for it."""
         low, high = max(end.left, begin.x), min(begin.right, end.x)
         if high < low:
             return Cell(least, begin, end, (low + high) / 2)
@@ -56,7 +72,7 @@ class Cell:
 
 
 def _crossing(begin, end, low, high):
-    """The least of the greater of both chords where there are both, from low to high; and where."""
+    """Return the minimum, between low and high, of the upper one of two chords, and the place of the minimum."""
     down = begin.chord(low, begin.right) - end.chord(low, end.left)
     up = end.chord(high, end.left) - begin.chord(high, begin.right)
     x = low if down <= 0 else high if up <= 0 else low + (high - low) * (down / (down + up))
@@ -64,9 +80,13 @@ def _crossing(begin, end, low, high):
 
 
 class Search:
-    """The search for one function's least between two points, in any number of rounds: `x` and `level` are what to ask
-    next, `add` takes the Point found there; x is None when it is over. `best` is then the point of the greatest x that
-    was found with a value within the resolution of the least."""
+    """The search for one function's least value between two points, in any number of rounds.
+
+    Attributes:
+        x: Where to evaluate the function next; None when the search is over.
+        level: The level of the Point to add next.
+        best: At the end, the found point of greatest x whose value is within the resolution of the least value.
+    """
 
     def __init__(self, begin, end, resolution):
         self._tolerance = resolution / 2  # once of the least value, and once more of the greatest x that has it
@@ -76,7 +96,7 @@ class Search:
         self._choose()
 
     def add(self, point):
-        """Add the Point found at x."""
+        """Add the Point at x."""
         if self._right is None:
             cell = heappop(self._cells)
             self.best = min(self.best, point, key=lambda point: point.value)
@@ -96,7 +116,7 @@ class Search:
             self._go_left(max(ends, key=lambda point: point.x))
 
     def _go_left(self, point):
-        """From a point to the right of which no value is as small: to where the lines allow one again."""
+        """Move left from a point to where the lines again allow so small a value. There is none right of the point."""
         self.x, self._right = None, point
         self.level = self._least + self._tolerance / 2
         if point.value <= self._least + self._tolerance:

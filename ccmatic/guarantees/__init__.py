@@ -1,4 +1,4 @@
-"""What a proof says of a path: in shares of the link, bytes, packets and milliseconds (docs/guarantees.md)."""
+"""Translate a proof into a guarantee on a path, in the path's own units (docs/reference/guarantees.md)."""
 
 from ccmatic.guarantees.results import Result, of_controller, read_result, shipped
 from ccmatic.guarantees.translation import DeployedPath, Guarantee, path, sentence, translate

@@ -1,4 +1,4 @@
-"""The result files of `ccmatic prove`, read as far as a guarantee needs them: without their traces."""
+"""Read the parts of `ccmatic prove`'s result files that guarantees need, without the traces."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class Result:
 
 
 def read_result(file: str | Path, allow_code: bool = False) -> Result:
-    """Read a result file. The numbers are those of the file: `ccmatic check` proves them again.
+    """Read a result file. Its numbers are not proved again here; `ccmatic check` does that.
 
     Args:
         file: A result file that `ccmatic prove` wrote, or the name of a shipped one.
@@ -69,12 +69,12 @@ def read_result(file: str | Path, allow_code: bool = False) -> Result:
 def shipped() -> tuple[Result, ...]:
     """Return the shipped results about controllers that read beliefs, on networks with jitter.
 
-    In the models nothing propagates: the propagation of a path is part of the jitter. So a network without jitter is no
-    path. Results without constants bound nothing and are left out.
+    In the models the propagation of a path is part of the jitter, so a network without jitter describes no path.
+    Results without constants give no bounds; they are left out.
     """
     results = map(read_result, definitions.shipped("results.proofs", ".json"))
-    of_beliefs = [each for each in results if each.constants and isinstance(each.controller, controllers.Controller)]
-    return tuple(each for each in of_beliefs if each.proof.jitter)
+    of_beliefs = [made for made in results if made.constants and isinstance(made.controller, controllers.Controller)]
+    return tuple(made for made in of_beliefs if made.proof.jitter)
 
 
 def of_controller(
@@ -83,9 +83,9 @@ def of_controller(
     """Yield the shipped results about a controller.
 
     Args:
-        controller: The controller. Its name may differ from that of the result: its text counts.
-        horizon: Only results for windows of this many steps.
-        jitter: Only results for a jitter of this many steps.
+        controller: The controller. Only its text counts; its name may differ from that in the result.
+        horizon: Only yield results for windows of this many steps.
+        jitter: Only yield results for a jitter of this many steps.
     """
     for result in shipped():
         same = result.controller.body == controller.body

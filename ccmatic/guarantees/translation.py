@@ -1,8 +1,8 @@
 """The one translation of a proof into statements about a path.
 
-A proof counts in steps. A deployed step is R_m + D: the least round trip and the jitter. In the models nothing
-propagates, so a proof for a jitter of J steps covers a path whose delay, but for queueing, is at most J steps. Each of
-its steps is then (R_m + D)/J long. A proof's C(R_m + D) is the rate times 1 + J steps.
+A proof counts in steps. A deployed step is R_m + D: the shortest round trip plus the jitter. The models have no
+propagation delay of their own. So a proof for a jitter of J steps covers a path on which every delay except queueing is
+at most J steps. On such a path a step lasts (R_m + D)/J. The proof's C(R_m + D) is then the rate times 1 + J steps.
 """
 
 from dataclasses import dataclass, replace
@@ -15,23 +15,25 @@ from ccmatic.base import InputError, quantities
 from ccmatic.contracts import Buffer, load_definition
 from ccmatic.guarantees.results import Result
 
-#: A packet of the models is smaller than this share of C times a step.
+#: The models assume that a packet is smaller than this share of C·step.
 LARGEST_PACKET = Fraction(1, 5)
 
-#: The relative error of floats that stand for whole numbers, at most.
+#: The largest relative error of a float that stands for a whole number.
 SLACK = Fraction(1, 10**9)
 
 
 @dataclass(frozen=True)
 class DeployedPath:
-    """A path, as far as it is known. None: unknown; bounds are then reported in multiples of C·R_m, which is a BDP.
+    """A path, as far as it is known. None stands for an unknown value.
+
+    If the rate or R_m is unknown, bounds are reported in multiples of C·R_m, which is one BDP.
 
     Attributes:
-        jitter: D in R_m: by how much the delay may vary, but for queueing.
-        rtt: R_m in seconds: the least round trip of a packet, with its own transmission time.
+        jitter: D in R_m: the largest variation of delay from causes other than queueing.
+        rtt: R_m in seconds: the shortest round trip of a packet, including its own transmission time.
         rate: C in bytes per second.
         packet: MSS in bytes.
-        buffer: The size of the buffer in C·R_m; math.inf: it never fills.
+        buffer: The size of the buffer in C·R_m; math.inf if it never fills.
     """
 
     jitter: Fraction | float = Fraction(1)
@@ -54,7 +56,18 @@ def path(
     buffer: str | None = None,
     mss: int | None = None,
 ) -> DeployedPath:
-    """Return the DeployedPath of quantities as people write them; see `ccmatic.api.guarantee`. Raises InputError."""
+    """Return the DeployedPath for quantities as people write them; see `ccmatic.api.guarantee`.
+
+    Args:
+        rtt: R_m, such as `40ms`.
+        jitter: D, such as `10ms`; needs `rtt`. R_m by default.
+        rate: C, such as `96mbit`.
+        buffer: The size of the buffer, such as `2bdp`, or `infinite`.
+        mss: The bytes of a packet.
+
+    Raises:
+        InputError: A quantity cannot be read, or lacks another quantity that it needs.
+    """
     seconds = None if rtt is None else quantities.duration(rtt)
     if seconds == 0:
         raise InputError(f"the rtt is '{rtt}'; expected more than 0")
@@ -72,23 +85,23 @@ def path(
         return replace(deployed, buffer=inf)
     if deployed.bdp is None and not buffer.endswith("bdp"):
         raise InputError(f"the buffer is '{buffer}' of an unknown C·R_m; expected such as 2bdp")
-    bdp = Fraction(deployed.bdp or 10**9)
+    bdp = Fraction(deployed.bdp or 1)
     return replace(deployed, buffer=quantities.size(buffer, bdp) / bdp)
 
 
 @dataclass(frozen=True)
 class Guarantee:
-    """What a proof says of a path. Amounts of bytes are in C·R_m. None: the proof says nothing about it.
+    """The guarantee of a proof on a path. Bytes are in C·R_m. A bound is None if the proof gives no such bound.
 
     Attributes:
         result: The result of the proof.
         path: The path.
         step: The length of a step in R_m.
-        utilisation: The share of C that is used, at least, in every window and so in the long run.
-        inflight: The bytes in flight, at most, at the end of each step. The link serves them in this many R_m, so a
-            packet queues no longer.
-        lost_in_step: The packets lost in a step, at most.
-        lossless_buffer: The buffer from which on no packet is lost.
+        utilisation: The lowest share of C that is used in any window, and so in the long run.
+        inflight: The most bytes in flight at the end of a step. The link serves C·R_m bytes per R_m, so the same number
+            bounds the queueing time of every packet in R_m.
+        lost_in_step: The most packets lost in a step.
+        lossless_buffer: The smallest buffer with which no packet is lost.
         buffer: The buffer that the proof requires; 0 if any will do.
         missing: Conditions that the proof requires and the path does not meet.
     """
@@ -109,11 +122,11 @@ class Guarantee:
         return self.result.horizon - self.result.proof.common
 
     def bounds(self) -> str:
-        """Return what is guaranteed, in words."""
+        """Return the guaranteed bounds in words."""
         return "; ".join(self._bounds())
 
     def conditions(self) -> str:
-        """Return what must be so for the guarantee to hold, in words."""
+        """Return the conditions of the guarantee in words."""
         variation = load_definition("models", "MODEL", self.result.proof.model).variation
         rate = "the rate stays C" if variation == 1 else f"the rate stays between C and {float(variation):g}·C"
         conditions = [
@@ -132,11 +145,16 @@ class Guarantee:
         return f"{self.bounds()}. A step is {self._time(self.step)}. Required: {self.conditions()}."
 
     def record(self, controller: str, basis: str) -> Any:
-        """Return the GuaranteeLine for a path of known rate. basis: where the path was taken from."""
+        """Return the GuaranteeLine for a path of known rate.
+
+        Args:
+            controller: The name of the controller.
+            basis: The source of the path, in words.
+        """
         bdp = self.path.bdp
         assert bdp is not None and self.path.rtt is not None
         inflight, lossless = (
-            (None if each is None else float(each) * bdp) for each in (self.inflight, self.lossless_buffer)
+            (None if amount is None else float(amount) * bdp) for amount in (self.inflight, self.lossless_buffer)
         )
         return records.GuaranteeLine(
             controller=controller,
@@ -172,33 +190,33 @@ class Guarantee:
             yield f"no packet is lost if the buffer holds {self._amount(self.lossless_buffer)}"
 
     def _time(self, rounds, up=True):
-        """A time that is given in R_m, in words, rounded up, or down."""
+        """Return a time, given in R_m, in words, rounded up or down."""
         rtt = self.path.rtt
         return f"{_digits(rounds, up)} R_m" if rtt is None else f"{_digits(rounds * rtt * 1000, up)} ms"
 
     def _amount(self, of_bdp, up=True):
-        """Bytes that are given in C·R_m, in words, rounded up, or down."""
+        """Return bytes, given in C·R_m, in words, rounded up or down."""
         bdp, packet = self.path.bdp, self.path.packet
-        said = f"{_digits(of_bdp, up)} BDP"
+        text = f"{_digits(of_bdp, up)} BDP"
         if bdp is None:
-            return said
+            return text
         packets = f", {_digits(float(of_bdp) * bdp / packet, up)} packets" if packet else ""
-        return f"{said} ({_digits(float(of_bdp) * bdp, up)} bytes{packets})"
+        return f"{text} ({_digits(float(of_bdp) * bdp, up)} bytes{packets})"
 
 
 def translate(result: Result, path: DeployedPath) -> Guarantee:
-    """Translate a proof into what it says of a path.
+    """Translate a proof into its guarantee on a path.
 
     All published bounds come from here: those of `fit`, `emulate`, `evaluate`, exported headers, policy files, README
     and docs.
 
     Args:
-        result: The result of the proof, which is about a network with jitter.
-        path: The path. What is unknown of it stays a condition.
+        result: The result of a proof about a network with jitter.
+        path: The path. Unknown values become conditions of the guarantee.
 
     Returns:
-        The Guarantee. Its `missing` lists the conditions that the path does not meet; if it lists any, the bounds hold
-        only where those are met.
+        The Guarantee. Its `missing` lists the conditions that the path does not meet. The bounds hold only on paths
+        that meet all conditions.
 
     Raises:
         InputError: The proof is about a network without jitter.
@@ -230,12 +248,12 @@ def translate(result: Result, path: DeployedPath) -> Guarantee:
 
 
 def sentence(line: Any) -> str:
-    """Return a GuaranteeLine in words: which proof, on which path, whether it covers it, and with which bounds."""
+    """Return a GuaranteeLine in words: the proof, the path, whether the proof covers the path, and the bounds."""
     named = f"{line.controller}, {line.proof}" if line.proof else line.controller
     missing = "; ".join(line.missing)
     if line.step is None:
         return f"{named}: not covered; what is missing: {missing}"
-    jitter, step = (f"{each * 1e3:.4g} ms" for each in (line.jitter, line.step))
+    jitter, step = (f"{seconds * 1e3:.4g} ms" for seconds in (line.jitter, line.step))
     verdict = f"not covered; what is missing: {missing}. With that" if missing else "covered"
     about = f"{named} ({line.model}), {line.basis}, D {jitter}, in steps of {step}"
     return f"{about}: {verdict}: {line.says}. Required: {line.conditions}"
@@ -248,15 +266,15 @@ def _missing(made, needed):
         if not lemma.paper and verdict != "holds":
             yield f"the lemma '{lemma.name}', which is {verdict or 'not decided'}"
     if needed.kind == "infinite" and made.inflight is None and path.buffer != inf:
-        yield "a bound of what waits, which the buffer has to hold"
+        yield "a bound on the waiting bytes, which the buffer has to hold"
     if path.buffer is not None and path.buffer < made.buffer:
         yield f"a buffer of {made._amount(made.buffer)}; it holds {made._amount(path.buffer, up=False)}"
     if path.packet and path.bdp and path.packet >= LARGEST_PACKET * made.step * path.bdp:
-        yield f"a step of more than five packets; it is of {float(made.step * path.bdp / path.packet):.2g}"
+        yield f"a step of more than five packets; it has {float(made.step * path.bdp / path.packet):.2g}"
 
 
 def _digits(number, up=True):
-    """A number in words: in four digits, or in all of its whole ones, so that a bound stays true."""
+    """Return a number in words: four digits, or all of its whole part, rounded so that a bound stays true."""
     if not number:
         return "0"
     unit = Fraction(10) ** min(0, floor(log10(abs(number))) - 3)

@@ -1,4 +1,4 @@
-"""The language of controllers: trees, how a text is read as one, and how they are walked."""
+"""The language of controllers: its syntax trees, the readers that build them from text, and the walkers over them."""
 
 from ccmatic.language import reader
 from ccmatic.language.files import find_program
@@ -15,6 +15,7 @@ from ccmatic.language.stateful import (
 )
 from ccmatic.language.statements import WITH_STATE, is_constant, observation_of
 from ccmatic.language.terms import TermsReader, read_terms
+from ccmatic.language.times import least_back
 from ccmatic.language.tree import (
     ARITHMETIC,
     EXTREMES,
@@ -52,7 +53,7 @@ from ccmatic.language.tree import (
 from ccmatic.language.value import names, value
 from ccmatic.language.vectors import Components, width
 from ccmatic.language.walker import VectorWalker, Visit, Walker, componentwise
-from ccmatic.language.windows import Each, conjuncts, each_of, is_of_times, read_window, reads, within
+from ccmatic.language.windows import Comprehension, comprehension_of, conjuncts, is_of_times, read_window, reads, within
 
 __all__ = [
     "ARITHMETIC",
@@ -67,8 +68,8 @@ __all__ = [
     "Bounded",
     "Comparison",
     "Components",
+    "Comprehension",
     "Declaration",
-    "Each",
     "Extents",
     "Extreme",
     "Function",
@@ -94,12 +95,13 @@ __all__ = [
     "bare",
     "comparisons",
     "componentwise",
+    "comprehension_of",
     "conjuncts",
-    "each_of",
     "find_program",
     "is_constant",
     "is_of_times",
     "is_stateful",
+    "least_back",
     "leaves",
     "leaves_outside_tests",
     "names",

@@ -1,4 +1,4 @@
-"""The files of programs: Python in the subset of the language, and networks."""
+"""Files of programs: Python in the subset of the language, and networks."""
 
 from pathlib import Path
 
@@ -7,20 +7,20 @@ from ccmatic.records import PolicyFile, read_record
 
 
 def find_program(name: str | Path) -> tuple[Path, str]:
-    """Find a controller's file and read the program in it.
+    """Find a controller's file and read its program.
 
     Args:
-        name: The path of a file, or the name of a controller that ccmatic ships. An ONNX file is a program, too.
+        name: The path of a Python or ONNX file, or the name of a controller that ccmatic ships.
 
     Returns:
         The path, and the text of the program.
 
     Raises:
-        InputError: There is no such file, or no program is in it.
+        InputError: The file does not exist, or contains no program.
     """
     path = definitions.find_file(definitions.CONTROLLERS, name, ".py")
     if path.suffix == ".onnx":
-        from ccmatic.language import onnx_file  # whoever reads Python does not pay for NumPy
+        from ccmatic.language import onnx_file  # delayed, so that reading Python does not load NumPy
 
         return path, onnx_file.program(path)
     if path.suffix == ".json":
@@ -29,7 +29,7 @@ def find_program(name: str | Path) -> tuple[Path, str]:
 
 
 def _not_linear(path: Path) -> InputError:
-    """Why a trained policy is no program that solvers take."""
+    """Explain why a trained policy is no program for solvers."""
     policy = read_record(read_text(path), PolicyFile, str(path))
     word, _, envelope = policy.act.partition(":")
     expected = "an ONNX network of Relu whose inputs are terms of rates (docs/controllers.md)"

@@ -1,4 +1,4 @@
-"""How large a controller may be, so that nothing that is done with one takes long, whoever wrote it."""
+"""Limits on the size of a controller, so that no step takes long, even for hostile input."""
 
 import ast
 from collections.abc import Iterable
@@ -11,27 +11,27 @@ from ccmatic.language.tree import Affine, Binary, Local, Number, Tree, parts
 from ccmatic.language.value import Names, Value
 from ccmatic.language.walker import Visit, Walker
 
-#: Of a text: its characters, and the levels of nesting of its syntax.
+#: Limits on a source text: its length in characters, and the nesting levels of its syntax.
 MAX_LENGTH, MAX_DEPTH = 2**20, 100
 
-#: Of a controller: how many names and numbers are read, on all paths, and returns and turns of comprehensions.
+#: Limit on a controller: the names, numbers, returns and iterations of comprehensions, counted on all paths.
 MAX_SIZE = 100_000
 
-#: Of one term, with what is assigned written out: the digits of its numbers, worked out, and its levels.
+#: Limits on one term after its assigned names are expanded: the digits of its computed numbers, and its nesting levels.
 MAX_DIGITS, MAX_LEVELS = 2000, 500
 
-#: Of one term: its terms when it is multiplied out, as text is.
+#: Limit on one term: the number of summands after it is multiplied out, as in printed text.
 MAX_TERMS = 10_000
 
-#: Text writes what is assigned out in terms of at most so many names and numbers, and else by its name.
+#: Printed text expands assigned names in terms with at most this many names and numbers; larger terms keep the names.
 MAX_WRITTEN = 200
 
-#: Counts end here, as what is shared may stand in a term more often than numbers should say.
+#: Counts saturate here: shared subterms can make them exponentially large.
 _COUNTLESS = 10**9
 
 
 def too_deep(module: ast.Module) -> ast.AST | None:
-    """A node of Python's syntax, an `ast.Module`, nested more than MAX_DEPTH levels deep, or None."""
+    """Return a syntax node that is nested more than MAX_DEPTH levels deep, or None if there is no such node."""
     level: list[ast.AST] = [module]
     for _ in range(MAX_DEPTH):
         level = [child for node in level for child in ast.iter_child_nodes(node)]
@@ -39,11 +39,15 @@ def too_deep(module: ast.Module) -> ast.AST | None:
 
 
 class Extent(NamedTuple):
-    """The size of a term, with what is assigned written out.
+    """The size of a term after its assigned names are expanded.
 
-    leaves: names and numbers, each as often as it is read. levels: of nesting. terms: when it is multiplied out.
-    named: the same where each Local is a name. bits: no coefficient is 2**bits or more. over: a common denominator of
-    all coefficients.
+    Attributes:
+        leaves: Number of names and numbers, counted once per occurrence.
+        levels: Nesting levels.
+        terms: Number of summands after the term is multiplied out.
+        named: Like `terms`, but each Local counts as a single name.
+        bits: Every coefficient is below 2**bits in absolute value.
+        over: A common denominator of all coefficients.
     """
 
     leaves: int = 1
@@ -55,12 +59,12 @@ class Extent(NamedTuple):
 
     @property
     def is_written_out(self) -> bool:
-        """Whether text writes out what is assigned."""
+        """Whether printed text expands the assigned names in this term."""
         return self.leaves <= MAX_WRITTEN
 
     @property
     def refusal(self) -> str | None:
-        """Why a term is too large, in words; None if it is not."""
+        """The reason why the term is too large, in words; None if it is not."""
         if self.levels > MAX_LEVELS:
             return f"nested too deeply, with what is assigned written out, expected at most {MAX_LEVELS} levels"
         if (self.bits + self.over.bit_length()) * 3 > MAX_DIGITS * 10:
@@ -71,7 +75,7 @@ class Extent(NamedTuple):
 
 
 class Extents(Walker[Extent]):
-    """The Extent of each tree."""
+    """Compute the Extent of each tree."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -100,7 +104,7 @@ class Extents(Walker[Extent]):
         return both._replace(bits=bits, over=over, **{name: min(n, _COUNTLESS) for name, n in multiplied.items()})
 
     def divisor(self, tree: Tree, extent: Extent) -> Fraction | None:
-        """The number that a divisor is; None if it is none that is worked out exactly, or a large one."""
+        """Return the exact value of a divisor; None if it has no exact value or is too large to compute."""
         if self.names.walk(tree) or extent.refusal:
             return None
         try:
@@ -126,7 +130,7 @@ class Extents(Walker[Extent]):
 
     def visit_object(self, node: Tree) -> Visit[Extent]:
         within = parts(node)
-        return _joined(*(yield from self.each(within))) if within else Extent()
+        return _joined(*(yield from self.results(within))) if within else Extent()
 
     visit_Function = visit_object
 
@@ -141,19 +145,22 @@ def _total(counts: Iterable[int]) -> int:
 
 
 class Size:
-    """The size of what has been read of a controller. Its methods say why it is too large, in words, or None."""
+    """The size of the part of a controller read so far.
+
+    Each method returns the reason why the controller is too large, in words, or None.
+    """
 
     def __init__(self) -> None:
         self.total = 0
         self.extents = Extents()
 
     def grown(self, more: int = 1) -> str | None:
-        """So many more names, numbers or returns are read."""
+        """Count `more` further names, numbers or returns."""
         self.total += more
         if self.total > MAX_SIZE:
             return f"found a controller of more than {MAX_SIZE} names and numbers on all paths, expected fewer"
         return None
 
     def ended(self, tree: Tree) -> str | None:
-        """The term, or the condition, is whole, a tree."""
+        """Check a complete term or condition."""
         return self.extents.walk(tree).refusal

@@ -1,9 +1,8 @@
-"""Reads a network in an ONNX file as a program of this language, which is then read as any other.
+"""Converter from a network in an ONNX file to a program of the language, which is then read like any other.
 
-A network computes with numbers that mean packets per R_m, so its biases are multiples of u = MSS/R_m. All its
-operations commute with a change of the unit, as max(0, w·x/u + b)·u = max(0, w·x + b·u) where u > 0. So nothing is
-divided by MSS, and the program stays linear in what solvers do not know, unless the network has a Tanh: that is
-`tanh(y, u)`, which means u·tanh(y/u).
+A network computes with numbers in packets per R_m, so its biases are multiples of u = MSS/R_m. All its operations
+commute with a change of unit: max(0, w·x/u + b)·u = max(0, w·x + b·u) where u > 0. The program therefore never divides
+by MSS, and stays linear in a solver's unknowns. The exception is Tanh, which becomes `tanh(y, u)` = u·tanh(y/u).
 """
 
 import ast
@@ -23,13 +22,13 @@ if TYPE_CHECKING:
 Array: TypeAlias = NDArray[np.float64]
 Attributes: TypeAlias = "Mapping[str, onnx.AttributeProto]"
 
-#: The most bytes of a file, and nodes of its graph.
+#: Limits on the bytes of a file and on the nodes of its graph.
 LARGEST, MOST_NODES = 2**22, 1000
 
-#: The first opset in which the operators are as they are here.
+#: The first opset whose operators have the semantics used here.
 OLDEST = 7
 
-#: What the output decides: how a program does so.
+#: For each name of the output: the parts of the program that sends by it.
 _DECIDES = {
     "rate": ("def rate({}):", "    return {}[0]", ()),
     "window": (
@@ -45,14 +44,15 @@ _ABOUT = '"""A network, read from an ONNX file: it computes in packets per R_m."
 def program(path: Path) -> str:
     """Return the network of an ONNX file as the text of a controller.
 
-    Each input, of shape (n, k), is named by k terms of rates, such as "C_L, q_U / R_m". The output, of shape (n, 1), is
-    named `rate`, or `window`: then it is a rate, too, that times R_m is the window, of at least a packet.
+    The name of each input, of shape (n, k), lists k terms of rates, such as "C_L, q_U / R_m". The output has shape (n,
+    1) and is named `rate` or `window`. A `window` output is a rate too: times R_m it gives the window, which is at
+    least one packet.
 
     Args:
         path: The file.
 
     Raises:
-        InputError: The package onnx is not installed, or the file has no such network, or one with other operators.
+        InputError: The package onnx is not installed, the file has no such network, or it uses unsupported operators.
     """
     try:
         import google.protobuf.message
@@ -66,16 +66,16 @@ def program(path: Path) -> str:
     try:
         model = onnx.load_model_from_string(content)
         text = _Program(model, str(path)).text()
-        onnx.checker.check_model(model)  # attributes of another type would be read as 0
+        onnx.checker.check_model(model)  # rejects attributes of a wrong type, which would count as 0
         return text
     except onnx.checker.ValidationError as error:
-        raise InputError(f"not as ONNX has it: {shown(str(error))}", str(path)) from None
+        raise InputError(f"invalid ONNX: {shown(str(error))}", str(path)) from None
     except (google.protobuf.message.Error, ValueError, TypeError) as error:
-        raise InputError(f"no ONNX file ({shown(error)}); expected one of a network", str(path)) from None
+        raise InputError(f"no ONNX file ({shown(error)}); expected a network", str(path)) from None
 
 
 class _List(NamedTuple):
-    """A value of the graph in the program: the text of a list, and of each term in it."""
+    """A value of the graph in the program: the text of a list, and the text of each of its terms."""
 
     text: str
     terms: tuple[str, ...]
@@ -101,7 +101,7 @@ class _Program:
         raise InputError(message, self.file)
 
     def text(self) -> str:
-        """The whole text."""
+        """Return the text of the whole program."""
         versions = [dimension.version for dimension in self.model.opset_import if dimension.domain in ("", "ai.onnx")]
         if not versions or versions[0] < OLDEST:
             self.fail(f"operators of version {shown(versions)}; expected version {OLDEST} or later")
@@ -130,39 +130,39 @@ class _Program:
         return "\n".join([*lines, end.format(output.text), *more, ""])
 
     def input(self, value: "onnx.ValueInfoProto") -> _List:
-        """The list of what an input is named."""
+        """Return the list of terms in the name of an input."""
         try:
-            said = ast.parse(value.name, mode="eval").body
+            syntax = ast.parse(value.name, mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             self.fail(f"an input is named '{shown(value.name)}'; expected terms of rates, such as C_L, q_U / R_m")
-        terms = said.elts if isinstance(said, ast.Tuple) else [said]
+        terms = syntax.elts if isinstance(syntax, ast.Tuple) else [syntax]
         dimensions = value.type.tensor_type.shape.dim
         if len(dimensions) != 2 or dimensions[1].dim_value != len(terms):
             shape = [dimension.dim_value or dimension.dim_param for dimension in dimensions]
             problem = f"the input '{shown(value.name)}' has the shape {shown(shape)}"
             self.fail(
-                f"{problem}; expected two dimensions, the second of which is {len(terms)}, as it has as many terms"
+                f"{problem}; expected two dimensions, the second {len(terms)}, because the name has that many terms"
             )
-        called = {id(node.func) for node in ast.walk(said) if isinstance(node, ast.Call)}
-        self.reads |= {node.id for node in ast.walk(said) if isinstance(node, ast.Name) and id(node) not in called}
+        called = {id(node.func) for node in ast.walk(syntax) if isinstance(node, ast.Call)}
+        self.reads |= {node.id for node in ast.walk(syntax) if isinstance(node, ast.Name) and id(node) not in called}
         return _List.of(map(ast.unparse, terms))
 
     def array(self, tensor: "onnx.TensorProto") -> Array:
-        """The numbers of a tensor, exact in doubles."""
+        """Return the numbers of a tensor, exact in doubles."""
         from onnx import TensorProto, numpy_helper
 
         name = shown(tensor.name)
         if tensor.data_location == TensorProto.EXTERNAL or tensor.external_data:
             self.fail(f"the numbers of '{name}' are in another file; expected them in this one")
         if tensor.data_type != TensorProto.FLOAT:
-            self.fail(f"'{name}' is not of float32; expected that, as products of these are exact in doubles")
+            self.fail(f"'{name}' is not float32; expected float32, whose products are exact in doubles")
         array = np.asarray(numpy_helper.to_array(tensor), np.float64)
         if not np.isfinite(array).all():
             self.fail(f"'{name}' has a number that is not finite")
         return array
 
     def node(self, number: int, node: "onnx.NodeProto") -> None:
-        """Add what a node does."""
+        """Add the statement of one node."""
         kind = node.op_type
         where = f"node {number} ({shown(kind)})"
         if node.domain not in ("", "ai.onnx") or not hasattr(self, f"do_{kind}") or len(node.output) != 1:
@@ -172,15 +172,15 @@ class _Program:
             self.fail(f"{where} makes '{shown(output)}' again; expected each value once")
         attributes = {dimension.name: dimension for dimension in node.attribute}
         try:
-            made = getattr(self, f"do_{kind}")(f"{kind.lower()}_{number}", attributes, *node.input)
+            result = getattr(self, f"do_{kind}")(f"{kind.lower()}_{number}", attributes, *node.input)
         except KeyError as missing:
-            self.fail(f"{where} reads '{shown(missing.args[0])}', which is no value before it")
+            self.fail(f"{where} reads '{shown(missing.args[0])}', which is not defined before it")
         except (_Unfit, TypeError) as error:
             self.fail(f"{where}: {error if isinstance(error, _Unfit) else 'other inputs than it takes'}")
-        if isinstance(made, _List):
-            self.lists[output] = made
+        if isinstance(result, _List):
+            self.lists[output] = result
         else:
-            self.arrays[output] = made
+            self.arrays[output] = result
 
     def do_Gemm(self, name: str, attributes: Attributes, x: str, weights: str, bias: str | None = None) -> _List:
         matrix = self.arrays[weights].T if not _whole(attributes, "transB") else self.arrays[weights]
@@ -194,38 +194,38 @@ class _Program:
         return self.affine(name, self.arrays[weights].T, self.lists[x], 0.0)
 
     def affine(self, name: str, matrix: Array, x: _List, bias: Array | float) -> _List:
-        """A layer: rows of weights, times a list, and biases."""
+        """Add a layer: rows of weights times a list, plus biases."""
         if matrix.ndim != 2 or not matrix.size or matrix.shape[1] != len(x.terms):
             raise _Unfit(f"weights of the shape {matrix.T.shape} for {len(x.terms)} numbers; expected one row for each")
         rows = len(matrix)
-        self.constants += [f"weights_{name} = [", *(f"    {_listed(row)}," for row in matrix), "]"]
+        self.constants += [f"weights_{name} = [", *(f"    {_list_text(row)}," for row in matrix), "]"]
         layer = f"affine(weights_{name}, {x.text}, [0 for row in weights_{name}])"
-        return self.raised(name, layer, rows, bias)
+        return self.add_bias(name, layer, rows, bias)
 
-    def raised(self, name: str, text: str, count: int, bias: Array | float) -> _List:
-        """A list of so many terms, each with its bias added."""
+    def add_bias(self, name: str, text: str, count: int, bias: Array | float) -> _List:
+        """Add a list of `count` terms plus their biases."""
         biases = _row(bias, count)
         if any(biases):
-            self.constants.append(f"bias_{name} = {_listed(biases)}")
+            self.constants.append(f"bias_{name} = {_list_text(biases)}")
             text = f"[y + b * unit for y, b in zip({text}, bias_{name})]"
-        return self.assigned(name, text, count)
+        return self.assign(name, text, count)
 
     def do_Add(self, name: str, attributes: Attributes, left: str, right: str) -> _List:
         if left in self.arrays:
             left, right = right, left
         x = self.lists[left]
         if right in self.arrays:
-            return self.raised(name, x.text, len(x.terms), self.arrays[right])
+            return self.add_bias(name, x.text, len(x.terms), self.arrays[right])
         y = self.lists[right]
         if len(x.terms) != len(y.terms):
             raise _Unfit(f"{len(x.terms)} and {len(y.terms)} numbers; expected as many")
-        return self.assigned(name, f"[y + z for y, z in zip({x.text}, {y.text})]", len(x.terms))
+        return self.assign(name, f"[y + z for y, z in zip({x.text}, {y.text})]", len(x.terms))
 
     def do_Relu(self, name: str, attributes: Attributes, x: str) -> _List:
-        return self.each(name, "max(0, y)", x)
+        return self.map_terms(name, "max(0, y)", x)
 
     def do_Tanh(self, name: str, attributes: Attributes, x: str) -> _List:
-        return self.each(name, "tanh(y, unit)", x)
+        return self.map_terms(name, "tanh(y, unit)", x)
 
     def do_Clip(
         self, name: str, attributes: Attributes, x: str, low: str | None = None, high: str | None = None
@@ -237,13 +237,13 @@ class _Program:
         for end, pick in (("min", "max"), ("max", "min")):
             if end in numbers:
                 text = f"{pick}({text}, {_exact(numbers[end])} * unit)"
-        return self.each(name, text, x)
+        return self.map_terms(name, text, x)
 
     def do_Concat(self, name: str, attributes: Attributes, *several: str) -> _List:
         if _whole(attributes, "axis") not in (1, -1):
             raise _Unfit("the axis is not the last")
         terms = [term for dimension in several for term in self.lists[dimension].terms]
-        return self.assigned(name, f"[{', '.join(terms)}]", len(terms))
+        return self.assign(name, f"[{', '.join(terms)}]", len(terms))
 
     def do_Identity(self, name: str, attributes: Attributes, x: str) -> _List | Array:
         return self.arrays[x] if x in self.arrays else self.lists[x]
@@ -258,18 +258,18 @@ class _Program:
             raise _Unfit("no `value`; expected a tensor")
         return self.array(attributes["value"].t)
 
-    def each(self, name: str, text: str, x: str) -> _List:
-        """A list in which each term y is made into another."""
+    def map_terms(self, name: str, text: str, x: str) -> _List:
+        """Add a list that maps each term y of another list."""
         terms = self.lists[x]
-        return self.assigned(name, f"[{text} for y in {terms.text}]", len(terms.terms))
+        return self.assign(name, f"[{text} for y in {terms.text}]", len(terms.terms))
 
-    def assigned(self, name: str, text: str, count: int) -> _List:
+    def assign(self, name: str, text: str, count: int) -> _List:
         self.statements.append(f"    {name} = {text}")
         return _List(name, tuple(f"{name}[{index}]" for index in range(count)))
 
 
 class _Unfit(Exception):
-    """Why a node does not fit what it reads."""
+    """Explains why a node does not fit its inputs."""
 
 
 _KNOWN = tuple(name.removeprefix("do_") for name in vars(_Program) if name.startswith("do_"))
@@ -284,7 +284,7 @@ def _number(attributes: Attributes, name: str, default: float) -> float:
 
 
 def _row(bias: Array | float, count: int) -> list[float]:
-    """The biases of so many numbers."""
+    """Return a bias as `count` numbers."""
     bias = np.asarray(bias)
     if bias.size == 1:
         return [float(bias.reshape(()))] * count
@@ -294,9 +294,9 @@ def _row(bias: Array | float, count: int) -> list[float]:
 
 
 def _exact(number: float) -> str:
-    """All digits of a float."""
+    """Return all digits of a float."""
     return str(Decimal(float(number)))
 
 
-def _listed(numbers: Iterable[float]) -> str:
+def _list_text(numbers: Iterable[float]) -> str:
     return f"[{', '.join(map(_exact, numbers))}]"

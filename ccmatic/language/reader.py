@@ -1,8 +1,8 @@
-"""Reads a controller: checks that its Python is in the subset and in the right units, and makes it a tree.
+"""Reader of controllers: checks that the Python is in the subset and the units fit, and builds a tree.
 
-Where a name is read that the controller assigns, the tree has a `Local`, which the readings share. Python works out
-what is assigned even where it is not read, so it may divide by nothing that can be 0. Lists, comprehensions and sums
-are written out as they are read: a list is a `Row` of terms.
+Where a controller reads a name that it assigned, the tree has a `Local`, which all readings share. Python computes an
+assigned value even if it is never read, so an assignment may not divide by a term that can be 0. Lists, comprehensions
+and sums are expanded while they are read: a list is a `Row` of terms.
 """
 
 import ast
@@ -41,7 +41,7 @@ from ccmatic.language.tree import (
     parts,
 )
 
-#: The constants that are numbers in every query, so that terms may be multiplied and divided by them.
+#: The constants whose values every query fixes, so that terms may be multiplied and divided by them.
 KNOWN = ("R_m", "D")
 
 T = TypeVar("T")
@@ -60,19 +60,37 @@ _ORDER: dict[type[ast.cmpop], str] = {
 def read_controller(
     source: str, beliefs: Mapping[str, Unit | str], reserved: Collection[str], file: str | None = None
 ) -> tuple[tuple[str, ...], Tree]:
-    """The names of a controller's parameters, in order, and its body: the rate as a tree of `ccmatic.language.tree`.
+    """Read a controller that is a function of beliefs.
 
-    beliefs: the names that it may read, besides the constants, to their units; it may assign neither these nor what is
-    `reserved`. file: for messages. Raises InputError, with the line, for what is no controller: docs/controllers.md has
-    the language.
+    docs/controllers.md describes the language.
+
+    Args:
+        source: The text.
+        beliefs: The units of the beliefs that it may read in addition to constants, by name.
+        reserved: Further names that it may not assign. It may not assign beliefs or constants either.
+        file: The file of the source, for messages.
+
+    Returns:
+        The names of its parameters, in order, and the rate as a tree of `ccmatic.language.tree`.
+
+    Raises:
+        InputError: The source is no controller. The error names the line.
     """
     reader = Reader(source, {**beliefs, **CONSTANTS}, reserved, file)
     return parsed(source, file, reader.module)
 
 
 def parsed(source: str, file: str | None, read_module: Callable[[ast.Module], T]) -> T:
-    """What `read_module`, a function, makes of the syntax of a source, an `ast.Module`. Raises InputError, with the
-    file, where it does or where the source is no Python, or too long."""
+    """Parse a source and return the result of `read_module` on its syntax.
+
+    Args:
+        source: The text.
+        file: The file of the source, for messages.
+        read_module: Receives the `ast.Module`.
+
+    Raises:
+        InputError: The source is not Python or too long, or `read_module` refuses it. The error names the file.
+    """
     if len(source) > MAX_LENGTH:
         raise InputError(f"found {len(source)} characters, expected at most {MAX_LENGTH} in a controller", file)
     try:
@@ -86,17 +104,21 @@ def parsed(source: str, file: str | None, read_module: Callable[[ast.Module], T]
 
 
 def read_start(source: str) -> str | None:
-    """The controller that runs until a large loss, as a `start = "NAME"` says, or None."""
+    """Return NAME from `start = "NAME"`, the controller that runs until the first large loss; None if there is none."""
     return next((name for statement in ast.parse(source).body if (name := start_of(statement))), None)
 
 
 class Reader(RowReader):
-    """Reads one source; its methods give trees, or a tree and its unit (None for 0, which fits any unit)."""
+    """Reads one source.
 
-    #: Whether terms may have `tanh(x, scale)`, as those of controllers.
+    Its methods return trees, or a tree and its unit. The unit of 0 is None, because 0 fits any unit.
+    """
+
+    #: Whether terms may contain `tanh(x, scale)`, as in controllers.
     takes_tanh = True
 
     def module(self, module: ast.Module) -> tuple[tuple[str, ...], Tree]:
+        """Read the module of a controller; return its parameters and its tree."""
         statements = self.whole_module(module)
         functions = [s for s in statements if isinstance(s, ast.FunctionDef)]
         for statement in statements:
@@ -121,17 +143,18 @@ class Reader(RowReader):
         return self.function(functions[0])
 
     def whole_module(self, module: ast.Module) -> list[ast.stmt]:
-        """Its statements but for a docstring, if it is not nested too deeply."""
+        """Return the statements without a docstring; fail if they are nested too deeply."""
         if node := too_deep(module):
             self.fail(node, f"nested too deeply, expected at most {MAX_DEPTH} levels")
         return after_docstring(module.body)
 
     def function(self, function: ast.FunctionDef) -> tuple[tuple[str, ...], Tree]:
+        """Read a function; return its parameters and its tree."""
         parameters, body = self.begin(function)
         return parameters, self.block(body, function)
 
     def begin(self, function: ast.FunctionDef) -> tuple[tuple[str, ...], list[ast.stmt]]:
-        """Begin to read a function; the names of its parameters, and the statements of its body."""
+        """Start to read a function; return the names of its parameters and the statements of its body."""
         self.called = function.name
         plain = f"expected plain `def {function.name}(...)`"
         if function.decorator_list:
@@ -145,6 +168,7 @@ class Reader(RowReader):
         return parameters, body
 
     def parameter_names(self, function: ast.FunctionDef) -> tuple[str, ...]:
+        """Return the names of a function's parameters."""
         arguments = function.args
         others = arguments.posonlyargs, arguments.vararg, arguments.kwonlyargs, arguments.kwarg, arguments.defaults
         if any(others) or any(a.annotation for a in arguments.args):
@@ -160,8 +184,11 @@ class Reader(RowReader):
         return tuple(names)
 
     def unknown(self, name: str) -> str:
-        """Why a parameter of this name is refused: what may be read, and, unless one of these is meant, that a sender's
-        own numbers are state."""
+        """Explain why a parameter is refused.
+
+        The message lists the readable names. Unless it suggests one of them, it adds that a sender's own numbers are
+        state.
+        """
         suggestion = suggest(name, self.units)
         text = f"unknown parameter `{name}`, expected a belief or constant; {suggestion}"
         if suggestion.startswith("known"):
@@ -169,7 +196,7 @@ class Reader(RowReader):
         return text
 
     def check_block(self, statements: Sequence[ast.stmt]) -> None:
-        """Every statement is a `return`, an `if` or an assignment, and none stands where no path leads."""
+        """Fail unless each statement is a `return`, an `if` or an assignment, and is reachable."""
         for statement in statements:
             if isinstance(statement, ast.If):
                 self.check_block(statement.body)
@@ -183,19 +210,19 @@ class Reader(RowReader):
                 self.fail(after, f"`{first_line(after)}` is never reached, expected nothing after a return")
 
     def check_other(self, statement: ast.stmt) -> None:
-        """What is neither an `if` nor an assignment."""
+        """Check a statement that is neither an `if` nor an assignment."""
         if not isinstance(statement, ast.Return):
             text = first_line(statement)
             self.fail(statement, f"found `{text}`, expected `if`, `return` or an assignment to one name")
 
     def check_target(self, statement: ast.stmt, taken: Collection[str]) -> None:
-        """A name means one thing: assigning it hides nothing."""
+        """Fail if an assigned name has a meaning already, so that each name means one thing."""
         name, _ = assignment(statement)
         if name in self.reserved or name in taken or name.startswith("__"):
             self.fail(statement, f"assigns `{name}`, which has a meaning already; expected another name")
 
     def block(self, statements: list[ast.stmt], before: ast.stmt) -> Tree:
-        """The rate that the statements return; `before` is the statement that leads here."""
+        """Return the tree of the rate that the statements return; `before` is the statement that leads here."""
         for index, statement in enumerate(statements):
             if isinstance(statement, ast.Return):
                 return self.returned(statement)
@@ -206,7 +233,7 @@ class Reader(RowReader):
         self.fail(before, f"missing return: a path through this {kind} ends without one")
 
     def branches(self, statement: ast.If, rest: list[ast.stmt]) -> Tree:
-        """The rate that an `if` and the rest return; each branch may assign other names."""
+        """Return the rate of an `if` and the statements after it; each branch may assign different names."""
         test = self.whole(statement.test, self.condition(statement.test))
         self.enter_branch(statement)
         names = self.names
@@ -219,13 +246,13 @@ class Reader(RowReader):
         return If(test, then, other)
 
     def enter_branch(self, statement: ast.stmt) -> None:
-        """One `if` more on this path."""
+        """Count one more `if` on this path; fail if there are too many."""
         self.branch += 1
         if self.branch > MAX_DEPTH:
             self.fail(statement, f"found a path of more than {MAX_DEPTH} `if`, expected fewer")
 
     def assign(self, statement: ast.stmt) -> None:
-        """From here on, on this path, the name stands for the tree."""
+        """Bind the name to the tree for the rest of this path."""
         name, node = assignment(statement)
         self.in_assignment = True
         meaning = self.value(node)
@@ -233,7 +260,7 @@ class Reader(RowReader):
         self.names[name] = self.named(name, node, meaning)
 
     def named(self, name: str, node: ast.expr, meaning: Meaning) -> Meaning:
-        """What a name stands for. Each in a list has a name of its own."""
+        """Return the meaning of an assigned name. Each item of a list gets a name of its own."""
         what, unit = meaning
         if not isinstance(what, Row):
             return self.local(name, node, what), unit
@@ -241,7 +268,7 @@ class Reader(RowReader):
         return Row(self.named(f"{name}_{index}", node, item) for index, item in enumerate(what)), LIST
 
     def local(self, name: str, node: ast.expr | ast.stmt, tree: Tree) -> Tree:
-        """A term with a name, which all that read it share."""
+        """Return a named term, which all its readings share."""
         tree = self.whole(node, tree)
         return tree if isinstance(tree, Local) or not parts(tree) else Local(name, tree, node.lineno)
 
@@ -260,6 +287,7 @@ class Reader(RowReader):
         return self.expression(node)
 
     def returned(self, statement: ast.Return) -> Tree:
+        """Read a `return` statement."""
         self.count(statement)
         if statement.value is None:
             self.fail(statement, "found `return` alone, expected a rate after it")
@@ -269,7 +297,7 @@ class Reader(RowReader):
         return self.rate(statement.value)
 
     def rate(self, node: ast.expr) -> Tree:
-        """What is returned, or one end of it."""
+        """Read a returned rate, or one end of an interval of rates."""
         tree, unit = self.expression(node)
         if unit not in (None, RATE):
             self.fail(node, f"returns `{ast.unparse(node)}` ({unit}), expected a rate")
@@ -305,7 +333,7 @@ class Reader(RowReader):
         self.fail(node, self.refusal(node))
 
     def refusal(self, node: ast.expr) -> str:
-        """Why `node` is no term."""
+        """Explain why `node` is no term."""
         text = ast.unparse(node)
         match node:
             case _ if self.is_row(node):
@@ -321,6 +349,7 @@ class Reader(RowReader):
         return f"found `{text}`, expected a term such as 2 * C_L"
 
     def number(self, node: ast.Constant) -> Term:
+        """Read a literal."""
         if type(node.value) not in (int, float):
             text = self.literals.text(node)
             self.fail(node, f"found `{shown(text)}`, expected a real number or a parameter")
@@ -332,6 +361,7 @@ class Reader(RowReader):
         return Number(number), NUMBER if number else None
 
     def arithmetic(self, node: ast.BinOp) -> Term:
+        """Read a sum, difference, product or quotient."""
         op = _ARITHMETIC[type(node.op)]
         if op == "+":
             (right, left), unit = self.same_unit(node, "adds", "to", node.right, node.left)
@@ -350,19 +380,21 @@ class Reader(RowReader):
         return Binary(op, left, right, node.lineno), unit
 
     def is_known(self, tree: Tree) -> bool:
-        """Whether a term is a number in every query, by which may be divided."""
+        """Return whether a term is a number in every query, so that terms may be divided by it."""
         return self.read_names(tree) <= set(KNOWN)
 
     def is_factor(self, tree: Tree) -> bool:
-        """Whether a term may be a factor of one that is not known."""
+        """Return whether an unknown term may be multiplied by this term."""
         return self.is_known(tree)
 
     def check_product(self, node: ast.BinOp, left: Tree, right: Tree) -> None:
+        """Fail if both factors are unknown."""
         if not self.is_factor(left) and not self.is_factor(right):
             product = f"multiplies `{ast.unparse(node.left)}` by `{ast.unparse(node.right)}`"
             self.fail(node, f"{product}, expected one of them {_OF_KNOWN}")
 
     def check_division(self, node: ast.BinOp, divisor: Tree) -> None:
+        """Fail if the divisor is unknown, or can be 0 where Python always computes it."""
         if not self.is_known(divisor):
             self.fail(node, f"{_divides(node)}, expected a divisor {_OF_KNOWN}")
         if not self.read_names(divisor):
@@ -374,6 +406,7 @@ class Reader(RowReader):
             self.fail(node, f"{problem}; expected {expected}")
 
     def extreme(self, node: ast.Call, pick: str) -> Term:
+        """Read `max(…)` or `min(…)`."""
         several = self.several(node)
         if len(several or node.args) < 2 - bool(several) or node.keywords or any(map(_is_starred, node.args)):
             text = ast.unparse(node)
@@ -383,7 +416,10 @@ class Reader(RowReader):
         return trees[0] if len(trees) == 1 else Extreme(pick, trees), unit
 
     def tanh(self, node: ast.Call) -> Term:
-        """`tanh(x, scale)`: scale · tanh(x / scale), of the unit of both. It commutes with a change of the unit."""
+        """Read `tanh(x, scale)`: scale · tanh(x / scale), in the common unit of both.
+
+        This function commutes with a change of unit.
+        """
         match node:
             case ast.Call(args=[inner, by], keywords=[]):
                 (x, scale), unit = self.same_unit(node, "takes the tanh of", "in", inner, by)
@@ -398,10 +434,11 @@ class Reader(RowReader):
     def same_unit(
         self, node: ast.AST, verb: str, preposition: str, *operands: ast.expr
     ) -> tuple[tuple[Tree, ...], Unit | None]:
-        """The trees of the operands and the unit that they share."""
+        """Read the operands; return their trees and their common unit."""
         return self.alike(node, verb, preposition, [(each, *self.expression(each)) for each in operands])
 
     def condition(self, node: ast.expr) -> Tree:
+        """Read a condition."""
         match node:
             case ast.Name():
                 if tree := as_condition(self.name(node)):
@@ -420,7 +457,7 @@ class Reader(RowReader):
         self.fail(node, f"found `{ast.unparse(node)}`, expected a comparison such as qdel_L > 0")
 
     def comparison(self, node: ast.Compare) -> Tree:
-        """A comparison; a chain a < b < c is a < b and b < c."""
+        """Read a comparison; a chain a < b < c means a < b and b < c."""
         links = []
         for op, (left, right) in zip(node.ops, pairwise([node.left, *node.comparators]), strict=True):
             if type(op) not in _ORDER:

@@ -1,4 +1,4 @@
-"""Reads lists: literals, comprehensions, sums and layers of networks, each written out as terms."""
+"""Reader of lists: literals, comprehensions, sums and layers of networks, each expanded into terms."""
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,18 +10,18 @@ from ccmatic.language.scope import LIST, Meaning, Operand, Reading, Row, Scope, 
 from ccmatic.language.tree import Affine, Item, Local, Logic, Number, Tree, Vector
 from ccmatic.language.vectors import added
 
-#: The calls that make lists. Python reads the results of `zip` and of generators only once, so they have no names: the
-#: comprehension or the function in which they stand reads them.
+#: The calls that make lists which may have a name. Python can iterate over a `zip` or a generator only once, so these
+#: are read in place, by the enclosing comprehension or function.
 _CALLS = ("affine", "range")
 
 _PLAIN = "a comprehension such as `max(x / k for k in range(1, 5))`, without `if`"
 
 
 class RowReader(Scope):
-    """Reads what makes lists, and the functions of lists."""
+    """Reads lists and the functions of lists."""
 
     def is_row(self, node: ast.expr) -> bool:
-        """Whether syntax says a list, or perhaps one within a list."""
+        """Return whether a node denotes a list, or possibly an item of a nested list."""
         while isinstance(node, ast.Subscript):
             node = node.value
         match node:
@@ -32,7 +32,7 @@ class RowReader(Scope):
         return isinstance(node, ast.List | ast.ListComp)
 
     def row(self, node: ast.expr) -> Row:
-        """The Row that syntax says."""
+        """Read a list."""
         match node:
             case ast.List(elts=nodes) if not any(isinstance(each, ast.Starred) for each in nodes):
                 self.count(node)
@@ -55,13 +55,13 @@ class RowReader(Scope):
 
     @contextmanager
     def eager(self) -> Iterator[None]:
-        """Within it all is worked out, as Python does it with a list of which only some is read later."""
+        """Treat the enclosed readings as computed: Python computes every item of a list, even one it never reads."""
         before, self.in_assignment = self.in_assignment, True
         yield
         self.in_assignment = before
 
     def item(self, node: ast.Subscript) -> Meaning:
-        """`xs[2]`: a tree and its unit."""
+        """Read `xs[2]`: a tree and its unit."""
         row = self.row(node.value)
         self.count(node)
         index = self.whole_number(node.slice)
@@ -70,7 +70,7 @@ class RowReader(Scope):
         return row[index]
 
     def whole_number(self, node: ast.expr) -> int:
-        """A whole number that constants say."""
+        """Return the integer that an expression of constants denotes."""
         tree, unit = self.expression(node)
         if unit in (None, NUMBER) and not self.read_names(tree):
             number = self.value_of(tree)
@@ -79,6 +79,7 @@ class RowReader(Scope):
         self.fail(node, f"found `{ast.unparse(node)}`, expected a whole number made of constants")
 
     def range(self, node: ast.Call) -> Row:
+        """Read `range(…)` as a list of numbers."""
         ends = [self.whole_number(each) for each in node.args]
         if not 1 <= len(ends) <= 3 or node.keywords or ends[2:] == [0]:
             self.fail(node, f"found `{ast.unparse(node)}`, expected a range such as range(1, 5)")
@@ -87,6 +88,7 @@ class RowReader(Scope):
         return Row((Number(Fraction(number)), NUMBER if number else None) for number in numbers)
 
     def zipped(self, node: ast.Call) -> Row:
+        """Read `zip(…)` of lists of equal length."""
         rows = [self.row(each) for each in node.args]
         if not rows or node.keywords or len(set(map(len, rows))) > 1:
             self.fail(node, f"found `{ast.unparse(node)}`, expected lists of one length")
@@ -94,7 +96,7 @@ class RowReader(Scope):
         return Row((Row(each), LIST) for each in zip(*rows, strict=True))
 
     def turns(self, node: ast.ListComp | ast.GeneratorExp, generators: Sequence[ast.comprehension]) -> list[Reading]:
-        """What a comprehension says in each turn: (syntax, tree, unit)."""
+        """Return the (syntax, tree, unit) of each iteration of a comprehension."""
         if not generators:
             return [(node.elt, *self.value(node.elt))]
         first, *others = generators
@@ -109,7 +111,7 @@ class RowReader(Scope):
         return made
 
     def bound(self, target: ast.expr, meaning: Meaning, outer: Mapping[str, Meaning]) -> dict[str, Meaning]:
-        """What the names of a comprehension mean in a turn."""
+        """Return the meanings of a comprehension's names in one iteration."""
         row, _ = meaning
         if isinstance(target, ast.Tuple) and isinstance(row, Row) and len(row) == len(target.elts):
             pairs = zip(target.elts, row, strict=True)
@@ -121,7 +123,7 @@ class RowReader(Scope):
         return {target.id: meaning}
 
     def several(self, node: ast.Call) -> list[Reading] | None:
-        """What a function of a list has to do with, (syntax, tree, unit) of each; None if it has no list."""
+        """Return the (syntax, tree, unit) of each item in a call's list argument; None if it has no such argument."""
         match node:
             case ast.Call(args=[ast.GeneratorExp() as listed], keywords=[]):
                 return self.turns(listed, listed.generators)
@@ -137,6 +139,7 @@ class RowReader(Scope):
         return None
 
     def sum(self, node: ast.Call) -> Term:
+        """Read `sum(…)`."""
         several = self.several(node)
         if several is None:
             self.fail(node, f"found `{ast.unparse(node)}`, expected the sum of a list or of a comprehension")
@@ -144,20 +147,21 @@ class RowReader(Scope):
         return added(trees, node.lineno), unit
 
     def length(self, node: ast.Call) -> Term:
+        """Read `len(…)`."""
         if len(node.args) != 1 or node.keywords or not self.is_row(node.args[0]):
             self.fail(node, f"found `{ast.unparse(node)}`, expected the length of a list")
         number = Fraction(len(self.row(node.args[0])))
         return Number(number), NUMBER if number else None
 
     def quantified(self, node: ast.Call, called: str, several: Sequence[Reading]) -> Tree:
-        """`all(…)` or `any(…)` of conditions."""
+        """Read `all(…)` or `any(…)` of conditions."""
         conditions = [tree for _, tree, unit in several if unit == CONDITION and not isinstance(tree, Row)]
         if len(conditions) < len(several):
             self.fail(node, f"found `{ast.unparse(node)}`, expected {called} of comparisons")
         return Logic("and" if called == "all" else "or", tuple(conditions))
 
     def terms_among(self, node: ast.Call | ast.Return, several: Sequence[Reading]) -> list[Operand]:
-        """The same, refused unless all of them are terms."""
+        """Return the readings as operands; fail unless all of them are terms."""
         terms = list[Operand]()
         for syntax, tree, unit in several:
             if isinstance(tree, Row) or isinstance(unit, str):
@@ -166,7 +170,7 @@ class RowReader(Scope):
         return terms
 
     def affine(self, node: ast.Call) -> Row:
-        """`affine(W, x, b)`: the layer W·x + b of a network."""
+        """Read `affine(W, x, b)`: the layer W·x + b of a network."""
         if len(node.args) != 3 or node.keywords:
             self.fail(node, f"found `{ast.unparse(node)}`, expected affine(WEIGHTS, LIST, BIAS)")
         weights, vector, bias = map(self.row, node.args)
@@ -180,12 +184,12 @@ class RowReader(Scope):
         terms, unit = self.alike(node, "adds", "to", operands)
         unit, numbers = unit or NUMBER, self.numbers(node, bias)
         if unit != NUMBER and any(numbers):
-            self.fail(node, f"adds a bias (number) to a list of {unit} in `{ast.unparse(node)}`, expected one of 0")
+            self.fail(node, f"adds a bias (number) to a list of {unit} in `{ast.unparse(node)}`, expected a bias of 0")
         layer = Local(f"layer_{next(self.layers)}", Affine(rows, self.vector(terms), numbers, node.lineno), node.lineno)
         return Row((Item(layer, index), unit) for index in range(len(rows)))
 
     def vector(self, terms: tuple[Tree, ...]) -> Tree:
-        """The Vector of terms; the vector itself, if they are all that is in one."""
+        """Return the Vector of terms; reuse an existing vector if the terms are all of its components."""
         match terms:
             case [Item(Local(_, Affine(rows)) as whole), *_] if len(terms) == len(rows):
                 places = [each.index for each in terms if isinstance(each, Item) and each.vector is whole]
@@ -194,7 +198,7 @@ class RowReader(Scope):
         return Vector(terms)
 
     def numbers(self, node: ast.Call, row: Row) -> tuple[Fraction, ...]:
-        """The numbers in a list of constants."""
+        """Return the numbers in a list of constants."""
         self.count(node, len(row))
         numbers = []
         for tree, unit in row:

@@ -1,4 +1,4 @@
-"""What a reader of a controller's Python knows at a place in it: what names mean there, and how much has been read."""
+"""The state of a reader at one place of a source: the meanings of names, and the size of the text read so far."""
 
 import ast
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -12,37 +12,37 @@ from ccmatic.language.literals import Literals
 from ccmatic.language.tree import Name, Tree
 from ccmatic.language.value import Names, Sign, Value
 
-#: The functions of lists.
+#: The functions that take or make lists.
 BUILT_IN = ("affine", "all", "any", "len", "range", "sum", "zip")
 
-#: What a list has in place of a unit, as each in it has its own.
+#: Takes the place of a unit for a list, because each of its items has its own unit.
 LIST = "a list"
 
-#: A term and its unit; None for 0, which fits any unit.
+#: A term and its unit. The unit of 0 is None, because 0 fits any unit.
 Term: TypeAlias = tuple[Tree, Unit | None]
 
-#: What a name may stand for: a term and its unit, a condition and CONDITION, or a Row and LIST.
+#: The meaning of a name: a term and its unit, a condition and CONDITION, or a Row and LIST.
 Meaning: TypeAlias = "tuple[Tree | Row, Unit | str | None]"
 
-#: A Term, and a Meaning, behind the syntax that says it.
+#: A Term, or a Meaning, preceded by its syntax node.
 Operand: TypeAlias = tuple[ast.expr, Tree, Unit | None]
 Reading: TypeAlias = "tuple[ast.expr, Tree | Row, Unit | str | None]"
 
 
 class Row(tuple[Meaning, ...]):
-    """A list as it is read: a (tree, unit) of each; of a list within it, (Row, LIST)."""
+    """A list as the reader sees it: a (tree, unit) pair per item; a nested list is a (Row, LIST) pair."""
 
     __slots__ = ()
 
 
 class Scope:
-    """What is known at a place in one source.
+    """The meanings of names at one place of a source.
 
     Args:
         source: The text.
-        units: The units of the parameters that it may read, by name.
-        reserved: Names that it may not assign, besides these.
-        file: Its file, for messages.
+        units: The units of the parameters that the source may read, by name.
+        reserved: Further names that the source may not assign.
+        file: The file of the source, for messages.
     """
 
     def __init__(
@@ -52,34 +52,34 @@ class Scope:
         self.units: dict[str, Unit | str | None] = dict(units)
         self.reserved = {*units, *reserved, "max", "min", "between", "tanh", *BUILT_IN}
         self.file = file
-        self.called = "rate"  # the function that is read
-        self.parameters: tuple[str, ...] | None = None  # its own; None outside a function
-        self.names: dict[str, Meaning] = {}  # of those assigned on the path that is read
+        self.called = "rate"  # the name of the current function
+        self.parameters: tuple[str, ...] | None = None  # of the current function; None outside functions
+        self.names: dict[str, Meaning] = {}  # assigned on the current path
         self.assigned: Collection[str] = ()
         self.in_assignment = False
         self.size = Size()
         self.branch, self.layers = 0, count(1)
-        self.read_names: Callable[[Tree], frozenset[str]] = Names().walk  # each remembers
+        self.read_names: Callable[[Tree], frozenset[str]] = Names().walk  # these walkers memoise their results
         self.value_of: Callable[[Tree], Fraction] = Value(file=file).walk
         self.sign: Callable[[Tree], int] = Sign().walk
 
     def fail(self, node: ast.AST, message: str) -> NoReturn:
-        """Raise InputError, with the line of the syntax."""
+        """Raise InputError with the line of a syntax node."""
         raise InputError(message, self.file, getattr(node, "lineno", None))
 
     def whole(self, node: ast.AST, tree: Tree) -> Tree:
-        """The tree of a whole term or condition, if it is not too large."""
+        """Return the tree of a complete term or condition; fail if it is too large."""
         if reason := self.size.ended(tree):
             self.fail(node, reason)
         return tree
 
     def count(self, node: ast.AST, more: int = 1) -> None:
-        """So many more names, numbers or returns are read; refused where they are too many."""
+        """Count further names, numbers or returns; fail if there are too many."""
         if reason := self.size.grown(more):
             self.fail(node, reason)
 
     def name(self, node: ast.Name) -> Meaning:
-        """What is assigned to a name, or the parameter."""
+        """Return the meaning of a name: its assigned value, or a parameter."""
         name = node.id
         self.count(node)
         if name in self.names:
@@ -97,17 +97,17 @@ class Scope:
         return Name(name), self.units[name]
 
     def value(self, node: ast.expr) -> Meaning:
-        """What may be assigned: a term, a condition or a list."""
+        """Read an expression that may be assigned: a term, a condition or a list."""
         raise NotImplementedError
 
     def expression(self, node: ast.expr) -> Term:
-        """A term."""
+        """Read a term."""
         raise NotImplementedError
 
     def alike(
         self, node: ast.AST, verb: str, preposition: str, operands: Sequence[Operand]
     ) -> tuple[tuple[Tree, ...], Unit | None]:
-        """The trees of the operands, and the unit that they share."""
+        """Return the trees of the operands and their common unit; fail if the units differ."""
         common, first = None, node
         for operand, _, unit in operands:
             if common is None:
@@ -120,12 +120,12 @@ class Scope:
 
 
 def as_term(meaning: Meaning) -> Term | None:
-    """What is read as a term; None for a condition and for a list."""
+    """Return a meaning as a term; None for a condition or a list."""
     what, unit = meaning
     return None if isinstance(what, Row) or isinstance(unit, str) else (what, unit)
 
 
 def as_condition(meaning: Meaning) -> Tree | None:
-    """What is read as a condition; None for a term and for a list."""
+    """Return a meaning as a condition; None for a term or a list."""
     what, unit = meaning
     return None if isinstance(what, Row) or unit != CONDITION else what

@@ -1,17 +1,17 @@
-"""The statements of a controller's Python: what kind each is."""
+"""Classification of the statements in a controller's Python source."""
 
 import ast
 from collections.abc import Iterator
 from typing import TypeGuard
 
-#: What a controller with state is written as, for messages.
+#: The form of a controller with state, for messages.
 WITH_STATE = (
     "state such as `window: bytes = above(0)`, `def update(window, …)` and `def send(window)` (docs/stateful.md)"
 )
 
 
 def start_of(statement: ast.stmt) -> str | None:
-    """The name in a statement `start = "NAME"`, of Python's syntax as all here; None for any other."""
+    """Return the name in a statement `start = "NAME"`; None for any other statement."""
     match statement:
         case ast.Assign(targets=[ast.Name(id="start")], value=ast.Constant(value=str(name))):
             return name
@@ -19,7 +19,7 @@ def start_of(statement: ast.stmt) -> str | None:
 
 
 def observation_of(statement: ast.stmt) -> tuple[str, str] | None:
-    """The name and the file in a statement `NAME = observation("FILE")`; None for any other."""
+    """Return the name and the file in a statement `NAME = observation("FILE")`; None for any other statement."""
     match statement:
         case ast.Assign(
             targets=[ast.Name(id=name)],
@@ -30,7 +30,7 @@ def observation_of(statement: ast.stmt) -> tuple[str, str] | None:
 
 
 def is_assignment(statement: ast.stmt) -> bool:
-    """Whether it is `name = expression` or `name += expression`."""
+    """Return whether a statement has the form `name = expression` or `name += expression`."""
     match statement:
         case ast.Assign(targets=[ast.Name()]) | ast.AugAssign(target=ast.Name()):
             return True
@@ -38,7 +38,7 @@ def is_assignment(statement: ast.stmt) -> bool:
 
 
 def assignment(statement: ast.stmt) -> tuple[str, ast.expr]:
-    """The name and the expression of an assignment."""
+    """Return the name and the expression of an assignment."""
     match statement:
         case ast.Assign(targets=[ast.Name(id=name)], value=node):
             return name, node
@@ -49,7 +49,7 @@ def assignment(statement: ast.stmt) -> tuple[str, ast.expr]:
 
 
 def is_constant(statement: ast.stmt) -> TypeGuard[ast.Assign]:
-    """Whether it names a number, or a term of numbers."""
+    """Return whether a statement names a number, or a term of numbers."""
     match statement:
         case ast.Assign(targets=[ast.Name(id=name)], value=node):
             is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
@@ -58,19 +58,22 @@ def is_constant(statement: ast.stmt) -> TypeGuard[ast.Assign]:
 
 
 def is_target(node: ast.AST) -> TypeGuard[ast.Name]:
-    """Whether it is a name that is assigned."""
+    """Return whether a node is an assigned name."""
     return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
 
 
 def targets(module: ast.AST) -> Iterator[ast.Name]:
-    """Yield the names in syntax that are assigned; those of comprehensions are not, as they mean nothing outside."""
+    """Yield the assigned names in a syntax tree.
+
+    Names of comprehensions are left out, because they have no meaning outside.
+    """
     nodes = [*ast.walk(module)]
     own = {id(name) for node in nodes if isinstance(node, ast.comprehension) for name in ast.walk(node.target)}
     return (node for node in nodes if is_target(node) and id(node) not in own)
 
 
 def after_docstring(statements: list[ast.stmt]) -> list[ast.stmt]:
-    """The statements, without a docstring that stands first."""
+    """Return the statements without a leading docstring."""
     match statements:
         case [ast.Expr(value=ast.Constant(value=str())), *rest]:
             return rest
@@ -78,12 +81,12 @@ def after_docstring(statements: list[ast.stmt]) -> list[ast.stmt]:
 
 
 def always_returns(statement: ast.stmt) -> bool:
-    """Whether every path through it ends in a return."""
+    """Return whether every path through a statement ends in a return."""
     if isinstance(statement, ast.If):
         return all(block and always_returns(block[-1]) for block in (statement.body, statement.orelse))
     return isinstance(statement, ast.Return)
 
 
 def first_line(statement: ast.AST) -> str:
-    """What is written there, at first."""
+    """Return the first line of a statement's text."""
     return ast.unparse(statement).splitlines()[0]

@@ -1,7 +1,7 @@
-"""Reads a module of plain functions, each of which returns a term, a condition or a list of terms.
+"""Reader of modules of plain functions that return a term, a condition or a list of terms.
 
-Terms may be products of unknowns and functions that are not linear: which of them a back end can express, it says. A
-function may read the result of an earlier one, which is a parameter of that name.
+Terms may contain products of unknowns and nonlinear functions; each back end decides which of them it supports. A
+function may read the result of an earlier function through a parameter of that name.
 """
 
 import ast
@@ -16,13 +16,13 @@ from ccmatic.language.scope import Meaning, Row, Term
 from ccmatic.language.statements import first_line, is_constant
 from ccmatic.language.tree import Binary, Function, Tree, Vector
 
-#: Functions of one number that are not linear.
+#: Nonlinear functions of one number.
 FUNCTIONS = ("cbrt", "exp", "log", "sqrt", "tanh")
 
-#: The highest power that is a product; other powers are a Function.
+#: The highest power that is expanded into a product; other powers are a Function.
 _HIGHEST = 9
 
-#: The unit of what a function returns: of a list those of its terms.
+#: The unit of a function's result; for a list, the units of its terms.
 Returned: TypeAlias = Unit | str | tuple[Unit | None, ...] | None
 
 
@@ -32,24 +32,24 @@ def read_terms(
     """Read a module of functions.
 
     Args:
-        source: Its text.
-        units: The units of what the functions may read, by name.
-        file: Its file, for messages.
+        source: The text of the module.
+        units: The units of the names that the functions may read, by name.
+        file: The file of the source, for messages.
 
     Returns:
-        A (tree, unit) for each function, by name, in order. The tree of a list is a Vector, and its unit a list of
-        those of its terms; a unit is None for a term that is 0.
+        A (tree, unit) pair per function, by name, in source order. A list becomes a Vector, whose unit is the tuple of
+        its terms' units. The unit of 0 is None.
 
     Raises:
-        InputError: With the file and the line, where the source is none.
+        InputError: The source is no such module. The error names the file and the line.
     """
     return TermsReader(source, units, file).read_functions()
 
 
 class TermsReader(Reader):
-    """Reads one module."""
+    """Reads one module of functions."""
 
-    takes_tanh = False  # but `tanh(x)`, of a number
+    takes_tanh = False  # here it is `tanh(x)`, of a number
 
     def __init__(self, source: str, units: Mapping[str, Unit | str], file: str | None) -> None:
         super().__init__(source, units, FUNCTIONS, file)
@@ -59,10 +59,11 @@ class TermsReader(Reader):
         self.unit: Returned = None
 
     def read_functions(self) -> dict[str, tuple[Tree, Returned]]:
-        """The results of the functions, as of `read_terms`."""
+        """Return the results of the functions, as `read_terms` does."""
         return parsed(self.source, self.file, self.terms)
 
     def terms(self, module: ast.Module) -> dict[str, tuple[Tree, Returned]]:
+        """Read the statements of a module."""
         functions: dict[str, tuple[Tree, Returned]] = {}
         for statement in self.whole_module(module):
             if isinstance(statement, ast.FunctionDef):
@@ -82,7 +83,7 @@ class TermsReader(Reader):
         return functions
 
     def result(self, function: ast.FunctionDef) -> tuple[Tree, Returned]:
-        """The (tree, unit) of a function, which later ones may read."""
+        """Return the (tree, unit) of a function and make it readable for later functions."""
         self.unit = _UNKNOWN
         parameters, body = self.begin(function)
         self.names |= {name: self.results[name] for name in parameters if name in self.results}
@@ -106,7 +107,7 @@ class TermsReader(Reader):
         return Vector(tuple(term for _, term, _ in terms))
 
     def require_unit(self, statement: ast.Return, unit: Returned) -> None:
-        """All paths of a function return the same unit."""
+        """Fail unless all paths of a function return the same unit."""
         if self.unit in (_UNKNOWN, None):
             self.unit = unit
         elif unit not in (None, self.unit):
@@ -121,14 +122,14 @@ class TermsReader(Reader):
         return super().expression(node)
 
     def plain(self, node: ast.expr) -> Tree:
-        """The tree of a term without a unit."""
+        """Read a term without a unit."""
         tree, unit = self.expression(node)
         if unit not in (None, NUMBER):
             self.fail(node, f"found `{ast.unparse(node)}` ({unit}), expected a number without a unit")
         return tree
 
     def power(self, node: ast.BinOp) -> Term:
-        """`x ** 3` is a product; other powers are of numbers."""
+        """Read a power: `x ** 3` becomes a product; other powers require numbers without a unit."""
         match node.right:
             case ast.Constant(value=int(times)) if 2 <= times <= _HIGHEST:
                 tree, unit = self.expression(node.left)
@@ -139,7 +140,7 @@ class TermsReader(Reader):
         return Function("power", (self.plain(node.left), self.plain(node.right)), node.lineno), NUMBER
 
     def check_product(self, node: ast.BinOp, left: Tree, right: Tree) -> None:
-        """All products are terms."""
+        """Allow all products."""
 
     def check_division(self, node: ast.BinOp, divisor: Tree) -> None:
         if not self.read_names(divisor) and self.value_of(divisor) == 0:

@@ -1,4 +1,4 @@
-"""A controller's rate as a tree: its classes, what is in one, its value, its sign."""
+"""A controller's rate as a tree: the classes of nodes, and functions over them."""
 
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,12 +13,12 @@ from ccmatic.language.walker import Visit, Walker
 
 @dataclass(frozen=True)
 class Tree:
-    """A node of a tree: what its class says, of the trees in its fields."""
+    """Base class of all nodes; a node's fields hold its subtrees."""
 
 
 @dataclass(frozen=True)
 class Number(Tree):
-    """A literal."""
+    """A literal number."""
 
     value: Fraction
 
@@ -32,7 +32,7 @@ class Name(Tree):
 
 @dataclass(frozen=True)
 class Past(Name):
-    """What the name stood for `back` before: a term of known times."""
+    """The value of a name at an earlier time; `back` is how long ago, a term of known times."""
 
     back: Tree
     line: int | None = field(default=None, compare=False)
@@ -40,7 +40,7 @@ class Past(Name):
 
 @dataclass(frozen=True)
 class Binary(Tree):
-    """left op right, with op one of + - * /; -x is 0 - x."""
+    """The term `left op right`, where op is one of + - * /. The negation -x is 0 - x."""
 
     op: str
     left: Tree
@@ -50,7 +50,7 @@ class Binary(Tree):
 
 @dataclass(frozen=True)
 class Extreme(Tree):
-    """The largest or the smallest of the terms: `pick` is max or min."""
+    """The largest or the smallest of the terms; `pick` is `max` or `min`."""
 
     pick: str
     terms: tuple[Tree, ...]
@@ -67,7 +67,7 @@ class If(Tree):
 
 @dataclass(frozen=True)
 class Comparison(Tree):
-    """left op right, with op one of < <= > >= == !=."""
+    """The condition `left op right`, where op is one of < <= > >= == !=."""
 
     op: str
     left: Tree
@@ -76,7 +76,7 @@ class Comparison(Tree):
 
 @dataclass(frozen=True)
 class Logic(Tree):
-    """All of the parts (op is `and`) or at least one (op is `or`)."""
+    """The conjunction (`op` is `and`) or disjunction (`op` is `or`) of the parts."""
 
     op: str
     parts: tuple[Tree, ...]
@@ -84,14 +84,14 @@ class Logic(Tree):
 
 @dataclass(frozen=True)
 class Not(Tree):
-    """The opposite of a condition."""
+    """The negation of a condition."""
 
     part: Tree
 
 
 @dataclass(frozen=True)
 class Between(Tree):
-    """What an envelope returns: any rate from low to high."""
+    """The result of an envelope: any rate from low to high."""
 
     low: Tree
     high: Tree
@@ -100,14 +100,14 @@ class Between(Tree):
 
 @dataclass(frozen=True)
 class AnyOf(Tree):
-    """One of the terms: whichever the network chooses."""
+    """One of the terms, chosen by the network."""
 
     terms: tuple[Tree, ...]
 
 
 @dataclass(frozen=True)
 class Function(Tree):
-    """A function that is not linear, of numbers: cbrt, exp, log, sqrt or tanh."""
+    """A nonlinear function of numbers, such as cbrt, exp, log, sqrt, tanh or power."""
 
     name: str
     parts: tuple[Tree, ...]
@@ -116,16 +116,19 @@ class Function(Tree):
 
 @dataclass(frozen=True)
 class Vector(Tree):
-    """Terms, in order."""
+    """An ordered list of terms."""
 
     terms: tuple[Tree, ...]
 
 
 @dataclass(frozen=True)
 class Affine(Tree):
-    """The vector Σ_j weights[i][j]·vector[j] + bias[i], for each row i.
+    """The vector Σ_j weights[i][j]·vector[j] + bias[i], with one component per row i.
 
-    weights, bias: Fractions, a tuple of rows and a tuple; or the names of arrays, which only an array back end has.
+    Attributes:
+        weights: A tuple of rows of Fractions; or the name of an array, which only an array back end knows.
+        vector: The input.
+        bias: A tuple of Fractions; or the name of an array.
     """
 
     weights: tuple[tuple[Fraction, ...], ...] | str
@@ -136,7 +139,7 @@ class Affine(Tree):
 
 @dataclass(frozen=True)
 class Item(Tree):
-    """A component of a vector, from 0."""
+    """One component of a vector; `index` starts at 0."""
 
     vector: Tree
     index: int
@@ -144,9 +147,10 @@ class Item(Tree):
 
 @dataclass(frozen=True, eq=False)
 class Local(Tree):
-    """A term with a name, which stands for it wherever it is read: it is stored once and worked out once.
+    """A named term. All readings share the node, so it is stored and computed only once.
 
-    Two are equal if their terms are. That is decided by a digest, as terms that share parts are too large to compare.
+    Two Locals are equal if their terms are equal. A digest decides this, because terms with shared parts are too large
+    to compare.
     """
 
     name: str
@@ -155,6 +159,7 @@ class Local(Tree):
 
     @cached_property
     def digest(self) -> bytes:
+        """A hash of the term."""
         return _Digest().walk(self.term)
 
     def __eq__(self, other: object) -> bool:
@@ -166,7 +171,10 @@ class Local(Tree):
 
 @dataclass(frozen=True)
 class Bounded(Tree):
-    """What a law says, linear or not: any number from low to high, which are proved to bound it where it is reached."""
+    """The result of a law, which may be nonlinear. For a solver, it is any number from low to high.
+
+    A proof shows that the bounds hold wherever the law is reached.
+    """
 
     law: Tree
     low: Tree
@@ -176,17 +184,17 @@ class Bounded(Tree):
 
 @dataclass(frozen=True)
 class Remembered(Tree):
-    """How a path through an update ends: what each piece of state becomes, by name."""
+    """The end of a path through an update: the next value of each piece of state, by name."""
 
     values: dict[str, Tree]
 
 
 @dataclass(frozen=True)
 class Impossible(Tree):
-    """How a path through an update ends that no execution takes: what it assumes there is not so."""
+    """The end of a path that no execution takes, because an assumption on it fails."""
 
 
-#: What the operators of a `Binary` and of a `Comparison` do to numbers.
+#: The operators of a `Binary` and of a `Comparison` as functions of numbers.
 ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add,
     "-": operator.sub,
@@ -205,7 +213,7 @@ EXTREMES: dict[str, Callable[..., Any]] = {"max": max, "min": min}
 
 
 def parts(tree: Tree) -> tuple[Tree, ...]:
-    """The trees that a tree is made of, in the order in which they are written; none of a leaf."""
+    """Return the direct subtrees of a tree in source order; a leaf has none."""
     match tree:
         case Binary(_, left, right) | Comparison(_, left, right):
             return left, right
@@ -225,14 +233,19 @@ def parts(tree: Tree) -> tuple[Tree, ...]:
 
 
 def bare(tree: Tree) -> Tree:
-    """The term that a tree is, without the names it has."""
+    """Return the term of a tree without its enclosing names (`Local`)."""
     while isinstance(tree, Local):
         tree = tree.term
     return tree
 
 
 def nodes(tree: Tree, within: Callable[[Tree], Sequence[Tree]] = parts) -> Iterator[Tree]:
-    """Yield each node of a tree once, in the order in which they are written. within: the parts of one to look at."""
+    """Yield each node of a tree once, in source order.
+
+    Args:
+        tree: The tree.
+        within: Returns the subtrees of a node to descend into.
+    """
     reached: dict[int, Tree] = {}
     waiting = [tree]
     while waiting:
@@ -244,27 +257,33 @@ def nodes(tree: Tree, within: Callable[[Tree], Sequence[Tree]] = parts) -> Itera
 
 
 def comparisons(tree: Tree) -> Iterator[Comparison]:
-    """Yield the comparisons in a tree, but for those of a law, of which a solver knows the bounds alone."""
+    """Yield the comparisons in a tree, except those inside a law, since a solver sees only the law's bounds."""
     reached = nodes(tree, lambda node: (node.low, node.high) if isinstance(node, Bounded) else parts(node))
     return (node for node in reached if isinstance(node, Comparison))
 
 
 def leaves(tree: Tree) -> Iterator[Tree]:
-    """Yield the Numbers, Names and other nodes without parts in a tree, each once."""
+    """Yield each node without subtrees once, such as Numbers and Names."""
     return (node for node in nodes(tree) if not parts(node))
 
 
 def leaves_outside_tests(tree: Tree) -> Iterator[Tree]:
-    """Yield the leaves of a term, each once, but for those of which only tests within it are made."""
+    """Yield each leaf of a term once, except leaves that occur only in its tests."""
     reached = nodes(tree, lambda node: (node.then, node.other) if isinstance(node, If) else parts(node))
     return (node for node in reached if not parts(node))
 
 
 def rebuilt(tree: Tree, made: Sequence[Tree]) -> Tree:
-    """The tree with other trees in place of its parts, in the order of `parts`; itself if they are the same."""
+    """Return the tree with new subtrees; the tree itself if they are unchanged.
+
+    Args:
+        tree: The tree.
+        made: The new subtrees, in the order of `parts`.
+    """
     within = parts(tree)
     if all(new is old for new, old in zip(made, within, strict=True)):
         return tree
+    # By identity, since hashing a tree would visit all of it.
     by_id = {id(old): new for old, new in zip(within, made, strict=True)}
 
     def other(part: Any) -> Any:
@@ -275,12 +294,12 @@ def rebuilt(tree: Tree, made: Sequence[Tree]) -> Tree:
 
 
 def replaced(tree: Tree, meanings: Mapping[str, Tree]) -> Tree:
-    """The tree with other trees in place of names. meanings: these, by name."""
+    """Return the tree with each name in `meanings` replaced by its tree."""
     return _Replacement(meanings).walk(tree)
 
 
 class _Replacement(Walker[Tree]):
-    """A tree with other trees in place of names, as of `replaced`."""
+    """Replaces names by trees."""
 
     def __init__(self, meanings: Mapping[str, Tree]) -> None:
         super().__init__()
@@ -290,15 +309,16 @@ class _Replacement(Walker[Tree]):
         return self.meanings.get(node.name, node)
 
     def visit_object(self, node: Tree) -> Visit[Tree]:
-        return rebuilt(node, (yield from self.each(parts(node))))
+        return rebuilt(node, (yield from self.results(parts(node))))
 
     visit_Function = visit_Local = visit_object
 
 
 class _Digest(Walker[bytes]):
-    """What a tree is, as bytes: equal for equal trees."""
+    """Hashes a tree: equal trees have equal digests."""
 
     def visit_Local(self, node: Local) -> Visit[bytes]:
+        # Fill the cached property from this walk: computing it by itself would recurse once per nested Local.
         if "digest" not in vars(node):
             vars(node)["digest"] = yield node.term
         return node.digest
@@ -307,13 +327,13 @@ class _Digest(Walker[bytes]):
         total = sha256(type(node).__name__.encode())
         for each in fields(node):
             if each.compare:
-                total.update(b"=" + (yield from self.said(getattr(node, each.name))))
+                total.update(b"=" + (yield from self.field_digest(getattr(node, each.name))))
         return total.digest()
 
     visit_Function = visit_object
 
-    def said(self, value: Any) -> Visit[bytes]:
-        """The bytes of what a field holds: a tree, a number or a name, or several of these."""
+    def field_digest(self, value: Any) -> Visit[bytes]:
+        """Return the bytes of a field's value: a tree, a number, a name, or several of these."""
         if is_dataclass(value):
             return (yield value)
         if isinstance(value, dict):
@@ -322,13 +342,16 @@ class _Digest(Walker[bytes]):
             return repr(value).encode()
         total = sha256()
         for each in value:
-            total.update(b"," + (yield from self.said(each)))
+            total.update(b"," + (yield from self.field_digest(each)))
         return total.digest()
 
 
 def as_sent(update: Tree, assumed: tuple[Tree, ...] = ()) -> Tree:
-    """An update as a sender that runs does it: on a way that ends in a law nothing is assumed, as that is about the
-    law's bounds, which are for solvers. On other ways it is assumed at the end."""
+    """Return an update as a real sender executes it.
+
+    Assumptions on a path that ends in a law are dropped, because they concern the law's bounds, which exist only for
+    solvers. On other paths they move to the end.
+    """
     match update:
         case If(test, then, Impossible()):
             return as_sent(then, (*assumed, test))

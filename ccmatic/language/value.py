@@ -1,4 +1,4 @@
-"""What is known of a tree without a solver: the names that it reads, its exact value, its sign."""
+"""Facts about a tree that need no solver: the names that it reads, its exact value, its sign."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -24,45 +24,50 @@ from ccmatic.language.walker import VectorWalker, Visit, Walker, componentwise
 
 
 def names(tree: Tree) -> frozenset[str]:
-    """The set of names of the parameters that a tree reads."""
+    """Return the names of the parameters that a tree reads."""
     return Names().walk(tree)
 
 
 def value(tree: Tree, values: Mapping[str, Any] | None = None, file: str | None = None) -> Any:
-    """The exact value of a tree, as Python works it out: a Fraction, a bool, or a tuple of them for a vector.
+    """Return the exact value of a tree, as Python computes it: a Fraction, a bool, or a tuple of them for a vector.
 
     Args:
         tree: A term or a condition.
         values: The values of the names in it.
-        file: Its file, for messages.
+        file: The file that the tree was read from, for messages.
 
     Raises:
-        InputError: For a function that has no exact value, such as tanh.
-        ZeroDivisionError: Where Python would.
+        InputError: A function in it has no exact value, such as tanh.
+        ZeroDivisionError: Python would raise it as well.
     """
     return Value(values, file).walk(tree)
 
 
 def sign(tree: Tree) -> int:
-    """1 if a term of numbers, R_m, step, MSS and D is above 0, 0 if it is at least 0, -1 if neither is known. All of
-    these constants are above 0, but for D, which may be 0."""
+    """Return a lower bound on the sign of a term of numbers, R_m, step, MSS and D.
+
+    These constants are above 0, except D, which may be 0.
+
+    Returns:
+        1 if the term is above 0, 0 if it is at least 0, -1 if neither is known.
+    """
     return Sign().walk(tree)
 
 
 class Names(Walker[frozenset[str]]):
-    """The set of names of the parameters that a tree reads."""
+    """Computes the names of the parameters that a tree reads."""
 
     def visit_Name(self, node: Name) -> frozenset[str]:
         return frozenset((node.name,))
 
     def visit_object(self, node: Tree) -> Visit[frozenset[str]]:
-        return frozenset().union(*(yield from self.each(parts(node))))
+        return frozenset().union(*(yield from self.results(parts(node))))
 
     visit_Function = visit_object
 
 
 class Value(VectorWalker):
-    """The exact value of a tree, as of `value`."""
+    """Computes the exact value of a tree, as `value` describes."""
 
     WORLD = "exact value"
 
@@ -77,7 +82,7 @@ class Value(VectorWalker):
         if node.name not in self.values:
             raise TypeError(f"no number: {node!r}")
         value = self.values[node.name]
-        return Fraction(value) if type(value) is int else value  # as int / int is a float
+        return Fraction(value) if type(value) is int else value  # int / int would be a float
 
     def visit_Past(self, node: Past) -> Visit[Any]:
         return self.values[node.name][(yield node.back)]
@@ -91,7 +96,7 @@ class Value(VectorWalker):
         return ORDER[node.op](left, right)
 
     def visit_Extreme(self, node: Extreme) -> Visit[Any]:
-        terms = yield from self.each(node.terms)
+        terms = yield from self.results(node.terms)
         return componentwise(lambda *each: EXTREMES[node.pick](each), *terms)
 
     def visit_Logic(self, node: Logic) -> Visit[Any]:
@@ -112,7 +117,7 @@ class Value(VectorWalker):
 
 
 class Sign(Walker[int]):
-    """The sign of a term, as of `sign`."""
+    """Computes the sign of a term, as `sign` describes."""
 
     def visit_Number(self, node: Number) -> int:
         return (node.value > 0) - (node.value < 0)
@@ -130,7 +135,7 @@ class Sign(Walker[int]):
         return -1
 
     def visit_Extreme(self, node: Extreme) -> Visit[int]:
-        signs = yield from self.each(node.terms)
+        signs = yield from self.results(node.terms)
         return max(signs) if node.pick == "max" else min(signs)
 
     def visit_object(self, node: Tree) -> int:

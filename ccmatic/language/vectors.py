@@ -1,4 +1,4 @@
-"""Vectors as their components: for back ends that have scalars only."""
+"""Vectors as their components, for back ends that have only scalars."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from fractions import Fraction
@@ -8,12 +8,12 @@ from ccmatic.language.walker import Visit, Walker
 
 
 def width(tree: Tree) -> int | None:
-    """Return how many components a vector has; None for a scalar."""
+    """Return the number of components of a vector; None for a scalar."""
     return _Width().walk(tree)
 
 
 def added(terms: Sequence[Tree], line: int | None = None) -> Tree:
-    """Return the sum of terms, in halves, so that it is not nested deeply."""
+    """Return the sum of terms as a balanced tree, which is not deeply nested."""
     if len(terms) < 2:
         return terms[0] if terms else Number(Fraction(0))
     half = (len(terms) + 1) // 2
@@ -39,29 +39,29 @@ class _Width(Walker[int | None]):
         return None
 
     def any_of(self, several: Iterable[Tree]) -> Visit[int | None]:
-        return next((size for size in (yield from self.each(several)) if size is not None), None)
+        return next((size for size in (yield from self.results(several)) if size is not None), None)
 
 
 class Components:
-    """The components of vectors as scalar trees, one node for each, however often it is read."""
+    """The components of vectors as scalar trees, with one node per component, however often it is read."""
 
     def __init__(self) -> None:
         self._made: dict[tuple[Hashable, ...], tuple[Tree, Tree]] = {}
         self._width = _Width().walk
 
     def of(self, item: Item) -> Tree:
-        """The tree of an Item."""
+        """Return the scalar tree of an Item."""
         return self.component(item.vector, item.index)
 
     def all(self, vector: Tree) -> list[Tree]:
-        """The trees of all components of a vector."""
+        """Return the scalar trees of all components of a vector."""
         width = self._width(vector)
         if width is None:
             raise TypeError(f"no vector: {vector!r}")
         return [self._item(vector, index) for index in range(width)]
 
     def component(self, vector: Tree, index: int) -> Tree:
-        """The tree of a component of a vector."""
+        """Return the scalar tree of one component."""
         whole = bare(vector)
         if isinstance(whole, Vector):
             return whole.terms[index]
@@ -88,7 +88,7 @@ class Components:
         raise TypeError(f"no vector: {vector!r}")
 
     def _item(self, vector: Tree, index: int) -> Tree:
-        """The same of a part: for later, so that no more is made than is read."""
+        """Return the component of a subtree as an Item, expanded only when it is read."""
         if self._width(vector) is None:
             return vector
         whole = bare(vector)

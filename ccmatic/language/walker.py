@@ -1,8 +1,8 @@
-"""One walk over trees, which every pass uses: memoised, and without Python's limit of recursion.
+"""The walk over trees that every pass uses: memoised, and independent of Python's recursion limit.
 
-A tree shares its parts (`tree.Local`), so a pass that visits each path to a part takes exponentially long. A walker
-visits each node once per context. It keeps its own stack: the methods of a pass are generators which yield the part
-whose result they need, so that a pass is written as if it were recursive and may leave parts out.
+A tree shares its parts (`tree.Local`), so a pass that visits every path to a part takes exponential time. A walker
+visits each node once per context. It keeps its own stack: a pass's methods are generators that yield the part whose
+result they need. A pass therefore reads like a recursion, and may skip parts.
 """
 
 from collections.abc import Callable, Generator, Iterable
@@ -15,21 +15,21 @@ from ccmatic.base import InputError
 
 T = TypeVar("T")
 
-#: A method of a pass as a generator: it yields the parts whose results it needs, and returns its own result.
+#: A generator method of a pass: it yields the parts whose results it needs, and returns its own result.
 Visit: TypeAlias = Generator[Any, T, T]
 
 
 def _replaceable(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Let passes replace a method by one for the contexts that they have."""
+    """Mark a method whose signature passes may replace, so that type checkers accept their own contexts."""
     return method
 
 
 class Walker(Generic[T]):
-    """A pass over trees: a method `visit_CLASS(node, *context)` for each class of nodes that it knows.
+    """A pass over trees, with a method `visit_CLASS(node, *context)` per class of nodes.
 
-    A method returns the result of its node, or is a generator: `result = yield part` gives the result of a part, and
-    `result = yield part, *context` its result in another context. A class without a method falls back to the classes
-    that it extends; one that has none at all is refused.
+    A method returns the result of its node, or is a generator. In a generator, `result = yield part` gives the result
+    of a part, and `result = yield part, *context` gives its result in another context. A class without a method falls
+    back to its base classes. The walker refuses a node if none of these has a method.
 
     T is the type of the results.
 
@@ -37,7 +37,7 @@ class Walker(Generic[T]):
         file: The file that the tree was read from, for messages.
     """
 
-    #: What this pass makes of a tree, for messages: "`tanh` has no …".
+    #: The kind of result that this pass computes, for messages: "`tanh` has no …".
     WORLD = "meaning here"
 
     def __init__(self, file: str | None = None) -> None:
@@ -46,12 +46,18 @@ class Walker(Generic[T]):
         self._open: list[tuple[Any, Any, Any]] = []
 
     def walk(self, tree: Any, *context: Any) -> T:
-        """Return the result for a tree, in a context of hashable values. The pass remembers it."""
-        begun = len(self._open)
+        """Return the memoised result for a tree.
+
+        Args:
+            tree: The tree.
+            context: Hashable values that the result depends on.
+        """
+        begun = len(self._open)  # a method may itself call walk, which then uses the stack above
         request = (tree, *context)
         try:
             while True:
                 result = self._visit(request)
+                # Resume the innermost generator with the result, or start it, until one requests another part.
                 while result is _PENDING or len(self._open) > begun:
                     key, node, visit = self._open[-1]
                     try:
@@ -70,7 +76,7 @@ class Walker(Generic[T]):
             del self._open[begun:]
 
     def _visit(self, request: Any) -> Any:
-        """The result of a request; _PENDING if its generator stands on the stack."""
+        """Return the result of a request; _PENDING if its generator was pushed onto the stack."""
         node = request[0]
         key = (id(node), *request[1:])
         if key in self._results:
@@ -80,15 +86,15 @@ class Walker(Generic[T]):
         if type(result) is GeneratorType:
             self._open.append((key, node, result))
             return _PENDING
-        self._results[key] = node, result  # a node that is kept keeps its id
+        self._results[key] = node, result  # a reference to the node keeps its id from being reused
         return result
 
     def forget(self) -> None:
-        """Forget the results, since what they depend on has changed."""
+        """Forget all results, because something that they depend on has changed."""
         self._results = {}
 
-    def each(self, parts: Iterable[Any], *context: Any) -> Generator[Any, T, list[T]]:
-        """The results of several parts, in a method: `results = yield from self.each(parts)`."""
+    def results(self, parts: Iterable[Any], *context: Any) -> Generator[Any, T, list[T]]:
+        """Return the results of several parts, within a method: `results = yield from self.results(parts)`."""
         results = []
         for part in parts:
             results.append((yield part, *context))
@@ -107,21 +113,21 @@ class Walker(Generic[T]):
         self.refuse(node, f"`{type(node).__name__}` has no {self.WORLD}")
 
     def refuse(self, node: Any, why: str) -> NoReturn:
-        """Raise InputError, with the line of the node or of the closest node around it that has one."""
+        """Raise InputError with the line of the node, or of the closest enclosing node that has one."""
         around = (each for _, each, _ in reversed(self._open))
         lines = (getattr(each, "line", None) for each in (node, *around))
         raise InputError(why, self.file, next((line for line in lines if line), None))
 
 
 class VectorWalker(Walker[Any]):
-    """A pass whose result of a vector is the tuple of the results of its components."""
+    """A pass whose result for a vector is the tuple of its components' results."""
 
     def weighted(self, weights: Any, vector: Any, bias: Any) -> Any:
-        """Return the sum of the weights times the components of a vector, plus a bias: an output of a layer."""
+        """Return one output of a layer: the weighted sum of a vector's components, plus a bias."""
         raise NotImplementedError
 
     def visit_Vector(self, node: Any) -> Visit[Any]:
-        return tuple((yield from self.each(node.terms)))
+        return tuple((yield from self.results(node.terms)))
 
     def visit_Item(self, node: Any) -> Visit[Any]:
         return (yield node.vector)[node.index]
@@ -134,7 +140,10 @@ class VectorWalker(Walker[Any]):
 
 
 def componentwise(operation: Callable[..., Any], *values: Any) -> Any:
-    """Apply an operation to numbers, or to each component of vectors (tuples); a number goes with every component."""
+    """Apply an operation to numbers, or to each component of vectors (tuples).
+
+    A number is combined with every component.
+    """
     if not any(isinstance(value, tuple) for value in values):
         return operation(*values)
     columns = [value if isinstance(value, tuple) else repeat(value) for value in values]

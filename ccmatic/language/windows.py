@@ -1,10 +1,11 @@
-"""Reads a program over a window: functions of what a sender has observed in it, step by step.
+"""Reader of programs over a window: functions of a sender's observations in the window, step by step.
 
 A program is a module of plain functions. `def NAME(parameters)` returns a term or a condition at the current step. Its
-parameters are observations, constants, beliefs, and functions before it. `acked[k]` is the value of `acked` at the time
-k before. Comprehensions in max(…), min(…), all(…) and any(…) go over times before: `for k in past` over each step back
-to the begin of the window, and `for j in since(k)` over the current step and those before, but not k itself. Each stays
-one node, of which a compiler makes a loop, a mask or many terms.
+parameters are observations, constants, beliefs, and earlier functions. `acked[k]` is the value of `acked` a time k ago.
+
+Comprehensions inside max(…), min(…), all(…) and any(…) range over earlier times. `for k in past` visits each step back
+to the start of the window. `for j in since(k)` visits the current step and the earlier ones, up to but excluding k.
+Each comprehension stays one node; a compiler turns it into a loop, a mask or many terms.
 """
 
 import ast
@@ -15,9 +16,10 @@ from ccmatic.base import CONDITION, CONSTANTS, TIME, InputError, Unit
 from ccmatic.language.reader import KNOWN, Reader, parsed
 from ccmatic.language.scope import Meaning, Row, Term, as_condition, as_term
 from ccmatic.language.statements import first_line
+from ccmatic.language.times import least_back
 from ccmatic.language.tree import If, Logic, Name, Past, Tree, parts
 
-#: What every function may read besides constants: the length of a step, and how long ago the window began.
+#: Names that every function may read in addition to constants: the length of a step, and the age of the window.
 CLOCK = {"step": TIME, "time": TIME}
 
 _PICKS = {"max", "min", "all", "any"}
@@ -26,12 +28,15 @@ _TRUTH = {True: Logic("and", ()), False: Logic("or", ())}
 
 
 @dataclass(frozen=True)
-class Each(Tree):
-    """The largest or smallest term, or whether all or any conditions hold, over times before now.
+class Comprehension(Tree):
+    """A comprehension over earlier times: the largest or smallest term, or whether all or any conditions hold.
 
-    pick: `max`, `min`, `all` or `any`. index: the name of the time. since: the index of an outer comprehension, over
-    whose time this one goes; None: it goes over the whole window. term: of the index. test: only times for which this
-    condition holds; None: all.
+    Attributes:
+        pick: `max`, `min`, `all` or `any`.
+        index: The name of the time variable.
+        since: The index of an enclosing comprehension, whose time bounds this one; None ranges over the whole window.
+        term: The term or condition, as a function of the index.
+        test: Restricts the times to those where this condition holds; None admits all times.
     """
 
     pick: str
@@ -45,7 +50,7 @@ class Each(Tree):
 def read_window(
     source: str, units: Mapping[str, Unit | str], beliefs: Mapping[str, Unit | str], file: str | None = None
 ) -> dict[str, tuple[Tree, Unit | str | None]]:
-    """The functions of a program over a window, in order: (tree, unit) by name.
+    """Read the functions of a program over a window.
 
     Args:
         source: The text of the program.
@@ -53,15 +58,18 @@ def read_window(
         beliefs: The unit of each belief that functions read or define, by name.
         file: The file of the source, for messages.
 
+    Returns:
+        A (tree, unit) pair per function, by name, in source order.
+
     Raises:
-        InputError: The text is no such program; with the line.
+        InputError: The text is no such program. The error names the line.
     """
     return parsed(source, file, _WindowReader(source, units, beliefs, file).functions)
 
 
 def within(tree: Tree) -> tuple[Tree, ...]:
-    """The trees that a tree is made of, also of an `Each` and of a `Past`."""
-    if isinstance(tree, Each):
+    """Return the direct subtrees of a tree, including those of a `Comprehension` and of a `Past`."""
+    if isinstance(tree, Comprehension):
         return (tree.term,) if tree.test is None else (tree.term, tree.test)
     if isinstance(tree, Past):
         return (tree.back,)
@@ -69,7 +77,7 @@ def within(tree: Tree) -> tuple[Tree, ...]:
 
 
 def reads(tree: Tree, definitions: Mapping[str, Tree]) -> set[str]:
-    """The names that a tree reads, also by the definitions (trees by name) that it reads in turn."""
+    """Return the names that a tree reads, directly or through `definitions` (trees by name)."""
     name = {tree.name} if isinstance(tree, Name) else set[str]()
     return name.union(
         *(reads(part, definitions) for part in within(tree)),
@@ -78,7 +86,7 @@ def reads(tree: Tree, definitions: Mapping[str, Tree]) -> set[str]:
 
 
 class _WindowReader(Reader):
-    """As its base, of several functions, each of which returns a term of any unit or a condition."""
+    """Reads several functions. Each returns a condition or a term of any unit."""
 
     takes_tanh = False
 
@@ -88,7 +96,7 @@ class _WindowReader(Reader):
         super().__init__(source, {**units, **beliefs, **CLOCK, **CONSTANTS}, (), file)
         self.reserved |= {"past", "since", *_PICKS}
         self.beliefs = beliefs
-        self.indices: list[str] = []
+        self.since_when: dict[str, str | None] = {}
         self.unit: Unit | str | None = None
 
     def functions(self, module: ast.Module) -> dict[str, tuple[Tree, Unit | str | None]]:
@@ -99,7 +107,7 @@ class _WindowReader(Reader):
             name = statement.name
             if name in results or (name in self.units and name not in self.beliefs):
                 self.fail(statement, f"defines `{name}`, which has a meaning already; expected another name")
-            tree = self.one(statement)
+            tree = self.read_function(statement)
             if name not in self.beliefs:
                 self.units[name] = self.unit
             elif self.unit not in (None, self.units[name]):
@@ -107,7 +115,7 @@ class _WindowReader(Reader):
             results[name] = tree, self.units[name]
         return results
 
-    def one(self, function: ast.FunctionDef) -> Tree:
+    def read_function(self, function: ast.FunctionDef) -> Tree:
         self.names, self.unit = {}, None
         _, body = self.begin(function)
         return self.block(body, function)
@@ -125,7 +133,7 @@ class _WindowReader(Reader):
         return self.whole(statement.value, tree)
 
     def named(self, name: str, node: ast.expr, meaning: Meaning) -> Meaning:
-        """What is assigned is written out: what should be shared is a function of its own."""
+        """Expand an assigned value where it is read; only functions are shared."""
         tree, unit = meaning
         return meaning if isinstance(tree, Row) else (self.whole(node, tree), unit)
 
@@ -143,7 +151,7 @@ class _WindowReader(Reader):
                 if term := as_term(self.past(node)):
                     return term
             case ast.Call(func=ast.Name(id="max" | "min" as pick), args=[ast.GeneratorExp()]):
-                if term := as_term(self.each(node, pick)):
+                if term := as_term(self.comprehension(node, pick)):
                     return term
         return super().expression(node)
 
@@ -157,22 +165,27 @@ class _WindowReader(Reader):
                 if tree := as_condition(self.past(node)):
                     return tree
             case ast.Call(func=ast.Name(id="all" | "any" as pick), args=[ast.GeneratorExp()]):
-                if tree := as_condition(self.each(node, pick)):
+                if tree := as_condition(self.comprehension(node, pick)):
                     return tree
         return super().condition(node)
 
     def past(self, node: ast.Subscript) -> Meaning:
-        """`acked[k]`: what a name stood for the time k before."""
+        """Read `acked[k]`: the value of a name a time k ago."""
         if not isinstance(node.value, ast.Name):
             self.fail(node, f"found `{ast.unparse(node)}`, expected the name of an observation before `[`")
         tree, unit = self.name(node.value)
         back, time_unit = self.expression(node.slice)
         if time_unit not in (None, TIME) or not self.is_known(back) or not isinstance(tree, Name):
             self.fail(node, f"found `{ast.unparse(node)}`, expected a time before, such as `acked[k]`")
+        bound = least_back(back, self.since_when)
+        if bound is None or bound < 0:
+            problem = f"found `{ast.unparse(node)}`, which may read a future step"
+            suggestion = f"`{tree.name}[max(0, {ast.unparse(node.slice)})]`"
+            self.fail(node, f"{problem}; expected an offset of at least 0, such as {suggestion}")
         return Past(tree.name, back, node.lineno), unit
 
-    def each(self, node: ast.Call, pick: str) -> Meaning:
-        """A comprehension, and its unit."""
+    def comprehension(self, node: ast.Call, pick: str) -> Meaning:
+        """Read a comprehension and its unit."""
         match node.args[0]:
             case ast.GeneratorExp(
                 elt=term, generators=[ast.comprehension(target=ast.Name(id=index), iter=over, ifs=tests, is_async=0)]
@@ -183,16 +196,16 @@ class _WindowReader(Reader):
         if index in self.reserved or index in self.names:
             self.fail(node, f"goes over `{index}`, which has a meaning already; expected another name")
         self.names[index] = Name(index), TIME
-        self.indices.append(index)
+        self.since_when[index] = since
         conditions = [self.condition(test) for test in tests]
         test = Logic("and", tuple(conditions)) if conditions else None
         tree, unit = (self.condition(term), CONDITION) if pick in ("all", "any") else self.expression(term)
-        self.indices.remove(index)
+        del self.since_when[index]
         del self.names[index]
-        return Each(pick, index, since, tree, test, node.lineno), unit
+        return Comprehension(pick, index, since, tree, test, node.lineno), unit
 
     def since(self, over: ast.expr) -> str | None:
-        times = (*self.indices, "time")
+        times = (*self.since_when, "time")
         match over:
             case ast.Name(id="past"):
                 return None
@@ -201,24 +214,26 @@ class _WindowReader(Reader):
         self.fail(over, f"goes over `{ast.unparse(over)}`, expected {_OVER}")
 
     def is_known(self, tree: Tree) -> bool:
-        return not isinstance(tree, Each) and self.read_names(tree) <= {*KNOWN, *CLOCK, *self.indices}
+        return not isinstance(tree, Comprehension) and self.read_names(tree) <= {*KNOWN, *CLOCK, *self.since_when}
 
     def is_factor(self, tree: Tree) -> bool:
         return self.is_known(tree)
 
 
 def conjuncts(test: Tree | None) -> list[Tree]:
-    """The conditions that a test is all of; none of None."""
+    """Return the conditions whose conjunction is `test`; an empty list for None."""
     if isinstance(test, Logic) and test.op == "and":
         return [part for each in test.parts for part in conjuncts(each)]
     return [] if test is None else [test]
 
 
 def is_of_times(tree: Tree, index: str) -> bool:
-    """Whether a condition reads constants and times alone, among them the index of a comprehension: then it is decided
-    before anything is observed."""
+    """Return whether a condition reads only constants and times, including `index`.
+
+    Such a condition is decided before the sender observes anything.
+    """
     return reads(tree, {}) <= {*CLOCK, *CONSTANTS, index} and not any(
-        isinstance(part, Past | Each) for part in _all(tree)
+        isinstance(part, Past | Comprehension) for part in _all(tree)
     )
 
 
@@ -228,10 +243,14 @@ def _all(tree: Tree) -> Iterator[Tree]:
         yield from _all(part)
 
 
-def each_of(tree: Tree, definitions: Mapping[str, Tree]) -> Each:
-    """The `Each` that a tree is, by name or by itself. Raises InputError if it is none."""
+def comprehension_of(tree: Tree, definitions: Mapping[str, Tree]) -> Comprehension:
+    """Return the `Comprehension` that a tree denotes, directly or through a name in `definitions`.
+
+    Raises:
+        InputError: The tree denotes something else.
+    """
     while isinstance(tree, Name) and tree.name in definitions:
         tree = definitions[tree.name]
-    if not isinstance(tree, Each):
+    if not isinstance(tree, Comprehension):
         raise InputError("a running bound returns no samples; expected max(… for k in past) or min(… for k in past)")
     return tree

@@ -1,8 +1,8 @@
-"""Learning: environments, agents, trained policies, adversaries, and what a sender can know of its path.
+"""Learning: environments, agents, trained policies, adversaries, and estimates of a sender's path.
 
-The names of `ccmatic.learning.envs` are here as well. They are imported when they are first used, for they need JAX,
-and policies and estimation do not. Importing this package registers `ccmatic/Link-v0` with Gymnasium, if that is
-installed.
+The names of `ccmatic.learning.envs` are available here, too. They are imported at their first use, because they need
+JAX; policies and estimation do not need it. Importing this package registers `ccmatic/Link-v0` with Gymnasium, if
+Gymnasium is installed.
 """
 
 from importlib import import_module

@@ -1,7 +1,7 @@
-"""Where formulas live: a pySMT environment for each call, not one for all calls and threads.
+"""Environments for formulas: each call has a pySMT environment of its own, instead of one for all calls and threads.
 
-pySMT looks its environment up on one stack for the whole process. Here each thread has a stack of its own on top of
-that, so that what is done within `environment` is seen by this thread alone; elsewhere all is as pySMT has it.
+pySMT looks up its environment on one stack for the whole process. This module puts a stack for each thread on top of
+it. Only the thread that enters an `Environment` sees it; everything else works as in pySMT.
 """
 
 import threading
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class _Stack(threading.local):
-    """pySMT's stack, with environments of this thread above it."""
+    """pySMT's stack, with this thread's environments on top."""
 
     def __init__(self, shared: Any) -> None:
         self._shared, self._own = shared, list[Any]()
@@ -27,16 +27,16 @@ class _Stack(threading.local):
         return (self._own or self._shared)[index]
 
     def append(self, entered: Any) -> None:
-        """What `pysmt.environment.push_env` does."""
+        """Push an environment, for `pysmt.environment.push_env`."""
         (self._own or self._shared).append(entered)
 
     def pop(self) -> Any:
-        """What `pysmt.environment.pop_env` does."""
+        """Pop an environment, for `pysmt.environment.pop_env`."""
         return (self._own or self._shared).pop()
 
     @contextmanager
     def above(self, entered: Any) -> Iterator[None]:
-        """In this thread, `entered` is the environment."""
+        """Make `entered` this thread's environment while the context lasts."""
         own, self._own = self._own, [entered]
         try:
             yield
@@ -48,7 +48,7 @@ _stack = pysmt.environment.ENVIRONMENTS_STACK = _Stack(pysmt.environment.ENVIRON
 
 
 class _Formulas(pysmt.formula.FormulaManager):  # type: ignore[misc]
-    """Formulas whose types are not checked: terms and conditions are what they are by their classes, and Z3 checks."""
+    """Formulas without type checks: the classes of terms and conditions guarantee the types, and Z3 checks them."""
 
     def _do_type_check(self, formula: Any) -> None:
         pass
@@ -59,8 +59,11 @@ class _Environment(pysmt.environment.Environment):  # type: ignore[misc]
 
 
 class Environment:
-    """An environment of its own. `with environment:` formulas are made in it, by this thread; the terms of one
-    environment are of no use in another."""
+    """An environment for formulas, used as a context manager.
+
+    Within `with environment:`, this thread makes its formulas there. Terms of one environment cannot be used in
+    another.
+    """
 
     def __init__(self) -> None:
         self._environment = _Environment()
@@ -76,7 +79,7 @@ class Environment:
 
 
 def isolated(function: Callable[P, T]) -> Callable[P, T]:
-    """The function, each call of which has an environment of its own."""
+    """Decorate a function so that each call has an environment of its own."""
 
     @wraps(function)
     def alone(*arguments: P.args, **named: P.kwargs) -> T:
@@ -87,8 +90,7 @@ def isolated(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def isolated_steps(steps: Generator[T, None, None]) -> Generator[T, None, None]:
-    """The steps of a generator, each made in the same environment of their own; between two of them the caller's is
-    as it was."""
+    """Run each step of a generator in one environment of its own; between steps the caller's environment is active."""
     environment = Environment()
     try:
         while True:

@@ -1,10 +1,11 @@
-"""The language of every law: exact linear terms and conditions, of unknowns (for solvers) or of numbers.
+"""The language of laws: exact linear terms and conditions, over unknowns (for solvers) or numbers.
 
-A term is a number or a `Linear`, added, scaled and compared as mathematics writes them. A condition is a bool where
-it is decided, else a `Condition`; comparisons have one canonical form, so that equal conditions are one node. So
-what is said of unknowns can be said of an execution's numbers, and is then true or false, without a solver's data.
-No floats: a number is an int or a Fraction. Neither terms nor conditions of unknowns are true or false for Python, as
-`==`, `not`, `and` and `if` would decide at once what only a solver can: they raise InputError.
+A term is a number or a `Linear`, which supports sums, scaling and comparisons. A condition is a bool if it is decided,
+else a `Condition`. Comparisons have one canonical form, so that equal conditions are one node. A law about unknowns can
+therefore be evaluated on an execution's numbers, without a solver.
+
+Numbers are ints or Fractions, never floats. A term or condition of unknowns has no truth value in Python, because only
+a solver can decide it. So `==`, `not`, `and` and `if` on one raise InputError.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -17,18 +18,19 @@ from pysmt.typing import BOOL, REAL
 
 from ccmatic.base import InputError
 
-#: What is added, scaled and compared; and what that, or what joins conditions, comes to.
+#: The operands of sums, scaling and comparisons; and the results of comparisons and of joined conditions.
 Term = Union["Linear", Fraction, int]
 Truth = Union["Condition", bool]
 
-#: What the unit is called, as nothing else is.
+#: The reserved name of the unit.
 _UNIT = "unit!"
 
 
 class Linear:
-    """Σ coefficient·unknown + constant, over the rationals. An unknown is a pySMT node: a symbol or a choice.
+    """The term Σ coefficient·unknown + constant over the rationals; an unknown is a pySMT node, a symbol or a choice.
 
-    Raises InputError for what is not linear (unknowns multiplied, or divided by) and for floats.
+    Raises:
+        InputError: An operation is not linear (a product of unknowns, or a division by one), or involves a float.
     """
 
     __slots__ = ("coefficients", "constant")
@@ -104,7 +106,7 @@ class Linear:
         raise InputError("a term is no condition, so neither true nor false; write a comparison, such as a > 0")
 
     def node(self) -> Any:
-        """The term as a pySMT node."""
+        """Return the term as a pySMT node."""
         parts = [symbol if c == 1 else Times(Real(c), symbol) for symbol, c in self.coefficients.items()]
         if self.constant or not parts:
             parts.append(Real(self.constant))
@@ -112,7 +114,7 @@ class Linear:
 
 
 class Condition:
-    """A condition of unknowns. node: the pySMT formula."""
+    """A condition over unknowns; `node` is its pySMT formula."""
 
     __slots__ = ("node",)
 
@@ -153,7 +155,11 @@ class Condition:
 
 
 def exact(value: object) -> Fraction:
-    """A number as a Fraction. Raises InputError for what is no int or Fraction."""
+    """Return an int or Fraction as a Fraction.
+
+    Raises:
+        InputError: The value is neither.
+    """
     if type(value) is Fraction:
         return value
     if type(value) is int:
@@ -168,38 +174,44 @@ def exact(value: object) -> Fraction:
 
 
 def _number(value: Term) -> Fraction:
-    """A number, or a term that is one, as a Fraction."""
+    """Return a number, or a constant term, as a Fraction."""
     return value.constant if isinstance(value, Linear) else exact(value)
 
 
 def linear(value: Term) -> Linear:
-    """A number or a term, as a term."""
+    """Return a number or a term as a term."""
     return value if isinstance(value, Linear) else Linear(constant=value)
 
 
 def real(name: str) -> Linear:
-    """A real unknown; one name is one unknown."""
+    """Return the real unknown of this name."""
     return Linear({Symbol(name, REAL): Fraction(1)})
 
 
 def unit() -> Linear:
-    """An unknown above 0 that other terms are multiples of, such as bytes of which it is not known what one is in
-    C·R_m. What is said of its multiples alone is decided; solvers have to be told `unit_is_positive`."""
+    """Return a positive unknown as a unit, such as the size of a byte in C·R_m if that size is not known.
+
+    Comparisons of its multiples with each other are decided at once. Solvers need `unit_is_positive` in addition.
+    """
     return real(_UNIT)
 
 
 def unit_is_positive() -> Condition:
-    """That it is above 0."""
+    """Return the condition that the unit is above 0."""
     return Condition(LT(Real(0), Symbol(_UNIT, REAL)))
 
 
 def boolean(name: str) -> Condition:
-    """An unknown that is true or false; one name is one unknown."""
+    """Return the Boolean unknown of this name."""
     return Condition(Symbol(name, BOOL))
 
 
 def formula(condition: object) -> Any:
-    """A condition as a pySMT formula. Raises InputError for what is no condition."""
+    """Return a condition as a pySMT formula.
+
+    Raises:
+        InputError: The value is no condition.
+    """
     if isinstance(condition, Condition):
         return condition.node
     if isinstance(condition, bool):
@@ -209,29 +221,29 @@ def formula(condition: object) -> Any:
 
 
 def equal(left: Term, right: Term) -> Truth:
-    """left = right, of two terms."""
+    """Return the condition left = right for two terms."""
     if isinstance(left, Linear) or isinstance(right, Linear):
         return _compare(linear(left) - right, Equals)
     return exact(left) == exact(right)
 
 
 def every(*conditions: Truth | Sequence[Truth]) -> Truth:
-    """All conditions hold, and all of those in lists among them. Of none: True."""
+    """Return the conjunction of all conditions, including those in lists; True if there are none."""
     return _joined(And, conditions, False)
 
 
 def some(*conditions: Truth | Sequence[Truth]) -> Truth:
-    """At least one condition holds, of those given and of those in lists among them. Of none: False."""
+    """Return the disjunction of all conditions, including those in lists; False if there are none."""
     return _joined(Or, conditions, True)
 
 
 def no(condition: Truth) -> Truth:
-    """The condition does not hold."""
+    """Return the negation of a condition."""
     return not condition if isinstance(condition, bool) else Condition(Not(formula(condition)))
 
 
 def implies(condition: Truth, consequence: Truth) -> Truth:
-    """If the condition holds, so does the consequence."""
+    """Return the implication from a condition to a consequence."""
     if isinstance(condition, bool):
         return some(consequence) if condition else True
     if consequence is True:
@@ -240,7 +252,7 @@ def implies(condition: Truth, consequence: Truth) -> Truth:
 
 
 def iff(left: Truth, right: Truth) -> Truth:
-    """Both conditions hold, or neither."""
+    """Return the equivalence of two conditions."""
     if isinstance(left, bool):
         return some(right) if left else no(right)
     if isinstance(right, bool):
@@ -249,24 +261,24 @@ def iff(left: Truth, right: Truth) -> Truth:
 
 
 def either(condition: Truth, then: Truth, otherwise: Truth) -> Truth:
-    """`then` holds where the condition does, else `otherwise`."""
+    """Return the condition `then` where `condition` holds, else `otherwise`."""
     return every(implies(condition, then), implies(no(condition), otherwise))
 
 
 def constant(truth: object) -> bool:
-    """What Python takes for true or false, as a condition that is decided."""
+    """Return Python's truth value of an object as a decided condition."""
     return bool(truth)
 
 
 def choice(condition: Truth, then: Term, otherwise: Term) -> Term:
-    """The term that is `then` where the condition holds, else `otherwise`."""
+    """Return the term `then` where the condition holds, else `otherwise`."""
     if isinstance(condition, bool):
         return then if condition else otherwise
     return Linear({Ite(formula(condition), linear(then).node(), linear(otherwise).node()): Fraction(1)})
 
 
 def largest(*values: Term) -> Term:
-    """The largest of the values, of which there is one at least, as a term."""
+    """Return the largest of at least one value, as a term."""
     greatest, *others = values
     for value in others:
         greatest = choice(value >= greatest, value, greatest)
@@ -274,12 +286,18 @@ def largest(*values: Term) -> Term:
 
 
 def is_max(target: Term, *cases: tuple[Truth, Term]) -> Truth:
-    """target = the largest value among the cases (condition, value) whose condition holds; the first always does."""
+    """Return the condition that the target is the largest value of the cases (condition, value) that apply.
+
+    A case applies if its condition holds; the first one always applies.
+    """
     return _is_extreme(target, cases, lambda bound, value: bound >= value)
 
 
 def is_min(target: Term, *cases: tuple[Truth, Term]) -> Truth:
-    """target = the smallest value among the cases (condition, value) whose condition holds; the first always does."""
+    """Return the condition that the target is the smallest value of the cases (condition, value) that apply.
+
+    A case applies if its condition holds; the first one always applies.
+    """
     return _is_extreme(target, cases, lambda bound, value: bound <= value)
 
 
@@ -291,7 +309,7 @@ def _is_extreme(target: Term, cases: Sequence[tuple[Truth, Term]], bounds: Calla
 
 
 def _joined(join: Callable[[list[Any]], Any], conditions: Sequence[Truth | Sequence[Truth]], decisive: bool) -> Truth:
-    """The conditions joined, without those that are decided; `decisive` decides the outcome."""
+    """Join conditions and drop decided ones; a part equal to `decisive` decides the outcome."""
     decided, open_ones = False, []
     for condition in conditions:
         for part in condition if isinstance(condition, (list, tuple)) else (condition,):
@@ -305,7 +323,7 @@ def _joined(join: Callable[[list[Any]], Any], conditions: Sequence[Truth | Seque
 
 
 def _compare(difference: Linear, relation: Callable[[Any, Any], Any]) -> Truth:
-    """difference ≤ 0 (or < 0, or = 0), scaled to coprime integer coefficients."""
+    """Return difference ≤ 0 (or < 0, or = 0), scaled to coprime integer coefficients."""
     value = _sign(difference)
     if value is not None:
         zero = Fraction(0)
@@ -313,14 +331,14 @@ def _compare(difference: Linear, relation: Callable[[Any, Any], Any]) -> Truth:
     coefficients = difference.coefficients.values()
     scale = Fraction(lcm(*(c.denominator for c in coefficients)), gcd(*(c.numerator for c in coefficients)))
     ordered = dict(sorted(difference.coefficients.items(), key=_by_age))
-    if relation is Equals and next(iter(ordered.values())) < 0:
+    if relation is Equals and next(iter(ordered.values())) < 0:  # a = b and b = a are one node
         scale = -scale
     scaled = Linear(ordered, difference.constant) * scale
     return Condition(relation(Linear(scaled.coefficients).node(), Real(-scaled.constant)))
 
 
 def _sign(term: Linear) -> Fraction | None:
-    """A number of the same sign, if that is decided: of a number, and of a multiple of the unit."""
+    """Return a number with the sign of a term if it is decided: the term is a number, or a multiple of the unit."""
     if not term.coefficients:
         return term.constant
     if term.constant or len(term.coefficients) > 1:

@@ -1,8 +1,8 @@
-"""What a controller guarantees for all time: constants found, and checked."""
+"""Proofs of guarantees for all time: the search for a proof's constants, and the check of the result."""
 
 from ccmatic.proving.claim import windows_after
 from ccmatic.proving.constants import search, verdicts
-from ccmatic.proving.expected import DECIDED, implies, networks
+from ccmatic.proving.expected import DECIDED, implies, networks, undecided
 from ccmatic.proving.proof_check import ACCEPTED, REJECTED, UNKNOWN, Check, Finding, check
 from ccmatic.proving.proof_search import Listener, Proved, prove
 from ccmatic.proving.prover import NoValue, Prover, windows_of
@@ -35,6 +35,7 @@ __all__ = [
     "prove",
     "search",
     "shapes_on",
+    "undecided",
     "verdicts",
     "window_shapes",
     "windows_after",

@@ -1,4 +1,4 @@
-"""The files of certificates, which stand in a folder beside the file of their proof."""
+"""Files of certificates, in a folder beside the file of their proof."""
 
 import gzip
 import json
@@ -14,19 +14,35 @@ from ccmatic.proving.prover import Prover
 from ccmatic.proving.result import Result
 from ccmatic.verification import HOLDS
 
-#: Bytes of a certificate, unpacked, at most.
+#: The largest size of an unpacked certificate, in bytes.
 LARGEST = 100 * 10**6
 
 
 def certificate_file(result: Result, lemma: str) -> Path:
-    """Return the path of a lemma's certificate, by the lemma's name; the file may not exist."""
+    """Return the path of a lemma's certificate. The file need not exist.
+
+    Args:
+        result: The Result of the proof.
+        lemma: The lemma's name.
+
+    Raises:
+        ValueError: The result has no file.
+    """
     if result.file is None:
-        raise ValueError("a result that is in no file has no certificates")
+        raise ValueError("a result without a file has no certificates")
     return result.file.with_name(f"{result.file.stem}-certificates") / f"{file_stem(lemma)}.json.gz"
 
 
 def make_certificates(result: Result, prover: Prover, names: Iterable[str]) -> Iterator[str]:
-    """Write a certificate of each of these lemmas that holds, is not the paper's and has none yet; yields its name."""
+    """Write the missing certificates, and yield the name of each lemma that gets one.
+
+    A lemma gets a certificate if it holds and the proof rests on it.
+
+    Args:
+        result: The Result of the proof; it has a file.
+        prover: The Prover of the proof.
+        names: The names of the lemmas to certify.
+    """
     for name in names:
         lemma, file = prover.lemmas[name], certificate_file(result, name)
         if result.answers[name].verdict == HOLDS and not lemma.paper and not file.exists():
@@ -37,7 +53,7 @@ def make_certificates(result: Result, prover: Prover, names: Iterable[str]) -> I
 
 
 def read_certificate(file: Path) -> Any:
-    """Return what the file of a certificate says. Raises InputError if it is none."""
+    """Return the JSON data of a certificate's file. Raises InputError if the file contains no certificate."""
     with opened(file) as stored:
         try:
             text = gzip.GzipFile(fileobj=stored).read(LARGEST + 1)

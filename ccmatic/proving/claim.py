@@ -1,15 +1,16 @@
-"""What the lemmas, stitched, say of all time: in words, and as numbers of windows."""
+"""The claim of a proof about all time, which follows from its lemmas: in words, and as numbers of windows."""
 
 from fractions import Fraction
+from string import Formatter
 
 from ccmatic.contracts import Reads
 
-#: Changes of the link rate for which the report gives numbers.
+#: Factors by which the link rate changes, for the numbers in the report.
 CHANGES = (Fraction(3, 2), Fraction(2), Fraction(4), Fraction(10))
 
 
 def steps(factor, ratio):
-    """How often a number can be multiplied by factor > 1 before it has grown by more than ratio ≥ 1: ⌊log ratio⌋."""
+    """Return ⌊log ratio⌋ to the base `factor`: how many steps by a factor > 1 fit into a growth by a ratio ≥ 1."""
     count, reached = 0, factor
     while reached <= ratio:
         count, reached = count + 1, reached * factor
@@ -17,9 +18,18 @@ def steps(factor, ratio):
 
 
 def windows(state, c):
-    """A formula, as text, for the most windows that can begin in a State, not counting those that meet its `unless`;
-    None for a state that leads nowhere else. Of ordered measures all but the first may begin again whenever one before
-    them improves, from as far as they come. c: constants by name."""
+    """Return a formula, as text, for the largest number of windows that can begin in a State.
+
+    The number excludes windows that meet the state's `unless`. If the measures are ordered, each measure but the first
+    may restart at its worst value whenever an earlier measure improves.
+
+    Args:
+        state: The State.
+        c: The constants by name.
+
+    Returns:
+        The formula; None if the state leads nowhere else.
+    """
     if not state.leads_to:
         return None
     terms = []
@@ -37,8 +47,17 @@ def windows(state, c):
 
 
 def windows_after(state, factor, c):
-    """The same as a number, right after the link rate changed by `factor`, up or down; None where the proof does not
-    say how far that throws each measure, or how far one comes that may begin again."""
+    """Return the number of `windows` right after the link rate changes by `factor`, up or down.
+
+    Args:
+        state: The State.
+        factor: The factor, at least 1.
+        c: The constants by name.
+
+    Returns:
+        The number. None if the proof does not bound the effect of the change on each measure. None also if the measures
+        are ordered, since the proof does not bound the value at which a measure restarts.
+    """
     if state.ordered or not all(measure.after for measure in state.measures):
         return None
     total = 1
@@ -49,36 +68,55 @@ def windows_after(state, factor, c):
 
 
 def stays(model):
-    """What the link's rate does for as long as a claim holds, in words."""
-    return "stays" if model.variation == 1 else f"stays between C and {_short(model.variation)}·C"
+    """Describe how the link rate may vary while a claim holds."""
+    return "stays constant" if model.variation == 1 else f"stays between C and {_short(model.variation)}·C"
 
 
 def sentences(proof, model, horizon, c):
-    """The claim, a sentence for each state. model: the network's. horizon: steps of a window, T. c: constants by
-    name."""
+    """Yield the claim, one sentence per state.
+
+    Args:
+        proof: The Proof.
+        model: The model of the network.
+        horizon: T, the steps of a window.
+        c: The constants by name.
+    """
     length = f"{horizon - proof.common} R_m"
     for state in proof.states:
-        says = in_words(state, proof, c)
-        ensured = "; ".join(in_words(objective, proof, c) for objective in state.ensures)
+        name = f"'{state.name}' ({in_words(state, proof, c) or 'without conditions'})"
+        ensured = "; ".join(filter(None, (in_words(objective, proof, c) for objective in state.ensures)))
         if not state.leads_to:
-            meets = f": {ensured}" if ensured else ""
-            yield f"From '{state.name}' on ({says}), for ever while the link rate {stays(model)}{meets}."
+            meets = f" Meanwhile: {ensured}." if ensured else ""
+            yield f"State {name} lasts for ever if the link rate {stays(model)}.{meets}"
             continue
-        excuse = " and ".join(in_words(objective, proof, c) for objective in state.unless)
-        counted = f", those not counted in which {excuse}" if excuse else ""
-        meanwhile = f" Meanwhile: {ensured}." if ensured else ""
-        again = [measure.name for measure in state.measures[1:]] if state.ordered else []
-        counted += f", with {' and '.join(again)} as far from its limit as it comes" if again else ""
-        yield (
-            f"In '{state.name}' ({says}) at most {windows(state, c)} windows of {length} begin{counted}; "
-            f"then: {' or '.join(state.leads_to)}.{meanwhile}"
-        )
+        count = windows(state, c)
+        begin = f"1 window of {length} begins" if count == "1" else f"{count} windows of {length} begin"
+        yield " ".join([f"In state {name}, at most {begin}.", *_remarks(state, proof, c, ensured)])
+
+
+def _remarks(state, proof, c, ensured):
+    """Yield remarks that a claim adds to the number of windows of a state that leads elsewhere."""
+    excuse = " and ".join(in_words(objective, proof, c) for objective in state.unless)
+    if excuse:
+        yield f"This number excludes windows in which {excuse}."
+    again = [measure.name for measure in state.measures[1:]] if state.ordered else []
+    if again:
+        yield f"The number assumes that {' and '.join(again)} restarts at the largest distance from its limit."
+    names = [f"'{name}'" for name in state.leads_to]
+    yield f"The next state is {' or '.join(filter(None, (', '.join(names[:-1]), names[-1])))}."
+    if ensured:
+        yield f"Meanwhile: {ensured}."
 
 
 def in_words(what, proof, c):
-    """What a State or an Objective says, with the values of the proof's constants; one that is dropped is ∞."""
+    """Return the words of a State or an Objective with the values of the proof's constants.
+
+    Parts between semicolons that mention a dropped constant are left out, because they bound nothing.
+    """
     dropped = {constant.name for constant in proof.constants if constant.dropped(c[constant.name])}
-    return what.says.format_map({name: "∞" if name in dropped else _short(value) for name, value in c.items()})
+    parts = what.says.split("; ")
+    kept = [part for part in parts if not dropped & {name for _, name, _, _ in Formatter().parse(part)}]
+    return "; ".join(kept).format_map({name: _short(value) for name, value in c.items()})
 
 
 def _short(number):

@@ -1,4 +1,4 @@
-"""Finds the constants of a proof, each to the edge beyond which a window breaks a lemma."""
+"""The search for the constants of a proof, each to its edge: at the next better value, a window breaks a lemma."""
 
 from dataclasses import replace
 
@@ -8,16 +8,16 @@ from ccmatic.verification import UNDECIDED
 
 
 def search(prover, optima, earlier):
-    """Find the constants that are missing in `optima`, and add them; yields each Constant.
+    """Find the constants that are missing in `optima`, add them, and yield each Constant.
 
     Args:
         prover: The Prover.
         optima: The Optimum of each constant, by name.
-        earlier: The constants of other proofs like this one: for each name (the value, the lemma that the next better
-            value broke). The value of the proof whose earlier constants are most alike is tried first.
+        earlier: The constants of similar proofs: for each name the value, and the lemma that the next better value
+            broke. The search starts at the value from the proof whose other constants agree most.
 
     Raises:
-        NoValue: No value in the range of a constant will do.
+        NoValue: No value in the range of a constant works.
         OutOfTime: The solver timed out.
     """
     before = None
@@ -41,8 +41,7 @@ def search(prover, optima, earlier):
 
 
 def _guess(earlier, name, values):
-    """Of a constant (its value, the lemma that the next better one broke) in the proof that has the most of these
-    values, or None."""
+    """Return the value of a constant, and the lemma at its edge, in the most similar earlier proof; or None."""
     proofs = [proof for proof in earlier if name in proof]
     alike = max(
         proofs, key=lambda proof: sum(proof.get(each, [])[:1] == (values[each],) for each in values), default={}
@@ -51,14 +50,20 @@ def _guess(earlier, name, values):
 
 
 def verdicts(prover, values, answers):
-    """Decide every lemma, also the paper's, with these constants, unless `answers` decides it; yields Answers."""
+    """Decide every lemma that `answers` does not decide, also those for comparison only; yields Answers.
+
+    Args:
+        prover: The Prover.
+        values: The constants by name.
+        answers: The Answers so far, by lemma.
+    """
     for lemma in prover.lemmas.values():
         if lemma.name not in answers or answers[lemma.name].verdict == UNDECIDED:
             yield prover.confirm(prover.ask(lemma, values), values)
 
 
 def _front(prover, constant, limits, values, before):
-    """The best value of a constant at others of the one before, if that has a front."""
+    """Yield each value in the front of the preceding constant, with the best value of this constant for it."""
     for other in before.front if before else ():
         try:
             yield other, _edge(prover, constant, limits, {**values, before.name: other}).value
@@ -67,10 +72,13 @@ def _front(prover, constant, limits, values, before):
 
 
 def _together(prover, constants, values):
-    """The best values, by name, of constants that limit each other: from the best of its range each is weakened by as
-    little as a window asks that breaks a lemma, until none does. Where each bounds what it is of, and lemmas say that
-    bounds which are kept at first are kept at last, these are the best of all that will do; that none alone may be
-    better is asked."""
+    """Return the Optimum of each constant in a group whose members limit each other.
+
+    The search starts at the best value of each range. While a window breaks a lemma, it weakens each constant by as
+    little as that window requires. The result is the best of all values that work, under two conditions: each constant
+    bounds its quantity, and the lemmas state that bounds at the start of a window also hold at its end. `_beside`
+    checks that no single constant can be better.
+    """
     limits = list(dict.fromkeys(lemma for constant in constants for lemma in prover.limits(constant)))
     best = {constant.name: constant.grid()[-1] for constant in constants}
     while fault := prover.first_fault(limits, {**values, **best}):
@@ -83,8 +91,11 @@ def _together(prover, constants, values):
 
 
 def _weakened(prover, constants, values, best_values, fault):
-    """The best values, none better than found, at which a window no longer breaks the lemma: each where the others are
-    the loosest."""
+    """Return the best values at which the window of `fault` no longer breaks its lemma.
+
+    No value is better than the one in `best_values`. Each constant is weakened while the others have their loosest
+    values.
+    """
     loosest = {**values, **{constant.name: constant.grid()[0] for constant in constants}}
 
     def best(name, grid):
@@ -97,26 +108,35 @@ def _weakened(prover, constants, values, best_values, fault):
         weakened[constant.name] = best(constant.name, grid[: grid.index(best_values[constant.name]) + 1])
     if weakened == best_values or not prover.admits(fault, {**values, **weakened}):
         assignment = ", ".join(f"{name} = {value}" for name, value in weakened.items())
-        message = f"no values will do of {', '.join(best_values)}: at {assignment}, '{fault.lemma}' is {fault.verdict}"
+        message = f"no values work for {', '.join(best_values)}: at {assignment}, '{fault.lemma}' is {fault.verdict}"
         raise NoValue(message, constants[0].name, fault.trace)
     return weakened
 
 
 def _beside(prover, constant, limits, values):
-    """Return the Optimum of a constant where the others have their values."""
+    """Return the Optimum of a constant while the others keep their values."""
     grid = constant.grid()
     better = grid[grid.index(values[constant.name]) + 1 :][:1]
     edge = prover.first_fault(limits, {**values, constant.name: better[0]}) if better else None
     if better and edge is None:
-        message = f"'{constant.name}' will do at {better[0]} too, and was found to be {values[constant.name]}"
-        raise InputError(f"{message}; expected constants to be joined of which looser values assume no more")
+        message = f"'{constant.name}' also works at {better[0]}, but the search found {values[constant.name]}"
+        raise InputError(f"{message}; expected joined constants whose looser values assume no more than tighter ones")
     return Optimum(values[constant.name], edge)
 
 
 def _edge(prover, constant, limits, values, guess=None):
-    """The best value that no window breaks: all lemmas are asked of it, and one is broken at the next better one. Those
-    alone that break are asked of what is better. guess: (a value, a lemma): that one is asked first, of the next better
-    one."""
+    """Return the best value of a constant at which every lemma holds, and the lemma that fails beyond it.
+
+    To save time, values better than the current one are checked only against lemmas that have already failed. The
+    result is checked against all.
+
+    Args:
+        prover: The Prover.
+        constant: The Constant.
+        limits: The lemmas that limit it.
+        values: The values of the other constants.
+        guess: A value and a lemma. The search first checks this lemma at the next better value.
+    """
     value, suspect = guess or (None, None)
     grid, suspects, faults = constant.grid(), [lemma for lemma in limits if lemma.name == suspect], {}
     bad = len(grid)
@@ -141,7 +161,7 @@ def _edge(prover, constant, limits, values, guess=None):
         raise OutOfTime(f"no answer in time on '{edge.lemma}' for the loosest value of '{constant.name}', {grid[0]}")
     if good < 0:
         raise NoValue(
-            f"no value of '{constant.name}' from {constant.low} to {constant.high} will do: at the loosest, "
+            f"no value of '{constant.name}' from {constant.low} to {constant.high} works: at the loosest, "
             f"{grid[0]}, '{edge.lemma}' is {edge.verdict}",
             constant.name,
             edge.trace,

@@ -1,4 +1,4 @@
-"""The picture of a proof: its states, where they lead, and how far each window gets."""
+"""The diagram of a proof: its states, the transitions between them, and the progress of each window."""
 
 from ccmatic import traces
 from ccmatic.proving.claim import in_words
@@ -7,7 +7,7 @@ BOX, STEP, TOP = 4.6, 1.5, 0.7
 
 
 def draw(proof, result, file):
-    """Draw the transition system to an SVG."""
+    """Draw the transition system of a proof into an SVG file."""
     height = STEP * len(proof.states)
     with traces.figure(file, (9, height), layout=None) as figure:
         axes = figure.add_axes((0, 0, 1, 1), xlim=(0, 9), ylim=(-height, 0), frameon=False, xticks=(), yticks=())
@@ -20,7 +20,7 @@ def draw(proof, result, file):
 
 
 def _state(axes, state, proof, y, c):
-    lines = [in_words(state, proof, c), *(in_words(objective, proof, c) for objective in state.ensures)]
+    lines = filter(None, (in_words(each, proof, c) for each in (state, *state.ensures)))
     axes.text(0.5, y + 0.28, state.name, weight="bold", va="center")
     axes.text(0.5, y - 0.08, "\n".join(lines), va="center", fontsize=8)
     axes.add_patch(_box(0.3, y - 0.5, BOX, 1.0))

@@ -1,49 +1,63 @@
-"""What a proof by a shape says about an expectation (docs/reference/expectations.md)."""
+"""The expectations that a proof by a shape implies (docs/reference/expectations.md)."""
 
 from fractions import Fraction
 
 from ccmatic.contracts import Buffer
 
-#: The expectations that a shape's constants decide, by their quantity: the constant, and the unit of the amount.
+#: For each quantity of an expectation: the constant of shapes that bounds it, and the unit of that constant.
 DECIDED = {"utilisation": ("utilisation", ""), "queue": ("inflight", "bdp"), "loss": ("loss", "packets")}
 
 
 def networks(query):
-    """Return the networks whose proofs cover a query's, as `attempts` takes them: with its buffer, or with any."""
+    """Return the networks whose proofs cover a query, as `attempts` takes them: its buffer, and any buffer."""
     buffer = query.buffer
     covering = [str(buffer)] if buffer == Buffer("any") else [str(buffer), "any"]
     return [(query.network.model_name, each, query.jitter) for each in covering]
 
 
+def undecided(expectation):
+    """Return why no proof by a shape can imply an expectation, in words; None if suitable constants would imply it."""
+    comparison = expectation.comparison
+    constant, unit = DECIDED[comparison.subject]
+    if expectation.conditions:
+        return "as the constants of a shape are about all steps, not about those of a condition"
+    if unit != comparison.unit:
+        return f"as the constant '{constant}' of a shape is in {unit or 'parts of the link'}"
+    if (comparison.relation in ("<", "<=")) == (constant == "utilisation"):
+        return f"as the constant '{constant}' of a shape bounds it from the other side"
+    return None
+
+
 def implies(expectation, proof, horizon, constants):
-    """Return whether the constants of a proof imply an expectation, once the sender has converged.
+    """Return whether a proof's constants imply that a converged sender meets an expectation.
 
     Args:
-        expectation: An Expectation in the network's units, at most or at least an amount.
+        expectation: An Expectation in the network's units, with a bound from above or below.
         proof: The Proof.
-        horizon: The steps of a window, T.
+        horizon: T, the steps of a window.
         constants: The value of each constant, by name.
     """
     comparison = expectation.comparison
-    name, unit = DECIDED.get(comparison.subject, (None, None))
-    value, falls = constants.get(name), comparison.relation in ("<", "<=")
-    if value is None or unit != comparison.unit or expectation.conditions or falls == (name == "utilisation"):
+    name, _ = DECIDED.get(comparison.subject, (None, None))
+    value = constants.get(name)
+    if value is None or undecided(expectation):
         return False
-    if name == "inflight":  # in C(R_m + D)
+    if name == "inflight":  # The constant is in units of C(R_m + D), the expectation in units of C·R_m.
         return _within(value * (1 + proof.jitter), comparison)
-    if name == "loss":  # in each step
+    if name == "loss":  # The constant bounds the loss of each step.
         return _within(value * (expectation.interval or 1), comparison)
     window = horizon - proof.common
     of_window = value * (window - proof.jitter)
     if expectation.interval is None:
         return _within(of_window / window, comparison)
-    # The windows of a proof follow each other, and an interval may begin anywhere in one.
+    # Windows of a proof follow each other without gaps, and an interval may begin anywhere in a window. Only the
+    # windows that lie wholly within the interval count.
     whole = max(0, (expectation.interval - (window - 1)) // window)
     return _within(Fraction(whole * of_window, expectation.interval), comparison)
 
 
 def _within(value, comparison):
-    """Whether a value is on the right side of an amount."""
+    """Return whether a value satisfies a comparison."""
     match comparison.relation:
         case "<=":
             return value <= comparison.amount

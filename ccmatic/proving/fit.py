@@ -1,4 +1,4 @@
-"""Whether a proof fits a controller: its network offers all that the controller reads, and it follows its beliefs."""
+"""Whether a proof fits a controller: its network offers all that the controller reads, and it follows those beliefs."""
 
 from contextlib import contextmanager, suppress
 
@@ -7,10 +7,17 @@ from ccmatic.base import CONSTANTS, InputError
 
 
 def controller_of(name, proof, query, controller):
-    """Return the controller, as of `controllers.given`, that decides in a proof's windows. Raises InputError, which
-    says why the proof does not fit a controller that others do.
+    """Return the controller that decides in the windows of a proof.
 
-    name, proof: the Proof. query: about its windows."""
+    Args:
+        name: The proof's name in messages.
+        proof: The Proof.
+        query: The Query about the proof's windows.
+        controller: The controller, in a form that `controllers.given` accepts.
+
+    Raises:
+        InputError: The controller is invalid, or the proof does not fit it. The message says why.
+    """
     try:
         loaded = query.controller(controller)
     except InputError:
@@ -21,13 +28,15 @@ def controller_of(name, proof, query, controller):
     foreign = {*loaded.parameters} & {belief.name for belief in query.model.carried_over()} - followed
     if foreign:
         read = ", ".join(sorted(foreign))
-        raise InputError(f"the proof {name} does not fit {loaded.name}: it does not follow {read}, which that reads")
+        raise InputError(
+            f"the proof {name} does not fit {loaded.name}: it does not follow {read}, which the controller reads"
+        )
     return loaded
 
 
 @contextmanager
 def state_is_there(name, controller):
-    """Raise InputError, in place of KeyError, where a lemma of a proof reads what its controller does not remember."""
+    """Turn a KeyError into an InputError where a lemma of a proof reads state that its controller does not have."""
     try:
         yield
     except KeyError as error:
@@ -37,7 +46,7 @@ def state_is_there(name, controller):
 
 
 def _why_not_on(query, controller):
-    """What a controller reads or sends by that a query's model has not, in words; None if that is not why."""
+    """Return what the network of a query lacks for a controller, in words; None if it lacks nothing."""
     controllers_ = controller if isinstance(controller, list | tuple) else [controller]
     model, by_window = query.network.model_name, any(controllers.sends_by_window(one) for one in controllers_)
     if by_window is not query.model.windows:

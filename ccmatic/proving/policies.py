@@ -1,35 +1,43 @@
-"""Who chooses the rates of an envelope when its proof is put to the test: at random, or to do harm.
+"""Policies that choose rates in an envelope, at random or to do harm, in the simulation test of the envelope's proof.
 
-A policy is a function from the Rates that are allowed, and what the sender has seen, to one of them.
+A policy is a function. Its arguments are the allowed range of rates and the sender's observation, and it returns one of
+these rates.
 """
 
 from fractions import Fraction
 
-#: Of an envelope a random policy chooses one of so many shares, and both ends.
+#: The number of equal parts into which random policies divide an envelope.
 SHARES = 8
 
 
 def policy(result, rng, simulation):
-    """One of those below, by the random choices of `rng`. result: the Result that is tested; simulation: in which the
-    flow is, that a hostile policy may look at."""
+    """Return one of the policies below, chosen by `rng`.
+
+    Args:
+        result: The Result that the simulation tests.
+        rng: The source of all random choices.
+        simulation: The Simulation of the flow. Hostile policies may read it.
+    """
     return rng.choice(KINDS)(result, rng, simulation)
 
 
 def _at(share):
-    """The policy that chooses a share of the way from the least to the most, which it is told of what is seen."""
+    """Return the policy whose rate lies `share(seen)` of the way from the lowest rate (0) to the highest (1)."""
     return lambda allowed, seen: allowed.low + share(seen) * (allowed.high - allowed.low)
 
 
 def _uniform(result, rng, simulation):
+    """Choose a new random share at each step."""
     return _at(lambda seen: Fraction(rng.randint(0, SHARES), SHARES))
 
 
 def _ends(result, rng, simulation):
+    """Choose one of the two ends at random at each step."""
     return _at(lambda seen: rng.randint(0, 1))
 
 
 def _for_a_while(result, rng, simulation):
-    """A random share, which it changes now and then."""
+    """Keep a random share, and change it now and then."""
     kept = []
 
     def share(seen):
@@ -41,7 +49,7 @@ def _for_a_while(result, rng, simulation):
 
 
 def _by_what_it_sees(result, rng, simulation):
-    """As a trained policy: the same share wherever the delay is the same, and what is out about the same."""
+    """Behave like a trained policy: observations with equal delays and similar bytes in flight get the same share."""
     table = {}
 
     def share(seen):
@@ -52,20 +60,23 @@ def _by_what_it_sees(result, rng, simulation):
 
 
 def _low(result, rng, simulation):
+    """Always choose the lowest rate."""
     return _at(lambda seen: 0)
 
 
 def _high(result, rng, simulation):
+    """Always choose the highest rate."""
     return _at(lambda seen: 1)
 
 
 def _alternating(result, rng, simulation):
+    """Alternate between the two ends."""
     period = rng.choice((1, 2, 5))
     return _at(lambda seen: seen.step // period % 2)
 
 
 def _against(result, rng, simulation):
-    """The end that is farther from the link's rate, which no sender knows."""
+    """Choose the end that is farther from the link's rate, which no sender knows."""
 
     def choose(allowed, seen):
         rate = simulation.path.rate * simulation.path.propagation
@@ -75,7 +86,7 @@ def _against(result, rng, simulation):
 
 
 def _as_in_a_trace(result, rng, simulation):
-    """What the window does that shows that a constant is no better, over and over."""
+    """Repeat the choices of a window that breaks a lemma when some constant has its next better value."""
     traces = [optimum.edge.trace for optimum in result.constants.values() if optimum.edge and optimum.edge.trace]
     if not traces:
         return _low(result, rng, simulation)
@@ -87,7 +98,7 @@ def _as_in_a_trace(result, rng, simulation):
     return _at(lambda seen: shares[(seen.step - 1) % len(shares)])
 
 
-#: Each makes a policy, of what `policy` is given.
+#: The makers of policies, with the arguments of `policy`.
 KINDS = (
     *(_uniform, _ends, _for_a_while, _by_what_it_sees),
     *(_low, _high, _alternating, _against, _as_in_a_trace),

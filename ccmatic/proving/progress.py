@@ -1,7 +1,9 @@
-"""What no lemma says and the claim rests on: the progress of each window adds up over all of time.
+"""Conditions that a proof's claim needs in addition to its lemmas, so that progress adds up over all time.
 
-States have an order; steps of progress are above nothing; limits and units stay what they are; and what a state or a
-measure is at the end of a window, it is at the start of the next.
+- The states have an order.
+- Each step of progress has a positive size.
+- Limits and units are constant.
+- States and measures at the end of a window equal those at the start of the next.
 """
 
 from ccmatic.contracts import following
@@ -10,9 +12,13 @@ from ccmatic.query import knows_more
 
 
 def faults(proof, model, x, c):
-    """Yield, a sentence each, why the lemmas of a Proof would not add up, though each is true of windows like `x`.
+    """Yield a sentence for each reason why the progress of windows does not add up, even though all lemmas hold.
 
-    model: the network's Model. x: the unknowns of a window, an Execution. c: constants by name.
+    Args:
+        proof: The Proof.
+        model: The model of the network.
+        x: A window, as an Execution of unknowns.
+        c: The constants by name.
     """
     order = [state.name for state in proof.states]
     after, end = following(model, x, proof.common), proof.end(x)
@@ -32,29 +38,35 @@ def faults(proof, model, x, c):
 
 
 def faults_of(controller, x, common):
-    """Yield likewise why windows of what a controller does need not be so, though each lemma is true of those asked
-    about: what they take to be open at first is, of a window that another one precedes, what that one left. common:
-    steps that a window and the next one have in common."""
-    shared = "but one step" if common == 1 else f"{common} steps"
+    """Yield a sentence for each reason why the controller's real windows may differ from those in the lemmas.
+
+    In the lemmas, the start of a window is open. In reality, the preceding window determines it.
+
+    Args:
+        controller: The controller.
+        x: A window, as an Execution of unknowns.
+        common: The number of steps that consecutive windows share.
+    """
+    shared = "only one step" if common == 1 else f"{common} steps"
     for flow in x.flows:
         for name in controller.dated():
-            yield f"{controller.name} reads `{name}`, which begins anew in each window"
+            yield f"{controller.name} reads `{name}`, which restarts in each window"
         first = controller.first_decision(flow)
         if controller.state and first not in range(1, common + 1):
             yield f"{controller.name} decides from step {first} of a window on, and windows have {shared} in common"
         elif controller.state and knows_more(controller, flow):
-            untold = "of a delay that it does not know, as at a window's beginning, what it may do of one that it does"
-            yield f"{controller.name} need not do, {untold}"
+            unknown = "at a delay that it does not know, as at a window's start"
+            yield f"{controller.name} may act at a known delay in ways that it may not {unknown}"
         if x.R != 1:
-            yield f"R_m is {x.R} steps, of which no window is proved; expected one step"
+            yield f"R_m is {x.R} steps, for which windows prove nothing; expected one step"
 
 
 def _moving(measure, x):
-    """Which of limit and unit reads what may differ from window to window, and what that is."""
+    """Yield a message for each limit or unit that reads something which may change from window to window."""
     for what, term in (("limit", measure.limit), ("unit", measure.unit)):
         moving = _unknowns(term(x)) - _unknowns(x.alpha) - _unknowns(0 if x.beta is None else x.beta) if term else ()
         if moving:
-            yield f"{what} that may move: it reads {', '.join(sorted(moving))}; expected C, D, alpha or beta alone"
+            yield f"{what} that may move: it reads {', '.join(sorted(moving))}; expected only C, D, alpha or beta"
 
 
 def _unknowns(term):
@@ -68,5 +80,5 @@ def _terms_differ(one, other):
 
 
 def _differ(one, other):
-    """Of conditions, whether they are not word for word one: equal conditions are one node."""
+    """Return whether two conditions differ as terms. Equal conditions are the same node in pysmt."""
     return formula(one) is not formula(other)

@@ -1,5 +1,8 @@
-"""The check of a proof that trusts nothing that `prove` computed: what its file says is compared with its definition,
-every lemma, edge and front is decided anew, and what is left is said not to have been checked."""
+"""The check of a saved proof, which trusts nothing that `prove` computed.
+
+The check compares the file with the proof's definition, and decides every lemma, edge and front again. It reports what
+remains unchecked.
+"""
 
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
@@ -21,9 +24,15 @@ ACCEPTED, REJECTED, UNKNOWN = "accepted", "rejected", "unknown"
 
 @dataclass(frozen=True)
 class Finding:
-    """about: a lemma, a constant's edge, or the whole. fault: what is wrong, or None. how: it was checked. checked:
-    False for what is as it is told, and `how` says what that is. unknown: whether the fault is but that no answer came
-    in time."""
+    """One result of the check.
+
+    Attributes:
+        about: A lemma, the edge of a constant, or another part of the file.
+        fault: What is wrong, or None.
+        how: How the check was made.
+        checked: False if the check trusts this part; `how` then describes the part.
+        unknown: Whether the only fault is that a solver timed out.
+    """
 
     about: str
     fault: str | None
@@ -34,20 +43,25 @@ class Finding:
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement of the file that a prover has to decide: what it is about, how it is checked, and the question."""
+    """A statement of the file that a prover must decide.
+
+    Attributes:
+        about: As in Finding, as is `how`.
+        question: The question for the prover.
+    """
 
     about: str
     how: str
     question: Question
 
     def finding(self, decision: Decision) -> Finding:
-        """What a decision says of the statement."""
+        """Return the Finding that follows from a decision."""
         return Finding(self.about, decision.fault, self.how, unknown=decision.verdict == UNDECIDED)
 
 
 @dataclass(frozen=True)
 class StatedVerdict(Statement):
-    """The verdict on a lemma: that of a window, of a certificate, or of solvers that are asked anew."""
+    """The verdict on a lemma. A window, a certificate or the solvers decide whether it is right."""
 
     question: OfLemma
     answer: Answer
@@ -63,38 +77,40 @@ class StatedVerdict(Statement):
         if not fault and self.answer.verdict != verdict:
             fault = f"the file says {self.answer.verdict}; it is {verdict}"
         if not fault and self.answer.empty and not decision.empty:
-            fault = "the file says that it is of no window; there is one"
+            fault = "the file says that no window satisfies the premise; one does"
         return Finding(self.about, fault, f"{verdict}: {decision.how}" if paper else decision.how)
 
 
 class Check:
-    """The check of a proof. Iterate over it for each Finding as soon as it is made; `verdict` makes all that are left.
-    An error ends it."""
+    """The check of a proof.
+
+    Iterate over it to get each Finding as soon as it is made. `verdict` completes the check. An error ends it.
+    """
 
     def __init__(self, result: Result, findings: Iterator[Finding]):
         self.result = result
-        self._left = findings
-        self._made: list[Finding] = []
+        self._remaining = findings
+        self._findings_so_far: list[Finding] = []
 
     def __iter__(self) -> Iterator[Finding]:
-        yield from self._made
-        for finding in self._left:
-            self._made.append(finding)
+        yield from self._findings_so_far
+        for finding in self._remaining:
+            self._findings_so_far.append(finding)
             yield finding
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """All of them."""
+        """All findings; completes the check."""
         return tuple(self)
 
     @property
     def verdict(self) -> str:
-        """`accepted`, `rejected`, or `unknown` where nothing but time was wanting."""
+        """ACCEPTED, REJECTED, or UNKNOWN if the only faults are that solvers timed out."""
         faults = [finding for finding in self if finding.fault]
         return ACCEPTED if not faults else UNKNOWN if all(finding.unknown for finding in faults) else REJECTED
 
     def __repr__(self) -> str:
-        verdict = f"{self.verdict}" if self._made else "not begun"
+        verdict = f"{self.verdict}" if self._findings_so_far else "not begun"
         return f"<check of {self.result.file}: {verdict}>"
 
     def _repr_html_(self) -> str:
@@ -109,13 +125,21 @@ def check(
     isolate: Callable[[Generator[Finding, None, None]], Iterator[Finding]] = iter,
     options: SolverOptions = SolverOptions(),
 ) -> Check:
-    """The Check of a Result. isolate: is given the iterator of the findings; options: SolverOptions."""
+    """Return the Check of a Result.
+
+    Args:
+        result: The Result.
+        isolate: Receives the generator of the findings and returns the iterator to use, for example in another process.
+        options: SolverOptions; the timeout is per solver question.
+    """
     return Check(result, isolate(_findings(result, options)))
 
 
 def _findings(result: Result, options: SolverOptions) -> Generator[Finding, None, None]:
-    """Check a Result; yields a Finding for each thing that must be so, and for what is not checked. A lemma with a
-    certificate is checked by that, any other by the solvers of `options` (see `solver.Checker`)."""
+    """Check a Result, and yield a Finding for each part of the file.
+
+    A certificate decides its lemma. The solvers of `options` decide the others.
+    """
     prover = Prover(result.proof, result.controller, result.horizon, options)
     proof = prover.proof
     yield _definition(result, proof)
@@ -125,6 +149,8 @@ def _findings(result: Result, options: SolverOptions) -> Generator[Finding, None
     if wrong:
         return
     values = {constant.name: result.values[constant.name] for constant in proof.constants}
+    if proof.bounds_nothing(values):
+        yield Finding("bounds", "every bound is dropped, so nothing is proved")
     progress = "order of the states, how windows join, steps of the measures"
     statements = chain(
         [Statement("progress adds up", progress, AddsUp(values))],
@@ -136,21 +162,23 @@ def _findings(result: Result, options: SolverOptions) -> Generator[Finding, None
         yield statement if isinstance(statement, Finding) else statement.finding(decide(prover, statement.question))
     for exclusion in prover.left_out:
         yield Finding("left out", None, str(exclusion), False)
-    yield Finding("words", None, "what the definition says in words or of the paper; the report and its diagram", False)
+    yield Finding(
+        "words", None, "the definition's words and its remarks about the paper; the report and its diagram", False
+    )
 
 
 def _definition(result: Result, proof: Proof) -> Finding:
     same = result.definition in (digest(result.proof), *proof.formerly)
-    changed = "it has changed since (its digest is another than the file's); prove it again"
-    how = f"{result.proof}, of the same text, or one that said the same"
+    changed = "it has changed since: its digest differs from that in the file; prove it again"
+    how = f"{result.proof}, with the same text or an earlier text of the same meaning"
     return Finding("definition", None if same else changed, how)
 
 
 def _controller(result: Result, query: Query) -> Finding:
-    """A shipped controller's name stands for its source; any other is but a label."""
+    """Check that a shipped controller's name goes with its source. Any other name is only a label."""
     given = result.controller
     if not any(given.name in definitions.shipped(folder) for folder in definitions.CONTROLLERS):
-        return Finding("controller", None, f"'{given.name}' is but a label of the source in the file", False)
+        return Finding("controller", None, f"'{given.name}' is only a label for the source in the file", False)
     same = given.meaning == query.controller(given.name).meaning
     fault = None if same else f"its source is not that of '{given.name}'; expected another name or that source"
     return Finding("controller", fault, f"the source is that of '{given.name}'")
@@ -160,7 +188,7 @@ def _wrong_constants(result: Result, proof: Proof) -> Iterator[str]:
     declared = {constant.name: constant for constant in proof.constants}
     missing = [name for name in declared if name not in result.constants]
     if missing:
-        yield f"not all are known: {', '.join(missing)} missing"
+        yield f"missing: {', '.join(missing)}"
     for name, optimum in result.constants.items():
         if name not in declared:
             yield f"the definition has no '{name}'"
@@ -176,7 +204,7 @@ def _of_lemmas(result: Result, lemmas: Mapping[str, Lemma], values: Values) -> I
         if answer is None:
             yield Finding(lemma.name, "the file has no verdict on it")
         elif answer.verdict == UNDECIDED and lemma.paper and not answer.trace:
-            yield Finding(lemma.name, None, "without a verdict; the proof does not rest on it", False)
+            yield Finding(lemma.name, None, "it has no verdict, and the proof does not rest on it", False)
         else:
             question = OfLemma(lemma, values, answer.trace, file if file.exists() else None)
             yield StatedVerdict(lemma.name, "", question, answer)
@@ -188,21 +216,21 @@ def _edges(result: Result, proof: Proof, values: Values) -> Iterator[Finding | S
     for constant in proof.constants:
         about, edge = f"edge of {constant.name}", result.constants[constant.name].edge
         better = _better(constant, values)
-        how = f"the window beyond it, at {better}, replayed"
+        how = f"its window at {better}, replayed"
         if better is None:
             reason = "chosen by the author" if constant.at is not None else "at the end of its range"
             yield Finding(about, f"it has one; expected none, {reason}" if edge else None, reason)
         elif edge and edge.verdict == UNDECIDED and not edge.trace:
-            yield Finding(about, None, f"whether {better} would do is not known", False)
+            yield Finding(about, None, f"it is unknown whether {better} works", False)
         elif edge is None or edge.trace is None or edge.verdict != VIOLATED:
-            yield Finding(about, f"no window shows that {better}, which is better, will not do", how)
+            yield Finding(about, f"no window shows that the better value {better} fails", how)
         else:
             question = Beyond(constant, edge.lemma, edge.trace, {**values, constant.name: better})
             yield Statement(about, how, question)
 
 
 def _better(constant: Constant, values: Values) -> Fraction | None:
-    """The next better value; None at the end of the range, and for a constant that the author chose."""
+    """Return the next better value; None at the end of the range, and for a constant that the author chose."""
     grid = constant.grid()
     if constant.at is not None or values[constant.name] == grid[-1]:
         return None
@@ -210,7 +238,7 @@ def _better(constant: Constant, values: Values) -> Fraction | None:
 
 
 def _fronts(result: Result, proof: Proof, values: Values) -> Iterator[Finding | Statement]:
-    """Each point of a front is found anew: the best value holds, the next better one does not."""
+    """Yield the statements that each point of a front is best: its value works, and the next better one does not."""
     for before, constant in zip((None, *proof.constants), proof.constants, strict=False):
         points = result.constants[constant.name].front
         expected = before.front if before and constant.at is None else ()
@@ -220,5 +248,5 @@ def _fronts(result: Result, proof: Proof, values: Values) -> Iterator[Finding | 
         elif before is not None:
             for other, best in points:
                 about = f"{constant.name} where {before.name} is {other}"
-                how = f"asked anew: {'not even the loosest will do' if best is None else best}"
+                how = f"decided again: {'even the loosest value fails' if best is None else best}"
                 yield Statement(about, how, Best(constant, best, {**values, before.name: other}))

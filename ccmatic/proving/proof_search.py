@@ -1,4 +1,4 @@
-"""The whole of a proof, from its constants to its report."""
+"""The whole search for a proof, from its constants to its report."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,34 +15,41 @@ from ccmatic.proving.result import Result, begin_result, earlier_constants, earl
 from ccmatic.solving import SolverOptions
 from ccmatic.verification import HOLDS, UNDECIDED, VIOLATED
 
+#: Why a proof whose constants are all dropped proves nothing.
+BOUNDS_NOTHING = "the shapes bound nothing of this controller"
+
 
 class Listener:
-    """Is told of a proof as it goes on; this one says nothing of it."""
+    """Receives the progress of a proof. This class ignores it; subclasses override methods."""
 
     def begins(self, shape):
-        """A shape, by name, is being tried."""
+        """A shape, by name, is tried next."""
 
     def asks(self, lemma, values):
-        """A lemma, by name, is being asked; values: of the constants that it reads, by name."""
+        """A lemma, by name, is checked next. `values` are the values of the constants that it reads, by name."""
 
     def constant(self, declared, optimum):
-        """The Optimum of a Constant of the proof was found."""
+        """The search found the Optimum of a Constant."""
 
     def lemma(self, answer):
-        """A lemma was decided; answer: an Answer."""
+        """A lemma is decided, with this Answer."""
 
     def certificate(self, name):
-        """The certificate of a lemma, by name, has been written."""
+        """The certificate of a lemma, by name, is written."""
 
 
 @dataclass(frozen=True, repr=False)
 class Proved:
-    """What a search for a proof found.
+    """The outcome of the search for a proof.
 
-    verdict: `holds` if every lemma does and they add up, `violated` if one does not, or they do not add up, `unknown`
-    if one was not decided in time. faults: why the lemmas would not add up, in words. claim: what is so for all time,
-    in sentences; none unless the verdict is `holds`. result: all that was found, lemma by lemma. left_out: the
-    exclusions that apply to all of it.
+    Attributes:
+        result: All constants and answers.
+        verdict: `holds` if every lemma holds and the lemmas add up; `violated` if a lemma does not hold or they do not
+            add up; `unknown` if a lemma was not decided in time, or if no bound is left.
+        faults: Why the lemmas do not add up, in words.
+        claim: The guarantees for all time, in sentences; empty unless the verdict is `holds`.
+        left_out: The exclusions that apply to the whole proof.
+        why: If no bound is left, why the lemmas prove nothing; otherwise None.
     """
 
     result: Result
@@ -50,6 +57,7 @@ class Proved:
     faults: tuple[str, ...]
     claim: tuple[str, ...]
     left_out: tuple[Exclusion, ...]
+    why: str | None = None
 
     @property
     def constants(self) -> dict[str, Fraction]:
@@ -58,12 +66,12 @@ class Proved:
 
     @property
     def lemmas(self) -> dict[str, str]:
-        """The verdict on each lemma, also those of the paper that the proof does not rest on."""
+        """The verdict on each lemma, including those for comparison only."""
         return {name: answer.verdict for name, answer in self.result.answers.items()}
 
     @property
     def file(self) -> Path | None:
-        """Where it was saved, for `check`; None if it was not."""
+        """The file of the proof, for `check`; None if it was not saved."""
         return self.result.file
 
     def __repr__(self):
@@ -88,12 +96,25 @@ def prove(
 ) -> Proved:
     """Find the constants of a proof, each to its edge, and decide every lemma.
 
-    proof: a name in proofs/, or the path of a file that defines a PROOF. controller: as of `language.given`.
-    folder: where each step is saved, with traces and a report; the same call then goes on. None: nothing is saved.
-    horizon: steps of a window; None: the proof's own. certify: also write a certificate of each lemma that holds.
-    listener: is told how it goes. if_joined: nothing is searched for where windows do not join: that is a NoValue.
-    options: SolverOptions. Raises InputError for bad input, NoValue, an InputError, where no value of a constant will
-    do, OutOfTime where that could not be told, and Disagreement.
+    Args:
+        proof: A name in proofs/, or the path of a file that defines a PROOF.
+        controller: The controller, in a form that `controllers.given` accepts.
+        folder: The folder that receives each step, with traces and a report. The same call resumes from it. None:
+            nothing is saved.
+        horizon: T, the steps of a window; None for the proof's own.
+        certify: Also write a certificate for each lemma that holds.
+        listener: Receives the progress.
+        if_joined: Raise NoValue at once if consecutive windows do not join.
+        options: SolverOptions; the timeout is for each question about a lemma.
+
+    Returns:
+        The constants and the verdicts.
+
+    Raises:
+        InputError: The input is invalid.
+        NoValue: No value of a constant works. This is an InputError too.
+        OutOfTime: The solver timed out before a constant had a value.
+        Disagreement: Two solvers disagree.
     """
     listener = listener or Listener()
     if certify and folder is None:
@@ -111,6 +132,9 @@ def prove(
             listener.constant(constant, result.constants[constant.name])
     except NoValue as error:
         raise result.with_window(error) from None
+    if prover.proof.bounds_nothing(result.values):
+        result.remove()
+        return Proved(result, UNDECIDED, (), (), prover.left_out, BOUNDS_NOTHING)
     for answer in verdicts(prover, result.values, result.answers):
         result.answers[answer.lemma] = answer
         result.save()

@@ -21,8 +21,15 @@ VERDICTS = {UNSAT: HOLDS, SAT: VIOLATED, UNKNOWN: UNDECIDED}
 
 @dataclass(frozen=True)
 class Answer:
-    """verdict on a lemma: HOLDS, VIOLATED or UNDECIDED. trace: a window that breaks it, replayed. seconds: it took.
-    empty: it holds as what it presupposes is true of no window."""
+    """The answer to a lemma.
+
+    Attributes:
+        lemma: The name of the lemma.
+        verdict: HOLDS, VIOLATED or UNDECIDED.
+        seconds: The time of the check.
+        trace: A window that breaks the lemma, replayed; None unless VIOLATED.
+        empty: Whether the lemma holds because no window satisfies its premise.
+    """
 
     lemma: str
     verdict: str
@@ -33,8 +40,15 @@ class Answer:
 
 @dataclass(frozen=True)
 class Optimum:
-    """The best value of a constant. edge: the Answer by which the next better value fails; None at the end of its
-    range, or if the author chose the value. front: (a value of the constant before, the best of this one there) …"""
+    """The best value of a constant.
+
+    Attributes:
+        value: The value.
+        edge: The Answer that shows that the next better value fails. None at the end of the range, or if the author
+            chose the value.
+        front: Pairs of a value of the preceding constant and the best value of this constant for it, or None if no
+            value works.
+    """
 
     value: Fraction
     edge: Answer | None = None
@@ -42,8 +56,13 @@ class Optimum:
 
 
 class NoValue(InputError):
-    """No value in a constant's range will do. trace: a window that breaks a lemma at the loosest, or None. result: the
-    Result so far, if the proof goes on from one."""
+    """No value in the range of a constant works.
+
+    Attributes:
+        constant: The name of the constant.
+        trace: A window that breaks a lemma at the loosest value, or None.
+        result: The Result so far. None if the error did not come from `prove`.
+    """
 
     def __init__(self, message: str, constant: str, trace: Trace | None) -> None:
         super().__init__(message)
@@ -51,20 +70,32 @@ class NoValue(InputError):
 
 
 def windows_of(name, proof, horizon, lemma=""):
-    """The Query about a Proof, by its name or path, whose executions are the windows of so many steps of all senders
-    on its network. lemma: the name of one that a window may break."""
+    """Return the Query whose executions are all windows of all senders on the network of a Proof.
+
+    Args:
+        name: The proof's name or path.
+        proof: The Proof.
+        horizon: T, the steps of a window.
+        lemma: The name of the lemma that a window may break.
+    """
     about = {"proof": name, "lemma": lemma}
     lemma_property = definitions.chosen("properties", "LEMMA")
     return queries.make(proof.model, proof.buffer, horizon, proof.jitter, "executions", lemma_property, about)
 
 
 class Prover:
-    """Asks a proof's lemmas about a controller, one incremental solver for all: what it is asked about are the
-    windows of every execution.
+    """Decides lemmas of a proof about a controller. One incremental solver serves all lemmas.
 
-    name: of the proof, or its path. controller: as of `language.given`. horizon: in place of the proof's own.
-    options: SolverOptions; the timeout is for a lemma. listen: is told each lemma that is asked, and the
-    values of its constants.
+    The lemmas are about the windows of every execution.
+
+    Args:
+        name: The proof's name or path.
+        controller: The controller, in a form that `controllers.given` accepts.
+        horizon: Replaces the proof's own T.
+        options: SolverOptions; the timeout is for each question about a lemma.
+
+    Attributes:
+        listen: Called with the name of each lemma before its check, and with the values of its constants.
     """
 
     listen = staticmethod(lambda lemma, values: None)
@@ -87,22 +118,22 @@ class Prover:
         self._clock = Clock.of(options.timeout)
         self._part = Part(self.query, way, options.with_clock(self._clock), (), self.controller.state)
         self._executions = Executions(self._part, self.controller)
-        self._windows, self._held = [], {}
+        self._windows, self._proved = [], {}
 
     @property
     def left_out(self):
-        """The exclusions that apply to all that it says of the controller, a tuple."""
+        """The Exclusions that apply to all answers about the controller."""
         return queries.left_out(self.query, self.controller)
 
     @blamed()
     def ask(self, lemma, constants):
-        """The Answer on a lemma for values of its constants; one that holds is asked once."""
+        """Return the Answer to a lemma at the given values of its constants. A lemma that holds is checked once."""
         begin = monotonic()
         answer, trace = UNKNOWN, None
-        given, then, used = self._stated(lemma, constants)
+        given, then, used = self._evaluated(lemma, constants)
         question = lemma.name, *used.items()
-        if question in self._held:
-            return self._held[question]
+        if question in self._proved:
+            return self._proved[question]
         self.listen(lemma.name, used)
         with suppress(OutOfTime), self._clock.question():
             answer, trace = self._executions.find(given, no(then))
@@ -111,13 +142,19 @@ class Prover:
             trace = self._replayed(trace, lemma, used)
         decision = Answer(lemma.name, VERDICTS[answer], monotonic() - begin, trace)
         if decision.verdict == HOLDS:
-            self._held[question] = decision
+            self._proved[question] = decision
         return decision
 
     @blamed()
     def confirm(self, answer, constants):
-        """The Answer on a lemma that holds, once a window is known of which it says something, replayed; `empty` where
-        there is none and need be none. Raises InputError where there must be one."""
+        """Make sure that a lemma which holds is not vacuous, and return its Answer.
+
+        The solver looks for a window that satisfies the premise, and replays it. If there is none and the lemma permits
+        that, the Answer is `empty`.
+
+        Raises:
+            InputError: No window satisfies the premise, and the lemma does not permit that.
+        """
         if answer.verdict != HOLDS:
             return answer
         begin, existence = monotonic(), UNKNOWN
@@ -134,13 +171,15 @@ class Prover:
 
     @blamed()
     def constants_of(self, lemma):
-        """The names of the constants that a lemma reads."""
-        _, _, used = self._stated(lemma, {constant.name: constant.low for constant in self.proof.constants})
+        """Return the names of the constants that a lemma reads."""
+        _, _, used = self._evaluated(lemma, {constant.name: constant.low for constant in self.proof.constants})
         return {*used}
 
     def limits(self, constant):
-        """The lemmas that limit a constant: those that read it and none but it, those found together with it, and the
-        constants before it."""
+        """Return the lemmas that limit a constant.
+
+        These lemmas read the constant. The other constants that they read precede it or are found together with it.
+        """
         names = [other.name for other in self.proof.constants]
         decided = {*names[: names.index(self.proof.joined_with(constant)[-1].name) + 1]}
         lemmas = [lemma for lemma in self.lemmas.values() if not lemma.paper]
@@ -148,9 +187,13 @@ class Prover:
         return [lemma for lemma in lemmas if constant.name in reads[lemma.name] <= decided]
 
     def first_fault(self, lemmas: list[Lemma], values: Values) -> Answer | None:
-        """The Answer on the first of the lemmas that does not hold, or None; it is then put first, and those before it
-        last. One that a window breaks which was found before is not asked."""
-        for answers in (self._known, self.ask):
+        """Return the Answer to the first lemma that does not hold, or None.
+
+        That lemma moves to the front of the list, and those before it to the end. If an earlier window already breaks a
+        lemma, no solver runs.
+        """
+        # Replaying earlier windows costs little, so all lemmas are tried that way before a solver checks the first.
+        for answers in (self._earlier_fault, self.ask):
             for place, lemma in enumerate(lemmas):
                 answer = answers(lemma, values)
                 if answer and answer.verdict != HOLDS:
@@ -158,20 +201,20 @@ class Prover:
                     return answer
         return None
 
-    def _known(self, lemma, values):
-        """The Answer on a lemma that a window breaks which was found before, or None."""
+    def _earlier_fault(self, lemma, values):
+        """Return the Answer to a lemma that an earlier window breaks, or None."""
         trace = self._breaking(lemma, values)
         if trace is None:
             return None
-        _, _, used = self._stated(lemma, values)
+        _, _, used = self._evaluated(lemma, values)
         return Answer(lemma.name, VIOLATED, 0, self._replayed(trace, lemma, used))
 
     def known_to_fail(self, lemmas, values):
-        """Whether one of the lemmas is broken by a window that was found before."""
+        """Return whether an earlier window breaks one of the lemmas."""
         return any(self._breaking(lemma, values) is not None for lemma in lemmas)
 
     def _breaking(self, lemma, values):
-        """A window that was found before and breaks a lemma, or None."""
+        """Return an earlier window that breaks a lemma, or None."""
         for trace, x in self._windows:
             if lemma.given(x, Reads(values)) is True and lemma.then(x, Reads(values)) is False:
                 return trace
@@ -179,8 +222,11 @@ class Prover:
 
     @blamed()
     def learn(self, windows):
-        """Ask those first of the windows, Traces each of which breaks a lemma of some controller, that are executions
-        of this one as well, by replay."""
+        """Add windows from other proofs, so that the solver need not check a lemma that such a window breaks.
+
+        Each is a Trace that breaks a lemma for some controller. Replay selects those that are executions of this
+        controller too.
+        """
         for window in windows:
             trace, outcome = replace(window, controller=self.controller.source), None
             with suppress(InputError):
@@ -190,17 +236,17 @@ class Prover:
 
     @blamed()
     def admits(self, answer, values):
-        """Whether a window that breaks a lemma, an Answer, is as the lemma says at these values."""
+        """Return whether the lemma of an Answer holds on the Answer's window at these values."""
         return self.lemmas[answer.lemma].then(self._observed(answer.trace), Reads(values)) is True
 
     @blamed()
     def faults(self, values):
-        """Why the lemmas, each true, would not add up to a proof."""
+        """Return why the lemmas would not add up to a proof even if each holds."""
         faults = progress.faults(self.proof, self.query.model, self._part.x, Reads(values))
         return [*faults, *self._faults_of_sender()]
 
     def outgrown(self):
-        """The names of the state that a window need not begin with as declared, as another may not end so."""
+        """Return the names of state variables that may leave their declared initial values by the end of a window."""
         trace = self.ask(self.lemmas["windows join"], {}).trace
         if trace is None:
             return []
@@ -209,7 +255,7 @@ class Prover:
         return [each.name for each in self.controller.state if not all(each.first(x.flows[0], t) for t in shared)]
 
     def require_joined(self):
-        """Raise NoValue where windows do not join, whatever the constants are; OutOfTime where that is not known."""
+        """Raise NoValue if windows join for no values of the constants, and OutOfTime if this is undecided."""
         joined = "windows join"
         answer, faults = self.ask(self.lemmas[joined], {}), self._faults_of_sender()
         if answer.verdict == UNDECIDED:
@@ -223,33 +269,37 @@ class Prover:
         if model.windows:
             return [*progress.faults_of(self.controller, x, self.proof.common)]
         beyond = queries.beyond_window(model, self.controller, x.flows[0])
-        sentence = "{0} tells values of {1} above {2} apart, which windows of {3} steps do not"
+        sentence = "{0} distinguishes values of {1} above {2}, and windows of {3} steps do not"
         return [sentence.format(self.controller.name, *each, x.horizon) for each in beyond]
 
     @blamed()
     def question(self, lemma, constants):
-        """The formulas that a window which breaks the lemma satisfies, for a certificate that there is none."""
+        """Return the formulas that hold for each window that breaks the lemma.
+
+        A certificate proves them unsatisfiable.
+        """
         query = self.query_of(lemma, constants)
         (way,) = query.property.ways_to_fail(query.model, query.buffer)
         return Part(query, way, SolverOptions(), self._part.reads, self.controller.state).question(self.controller)
 
     def query_of(self, lemma, constants):
-        """The query about a lemma alone, with those of the constants that it reads."""
-        _, _, used = self._stated(lemma, constants)
+        """Return the query about a single lemma, with the constants that it reads."""
+        _, _, used = self._evaluated(lemma, constants)
         return replace(self.query, property=self.query.property.of(lemma.name, used))
 
-    def _stated(self, lemma, constants):
-        """What is given, what follows, and the constants that are read in them."""
+    def _evaluated(self, lemma, constants):
+        """Return the premise, the conclusion, and the constants that they read."""
         reads = Reads(constants)
         with fit.state_is_there(self.name, self.controller):
             given, then = lemma.given(self._part.x, reads), lemma.then(self._part.x, reads)
         return given, then, {name: value for name, value in constants.items() if name in reads.names}
 
     def _observed(self, trace):
-        """A window as an Execution of numbers."""
+        """Return a window as an Execution of numbers."""
         return self.query.observed(trace, self._part.reads & trace.columns.keys(), self.controller.state)
 
     def _replayed(self, trace, lemma, constants):
+        """Replay the window, and return it with the lemma as its property."""
         trace = replace(trace, query=self.query_of(lemma, constants).record(), broken=())
         report = verification.replay(trace, allow_code=True)
         if report.outcome is not verification.Outcome.BREAKS:

@@ -1,4 +1,4 @@
-"""What the check of a proof asks a prover, as data, and how each question is decided."""
+"""The questions that the check of a proof puts to a prover, as data, and the decision of each."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,7 +15,7 @@ from ccmatic.verification import HOLDS, UNDECIDED, VIOLATED
 
 @dataclass(frozen=True)
 class AddsUp:
-    """Do the lemmas, each true at these values of the constants, add up to a proof?"""
+    """Do the lemmas add up to a proof at these values of the constants, provided that each holds?"""
 
     values: Values
 
@@ -24,9 +24,13 @@ class AddsUp:
 class OfLemma:
     """What is the verdict on a lemma at these values of the constants?
 
-    Args:
-        window: A window that is said to break the lemma.
-        certificate: A file that is said to prove it. Without either, solvers are asked.
+    Without a window and a certificate, the solvers decide.
+
+    Attributes:
+        lemma: The Lemma.
+        values: The constants by name.
+        window: A window that breaks the lemma, according to the file; or None.
+        certificate: A file that should prove the lemma; or None.
     """
 
     lemma: Lemma
@@ -37,10 +41,13 @@ class OfLemma:
 
 @dataclass(frozen=True)
 class Beyond:
-    """Does a window break a lemma that limits a constant at these values, where the constant has its next better one?
+    """Does a window break a lemma when a constant has its next better value?
 
-    Args:
-        lemma: The name of the lemma.
+    Attributes:
+        constant: The constant.
+        lemma: The name of a lemma that limits it.
+        window: The window.
+        values: The constants by name, with the next better value of `constant`.
     """
 
     constant: Constant
@@ -51,7 +58,13 @@ class Beyond:
 
 @dataclass(frozen=True)
 class Best:
-    """Is this the best value of a constant where the others have these values? None: not even the loosest will do."""
+    """Is this the best value of a constant while the others have these values?
+
+    Attributes:
+        constant: The constant.
+        value: The value; None if even the loosest value does not work.
+        values: The other constants by name.
+    """
 
     constant: Constant
     value: Fraction | None
@@ -63,11 +76,14 @@ Question = AddsUp | OfLemma | Beyond | Best
 
 @dataclass(frozen=True)
 class Decision:
-    """What came of a question.
+    """The decision of a question.
 
-    fault: why the answer is no, or why a window or a certificate does not show what it is said to show; None if it is
-    as the question says. verdict: on a lemma; UNDECIDED where no answer came in time. empty: the lemma holds of no
-    window. how: the question was decided.
+    Attributes:
+        fault: Why the answer is no, or why a window or a certificate does not show what it should. None if the answer
+            is yes.
+        verdict: The verdict on the lemma; UNDECIDED if the solver timed out.
+        empty: Whether the lemma holds because no window satisfies its premise.
+        how: How the question was decided.
     """
 
     fault: str | None = None
@@ -87,7 +103,7 @@ def decide(prover: Prover, question: Question) -> Decision:
             return _certified(prover, lemma, values, certificate)
         case OfLemma(lemma, values):
             answer = prover.confirm(prover.ask(lemma, values), values)
-            return Decision(None, answer.verdict, answer.empty, f"asked anew, {answer.seconds:.1f} s")
+            return Decision(None, answer.verdict, answer.empty, f"decided again, {answer.seconds:.1f} s")
         case Beyond(constant, lemma, window, values):
             limits = {limit.name: limit for limit in prover.limits(constant)}
             if lemma not in limits:
@@ -101,15 +117,17 @@ def decide(prover: Prover, question: Question) -> Decision:
 
 
 def _certified(prover: Prover, lemma: Lemma, values: Values, file: Path) -> Decision:
+    """Check the certificate of a lemma."""
     outcome = certificates.check_certificate(prover.question(lemma, values), read_certificate(file))
     how = f"certificate of {outcome.lemmas} inequalities and {outcome.steps} steps"
     if outcome.fault:
         return Decision(f"its certificate: {outcome.fault}", how=how)
-    return Decision(empty=prover.confirm(Answer(lemma.name, HOLDS, 0), values).empty, how=how)
+    answer = prover.confirm(Answer(lemma.name, HOLDS, 0), values)
+    return Decision(None, answer.verdict, answer.empty, how)
 
 
 def _breaks(prover: Prover, lemma: Lemma, values: Values, trace: Trace) -> str | None:
-    """Why a trace is not a window of this controller that breaks the lemma at these values, or None."""
+    """Return why a trace is not a window of this controller that breaks the lemma at these values, or None."""
     query = prover.query_of(lemma, values)
     expected = query.record()
     for key in {**expected, **trace.query}:
@@ -129,7 +147,7 @@ def _breaks(prover: Prover, lemma: Lemma, values: Values, trace: Trace) -> str |
 
 
 def _not_best(prover: Prover, constant: Constant, best: Fraction | None, values: Values) -> str | None:
-    """Why a constant's best value is not this one, or None. Raises OutOfTime."""
+    """Return why the best value of a constant is another one, or None. Raises OutOfTime."""
     grid, limits = constant.grid(), prover.limits(constant)
     if best is not None:
         if best not in grid:
@@ -141,10 +159,11 @@ def _not_best(prover: Prover, constant: Constant, best: Fraction | None, values:
     if place == len(grid):
         return None
     fault = _first_fault(prover, limits, {**values, constant.name: grid[place]})
-    return None if fault else f"{grid[place]}, which is better, will do"
+    return None if fault else f"the better value {grid[place]} works too"
 
 
 def _first_fault(prover: Prover, limits: list[Lemma], values: Values) -> Answer | None:
+    """Return the Answer to the first lemma that fails, or None. Raises OutOfTime."""
     fault = prover.first_fault(limits, values)
     if fault and fault.verdict == UNDECIDED:
         raise OutOfTime(fault.lemma)

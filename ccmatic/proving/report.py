@@ -1,4 +1,4 @@
-"""The report of a proof: constants, lemmas, the claim in words, the diagram."""
+"""The report of a proof: constants, lemmas, the claim in words, and the diagram."""
 
 from fractions import Fraction
 from itertools import pairwise
@@ -7,18 +7,18 @@ from ccmatic.base import write_text
 from ccmatic.proving.claim import CHANGES, sentences, stays, windows_after
 from ccmatic.proving.diagram import draw
 
-#: Under what all of it is proved, beside the network.
+#: The assumptions of every proof, apart from the network.
 CONDITIONS = """\
-Of one flow, which always has something to send, alone on a link of this network whose rate {stays}. Nothing is said of
-several flows, of a buffer that is not of this network, or of more jitter.
+The proof covers one flow on this network. The flow always has data to send, and shares the link with no other flow. The
+link rate {stays}. The proof does not cover several flows, other buffers, or more jitter.
 """
 
-#: Said of a lemma whose premise is true of no window.
-OF_NONE = " (no window is so)"
+#: The remark on a lemma whose premise no window satisfies.
+OF_NONE = " (no window satisfies the premise)"
 
 
 def write_report(result, prover):
-    """Write the report beside the result: Markdown, and the diagram as SVG."""
+    """Write the report beside the result's file: Markdown, and the diagram as SVG."""
     picture = result.file.with_suffix(".svg")
     draw(prover.proof, result, picture)
     write_text(result.file.with_suffix(".md"), "\n".join(_report(result, prover, picture.name)) + "\n")
@@ -30,7 +30,7 @@ def _report(result, prover, picture):
     yield ""
     yield f"Made by `ccmatic prove {result.controller.name} --proof {result.proof} --horizon {result.horizon}`."
     yield f"Network: {prover.query.model.name}, buffer {prover.query.buffer} (in C·R_m), D = {prover.query.jitter} R_m,"
-    yield f"windows of {result.horizon - proof.common} R_m. Check it anew: `ccmatic check {result.file.name}`."
+    yield f"windows of {result.horizon - proof.common} R_m. To check this proof: `ccmatic check {result.file.name}`."
     yield ""
     yield "```python\n" + result.controller.source.strip() + "\n```"
     yield ""
@@ -41,7 +41,7 @@ def _report(result, prover, picture):
     yield from (f"- {sentence}" for sentence in sentences(proof, prover.query.model, result.horizon, values))
     yield from _after_changes(proof, result.horizon - proof.common, values)
     yield "\n## Constants\n"
-    yield "| constant | here | the paper | meaning | one step better breaks |"
+    yield "| constant | value here | value in the paper | meaning | lemma that the next better value breaks |"
     yield "|---|---|---|---|---|"
     for constant in proof.constants:
         optimum = result.constants[constant.name]
@@ -50,27 +50,28 @@ def _report(result, prover, picture):
         yield f"| `{constant.name}` | {value} | {constant.paper} | {constant.says} | {edge} |"
     yield from _fronts(proof, result)
     yield "\n## Lemmas\n"
-    yield "| lemma | verdict | s |"
+    yield "| lemma | verdict | seconds |"
     yield "|---|---|---|"
     for name, answer in result.answers.items():
-        about = (" (no part of the proof)" if prover.lemmas[name].paper else "") + (OF_NONE if answer.empty else "")
+        about = (" (not part of the proof)" if prover.lemmas[name].paper else "") + (OF_NONE if answer.empty else "")
         yield f"| {name}{about} | {answer.verdict} | {answer.seconds:.1f} |"
     yield ""
-    yield f"A lemma that is violated has its window in `{result.traces.name}/`, as has the edge of each constant:"
-    yield "`ccmatic replay FILE --plot PICTURE.png`."
+    shown = "the windows that violate lemmas, or show that a constant cannot be better"
+    yield f"The folder `{result.traces.name}/` contains {shown}."
+    yield "To draw one: `ccmatic replay FILE --plot PICTURE.png`."
 
 
 def _after_changes(proof, length, values):
-    """Numbers, where the definition says how far a change of the link rate throws each measure."""
+    """Yield a table of changes of the link rate, if the definition bounds their effect on each measure."""
     rows = []
     for state in proof.states:
         if state.leads_to and state.measures and windows_after(state, CHANGES[0], values) is not None:
             counts = [windows_after(state, factor, values) for factor in CHANGES]
             rows.append(f"| {state.name} | " + " | ".join(f"{n} ({n * length} R_m)" for n in counts) + " |")
     if rows:
-        yield "\nIf the link rate changes in the steady state by a factor of at most x,"
-        yield "windows (time) in each state at most,"
-        yield "counted as above, from the first that begins after the change:\n"
+        yield "\nSuppose that the link rate changes in the steady state by a factor of at most x."
+        yield "Then at most these numbers of windows begin in each state. Brackets give their total time."
+        yield "The windows are counted as above, from the first one that begins after the change.\n"
         yield "| state | " + " | ".join(f"x = {number(factor)}" for factor in CHANGES) + " |"
         yield "|---|" + "---|" * len(CHANGES)
         yield from rows
@@ -81,7 +82,7 @@ def _fronts(proof, result):
     for before, constant in pairwise(constants):
         optimum = result.constants[constant.name]
         if optimum.front:
-            yield f"\n`{before.name}` trades off with `{constant.name}`:\n"
+            yield f"\nFor each `{before.name}`, the best `{constant.name}`:\n"
             yield f"| `{before.name}` | `{constant.name}` |\n|---|---|"
             points = [*optimum.front, (result.values[before.name], optimum.value)]
             for other, best in sorted(points):
@@ -89,6 +90,6 @@ def _fronts(proof, result):
 
 
 def number(value):
-    """Exact if short, else also as a decimal."""
+    """Format a number exactly, and add a decimal unless it is an integer."""
     value = Fraction(value)
     return str(value) if value.denominator == 1 else f"{value} ({float(value):.4g})"

@@ -1,5 +1,8 @@
-"""What `prove` has found, on disk: constants with their edges, and the verdict on every lemma; saved after each step,
-so that a killed proof goes on. One JSON file, exact, and beside it a folder of traces, each for `ccmatic replay`."""
+"""The saved state of a proof: the constants with their edges, and the verdict on every lemma.
+
+The state is saved after each step, so that an interrupted proof resumes. It is one JSON file with exact numbers, and a
+folder of traces beside it for `ccmatic replay`.
+"""
 
 import hashlib
 import json
@@ -18,8 +21,17 @@ from ccmatic.traces import Trace
 
 @dataclass
 class Result:
-    """proof: its name or path; controller: a Controller; horizon: T. constants: name to Optimum. answers: lemma to
-    Answer. definition: a digest of the proof's file, so that one that was edited is told from this."""
+    """The constants and answers of a proof so far.
+
+    Attributes:
+        file: The JSON file, or None if nothing is saved.
+        proof: The proof's name or path.
+        controller: The controller.
+        horizon: T, the steps of a window.
+        definition: A digest of the proof's file, by which later edits are noticed.
+        constants: The Optimum of each constant, by name.
+        answers: The Answer to each lemma, by name.
+    """
 
     file: Path | None
     proof: str
@@ -31,7 +43,7 @@ class Result:
 
     @property
     def values(self):
-        """The constants alone."""
+        """The value of each constant."""
         return {name: optimum.value for name, optimum in self.constants.items()}
 
     @property
@@ -40,7 +52,7 @@ class Result:
         return self.file.with_name(f"{self.file.stem}-traces")
 
     def save(self):
-        """Write the file and the traces that are not there yet; nothing if it has no file."""
+        """Write the file and the traces that do not exist yet. Without a file, do nothing."""
         if self.file is None:
             return
         for about, answer in self._traced():
@@ -50,8 +62,19 @@ class Result:
                 answer.trace.save(file)
         write_text(self.file, json.dumps(self.data(), indent=1, ensure_ascii=False) + "\n")
 
+    def remove(self):
+        """Remove the file and its traces."""
+        if self.file is None:
+            return
+        for about, _ in self._traced():
+            (self.traces / f"{file_stem(about)}.json").unlink(missing_ok=True)
+        with suppress(OSError):  # other files may be there
+            self.traces.rmdir()
+        self.file.unlink(missing_ok=True)
+        self.file = None
+
     def with_window(self, error):
-        """A NoValue of this Result, that also says where the window is which shows it, saved like any other trace."""
+        """Attach this Result to a NoValue, save the window of the error, and name the window's file in the message."""
         error.result = self
         if error.trace is None or self.file is None:
             return error
@@ -62,7 +85,7 @@ class Result:
         return error
 
     def data(self):
-        """What the file says, for JSON."""
+        """Return the content of the file, as data for JSON."""
         return records.data(
             ProofFile(
                 made_by=f"ccmatic {__version__}",
@@ -76,7 +99,7 @@ class Result:
         )
 
     def _traced(self):
-        """Each answer that may have a trace, and what names that."""
+        """Return each answer that may have a trace, with the name of its file."""
         edges = {beyond(name): optimum.edge for name, optimum in self.constants.items() if optimum.edge}
         return [*edges.items(), *self.answers.items()]
 
@@ -92,8 +115,16 @@ class Result:
 
 
 def begin_result(folder, prover, proof):
-    """The Result of a prover in a folder, as far as an earlier run came; without a folder, a fresh one. Raises
-    InputError if that one was of another definition or controller."""
+    """Return the Result of an earlier run in a folder, from which a prover resumes; an empty Result if there is none.
+
+    Args:
+        folder: The folder, or None.
+        prover: The Prover.
+        proof: The proof's name or path.
+
+    Raises:
+        InputError: The earlier run has another definition or controller.
+    """
     names = dict.fromkeys((Path(proof).stem, prover.controller.name))
     file = None if folder is None else Path(folder) / f"{'-'.join(names)}_T{prover.query.horizon}.json"
     fresh = Result(file, prover.name, prover.controller, prover.query.horizon, digest(prover.name))
@@ -103,14 +134,24 @@ def begin_result(folder, prover, proof):
     about = [(r.proof, r.controller.source, r.controller.name, r.horizon) for r in (saved, fresh)]
     if about[0] != about[1] or saved.definition not in (fresh.definition, *prover.proof.formerly):
         raise InputError(
-            "it is of another version of the proof or of the controller; remove it, or give another --out", str(file)
+            "it belongs to another version of the proof or of the controller; remove it, or set another --out",
+            str(file),
         )
     return saved
 
 
 def earlier_constants(folder, result):
-    """Of a folder's proofs of the same windows that are of the proof or of the controller of a Result the constants,
-    by name, each (its value, the lemma that the next better one broke): about there its own may be."""
+    """Return the constants of related proofs in a folder, as starting points of the search.
+
+    A proof is related if its windows have the same length, and it has the same definition or the same controller.
+
+    Args:
+        folder: The folder, or None.
+        result: The Result of the current proof.
+
+    Returns:
+        For each proof a dict by constant: the value, and the lemma that the next better value broke.
+    """
     proofs = []
     for file in sorted(Path(folder).glob(f"*_T{result.horizon}.json")) if folder else ():
         with suppress(InputError):
@@ -122,7 +163,12 @@ def earlier_constants(folder, result):
 
 
 def earlier_windows(folder, result):
-    """What breaks a lemma of the proof of a Result, Traces, in a folder's proofs of the same windows, each once."""
+    """Return the windows in a folder that break a lemma of the same proof, without duplicates.
+
+    Args:
+        folder: The folder, or None.
+        result: The Result of the current proof. Windows have its horizon.
+    """
     windows = {}
     for file in sorted(Path(folder).glob(f"*_T{result.horizon}-traces/*.json")) if folder else ():
         with suppress(InputError):
@@ -133,8 +179,16 @@ def earlier_windows(folder, result):
 
 
 def load_result(file, allow_code=False, own=None):
-    """The Result in a file. Raises InputError, also if its proof is a path that `allow_code` does not allow, and not
-    `own`, whose code has been run anyway."""
+    """Load a Result from a file.
+
+    Args:
+        file: The file.
+        allow_code: Whether the proof may be a path, whose code is then run.
+        own: The path of a proof that is always allowed, because its code has already run.
+
+    Raises:
+        InputError: The file is invalid, or its proof is a path and paths are not allowed.
+    """
     file = Path(file)
     with located(str(file)):
         data = parse_json(read_text(file), str(file))
@@ -143,7 +197,7 @@ def load_result(file, allow_code=False, own=None):
         result = _result(file, read, allow_code or read.proof == own)
         strange = _difference(data, result.data(), "the file")
         if strange:
-            raise InputError(f"not as ccmatic writes a proof: {strange}")
+            raise InputError(f"not a proof in the form that ccmatic writes: {strange}")
     return result
 
 
@@ -161,7 +215,7 @@ def _result(file, read, allow_code):
 
 
 def digest(proof):
-    """Of the text of a proof's definition."""
+    """Return the SHA-256 of the text of a proof's definition."""
     path = Path(proof) if definitions.is_path(proof) else definitions.find_file(["proofs"], proof, ".py")
     return hashlib.sha256(read_text(path).encode()).hexdigest()
 
@@ -172,7 +226,7 @@ def _answer(result, about, what):
 
 
 def _difference(written, expected, where):
-    """Where what a file says is not what would be written of it, but for versions and times; or None."""
+    """Return where a file differs from what ccmatic would write, apart from versions and times; or None."""
     if isinstance(written, dict) and isinstance(expected, dict) and written.keys() == expected.keys():
         pairs = [
             (written[key], expected[key], f"{where}, {key}") for key in written if key not in ("made_by", "seconds")

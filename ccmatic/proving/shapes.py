@@ -1,4 +1,4 @@
-"""Proofs that nobody writes: the shapes in proofs/ for what a controller reads, tried one after the other."""
+"""Proofs by shapes: generic proofs in proofs/ that fit the beliefs of a controller, tried one by one."""
 
 from collections.abc import Generator
 from dataclasses import dataclass
@@ -15,9 +15,17 @@ from ccmatic.verification import HOLDS, VIOLATED
 
 @dataclass(frozen=True)
 class Attempt:
-    """What came of a shape. verdict: as of `Proved`. result: what was found of it. missing: its constants of which no
-    value was found. why: that no value of the first of them will do, and where the window is that shows it; or None.
-    proved: the whole, if nothing is missing."""
+    """The outcome of one proof attempt by a shape.
+
+    Attributes:
+        shape: The name of the shape.
+        verdict: As in `Proved`.
+        result: The constants and answers so far.
+        missing: The constants without a value.
+        why: Why no value of the first missing constant works, and the file of a window that shows this. If no constant
+            is missing: why the complete proof proves nothing, or None.
+        proved: The complete proof if no constant is missing, otherwise None.
+    """
 
     shape: str
     verdict: str
@@ -28,28 +36,43 @@ class Attempt:
 
 
 def shapes(controller, network=None) -> list[str]:
-    """The names of the shapes for a Controller: their networks offer all that it reads, and they follow each belief of
-    it that may be false. network: model, buffer and jitter as text and number, of which alone they are to be. Raises
-    InputError if there is none."""
+    """Return the names of the shapes that fit a controller.
+
+    The network of such a shape offers all that the controller reads, and the shape follows each of these beliefs that
+    may be false.
+
+    Args:
+        controller: The Controller.
+        network: The model, the buffer (as text) and the jitter of the network; None for any network.
+
+    Raises:
+        InputError: No shape fits.
+    """
     names = shapes_on(network) if network else definitions.chosen("proofs", "SHAPES")
     fitting = [name for name in names if _fits(load_definition("proofs", "PROOF", name), controller)]
     if not fitting:
-        problem = f"no shape is of a controller that reads {', '.join(sorted(_read(controller)))}"
-        raise InputError(f"{problem}; expected a --proof, or what these follow: {_said(names)}", controller.file)
+        problem = f"no shape fits a controller that reads {', '.join(sorted(_read(controller)))}"
+        raise InputError(
+            f"{problem}; expected a --proof, or a controller that reads only what these follow: {_listed(names)}",
+            controller.file,
+        )
     return fitting
 
 
 def shapes_on(network) -> list[str]:
-    """The names of the shapes of a network, as of `shapes`. Raises InputError if there is none."""
+    """Return the names of the shapes for a network, as in `shapes`. Raises InputError if no shape fits."""
     names = definitions.chosen("proofs", "SHAPES")
     fitting = [name for name in names if _network(load_definition("proofs", "PROOF", name)) == network]
     if not fitting:
-        raise InputError(f"no shape is of {network[0]} with the buffer {network[1]} and D = {network[2]} R_m")
+        raise InputError(f"no shape fits {network[0]} with the buffer {network[1]} and D = {network[2]} R_m")
     return fitting
 
 
 def window_shapes(controller) -> list[str]:
-    """The same for a controller that sends by a window: their networks measure a delay if it reads one."""
+    """Return the names of the shapes that fit a controller which sends by a window.
+
+    The network of such a shape measures a delay if and only if the controller reads one.
+    """
 
     def fits(name):
         model = load_definition("models", "MODEL", load_definition("proofs", "PROOF", name).model)
@@ -63,8 +86,19 @@ def window_shapes(controller) -> list[str]:
 def attempts(
     controller, folder, listener, network=None, horizon=None, certify=False, options=SolverOptions()
 ) -> Generator[Attempt]:
-    """Prove a controller by each of its shapes, but for those of a network on which one before them holds. controller:
-    as of `controllers.given`; network: as of `shapes`; the rest: as of `prove`."""
+    """Prove a controller by each of its shapes, and yield the Attempts.
+
+    If a shape holds on a network, the remaining shapes of that network are skipped.
+
+    Args:
+        controller: The controller, in a form that `controllers.given` accepts.
+        folder: As in `prove`; the same holds for `listener`, `horizon`, `certify` and `options`.
+        listener: See `folder`.
+        network: As in `shapes`.
+        horizon: See `folder`.
+        certify: See `folder`.
+        options: See `folder`.
+    """
     by_window, proved_on = controllers.sends_by_window(controller), set()
     names = window_shapes(controller) if by_window else shapes(controllers.given(controller), network)
     for name in names:
@@ -82,11 +116,11 @@ def attempts(
         else:
             if proved.verdict == HOLDS:
                 proved_on.add(_network(proof))
-            yield Attempt(name, proved.verdict, proved.result, proved=proved)
+            yield Attempt(name, proved.verdict, proved.result, why=proved.why, proved=proved)
 
 
 def _begun_anywhere(name, controller, horizon, options):
-    """A controller, begun at any step of its life as far as a shape's windows ask for it."""
+    """Widen the initial values of a controller's state until the windows of a shape join."""
     prover = Prover(name, controller, horizon, options)
     while outgrown := prover.outgrown():
         prover = Prover(name, prover.controller.begun_anywhere(outgrown), horizon, options)
@@ -105,11 +139,11 @@ def _fits(proof, controller):
 
 
 def _read(controller):
-    """The beliefs and observations that a controller reads, by name."""
+    """Return the names of the beliefs and observations that a controller reads."""
     return {*controller.parameters} - {*CONSTANTS}
 
 
-def _said(names):
-    """The shapes, each with the beliefs that it follows."""
+def _listed(names):
+    """List the shapes with the beliefs that they follow."""
     followed = {name: load_definition("proofs", "PROOF", name).beliefs for name in names}
     return ", ".join(f"{name} ({', '.join(beliefs)})" for name, beliefs in followed.items())

@@ -1,5 +1,8 @@
-"""A proof put to the test: the deployed controller is simulated on links whose rate changes; no window of such a run
-may break a lemma, and how near windows come to breaking one is told. In an envelope policies choose the rates."""
+"""The simulation test of a proof, on links whose rate changes.
+
+The test simulates the deployed controller. No window of a run may break a lemma. The test reports how close the windows
+come to breaking one. Policies choose the rates of an envelope.
+"""
 
 from bisect import bisect
 from collections import Counter
@@ -15,39 +18,50 @@ from ccmatic.proving.prover import Prover, windows_of
 from ccmatic.simulation import HIDING, JITTER, Deployed, Path, Simulation
 from ccmatic.verification import check_trace as check
 
-#: Steps of a run, and after which of them the link rate changes.
+#: The number of steps of a run, and the steps at whose end the link rate changes.
 STEPS, CHANGES = 130, (40, 85)
 
 
 class Trial:
-    """The test of one proof, a Result, run by run. policy: makes what chooses the rates of an envelope, as
-    policies.policy.
+    """The simulation test of one proof, run by run.
 
-    sizes: of buffers that are tried, in C·R_m; None: infinite.
-    windows: how many were looked at, by the state in which they begin. broken: how many of them broke a lemma, by its
-    name; none should. closest: by objective, the index in its constant's grid of the best value that every window so
-    far would allow.
+    Args:
+        result: The Result of the proof.
+        policy: Creates the policy that chooses the rates of an envelope; see `policies.policy`.
+
+    Attributes:
+        sizes: The buffer sizes to simulate, in C·R_m; None is an infinite buffer.
+        windows: The number of windows so far, by the state in which they begin.
+        broken: The number of windows that broke a lemma, by the name of the lemma; all should be 0.
+        closest: For each objective, the best value of its constant that all windows so far satisfy, as an index in the
+            constant's grid.
     """
 
     def __init__(self, result, policy=policy):
         self.result, self.policy = result, policy
         self.prover = Prover(result.proof, result.controller, result.horizon)
-        self.proof = replace(self.prover.proof, states=tuple(map(self._asked_once, self.prover.proof.states)))
+        self.proof = replace(self.prover.proof, states=tuple(map(self._with_cache, self.prover.proof.states)))
         self.lemmas = [lemma for lemma in self.proof.all_lemmas(self.prover.query.model) if not lemma.paper]
         self.sizes = _sizes(self.prover.query.buffer)
         self.windows, self.broken, self.closest = Counter(), Counter(), {}
         self._objectives = list(self._single_constants())
         self._query = cache(self._query_of)
 
-    def _asked_once(self, state):
-        """A state of which it is asked once for all lemmas whether a window is in it at a step."""
+    def _with_cache(self, state):
+        """Return the state with a cached condition, so that all lemmas share one evaluation per step."""
         holds = lru_cache(2)(lambda x, t: state.holds(x, t, self.result.values))
         return replace(state, holds=lambda x, t, c: holds(x, t))
 
     def run(self, seed, jitter=None, hiding=None, changes=None):
-        """Simulate one run of STEPS steps, look at its windows, and return it. seed: of the link, its changes and its
-        jitter, and of who chooses the rates of an envelope. jitter, hiding: as of a Simulation; None: one of JITTER and
-        HIDING. changes: of the link's rate, to which share of the first at the end of which step; None: two of them."""
+        """Simulate one run of STEPS steps, examine its windows, and return it.
+
+        Args:
+            seed: Seeds all random choices: the link, its rate changes, its jitter, and the policy of an envelope.
+            jitter: As in Simulation; None for a random choice from JITTER.
+            hiding: As in Simulation; None for a random choice from HIDING.
+            changes: The rate changes: maps a step to the rate from its end on, as a share of the initial rate. None:
+                two random changes.
+        """
         rng, model = Random(seed), self.prover.query.model
         bdp = rng.choice((24, 60, 120))
         size = rng.choice(self.sizes)
@@ -77,14 +91,17 @@ class Trial:
         return run
 
     def _traces(self, run, sender):
-        """The windows in which the link's rate does not change."""
+        """Yield the windows without a change of the link rate."""
         for window in sender.windows:
             with suppress(InputError):
                 yield window.trace(run, self.prover.query.units())
 
     def _look(self, trace):
-        """Count a window. One that breaks a lemma, or comes nearer to that than any before, counts if it is a trace of
-        the model, by all laws: not too short a while after the rate has changed."""
+        """Count a window.
+
+        A window that breaks a lemma, or comes nearer to that than any before, counts only if it satisfies all laws of
+        the model. Windows too soon after a rate change may not.
+        """
         c, query = self.result.values, self._query(str(trace.constants.get("beta", "infinite")))
         x = query.observed(trace, query.units())
         broken = [lemma.name for lemma in self.lemmas if lemma.given(x, c) and not lemma.then(x, c)]
@@ -96,7 +113,10 @@ class Trial:
         self.closest.update(nearer)
 
     def _nearer(self, x):
-        """The objectives to whose constants a window comes nearer than all before, as in `closest`."""
+        """Yield each objective whose constant a window approaches more closely than all before.
+
+        The index is as in `closest`.
+        """
         c = self.result.values
         for lemma, constant, grid in self._objectives:
             if lemma.given(x, c):
@@ -109,14 +129,16 @@ class Trial:
                     yield lemma.name, bisect(range(len(grid)), False, key=breaks) - 1
 
     def closest_values(self):
-        """(lemma, constant, proved value, value that every window would allow) for each objective seen of which there
-        is such a value."""
+        """Yield the nearest approach to each objective that has one.
+
+        Each is (lemma, constant, proved value, best value that all windows satisfy).
+        """
         for lemma, constant, grid in self._objectives:
             if self.closest.get(lemma.name, -1) >= 0:
                 yield lemma.name, constant.name, self.result.values[constant.name], grid[self.closest[lemma.name]]
 
     def _single_constants(self):
-        """Each objective that reads one constant, with it and its grid."""
+        """Yield each objective that reads exactly one constant, with this constant and its grid."""
         constants = {constant.name: constant for constant in self.proof.constants}
         objectives = {f"{state.name}: {objective.name}" for state in self.proof.states for objective in state.ensures}
         for lemma in self.lemmas:
@@ -126,18 +148,21 @@ class Trial:
                 yield lemma, constant, constant.grid()
 
     def _query_of(self, buffer):
-        """The network of a window that had this buffer."""
+        """Return the query about windows with this buffer."""
         proof = replace(self.proof, buffer=buffer)
         return windows_of(self.result.proof, proof, self.result.horizon, self.lemmas[0].name)
 
 
 def _sizes(buffer):
-    """Those of a Trial."""
+    """Return the `sizes` of a Trial."""
     if buffer.size is None:
         return (Fraction(1, 4), 1, 3) if buffer.finite else (None,)
     return (buffer.size,) if buffer.kind == "exactly" else [buffer.size * factor for factor in (1, Fraction(3, 2), 2)]
 
 
 def _first(bound, bdp, rng):
-    """A first value of a bound: of what makes it true of the link, which serves bdp a step, a share."""
+    """Return a random initial value of a bound that is true of the link.
+
+    The link serves `bdp` bytes per step.
+    """
     return max(1, int(bdp**bound.unit.bytes_power * rng.choice(bound.SHARES)))

@@ -1,13 +1,14 @@
-"""Queries: a network, what a controller must ensure on it, and, to synthesise, what shapes it may take."""
+"""Queries: a network, a property of controllers on it, and, for synthesis, a template of controllers."""
 
 from ccmatic.query.advice import advice
-from ccmatic.query.exclusions import beyond_window, knows_more, left_out
-from ccmatic.query.network import DELAYS, Network
+from ccmatic.query.exclusions import beyond_window, knows_more, left_out, left_out_of_trace
+from ccmatic.query.network import DELAYS, LONGEST, Network
 from ccmatic.query.query import Decides, Query
 from ccmatic.query.reading import from_record, load, make
 
 __all__ = [
     "DELAYS",
+    "LONGEST",
     "Decides",
     "Network",
     "Query",
@@ -16,6 +17,7 @@ __all__ = [
     "from_record",
     "knows_more",
     "left_out",
+    "left_out_of_trace",
     "load",
     "make",
 ]

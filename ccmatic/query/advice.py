@@ -1,4 +1,4 @@
-"""What to ask next: of delays that a network's steps do not tell apart, and where there was no answer in time."""
+"""Advice on the next question: finer steps if the model cannot distinguish two delays, or simpler questions."""
 
 from collections.abc import Iterator
 from math import lcm
@@ -6,28 +6,36 @@ from math import lcm
 from ccmatic import controllers
 from ccmatic.query.query import Decides, Query
 
-#: Steps in an R_m, of a controller that compares delays with any part of it.
+#: Steps per R_m for a controller that compares delays with arbitrary parts of R_m.
 _STEPS = 4
 
 
-def advice(query: Query, controller: Decides, undecided: bool) -> tuple[str, ...]:
-    """Return sentences that say what to ask next.
+def advice(query: Query, controller: Decides, undecided: bool, late: bool = False) -> tuple[str, ...]:
+    """Return sentences that suggest what to ask next.
 
     Args:
         query: The question.
-        controller: Whom it is about.
-        undecided: Whether there was no answer in time.
+        controller: The controller in question.
+        undecided: Whether the question timed out.
+        late: Whether it timed out before a solver received the question.
     """
-    found: list[str] = []
+    sentences = [_sooner_encoded(query)] if undecided and late else []
     for each in controllers.each_of(controller):
         if isinstance(each, controllers.Stateful):
-            found += _finer(query, each)
-            found += _simpler(query, each) if undecided else ()
-    return tuple(dict.fromkeys(found))
+            sentences += _finer(query, each)
+            sentences += _simpler(query, each) if undecided and not late else ()
+    return tuple(dict.fromkeys(sentences))
+
+
+def _sooner_encoded(query: Query) -> str:
+    """Return advice that leaves time to the solver."""
+    period = query.property.period
+    shorter = f"a shorter period than {period}" if period else f"a shorter horizon than {query.horizon}"
+    return f"{shorter}, or a longer timeout: the encoding timed out, before a solver got the question"
 
 
 def _finer(query: Query, controller: controllers.Stateful) -> Iterator[str]:
-    """The model with steps short enough for what a controller compares delays with."""
+    """Suggest the model whose steps are as short as the delays in a controller's comparisons."""
     parts = controller.delay_parts() or _STEPS
     R = min(query.model.round_trip(number) for number in range(1, query.model.flows + 1))
     if R % parts and (R < _STEPS or controller.delay_parts()) and "R" in query.model.parameters:
@@ -41,7 +49,7 @@ def _finer(query: Query, controller: controllers.Stateful) -> Iterator[str]:
 
 
 def _simpler(query: Query, controller: controllers.Stateful) -> Iterator[str]:
-    """What is answered sooner."""
+    """Suggest questions that a solver decides sooner."""
     if query.horizon > 3:
         yield f"a shorter horizon than {query.horizon}: the time grows by a factor with each step"
     yield "one size of packets, such as alpha == 1/20 * C * R, as a given condition"

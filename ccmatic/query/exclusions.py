@@ -1,4 +1,4 @@
-"""What a question leaves out: its network's exclusions, its property's and its controller's."""
+"""The executions that a question leaves out, because of its network, its property or its controller."""
 
 import ast
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from ccmatic.logic import every, isolated, real
 from ccmatic.query.query import Decides, Query
 from ccmatic.solving import UNSAT, Checker
 
-#: Packets, in C·R_m: nearly those that a question leaves out; and, if it leaves out none, as good as without bound.
+#: The sizes of the largest packets that are tried, in C·R_m: just below the usual bound of 1/5, and almost unbounded.
 _LARGE, _HUGE = Fraction(199, 1000), Fraction(10**6)
 
 
@@ -21,8 +21,8 @@ def left_out(query: Query, controller: Decides | None = None, later: bool = Fals
 
     Args:
         query: The question.
-        controller: Whom it is about; None stands for the candidates of the query's template.
-        later: The answer is also about traces that begin with state to which the controller comes.
+        controller: The controller in question. Default: the candidates of the query's template.
+        later: The answer also covers traces that begin with any state that the controller reaches.
     """
     controller = controller or query.read_controller(query.read_by_candidates()[1])
     exclusions = [*query.model.exclusions(), *query.property.exclusions(query.model, controller.parameters)]
@@ -44,13 +44,13 @@ _PUBLISHED_DELAYS = Exclusion(
 
 
 def _of_flows(query: Query, controller: Decides) -> list[Any]:
-    """The controller of each flow."""
+    """Return the controller of each flow."""
     several = list(controllers.each_of(controller))
     return several if len(several) == query.model.flows else several * query.model.flows
 
 
 def _of_beliefs(query: Query, controller: controllers.Controller, flow: FlowView) -> Iterator[Exclusion]:
-    """Values of a belief that a window does not tell apart, where the controller does; and beliefs that are false."""
+    """Yield exclusions of large beliefs that only the controller distinguishes, and of beliefs that turned false."""
     for bound in query.model.bounds() if not query.property.deployed else ():
         where = bound.turns_false(flow, query.buffer) if bound.name in controller.parameters else None
         if where:
@@ -61,7 +61,7 @@ def _of_beliefs(query: Query, controller: controllers.Controller, flow: FlowView
 
 
 def beyond_window(model: Model, controller: controllers.Controller, flow: FlowView) -> Iterator[tuple[str, Any]]:
-    """Yield each belief whose large values a controller tells apart and a window does not: its name, and the most."""
+    """Yield each belief with large values that only the controller distinguishes, and the largest of a window."""
     values = {name: real(name) for name in controller.parameters} | {"R_m": Fraction(1), "D": Fraction(flow.D)}
     for belief in model.beliefs:
         if isinstance(belief, StateBelief) and belief.most and belief.name in controller.parameters:
@@ -70,9 +70,21 @@ def beyond_window(model: Model, controller: controllers.Controller, flow: FlowVi
                 yield belief.name, most
 
 
+def left_out_of_trace(controller: Decides) -> tuple[Exclusion, ...]:
+    """List the exclusions that apply even to a counterexample, because its sender is given wrong constants."""
+    each = controllers.each_of(controller)
+    return tuple(dict.fromkeys(exclusion for one in each for exclusion in _of_second(one)))
+
+
+def _of_second(controller: Any) -> Iterator[Exclusion]:
+    if "second" in controller.parameters:
+        yield Exclusion("seconds", f"the second that {controller.name} reads is taken as R_m")
+
+
 def _of_sender(
     query: Query, controller: controllers.Stateful, flow: FlowView, largest: Fraction, later: bool
 ) -> Iterator[Exclusion]:
+    yield from _of_second(controller)
     assumed = _assumptions(controller)
     if assumed:
         yield Exclusion("assumptions", f"{controller.name} assumes {'; '.join(assumed)}")
@@ -93,7 +105,7 @@ def _of_sender(
 
 
 def knows_more(controller: controllers.Stateful, flow: FlowView) -> bool:
-    """Whether a sender that knows how long bytes from before the trace waited may do what no execution shows."""
+    """Return whether knowledge of delays before the trace may let a sender act as no execution shows."""
     if controller.first_decision(flow) is None:
         return False
     longest = _longest(controller, flow)
@@ -105,22 +117,22 @@ def knows_more(controller: controllers.Stateful, flow: FlowView) -> bool:
 
 
 def _longest(controller: controllers.Stateful, flow: FlowView) -> int:
-    """The longest delay in steps of bytes from before the trace that an execution shows; 0 if it shows none."""
+    """Return the longest delay in steps of bytes from before the trace that an execution shows; 0 if it shows none."""
     return max((each.unbounded(flow) or 0 for each in controller.observations.values()), default=0)
 
 
 def _beliefs(controller: controllers.Stateful) -> dict[str, Any]:
-    """The beliefs that a controller reads, by name."""
+    """Return the beliefs that a controller reads, by name."""
     return {memory.name: memory.belief for memory in controller.state if memory.belief}
 
 
 def _reads_time(belief: Any) -> bool:
-    """Whether a belief waits until all that it works with lies within the trace."""
+    """Whether a belief waits until all its inputs lie within the trace."""
     return any(node.arg == "time" for node in ast.walk(ast.parse(belief.source)) if isinstance(node, ast.arg))
 
 
 def _assumptions(controller: controllers.Stateful) -> list[str]:
-    """What a controller assumes, with the lines."""
+    """Return a controller's assumptions, with their lines."""
     calls = [node for node in ast.walk(ast.parse(controller.source)) if isinstance(node, ast.Call)]
     named = [(call.lineno, call) for call in calls if isinstance(call.func, ast.Name) and call.func.id == "assume"]
     return [f"{ast.unparse(call.args[0])} (line {line})" for line, call in sorted(named, key=lambda each: each[0])]
@@ -134,7 +146,7 @@ def _of_first_state(controller: controllers.Stateful) -> Iterator[Exclusion]:
 
 
 def _of_packets(controller: controllers.Stateful, flow: FlowView, largest: Fraction) -> Iterator[Exclusion]:
-    """Packets, up to the largest of the question, with which no value of some state is one to begin with."""
+    """Yield the states without a valid initial value for some packet size that the question allows."""
     for memory in controller.state:
         checker = Checker()
         checker.add(every(flow.alpha >= largest, memory.first(flow, 0)))

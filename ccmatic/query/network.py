@@ -8,27 +8,32 @@ from typing import Any
 from ccmatic.base import InputError, absolute, blamed, definitions, exact, quantities, shown, suggest
 from ccmatic.contracts import Buffer, Model, load_definition
 
-#: The most steps of a trace.
+#: The largest number of steps in a trace.
 LONGEST = 1000
 
-#: `published`: with the laws of the published model that some executions break; `executions`: without.
+#: `published` keeps the laws of the published model that some executions break; `executions` drops them.
 DELAYS = ("published", "executions")
 
 
 @dataclass(frozen=True, init=False, repr=False)
 class Network:
-    """A bottleneck with its buffer, and for how long it is looked at. Raises InputError for what names no network.
+    """A bottleneck with its buffer, and the number of steps of its traces.
 
-    model: a name in models/, or the path of a file that defines a MODEL; kept as the Model.
-    buffer: `infinite`, `any`, a size such as "1/2 bdp", or at least a size such as ">=1 bdp"; a number without a unit
-    is in C·R_m; kept as a Buffer.
-    horizon: steps of a trace, T, at least D + 2 and at most LONGEST; a step is R_m.
-    jitter: D, as text such as "1 rtt", or in steps; None: the model's. One that differs from a D in the model's name is
-    refused.
-    delay: one of DELAYS.
-    model_name: the name or absolute path that records give for the model; only beside a Model need it be said.
+    Args:
+        model: A name in models/, or the path of a file that defines a MODEL; kept as the Model.
+        buffer: `infinite`, `any`, a size such as "1/2 bdp", or a least size such as ">=1 bdp". A number without a unit
+            is in C·R_m. Kept as a Buffer.
+        horizon: T, the steps of a trace: at least D + 2 and at most LONGEST. A step is R_m.
+        jitter: D, as text such as "1 rtt", or in steps. None stands for the model's D. It must not differ from a D in
+            the model's name.
+        delay: One of DELAYS.
+        model_name: The model's name or absolute path in records. It is only needed if `model` is a Model.
 
-        Network("ccac", buffer="any", horizon=11)
+    Raises:
+        InputError: The values describe no network.
+
+    Examples:
+        >>> Network("ccac", buffer="any", horizon=11)
     """
 
     model: Model
@@ -64,8 +69,9 @@ class Network:
         if delay not in DELAYS:
             raise InputError(f"delay is '{delay}'; {suggest(delay, DELAYS)}")
         buffer = buffer if isinstance(buffer, Buffer) else Buffer.parse(_buffer_in_steps(buffer, steps))
-        if loaded.loses_waiting and not buffer.finite:
-            raise InputError(f"the buffer is {buffer}; the {loaded.name} link drops bytes, expected a finite buffer")
+        if not buffer.finite and (loaded.loses_waiting or loaded.store != Model.store):
+            store = loaded.store
+            raise InputError(f"the {store} is {buffer}; the {loaded.name} link drops bytes, expected a finite {store}")
         set_fields(
             self,
             model=loaded,
@@ -82,7 +88,7 @@ class Network:
 
 
 def _setting_of_jitter(model: Model, name: str) -> str | None:
-    """The text in a model's name that sets its jitter, such as D=2; None if there is none."""
+    """Return the part of a model's name that sets its jitter, such as D=2, or None."""
     _, texts = definitions.split("models", name)
     fields = {parameter: declared.field for parameter, declared in model.parameters.items()}
     return next((f"{key}={text}" for key, text in texts.items() if fields.get(key) == "default_jitter"), None)
@@ -95,7 +101,7 @@ def set_fields(made: object, **fields: Any) -> None:
 
 
 def _jitter_in_steps(jitter: object, steps: int) -> object:
-    """The jitter in steps, of which a round trip takes so many. Raises InputError for a duration."""
+    """Return the jitter in steps, `steps` per round trip. Raises InputError for a duration."""
     rounds = quantities.in_unit(jitter, "rtt")
     if rounds is None and any(quantities.in_unit(jitter, unit) is not None for unit in quantities.DURATIONS):
         path = "24 mbit, rtt 40 ms, buffer 1 bdp, jitter 4 ms"
@@ -107,7 +113,7 @@ def _jitter_in_steps(jitter: object, steps: int) -> object:
 
 
 def _buffer_in_steps(buffer: object, steps: int) -> object:
-    """The buffer in C times a step; a round trip takes so many of these."""
+    """Return the buffer in units of C·step, with `steps` per round trip."""
     text = str(buffer).strip()
     sign, size = (">=", text[2:]) if text.startswith(">=") else ("", text)
     bdps = quantities.in_unit(size, "bdp")

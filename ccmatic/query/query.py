@@ -1,4 +1,4 @@
-"""A query: a network, what a controller must ensure on it, and, to synthesise, what shapes it may take."""
+"""A query: a network, a property of controllers on it, and, for synthesis, a template of controllers."""
 
 import builtins
 import hashlib
@@ -31,22 +31,31 @@ from ccmatic.logic import every, isolated
 from ccmatic.query.network import Network, set_fields
 from ccmatic.records import QueryRecord
 
-#: What decides for the flows of a path.
+#: The controller, or controllers, of the flows of a path.
 Decides = controllers.Controller | controllers.Stateful | controllers.Several
 
 
 @dataclass(frozen=True, init=False, repr=False)
 class Query:
-    """What a controller must ensure on a network, and, to synthesise, what shapes it may take. Raises InputError.
+    """A network, a property that a controller must ensure on it, and, for synthesis, a template of controllers.
 
-    network: a Network. property: a name in properties/, by default the DEFAULT that is declared there (the synthesis
-    invariant), or the path of a file that defines a PROPERTY; kept as the
-    Property with the thresholds. template: a name in templates/, or the path of a file that defines a TEMPLATE; kept as
-    the search space, a Template, or None. names: of property and template, as records tell them.
-    expect, paper: what is known of the answer, for tests and reports.
-    thresholds: of the property; numbers are exact: an int, a Fraction or text such as "1/2".
+    Args:
+        network: The Network.
+        property: A name in properties/, or the path of a file that defines a PROPERTY; kept as the Property with its
+            thresholds. Default: that folder's DEFAULT (the synthesis invariant).
+        template: A name in templates/, or the path of a file that defines a TEMPLATE; kept as the Template. Default: no
+            synthesis.
+        name: The query's name.
+        names: The names of property and template in records.
+        expect: The expected answer, for tests and reports.
+        paper: The paper's answer, for tests and reports.
+        thresholds: The thresholds of the property. Numbers are exact: an int, a Fraction or text such as "1/2".
 
-        Query(Network("ccac", buffer="any", horizon=11), utilisation="1/2", template="two_branches")
+    Raises:
+        InputError: The values describe no query.
+
+    Examples:
+        >>> Query(Network("ccac", buffer="any", horizon=11), utilisation="1/2", template="two_branches")
     """
 
     network: Network
@@ -72,11 +81,12 @@ class Query:
         names = {"template": None, **(names or {})}
         if property is None:
             property = definitions.chosen("properties", "DEFAULT")
+        # A Property already has its thresholds, so thresholds may only accompany a name.
         if not isinstance(property, Property):
             kind = load_definition("properties", "PROPERTY", property, allow_code=True)
             names["property"], property = absolute(property), kind.from_parameters(thresholds, allow_code=True)
         elif thresholds:
-            raise InputError(f"{', '.join(thresholds)} beside a property that has its thresholds; expected its name")
+            raise InputError(f"{', '.join(thresholds)} given for a Property, which has thresholds; expected its name")
         elif "property" not in names:
             raise InputError(f"the property is {shown(property)}; expected its name in properties/ or its file's path")
         if not isinstance(template, Template | None):
@@ -84,6 +94,11 @@ class Query:
             template = load_definition("templates", "TEMPLATE", template, allow_code=True)
         kept = {"network": network, "property": property, "template": template, "name": name, "names": names}
         set_fields(self, **kept, expect=expect or {}, paper=paper or {})
+        if self.model.pauses and not self.property.pauses:
+            problem = (
+                f"the applications of {network.model_name} may pause, and {self.property.name} requires utilisation"
+            )
+            raise InputError(f"{problem}; expected a network without pauses, or an expectation (--expect)")
         if self.template:
             _check_units(self, self.template)
 
@@ -94,7 +109,7 @@ class Query:
 
     @builtins.property
     def horizon(self) -> int:
-        """Steps of a trace, T."""
+        """T, the steps of a trace."""
         return self.network.horizon
 
     @builtins.property
@@ -108,17 +123,19 @@ class Query:
         return self.network.jitter
 
     def on(self, **changes: Any) -> "Query":
-        """The same question about the network with changes, such as `horizon=5`."""
+        """Return the same question about the network with changes, such as `horizon=5`."""
         return replace(self, network=replace(self.network, **changes))
 
     def searching(self, template: str | Path) -> "Query":
-        """The same question about another search space: a name in templates/, or a file's path."""
+        """Return the same question with another template: a name in templates/, or a file's path."""
         return Query(self.network, self.property, template, self.name, self.names)
 
     def of_small_packets(self) -> "Query":
-        """The same question about packets smaller than C·R_m/5, where neither the network nor the question bounds them.
+        """Return the same question about packets smaller than C·R_m/5, unless the network or the question bounds them.
 
-        `verify` and `worst` ask so by default, in commands and in Python. Queries of traces, runs and proofs stay."""
+        `verify` and `worst` ask this by default, in commands and in Python. Queries of traces, runs and proofs do not
+        change.
+        """
         return replace(self, property=self.property.of_small_packets(self.model))
 
     def __repr__(self) -> str:
@@ -127,13 +144,22 @@ class Query:
         return f"Query({self.network!r}, {self.names['property']!r}{template}{thresholds})"
 
     def execution(self, bounds: Bounds = Bounds.MOVE, state: Sequence[Kept] = ()) -> Execution:
-        """The unknowns of one trace. bounds: those of a way to fail; a deployed controller's may be false at first,
-        and time out. state: of its controller."""
+        """Return the unknowns of one trace.
+
+        Args:
+            bounds: The bounds of a way to fail. The bounds of a deployed controller may be false initially, and time
+                out.
+            state: The state of the trace's controller.
+        """
         bounds, period = self._bounds(bounds), self.property.period
         return execution(self.model, self.horizon, self.buffer, self.jitter, bounds, state=state, period=period)
 
     def observed(self, trace: Recorded, reads: Collection[str] = (), state: Sequence[Kept] = ()) -> Execution:
-        """A trace's numbers as an execution, with the beliefs named in `reads`. Raises InputError if one is missing."""
+        """Return a trace's numbers as an execution, with the beliefs named in `reads`.
+
+        Raises:
+            InputError: The trace lacks one of them.
+        """
         bounds = self._bounds(Bounds.MOVE)
         try:
             return observed(
@@ -149,15 +175,21 @@ class Query:
         return Bounds.DEPLOYED if self.property.deployed else bounds
 
     def laws(self, x: NetworkView) -> Iterator[Law]:
-        """The laws of the network, the sender and the measured delays."""
+        """Yield the laws of the network, the sender and the measured delays."""
         yield from self.model.laws(x)
         if self.network.delay == "published":
             yield from self.model.assumptions(x)
 
     @isolated
     def encode(self, state: Sequence[Kept] = ()) -> None:
-        """Put all that is defined once of unknowns, which refuse what numbers would let pass: floats, and Python's own
-        truth values. state: of a controller. Raises InputError."""
+        """Build all formulas once, to find mistakes that only unknowns reveal: floats, and uses as Python truth values.
+
+        Args:
+            state: The state of a controller.
+
+        Raises:
+            InputError: A definition contains such a mistake.
+        """
         x = self.execution(state=state)
         formulas = [law.formula for law in (*self.laws(x), *self.model.belief_laws(x))]
         formulas += self.property.objectives(self.model, x).values()
@@ -166,11 +198,11 @@ class Query:
         every(formulas)
 
     def units(self) -> dict[str, Unit | str]:
-        """The unit of each belief, and of each observation, that a controller may read."""
+        """Return the unit of each belief and observation that a controller may read."""
         return {each.name: each.unit for each in (*self.model.beliefs, *self.model.observations.values())}
 
     def controller(self, given: Any) -> Decides:
-        """The controller that is meant (`controllers.given`), as this query's model lets it; or one for each flow."""
+        """Load a controller for this query's model, or one for each flow; `given` is as in `controllers.given`."""
         with self._naming_the_other_model():
             return self._fits(controllers.given(given, self.units(), self.model.observations))
 
@@ -180,7 +212,7 @@ class Query:
 
     @contextmanager
     def _naming_the_other_model(self) -> Iterator[None]:
-        """Say of a controller of the other kind on which model its senders are."""
+        """If an error is about a controller of the other kind, name a model on which such senders run."""
         try:
             yield
         except controllers.OtherKind as error:
@@ -190,7 +222,7 @@ class Query:
             raise InputError(f"{error.message}: --model {name}", error.file, error.line) from None
 
     def _fits(self, controller: Decides) -> Decides:
-        """It, unless there are not as many as flows."""
+        """Return the controller, or raise InputError if the number of controllers does not match the flows."""
         count, flows = len(controllers.each_of(controller)), self.model.flows
         if count not in (1, flows):
             path = f"{self.network.model_name} has {flows} flow{'s' if flows > 1 else ''}"
@@ -198,7 +230,7 @@ class Query:
         return controller
 
     def record(self) -> dict[str, Any]:
-        """The query as text, for traces and generated files; `from_record` reads it."""
+        """Return the query as text, for traces and generated files; `from_record` reads it."""
         record: dict[str, Any] = records.data(
             QueryRecord(
                 model=self.network.model_name,
@@ -212,20 +244,25 @@ class Query:
         return record
 
     def search_space(self) -> Template[Any]:
-        """The search space. Raises InputError if the query has none."""
+        """Return the template. Raises InputError if the query has none."""
         if self.template is None:
             raise InputError(f"the query {self.name} has no template to search; expected a section [template]")
         return self.template
 
     def read_by_candidates(self) -> tuple[list[str], str]:
-        """The beliefs and observations that the template's candidates may read, by name, and the source of one, as all
-        remember the same."""
+        """Return the names of the beliefs and observations that candidates may read, and one candidate's source.
+
+        One source suffices, because all candidates remember the same state.
+        """
         template = self.search_space()
         return sorted(template.names & self.units().keys()), template.candidate([0] * len(template.holes()))
 
     def search(self) -> dict[str, Any]:
-        """What a run of synthesis is about, as text: the record, the template's name, and a digest of what it
-        is. Raises InputError if the query has no template."""
+        """Describe a run of synthesis as text: the record, the template's name, and a digest of the template's content.
+
+        Raises:
+            InputError: The query has no template.
+        """
         digest = hashlib.sha256(json.dumps(self.search_space().described()).encode()).hexdigest()
         return {**self.record(), "template": self.names["template"], "template_digest": digest}
 
@@ -236,7 +273,7 @@ class Query:
 
 
 def _check_units(query: Query, template: Template[Any]) -> None:
-    """Raise InputError if a form of the template does not have a unit, or reads what the model does not offer."""
+    """Raise InputError if a form of the template has no unit, or reads a value that the model does not offer."""
     for source in template.samples():
         try:
             query.read_controller(source)

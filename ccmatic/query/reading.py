@@ -1,4 +1,4 @@
-"""Queries read: from names and numbers as people write them, from records, and from TOML files."""
+"""Read queries: from names and numbers as people write them, from records, and from TOML files."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +11,7 @@ from ccmatic.query.network import Network
 from ccmatic.query.query import Query
 from ccmatic.records import ABSENT, QueryRecord
 
-#: Every section of a query file and the keys that are read there; None: any key, for parameters and records.
+#: The sections of a query file and their keys. None stands for any key, such as parameters and records.
 SECTIONS: dict[str, tuple[str, ...] | None] = {
     "network": ("model", "buffer", "horizon", "jitter", "delay"),
     "property": None,
@@ -23,19 +23,25 @@ SECTIONS: dict[str, tuple[str, ...] | None] = {
 
 
 def from_record(record: object, allow_code: bool = False) -> Query:
-    """The query that `record` describes: sections `network` and `property`, flattened as in `Query.record`.
+    """Return the query that a record describes: the sections `network` and `property`, flattened as in `Query.record`.
 
-    A record is data: it names shipped definitions, others only if `allow_code`. Raises InputError.
+    Args:
+        record: The record. It is data, so it may name shipped definitions only.
+        allow_code: The record may also name files, whose code is run.
+
+    Raises:
+        InputError: The record describes no query.
     """
     query_record = records.convert(record, QueryRecord, what="the record of the query")
     thresholds = dict(query_record.property)
+    name = thresholds.pop("name", None)
     return make(
         query_record.model,
         query_record.buffer,
         query_record.horizon,
         None if query_record.jitter is ABSENT else query_record.jitter,
         query_record.delay or "published",
-        thresholds.pop("name", None),
+        name if name is None else str(name),
         thresholds,
         query_record.template or None,
         allow_code=allow_code,
@@ -55,9 +61,23 @@ def make(
     allow_code: bool = True,
     **about: Any,
 ) -> Query:
-    """A query from names and numbers as people write them; one InputError where one of them will not do.
+    """Make a query from names and numbers as users write them.
 
-    allow_code: whether names may be paths of a person's own files, whose code is run."""
+    Args:
+        model: The name or path of a network model.
+        buffer: As in `contracts.Buffer.parse`.
+        horizon: T, the number of steps.
+        jitter: D in steps; None takes the model's default.
+        delay: As in Network.
+        property: The name or path of a property; None takes the default.
+        thresholds: The thresholds of the property, by name.
+        template: The name or path of a template, for synthesis.
+        allow_code: Whether names may be paths of the user's own files, whose code is run.
+        **about: The other fields of a Query.
+
+    Raises:
+        InputError: A value is invalid.
+    """
     loaded = load_definition("models", "MODEL", model, allow_code)
     network = Network(loaded, buffer, horizon, jitter, delay, absolute(model))
     if property is None:
@@ -69,16 +89,24 @@ def make(
 
 
 def load(name: str | Path) -> Query:
-    """The query in a TOML file, by path or by the name of one in examples/queries. A person's own query may name files
-    with a model, a property and a template of their own, by paths from the query's folder: their code is run. Raises
-    InputError, which names the file and, where it can, the line."""
+    """Load the query in a TOML file.
+
+    A user's query may name files with its own model, property and template, by paths from the query's folder. Their
+    code is run.
+
+    Args:
+        name: The path of the file, or a name in examples/queries.
+
+    Raises:
+        InputError: The file is no query. The error names the file and, if possible, the line.
+    """
     path = definitions.find_file(["examples.queries"], name, ".toml")
     sections, text = load_toml(path, exactly=True)
     _check_keys(sections, text, str(path))
     network = dict(sections["network"])
     network["model"] = _beside(path, network["model"])
     with located(str(path)):
-        property, thresholds = _asked(sections, path)
+        property, thresholds = _property_of(sections, path)
         if "guarantee" in sections:
             network.setdefault("delay", "executions")
         return make(
@@ -92,8 +120,8 @@ def load(name: str | Path) -> Query:
         )
 
 
-def _asked(sections: Mapping[str, Any], file: Path) -> tuple[Any, dict[str, Any]]:
-    """The name of the property, and its thresholds."""
+def _property_of(sections: Mapping[str, Any], file: Path) -> tuple[Any, dict[str, Any]]:
+    """Return the name of the property, and its thresholds."""
     if "guarantee" in sections:
         if "property" in sections:
             raise InputError("found [property] and [guarantee]; expected one of them")
@@ -103,7 +131,7 @@ def _asked(sections: Mapping[str, Any], file: Path) -> tuple[Any, dict[str, Any]
 
 
 def _beside(file: Path, name: Any) -> Any:
-    """A name, or a path in `file` as one from here."""
+    """Return a name unchanged. Return a path relative to `file` as a path relative to the working folder."""
     return str(file.parent / name) if isinstance(name, str) and definitions.is_path(name) else name
 
 
@@ -113,7 +141,7 @@ def _check_keys(sections: Mapping[str, Any], text: str, file: str) -> None:
             message = f"unknown section [{section}]; {suggest(section, SECTIONS)}"
             raise InputError(message, file, line_of(text, section))
         if not isinstance(keys, dict):
-            raise InputError(f"'{section}' is a value, expected a section [{section}]", file, line_of(text, section))
+            raise InputError(f"'{section}' is a value; expected a section [{section}]", file, line_of(text, section))
         allowed = SECTIONS[section]
         for key in keys:
             if allowed and key not in allowed:

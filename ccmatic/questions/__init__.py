@@ -1,7 +1,8 @@
 """The question language: networks, expectations and starts as people write them (docs/reference/expectations.md)."""
 
+from ccmatic.questions.horizons import least_of_period, usual_horizon
 from ccmatic.questions.measuring import judge, measure, read
-from ccmatic.questions.networks import NetworkDescription, Placed, describe, place, units
+from ccmatic.questions.networks import NetworkDescription, Placed, describe, place, require_store, units
 from ccmatic.questions.question import Question, ask, beside
 
 __all__ = [
@@ -12,8 +13,11 @@ __all__ = [
     "beside",
     "describe",
     "judge",
+    "least_of_period",
     "measure",
     "place",
     "read",
+    "require_store",
     "units",
+    "usual_horizon",
 ]

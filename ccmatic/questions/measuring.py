@@ -1,4 +1,4 @@
-"""Expectations of executions of numbers: runs and traces."""
+"""Judge runs and traces, which are executions of numbers, by expectations."""
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
@@ -14,9 +14,15 @@ from ccmatic.traces import Trace
 
 
 def read(text: str, units: Mapping[str, Any] | None = None) -> Any:
-    """Return the expectation that a text says, as the property reads it. Raises InputError.
+    """Parse the text of an expectation.
 
-    units: as of `networks.units`; None: those of every network."""
+    Args:
+        text: The text.
+        units: The units, as `networks.units` returns them. Default: those of every network.
+
+    Raises:
+        InputError: The text is no expectation.
+    """
     kind = _kind()
     return kind.parse(text, units or kind.units)
 
@@ -31,7 +37,7 @@ def judge(
         x: The execution.
         text: The expectation as a person wrote it.
         expectation: The same, as `read` returns it.
-        clock: The time at a step, in seconds. None: places are told in R_m from the first step on.
+        clock: The time at a step, in seconds. Default: places are in R_m from the first step on.
 
     Returns:
         The ExpectationRecord.
@@ -60,15 +66,15 @@ def judge(
 
 @isolated
 def measure(trace: Trace, text: str, allow_code: bool = False) -> ExpectationRecord:
-    """Judge a trace by an expectation; whether it obeys laws is not checked.
+    """Judge a trace by an expectation. This does not check whether the trace obeys the laws.
 
     Args:
         trace: The trace.
         text: The expectation.
-        allow_code: As of `from_record`.
+        allow_code: As in `from_record`.
 
     Raises:
-        InputError: The expectation cannot be read, or the trace does not show it.
+        InputError: The expectation cannot be read, or the trace does not show its quantity.
     """
     query = from_record(trace.query, allow_code)
     controller = None if trace.controller is None else query.read_controller(trace.controller)

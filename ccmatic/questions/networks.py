@@ -12,38 +12,46 @@ from ccmatic.base import InputError, definitions, exact, quantities, shown
 from ccmatic.contracts import Model, load_definition
 from ccmatic.query import Network
 
-#: Bytes of a packet, unless a description says otherwise.
+#: The bytes of a packet, unless a description gives them.
 PACKET = 1500
 
-#: The largest packet that networks of rates have, in C times a step.
+#: The bound on packets in networks of senders at rates, in units of C·step.
 LARGEST_PACKET = Fraction(1, 5)
 
 _KEYS = {
     "rtt": "rtt 40 ms",
     "buffer": "buffer 1 bdp",
+    "bucket": "bucket 1 bdp",
     "jitter": "jitter 1 rtt",
     "packet": "packet 1500",
     "flows": "flows 3",
+    "application": "application pauses",
 }
+_STORES = ("buffer", "bucket")
+_PACKETS = ("packet", "packets")
+_NO_COMMA = re.compile(rf"\s+(?=(?:{'|'.join(_KEYS)})\s+(?:[>\d]|infinite|any))", re.ASCII)
 _PARAMETER = re.compile(r"\w+=\S+", re.ASCII)
-_RATE = re.compile(r"[\d./]+\s*[kmg]?bit", re.ASCII)
+_RATE = re.compile(r"(?:([^\s\d]\S*) )?([\d./]+\s*[kmg]?bit)", re.ASCII)
 _OTHER_RATE = re.compile(r"([\d./]+)\s*([kmg]?)(?:bps|bits?(?:/s|ps)?)", re.ASCII | re.IGNORECASE)
 _AMOUNT = re.compile(r"(\d{1,30}(?:\.\d{1,30}|/\d{1,30})?)\s*(bdp|rtt)?", re.ASCII)
 
 
 @dataclass(frozen=True)
 class NetworkDescription:
-    """The text of `--on`, taken apart.
+    """The parts of the text of `--on`.
 
     Args:
         text: The whole text.
-        model: The name or path of a model; None for a path, which has a rate.
-        rate: C in bytes per second; None if the text names a model and no rate.
+        model: The name or path of a model. None if the text describes a path and names no model.
+        rate: C in bytes per second. None if the text has no rate.
         rtt: R_m in seconds, or None.
-        buffer: As written: `infinite`, `any`, or a size, maybe with >= before it.
+        buffer: As the user wrote it: `infinite`, `any`, or a size, possibly after >=. A size in packets is converted to
+            bytes.
+        store: The noun before it: `buffer`, or `bucket` for a policer.
         jitter: D as written, or None.
         packet: MSS in bytes.
-        flows: How many flows share the network, if the text says so.
+        flows: The number of flows that share the network, if the text gives it.
+        pauses: Whether applications may pause.
     """
 
     text: str
@@ -54,10 +62,12 @@ class NetworkDescription:
     jitter: str | None
     packet: int
     flows: int | None
+    store: str = "buffer"
+    pauses: bool = False
 
     @property
     def jitter_seconds(self) -> Fraction | None:
-        """D in seconds; None if the text gives it in round trips of unknown length, or not at all."""
+        """D in seconds. None if the text gives no jitter, or gives it in round trips of unknown length."""
         if self.jitter is None:
             return None
         match = _AMOUNT.fullmatch(self.jitter)
@@ -73,15 +83,15 @@ class NetworkDescription:
 
 @dataclass(frozen=True)
 class Placed:
-    """A description as a Network of the solver's.
+    """A description as a Network for the solver.
 
     Args:
         network: The Network.
-        units: The units of expectations there, as the expectations' own UNITS.
+        units: The units of expectations on this Network, as the property states its own units.
         given: Conditions that the description adds, in the language of `avoids`.
-        notes: What the Network rounds or counts otherwise than the path, in sentences.
-        steps: How many steps of the Network an R_m has.
-        counts_flight: The Network's queue counts bytes in flight as well, which the path's does not.
+        notes: Sentences about the quantities that the Network rounds, or counts differently from the path.
+        steps: The number of the Network's steps per R_m.
+        counts_flight: Whether the Network's queue also counts bytes in flight, unlike the path's queue.
     """
 
     network: Network
@@ -103,46 +113,60 @@ def describe(text: str) -> NetworkDescription:
         if key in values:
             raise InputError(f"'{shown(text)}' says {key} twice; expected it once")
         values[key] = value.strip()
-    rate, _, parameters = first.partition(":")
-    is_path = bool(_RATE.fullmatch(rate))
-    if is_path and parameters:
-        raise InputError(f"'{shown(parameters)}' is of a model, and {rate} is a path; expected such as 'ccac, R=4, …'")
-    if not is_path:
+    before, colon, parameters = first.partition(":")
+    path = _RATE.fullmatch(before)
+    is_path = path is not None
+    model = path[1] and f"{path[1]}{colon}{parameters}" if path else first
+    if path and parameters and not model:
+        raise InputError(
+            f"'{shown(parameters)}' is a parameter of a model, and {before} is a path; expected such as 'ccac, R=4, …'"
+        )
+    if not path:
         _require_model(first)
-    if "buffer" not in values or (is_path and "rtt" not in values):
-        missing = [key for key in ("rtt", "buffer") if key not in values and (is_path or key == "buffer")]
+    stores = [key for key in _STORES if key in values]
+    if len(stores) > 1:
+        raise InputError(f"'{shown(text)}' has a {' and a '.join(stores)}; expected one of them")
+    if not stores or (is_path and "rtt" not in values):
+        missing = [*(["rtt"] if is_path and "rtt" not in values else []), *([] if stores else ["buffer"])]
         raise InputError(f"'{shown(text)}' lacks its {' and '.join(missing)}; expected such as '{_example(is_path)}'")
     rtt = _rtt(values["rtt"]) if "rtt" in values else None
     if "jitter" in values:
         _require_jitter(values["jitter"], rtt)
-    _require_buffer(values["buffer"], is_path)
+    [store] = stores
+    _require_buffer(values[store], store, is_path)
+    packet = _whole(values.get("packet", str(PACKET)), "packet")
+    if (application := values.get("application", "pauses")) != "pauses":
+        message = f"the application is '{shown(application)}'"
+        raise InputError(f"{message}; expected 'application pauses', or nothing if it always has bytes to send")
     return NetworkDescription(
         text=text,
-        model=None if is_path else first,
-        rate=quantities.rate(first) if is_path else None,
+        model=model,
+        rate=quantities.rate(path[2]) if path else None,
         rtt=rtt,
-        buffer=values["buffer"],
+        buffer=_in_bytes(values[store], packet),
         jitter=values.get("jitter"),
-        packet=_whole(values.get("packet", str(PACKET)), "packet"),
+        packet=packet,
         flows=_whole(values["flows"], "flows") if "flows" in values else None,
+        store=store,
+        pauses="application" in values,
     )
 
 
 def place(description: NetworkDescription, by_window: bool, flows: int, horizon: int | None = None) -> Placed:
-    """Return the Network that a description stands for.
+    """Return the Network that represents a description.
 
     Args:
         description: The description.
         by_window: Whether the controllers send by a window.
-        flows: How many controllers are given.
-        horizon: T in steps; None: the least that the network has.
+        flows: The number of controllers.
+        horizon: T in steps. Default: the least horizon of the network.
 
     Raises:
-        InputError: The network cannot be so.
+        InputError: The network cannot represent the description.
     """
     name, model = _model(description, by_window, flows)
     if not model.windows and description.rtt is not None and not model.default_jitter:
-        message = f"{name} has no jitter, and where nothing propagates the round trip itself is jitter"
+        message = f"{name} has neither jitter nor a propagation delay, so it cannot have an rtt"
         raise InputError(f"{message}; expected such as '{_example(True)}', or no rtt")
     if model.windows:
         return _placed(description, name, model, model.round_trip(1), horizon)
@@ -156,19 +180,20 @@ def place(description: NetworkDescription, by_window: bool, flows: int, horizon:
 def _placed(
     description: NetworkDescription, name: str, model: Model, steps: Fraction | int, horizon: int | None
 ) -> Placed:
-    """steps: how many steps of the network an R_m has."""
+    """Return the Placed for a model with this number of steps per R_m."""
     notes: list[str] = []
     given: list[str] = []
     jitter = _jitter(description, model, steps, notes)
     scale = Fraction(1) if model.windows else Fraction(steps)
     buffer = _buffer(description, steps)
+    _require_room(description, steps, buffer, model)
     if description.bdp is not None:
         packet = description.packet / description.bdp * steps
         if not model.windows and packet >= LARGEST_PACKET:
             least = description.packet / LARGEST_PACKET
             raise InputError(
-                f"a packet is {float(packet):.3g} of what the link carries in a step of {name}; expected below 1/5: "
-                f"a rate times rtt above {float(least):.0f} bytes"
+                f"a packet is {float(packet):.3g} of the bytes that the link carries per step of {name}; expected "
+                f"below 1/5: a rate times rtt above {float(least):.0f} bytes"
             )
         given.append(f"alpha == {packet}")
     if not model.windows and description.rtt is not None:
@@ -178,12 +203,12 @@ def _placed(
         )
     network = Network(name, buffer, horizon or jitter + 2, jitter, delay="executions")
     counts_flight = not model.windows and description.rtt is not None
-    known = units(description.rate, description.rtt, scale)
-    return Placed(network, known, tuple(given), tuple(notes), Fraction(steps), counts_flight)
+    expectation_units = units(description.rate, description.rtt, scale)
+    return Placed(network, expectation_units, tuple(given), tuple(notes), Fraction(steps), counts_flight)
 
 
 def _model(description: NetworkDescription, by_window: bool, flows: int) -> tuple[str, Model]:
-    """The name and the Model of the network."""
+    """Return the name and the Model of the network."""
     if description.model is None:
         # Where nothing propagates, the round trip itself is jitter.
         role = "WITH_JITTER" if description.jitter_seconds or not by_window else "WITHOUT_JITTER"
@@ -199,20 +224,33 @@ def _model(description: NetworkDescription, by_window: bool, flows: int) -> tupl
         parameters = definitions.chosen("models", "SHARED").format(flows=wanted)
         name = f"{name}{',' if ':' in name else ':'}{parameters}"
         model = load_definition("models", "MODEL", name, allow_code=True)
+    if description.pauses:
+        if "application" not in model.parameters:
+            known = ", ".join(filter(_may_pause, definitions.chosen("models", "BY_WINDOW")))
+            others = f"one of {known}, or a network without 'application pauses'"
+            raise InputError(f"{name} has no application that pauses; expected {others}")
+        name = f"{name}{',' if ':' in name else ':'}application=pauses"
+        model = load_definition("models", "MODEL", name, allow_code=True)
     if model.flows != wanted and (flows > 1 or description.flows):
-        found = f"{name} has {model.flows} flow{'s' * (model.flows > 1)}"
+        problem = f"{name} has {model.flows} flow{'s' * (model.flows > 1)}"
         rates = "" if by_window else "; flows that share it send by a window, and this controller sends at a rate"
-        raise InputError(f"{found}; expected {wanted}{rates}")
+        raise InputError(f"{problem}; expected {wanted}{rates}")
+    require_store(description, model)
     if by_window and not model.windows:
         names = ", ".join(definitions.chosen("models", "BY_WINDOW"))
         raise InputError(f"{name} is a network of rates, and the controller sends by a window; expected one of {names}")
     return name, model
 
 
+def _may_pause(name: str) -> bool:
+    """Return whether the applications of a shipped network may pause."""
+    return "application" in load_definition("models", "MODEL", name).parameters
+
+
 def _jitter(description: NetworkDescription, model: Model, steps: Fraction | int, notes: list[str]) -> int:
-    """D in steps, rounded up."""
+    """Return D in steps, rounded up."""
     if description.jitter is None:
-        return model.default_jitter
+        return 0 if model.windows and description.rate is not None else model.default_jitter
     if not model.windows and description.rtt is not None:
         return 1  # R_m + D is a step
     seconds = description.jitter_seconds
@@ -225,12 +263,12 @@ def _jitter(description: NetworkDescription, model: Model, steps: Fraction | int
         says = (
             f"the jitter of {description.jitter} is rounded up to {Fraction(whole, steps)} rtt, a step of {model.name}"
         )
-        notes.append(f"{says}, and the controller is told so: a violation may need all of it")
+        notes.append(f"{says}, and the controller's D includes this: a violation may need all of it")
     return whole
 
 
 def _buffer(description: NetworkDescription, steps: Fraction | int) -> str:
-    """The buffer in C times a step, as a Network takes it."""
+    """Return the buffer in units of C·step, as text for a Network."""
     text = description.buffer
     if text in ("infinite", "any"):
         return text
@@ -239,16 +277,37 @@ def _buffer(description: NetworkDescription, steps: Fraction | int) -> str:
     if match and match[2] == "bdp":
         return f"{sign}{exact(match[1]) * steps}"
     bdp = description.bdp or Fraction(1)  # without one, sizes are in bdp
-    return f"{sign}{Fraction(quantities.size(size, bdp)) / bdp * steps}"
+    return f"{sign}{quantities.size(size, bdp) / bdp * steps}"
+
+
+def require_store(description: NetworkDescription, model: Model) -> None:
+    """Raise InputError if a description has a buffer where the model has a bucket, or the reverse."""
+    if description.store != model.store:
+        problem = f"'{shown(description.text)}' has a {description.store}, and {model.name} has a {model.store}"
+        raise InputError(f"{problem}; expected such as '{model.store} {description.buffer}'")
+
+
+def _require_room(description: NetworkDescription, steps: Fraction | int, buffer: str, model: Model) -> None:
+    """Raise InputError if no packet of a path fits into its bucket. `buffer` is as `_buffer` returns it."""
+    size = buffer.removeprefix(">=")
+    if description.bdp is None or description.store == "buffer" or size in ("infinite", "any"):
+        return
+    amount, packet = exact(size) / steps * description.bdp, description.packet
+    if amount < packet or (amount == packet and not model.windows):
+        least = packet if model.windows else packet + 1
+        raise InputError(
+            f"a {description.store} of {float(amount):.6g} bytes for packets of {packet}; "
+            f"expected at least '{description.store} {least} b'"
+        )
 
 
 def units(rate: Fraction | None, rtt: Fraction | None, scale: Fraction = Fraction(1)) -> dict[str, Any]:
     """Return the units of expectations on a path.
 
     Args:
-        rate: C in bytes per second; None: it is unknown.
-        rtt: R_m in seconds; None: it is unknown.
-        scale: What R_m is in the execution's.
+        rate: C in bytes per second. None if unknown.
+        rtt: R_m in seconds. None if unknown.
+        scale: R_m in the time unit of the execution.
     """
     kind = load_definition("properties", "PROPERTY", definitions.chosen("properties", "EXPECTS"))
     units = {
@@ -268,7 +327,7 @@ def units(rate: Fraction | None, rtt: Fraction | None, scale: Fraction = Fractio
 
 
 def _require_model(first: str) -> None:
-    """Raise InputError for a first part of a network that is neither a model nor a rate."""
+    """Raise InputError if the first part of a network is neither a model nor a rate."""
     if re.search(r"[<>=]\s", first):
         raise InputError(f"'{shown(first)}' is an expectation; expected a network, such as '{_example(False)}'")
     if ";" in first:
@@ -280,7 +339,7 @@ def _require_model(first: str) -> None:
 
 
 def _rtt(text: str) -> Fraction:
-    """R_m in seconds."""
+    """Return R_m in seconds."""
     match = quantities.QUANTITY.fullmatch(text)
     if not match or match[2] not in quantities.DURATIONS or not exact(match[1]):
         raise InputError(f"the rtt is '{shown(text)}'; expected a time above 0 with its unit, such as '40 ms'")
@@ -288,33 +347,42 @@ def _rtt(text: str) -> Fraction:
 
 
 def _require_jitter(text: str, rtt: Fraction | None) -> None:
-    """Raise InputError for what is no jitter. rtt: of the network, if it says one."""
+    """Raise InputError if the text is no jitter. `rtt` is that of the network, if known."""
     match = _AMOUNT.fullmatch(text)
     if match and (match[2] == "rtt" or (not match[2] and not exact(match[1]))):
         return
     match = quantities.QUANTITY.fullmatch(text)
     is_time = bool(match and match[2] in quantities.DURATIONS)
     if not is_time or rtt is None:
-        found = f"the jitter is '{shown(text)}'{', and the network has no rtt' if is_time else ''}"
+        problem = f"the jitter is '{shown(text)}'{', and the network has no rtt' if is_time else ''}"
         path = ", or ms beside an rtt" if rtt is None else " or '4 ms'"
-        raise InputError(f"{found}; expected such as '1 rtt'{path}")
+        raise InputError(f"{problem}; expected such as '1 rtt'{path}")
 
 
-def _require_buffer(text: str, is_path: bool) -> None:
-    """Raise InputError for what is no buffer."""
+def _require_buffer(text: str, store: str, is_path: bool) -> None:
+    """Raise InputError if the text is neither a buffer nor another store."""
     if text in ("infinite", "any"):
         return
     match = quantities.QUANTITY.fullmatch(text.removeprefix(">=").strip())
-    is_size = bool(match and match[2] in ("b", "kb", "mb"))
+    is_size = bool(match and match[2] in ("b", "kb", "mb", *_PACKETS))
     if not match or not exact(match[1]) or not (match[2] == "bdp" or (is_size and is_path)):
-        found = f"the buffer is '{shown(text)}'"
-        found += ", and the network has no rate and rtt" if is_size and not is_path else ""
+        problem = f"the {store} is '{shown(text)}'"
+        problem += ", and the network has no rate and rtt" if is_size and not is_path else ""
+        if re.search(r"[A-Z]", text) and re.search(r"(\b|\d)(infinite|any|[km]?b|bdp|packets?)$", text.lower()):
+            raise InputError(f"{problem}; did you mean '{shown(text.lower())}'?")
         sizes = "'1 bdp', '>= 1 bdp' or '100 kb'" if is_path else "'1 bdp' or '>= 1 bdp'"
-        raise InputError(f"{found}; expected infinite, any, or a size above 0 such as {sizes}")
+        raise InputError(f"{problem}; expected infinite, any, or a size above 0 such as {sizes}")
+
+
+def _in_bytes(text: str, packet: int) -> str:
+    """Return a buffer, with its packets converted to bytes."""
+    sign, size = (">=", text[2:].strip()) if text.startswith(">=") else ("", text)
+    match = quantities.QUANTITY.fullmatch(size)
+    return f"{sign}{exact(match[1]) * packet} b" if match and match[2] in _PACKETS else text
 
 
 def _expected(item: str) -> str:
-    """What was expected in place of a part that cannot be read."""
+    """Return the 'expected …' text of the error about a part that cannot be read."""
     key, *_ = re.split(r"\W", item.lower(), maxsplit=1)
     near = get_close_matches(key, _KEYS, n=1)
     if not near:
@@ -324,7 +392,7 @@ def _expected(item: str) -> str:
 
 
 def _items(text: str) -> list[str]:
-    """The parts between commas; `parameter=value` belongs to the model's name."""
+    """Return the parts between commas; `parameter=value` belongs to the model's name."""
     items: list[str] = []
     for part in text.split(","):
         if items and _PARAMETER.fullmatch(part.strip()):
@@ -335,6 +403,9 @@ def _items(text: str) -> list[str]:
         raise InputError(
             f"'{shown(text)}' has an empty part; expected the whole network in quotes: '{_example(False)}'"
         )
+    if any(map(_NO_COMMA.search, items)):
+        meant = ", ".join(_NO_COMMA.sub(", ", item) for item in items)
+        raise InputError(f"'{shown(text)}' lacks a comma between parts; did you mean '{shown(meant, 120)}'?")
     return items
 
 

@@ -1,6 +1,7 @@
 """Questions: does a controller meet an expectation on a network, from a start?"""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -10,25 +11,25 @@ from ccmatic.base import InputError, blamed, definitions, shown
 from ccmatic.contracts import load_definition
 from ccmatic.logic import isolated
 from ccmatic.query import Decides, Query
+from ccmatic.questions.between_steps import between_steps
+from ccmatic.questions.horizons import long_enough, usual_horizon
 from ccmatic.questions.networks import NetworkDescription, describe, place
 from ccmatic.traces import Trace
-
-#: Without an interval, executions are this many R_m long.
-ROUNDS = 4
 
 
 @dataclass(frozen=True)
 class Question:
-    """One expectation of one controller.
+    """A question: does one controller meet one expectation?
 
     Args:
         query: The Query that a solver decides.
-        controller: The controller; of several flows, those of all.
+        controller: The controller; for several flows, the controllers of all.
         text: The expectation as a person wrote it.
-        expectation: As the property reads it, in the network's units.
+        expectation: The expectation as the property parses it, in the network's units.
         description: The network as a person described it.
-        notes: What the network rounds, in sentences.
-        steps: How many steps of the network an R_m has.
+        notes: Sentences about the quantities that the network rounds.
+        steps: The number of the network's steps per R_m.
+        is_usual: Whether the horizon is the default.
     """
 
     query: Query
@@ -38,6 +39,11 @@ class Question:
     description: NetworkDescription
     notes: tuple[str, ...] = ()
     steps: Fraction = Fraction(1)
+    is_usual: bool = False
+
+    def horizon_named(self) -> AbstractContextManager[None]:
+        """Return a block in which an error about a default horizon says that it is the default."""
+        return usual_horizon(self.query.network, self._expects.period) if self.is_usual else nullcontext()
 
     @property
     def where(self) -> str:
@@ -48,25 +54,48 @@ class Question:
         long = f"for ever, repeated every {period} steps" if period else f"for {float(rounds):.4g} R_m"
         jitter = f"jitter {network.jitter} step{'s' * (network.jitter != 1)}"
         means = f" ({begins.means})" if begins.means else ""
-        return f"on {network.model_name}, buffer {self.description.buffer}, {jitter}, {long} {begins.says}{means}"
+        store = f"{self.description.store} {self.description.buffer}"
+        return f"on {network.model_name}, {store}, {jitter}, {long} {begins.says}{means}"
 
     def measured(self, trace: Trace) -> str:
         """Return the worst value that a trace of this question shows, in words."""
-        reads = trace.columns.keys() & self.query.units().keys()
-        x = self.query.observed(trace, reads, self.controller.state)
         clock = "R_m", lambda t: t / self.steps
-        return str(self._expects.measured(self.query.model, x, self.expectation, clock))
+        return str(self._expects.measured(self.query.model, self._observed(trace), self.expectation, clock))
+
+    @isolated
+    def advice(self, trace: Trace) -> tuple[str, ...]:
+        """Return sentences that suggest what to ask after a counterexample.
+
+        One is about the worst value, if the expectation has an amount. Another is about the start, if the first step
+        alone breaks the expectation.
+        """
+        sentences = self._of_start(trace)
+        try:
+            self.edge()
+        except InputError:
+            return sentences
+        return (*sentences, "`worst` with the same options, which finds the worst value")
+
+    def _of_start(self, trace: Trace) -> tuple[str, ...]:
+        if self._expects.start != "any":
+            return ()
+        worst, _ = self._expects.worst(self.query.model, self._observed(trace), self.expectation)
+        if worst is None or worst.end or self.expectation.met(worst.value):
+            return ()
+        return ("--from converged, or --from start: the first step alone breaks the expectation",)
 
     def edge(self) -> tuple[Any, list[str]]:
-        """Return the quantity whose worst case decides the question, and the conditions of its start.
+        """Return the quantity whose worst case decides the question, and the conditions of its start, as for `worst`.
 
-        Both are as `worst` takes them. Raises InputError for an expectation that is about no amount."""
+        Raises:
+            InputError: The expectation states no amount.
+        """
         quantity, given = self._expects.edge(self.query, self.controller.state)
         return quantity, given
 
     @property
     def scale(self) -> Fraction:
-        """How many of the quantity of `edge`, which counts delays in steps, the unit of the text is."""
+        """The text's unit as a multiple of the unit of `edge`, which counts delays in steps."""
         comparison = self.expectation.comparison
         steps = self.query.model.round_trip(1) if comparison.subject == "delay" else 1
         return Fraction(comparison.written[1] * steps)
@@ -78,13 +107,17 @@ class Question:
         return Fraction(comparison.amount / comparison.written[1])
 
     def met(self, worst: Any) -> str:
-        """Return the verdict on the expectation that a Worst of its quantity gives."""
+        """Return the verdict on the expectation that follows from a Worst of its quantity."""
         amount, below = self.amount, worst.quantity.worse == "below"
         if worst.none is not None and (worst.none >= amount if below else worst.none <= amount):
             return "holds"
         if worst.some is not None and (worst.some <= amount if below else worst.some >= amount):
             return "violated"
         return "unknown"
+
+    def _observed(self, trace: Trace) -> Any:
+        reads = trace.columns.keys() & self.query.units().keys()
+        return self.query.observed(trace, reads, self.controller.state)
 
     @property
     def _expects(self) -> Any:
@@ -102,20 +135,7 @@ def ask(
     period: int | None = None,
     given: str = "",
 ) -> Question:
-    """Return the Question that texts ask.
-
-    Args:
-        controller: The controller: a name, a path, a function or source text.
-        on: The network, such as `ccac, buffer 1 bdp, jitter 1 rtt`.
-        expect: The expectation, such as `utilisation >= 80% over every 10 rtt` or `share >= 20% beside cubic`.
-        start: Where executions begin: `any`, `start`, `converged`, or conditions at the first step.
-        horizon: T in steps. None: as many as the expectation needs, at least 4 R_m.
-        period: Only executions that repeat themselves after so many steps, and so may go on for ever.
-        given: Further conditions on executions, in the language of `avoids`.
-
-    Raises:
-        InputError: One of them cannot be read, or they do not fit together.
-    """
+    """Return the Question for the texts of a network, an expectation and a start; see `ccmatic.api.ask`."""
     name = definitions.chosen("properties", "EXPECTS")
     kind = load_definition("properties", "PROPERTY", name)
     description = describe(on)
@@ -127,24 +147,29 @@ def ask(
     placed = place(description, by_window, len(senders))
     expectation = kind.parse(expect, placed.units)
     given = "; ".join((*placed.given, *filter(None, [given.strip()])))
-    begins = _start(kind, start, placed.units)
+    at_first = kind.at_first(start, placed.units)
+    begins = " and ".join(map(str, at_first)) or start
     shortest = Query(placed.network, name, what=str(expectation), start=begins, given=given)
     decides = shortest.controller(senders if len(senders) > 1 else controller)
     expects: Any = shortest.property
-    needed = expects.least_horizon(shortest, decides.state)
-    network = _long_enough(placed.network, needed, horizon, period)
+    with between_steps(description, placed):
+        needed = expects.least_horizon(shortest, decides.state, expectation, at_first)
+    network = long_enough(placed.network, needed, horizon, period)
     query = Query(network, name, what=str(expectation), start=begins, given=given, repeats=period or 0)
-    _require_sent(expectation, kind.named_at_start(begins), decides)
-    if placed.counts_flight:
-        _require_no_queue([*(each.subject for each in expectation.conditions), *kind.named_at_start(begins)])
-    return Question(
-        query, query.controller(decides), expect.strip(), expectation, description, placed.notes, placed.steps
+    question = Question(
+        query, decides, expect.strip(), expectation, description, placed.notes, placed.steps, horizon is None
     )
+    _require_sent(expectation, [each.subject for each in at_first], decides)
+    if placed.counts_flight:
+        _require_no_queue([each.subject for each in (*expectation.conditions, *at_first)])
+    with question.horizon_named():
+        return replace(question, controller=query.controller(decides))
 
 
 def _require_sent(expectation: Any, at_first: Sequence[str], decides: Decides) -> None:
-    """Raise InputError for the window, or the rate, of a controller whose `send` returns none."""
+    """Raise InputError if conditions name the window or the rate, and the controller's `send` does not return it."""
     named = {expectation.comparison.subject, *(each.subject for each in expectation.conditions), *at_first}
+    named |= {"window"} if "growth" in named else set()
     flows = controllers.each_of(decides)[: 1 if expectation.beside and not at_first else None]
     for each in flows:
         sent = each.sent() if isinstance(each, controllers.Stateful) else {}
@@ -162,7 +187,7 @@ def _require_no_queue(named: Sequence[str]) -> None:
 
 
 def beside(texts: Sequence[str]) -> list[str]:
-    """Return the controllers, each once, beside which expectations are about the first flow. Raises InputError."""
+    """Return the controllers that the expectations name after `beside`, without duplicates. Raises InputError."""
     kind = load_definition("properties", "PROPERTY", definitions.chosen("properties", "EXPECTS"))
     named = (kind.parse(text, _any_units(kind)).beside for text in texts)
     return list(dict.fromkeys(filter(None, named)))
@@ -184,7 +209,7 @@ def _require_windows(senders: Sequence[Any]) -> None:
 
 
 def _any_units(kind: Any) -> dict[str, Any]:
-    """Units in which an expectation can be taken apart before its network is known."""
+    """Return units with which an expectation can be parsed before its network is known."""
     return {**kind.units, **dict.fromkeys(("ns", "us", "ms", "s"), ("time", 1, "rtt")), **_OTHERS}
 
 
@@ -192,21 +217,3 @@ _OTHERS = {
     **dict.fromkeys(("b", "kb", "mb"), ("bytes", 1, "bdp")),
     **dict.fromkeys(("bit", "kbit", "mbit", "gbit"), ("share", 1, "")),
 }
-
-
-def _start(kind: Any, start: str, units: Any) -> str:
-    """A start with canonical units."""
-    return start if start in kind.starts else kind.conditions(start, units)
-
-
-def _long_enough(network: Any, needed: int, horizon: int | None, period: int | None) -> Any:
-    """The network with as many steps as the question needs."""
-    model = network.model
-    if period is not None:
-        back = max(model.looks_back, network.jitter, model.round_trip(1))
-        needed = max(needed, 2 * period + 1, period + back + 1)
-    least = max(needed, network.jitter + 2)
-    if horizon is not None and horizon < least:
-        raise InputError(f"the horizon is {shown(horizon)}; the question needs at least {least} steps")
-    usual = least if period is not None else max(least, ROUNDS * model.round_trip(1) + 1)
-    return replace(network, horizon=horizon or usual)

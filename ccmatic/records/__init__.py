@@ -1,8 +1,9 @@
-"""Records: the shape of everything that is written for ccmatic or for other programs, and its codec."""
+"""Records: the shapes of all data that ccmatic writes, for itself or for other programs, and their codec."""
 
 from ccmatic.records.codec import ABSENT, Absent, Record, convert, data, line, read_record, require_format
 from ccmatic.records.files import (
     AnswerRecord,
+    AskedRecord,
     CertificateFile,
     ConstantRecord,
     ControllerRecord,
@@ -10,9 +11,11 @@ from ccmatic.records.files import (
     QueryRecord,
     RunAbout,
     RunEvent,
+    SaveRequest,
     SolutionsFile,
     TraceFile,
     WideningFile,
+    WorkbenchFile,
 )
 from ccmatic.records.lines import (
     AttemptRecord,
@@ -90,6 +93,7 @@ __all__ = [
     "AdversaryFile",
     "AllowanceLine",
     "AnswerRecord",
+    "AskedRecord",
     "AttackLine",
     "AttemptRecord",
     "BeliefSetLine",
@@ -149,6 +153,7 @@ __all__ = [
     "RunAbout",
     "RunEvent",
     "RunLine",
+    "SaveRequest",
     "ShapeLine",
     "SharesRecord",
     "SolutionLine",
@@ -165,6 +170,7 @@ __all__ = [
     "WideningCheckLine",
     "WideningFile",
     "WideningLine",
+    "WorkbenchFile",
     "WorstLine",
     "convert",
     "data",

@@ -1,20 +1,26 @@
-"""Records as JSON and back. Each shape of data that leaves ccmatic is a class; what comes in is checked against it,
-field by field, and a mistake is told with its place, what was found there and what was expected."""
+"""Records to JSON and back.
+
+Each shape of data that ccmatic writes is a class. Input is checked against its class field by field. An error message
+names the place, the value there, and the expected type.
+"""
 
 import json
 import re
 from bisect import bisect_left
+from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
+from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 
 from ccmatic.base import InputError, exact, parse_json, shown
 
 #: A field that may be absent, which is not the same as null.
-Absent, ABSENT = msgspec.UnsetType, msgspec.UNSET
+Absent: TypeAlias = msgspec.UnsetType
+ABSENT = msgspec.UNSET
 
-#: How msgspec tells mistakes, and how that is said here.
+#: The wording of msgspec's error messages, and the wording of ours.
 _EXPECTED = re.compile("Expected `([^`]+)`, got `[^`]+`$")
 _TYPES = {"str": "text", "int": "a whole number", "float": "a number", "array": "a list", "bool": "true or false"}
 _PHRASES = {
@@ -24,24 +30,40 @@ _PHRASES = {
     "`": "'",
 }
 
+R = TypeVar("R")
+
 _PART = re.compile(r"\.(\w+)|\[(\d+)\]|\[(\.\.\.)\]")
 
 
 class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A shape of JSON objects. Numbers that decide anything are Fractions, in JSON text such as "3/10". A record that
-    is a file has a tag, its name and number: the field `format`."""
+    """The base class of the shapes of JSON objects.
+
+    Numbers that decide a verdict are Fractions, in JSON text such as "3/10". A record that is a whole file has a tag:
+    the name and version in its field `format`.
+    """
 
 
-def read_record(text, kind, file=None):
-    """The Record in a file's JSON text. kind: its class. Raises InputError, which names `file`, where the text is no
-    JSON, is in another format, or is not of this shape."""
+def read_record(text: str, kind: type[R], file: str | None = None) -> R:
+    """Read a Record from a file's JSON text.
+
+    Args:
+        text: The text.
+        kind: The Record's class.
+        file: The file that error messages name.
+
+    Returns:
+        The Record.
+
+    Raises:
+        InputError: The text is no JSON, names another format, or has another shape.
+    """
     value = parse_json(text, file)
     require_format(value, kind, file)
     return convert(value, kind, file)
 
 
-def require_format(value, kind, file=None):
-    """Raise InputError unless data say that they are in this kind's format."""
+def require_format(value: object, kind: type[Any], file: str | None = None) -> None:
+    """Raise InputError unless the data name the format of this class."""
     tag = kind.__struct_config__.tag
     given = value.get("format") if isinstance(value, dict) else None
     if given != tag:
@@ -49,31 +71,43 @@ def require_format(value, kind, file=None):
         raise InputError(f'expected a {tag.split()[1]}, with "format": "{tag}"{about}', file)
 
 
-def convert(value, kind, file=None, what=None):
-    """The Record that data, dicts and lists such as `parse_json` gives, say. kind: its class. what: the data are, for
-    the message. Raises InputError, which names `file` and the field, where they are not of this shape."""
+def convert(value: object, kind: type[R], file: str | None = None, what: str | None = None) -> R:
+    """Convert dicts and lists, such as `parse_json` returns, to a Record.
+
+    Args:
+        value: The data.
+        kind: The Record's class.
+        file: The file that error messages name.
+        what: What the data are, for error messages.
+
+    Returns:
+        The Record.
+
+    Raises:
+        InputError: The data have another shape. The error names the file and the field.
+    """
     try:
         return _convert(value, kind)
     except msgspec.ValidationError as error:
         raise InputError(_message(value, kind, str(error), what), file) from None
 
 
-def data(record):
-    """The record as dicts, lists, text and numbers, for JSON."""
+def data(record: object) -> Any:
+    """Return the record as dicts, lists, text and numbers, for JSON."""
     return msgspec.to_builtins(record, enc_hook=str)
 
 
-def line(record):
-    """The record as one line of JSON."""
+def line(record: object) -> str:
+    """Return the record as one line of JSON."""
     return json.dumps(data(record))
 
 
-def _convert(value, kind):
+def _convert(value: object, kind: type[R]) -> R:
     return msgspec.convert(value, kind, dec_hook=_exact)
 
 
-def _exact(kind, value):
-    """The number that text in a record says."""
+def _exact(kind: type[Any], value: Any) -> Fraction:
+    """Return the number in a record's text."""
     if kind is not Fraction:
         raise NotImplementedError(kind)
     try:
@@ -82,7 +116,7 @@ def _exact(kind, value):
         raise ValueError(error.message) from None
 
 
-def _message(whole, kind, complaint, what):
+def _message(whole: object, kind: type[Any], complaint: str, what: str | None) -> str:
     """Return the message for a complaint of msgspec."""
     message, _, path = complaint.partition(" - at `$")
     place, value = _place(whole, kind, path.removesuffix("`"), complaint)
@@ -94,10 +128,14 @@ def _message(whole, kind, complaint, what):
     return ": ".join([", ".join(filter(None, [what, place])), message]).removeprefix(": ")
 
 
-def _place(value, kind, path, complaint):
-    """Where a path of msgspec's leads, in words, and what is there. Keys of a dict, which it tells as `[...]`, are
-    found by reading the beginning of that dict alone."""
-    names, rebuilt = [], lambda part: part
+def _place(value: Any, kind: type[Any], path: str, complaint: str) -> tuple[str, Any]:
+    """Return the place of a msgspec path in words, and the value there.
+
+    msgspec reports a key of a dict only as `[...]`. The key is found by bisection: the first prefix of the dict that
+    fails.
+    """
+    names: list[str] = []
+    rebuilt: Callable[[Any], Any] = lambda part: part  # noqa: E731
     for field, index, any_key in _PART.findall(path):
         key = _first_wrong_key(value, rebuilt, kind, complaint) if any_key else int(index) if index else field
         names.append(f"[{index}]" if index else f", {shown(key)}")
@@ -105,10 +143,10 @@ def _place(value, kind, path, complaint):
     return "".join(names).removeprefix(", "), value
 
 
-def _first_wrong_key(value, rebuilt, kind, complaint):
+def _first_wrong_key(value: dict[Any, Any], rebuilt: Callable[[Any], Any], kind: type[Any], complaint: str) -> Any:
     keys = list(value)
 
-    def fails(count):
+    def fails(count: int) -> bool:
         try:
             _convert(rebuilt({key: value[key] for key in keys[:count]}), kind)
         except msgspec.ValidationError as error:
@@ -118,8 +156,8 @@ def _first_wrong_key(value, rebuilt, kind, complaint):
     return keys[bisect_left(range(1, len(keys)), True, key=fails)]
 
 
-def _with(rebuilt, whole, key, part):
-    """What `rebuilt` makes of a copy of the whole that has this part."""
+def _with(rebuilt: Callable[[Any], Any], whole: Any, key: Any, part: Any) -> Any:
+    """Return the result of `rebuilt` for a copy of the whole with this part replaced."""
     copy = whole.copy()
     copy[key] = part
     return rebuilt(copy)

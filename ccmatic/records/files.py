@@ -1,4 +1,4 @@
-"""The shapes of the files that ccmatic writes and reads again (docs/formats.md)."""
+"""The shapes of the files that ccmatic writes and reads again (docs/reference/formats.md)."""
 
 from fractions import Fraction
 from typing import Annotated, Any, Literal
@@ -14,9 +14,13 @@ Verdict = Literal["holds", "violated", "unknown"]
 
 
 class QueryRecord(Record, kw_only=True):
-    """What was asked, in names and numbers: the sections `network` and `property` of a query file. template,
-    template_digest: of a search, the SHA-256 is of the forms in each hole. simulation: seed and first step, of a trace
-    that was simulated."""
+    """A question in names and numbers: the sections `network` and `property` of a query file.
+
+    Attributes:
+        template: The search template of a synthesis query.
+        template_digest: The SHA-256 of the forms in each hole of the template.
+        simulation: The seed and the first step of a simulated trace.
+    """
 
     model: str
     horizon: int | str
@@ -30,9 +34,15 @@ class QueryRecord(Record, kw_only=True):
 
 
 class TraceFile(Record, tag_field="format", tag="ccmatic trace 1", kw_only=True):
-    """One execution. horizon: values of each column. broken: what of the property it breaks. controller: the source of
-    the controller whose rates these are. controller_name: its name, if it has one. digest: SHA-256 of the object
-    without it, as JSON with sorted keys."""
+    """One execution.
+
+    Attributes:
+        horizon: The number of values in each column.
+        broken: The parts of the property that the trace breaks.
+        controller: The source of the controller that chose the rates; null if there is none.
+        controller_name: The controller's name, if it has one.
+        digest: The SHA-256 of this object without its digest, as JSON with sorted keys.
+    """
 
     made_by: str | Absent = ABSENT
     query: QueryRecord
@@ -45,9 +55,56 @@ class TraceFile(Record, tag_field="format", tag="ccmatic trace 1", kw_only=True)
     digest: str | Absent = ABSENT
 
 
+class AskedRecord(Record):
+    """An expectation, and a trace that breaks it if one was found."""
+
+    expect: str
+    trace: TraceFile | Absent = ABSENT
+
+
+class WorkbenchFile(Record, tag_field="format", tag="ccmatic workbench 1", kw_only=True):
+    """A session of the workbench, which users share: a controller, a network and expectations.
+
+    Attributes:
+        name: The controller's name.
+        controller: The controller's source.
+        on: The network.
+        start: Where executions begin.
+        horizon: The steps of an execution.
+        questions: The expectations.
+    """
+
+    made_by: str | Absent = ABSENT
+    name: str
+    controller: str
+    on: str
+    start: str = "any"
+    horizon: Steps | Absent = ABSENT
+    questions: list[AskedRecord]
+
+
+class SaveRequest(Record):
+    """A request of the workbench's page to save a controller.
+
+    Attributes:
+        name: The name of the file.
+        controller: The controller's source.
+        replace: Whether an existing file may be replaced.
+    """
+
+    name: str
+    controller: str
+    replace: bool = False
+
+
 class RunAbout(Record, tag_field="format", tag="ccmatic run 1"):
-    """What a run file says of itself, the table `about`. version: of the ccmatic that made it. name: of the query.
-    finished: once nothing is left to decide, how many events there were."""
+    """The table `about` of a run file.
+
+    Attributes:
+        version: The version of ccmatic that made the file.
+        name: The query's name.
+        finished: The number of events, once no candidate is undecided.
+    """
 
     version: str
     name: str
@@ -56,8 +113,12 @@ class RunAbout(Record, tag_field="format", tag="ccmatic run 1"):
 
 
 class RunEvent(Record):
-    """One thing that a run has learned, a row of the table `events`. candidate: the index of the form in each hole.
-    trace: a TraceFile as text."""
+    """One event of a run, which is a row of the table `events`.
+
+    Attributes:
+        candidate: The index of the form in each hole.
+        trace: A TraceFile as text.
+    """
 
     kind: str
     candidate: list[Any]
@@ -69,7 +130,11 @@ class RunEvent(Record):
 
 
 class SolutionsFile(Record, tag_field="format", tag="ccmatic solutions 1"):
-    """What is in a folder of synthesised controllers. files: the SHA-256 of each."""
+    """The content of a folder of synthesised controllers.
+
+    Attributes:
+        files: The SHA-256 of each file.
+    """
 
     made_by: str
     query: QueryRecord
@@ -78,9 +143,17 @@ class SolutionsFile(Record, tag_field="format", tag="ccmatic solutions 1"):
 
 
 class WideningFile(Record, tag_field="format", tag="ccmatic widening 1"):
-    """All maximal envelopes around a controller, the ends of whose rates are moved by factors: from 1 down to 0 and up
-    to `most`, by steps. envelopes: by file, of each end the number of its factor. breaking: files of traces that break
-    all others."""
+    """All maximal envelopes around a controller.
+
+    An envelope multiplies the lower ends of the controller's rates by factors from 0 to 1, and the upper ends by
+    factors from 1 to `most`.
+
+    Attributes:
+        step: The step between factors.
+        most: The largest factor.
+        envelopes: For each file, the index of the factor of each end.
+        breaking: Files of traces. Together they break all other envelopes.
+    """
 
     made_by: str
     query: QueryRecord
@@ -93,8 +166,13 @@ class WideningFile(Record, tag_field="format", tag="ccmatic widening 1"):
 
 
 class AnswerRecord(Record):
-    """The verdict on a lemma. trace: the name of the file, in the folder of traces, of a window that breaks it. empty:
-    it holds, but no window is as it presupposes. seconds: the answer took."""
+    """The verdict on a lemma.
+
+    Attributes:
+        seconds: The time that the answer took.
+        trace: The name of a file in the folder of traces. Its trace shows a window that breaks the lemma.
+        empty: The lemma holds, but only because no window satisfies its premise.
+    """
 
     lemma: str
     verdict: Verdict
@@ -104,9 +182,13 @@ class AnswerRecord(Record):
 
 
 class ConstantRecord(Record):
-    """A constant of a proof. edge: the answer which shows that the next better value will not do; null where the
-    range ends, or the author chose the value. front: pairs of a value of the constant before this one, and the best
-    value of this one there."""
+    """A constant of a proof.
+
+    Attributes:
+        edge: The answer which shows that the next better value fails. Null if the range ends there, or if the author
+            chose the value.
+        front: Pairs of a value of the preceding constant and the best value of this constant for it.
+    """
 
     value: Fraction
     edge: AnswerRecord | None
@@ -121,7 +203,12 @@ class ControllerRecord(Record):
 
 
 class ProofFile(Record, tag_field="format", tag="ccmatic proof 1"):
-    """What `prove` has found. definition: SHA-256 of the proof's own file. horizon: steps of a window, T."""
+    """The results of `prove`.
+
+    Attributes:
+        definition: The SHA-256 of the file that defines the proof.
+        horizon: T, the steps of a window.
+    """
 
     made_by: str
     proof: str
@@ -133,8 +220,13 @@ class ProofFile(Record, tag_field="format", tag="ccmatic proof 1"):
 
 
 class CertificateFile(Record, tag_field="format", tag="ccmatic certificate 1"):
-    """Why formulas have no common solution. question: SHA-256 of their clauses. lemmas: lists of (literal, multiplier).
-    steps: lists of literals. The first certificates do not say their format."""
+    """A certificate that formulas have no common solution. The first certificates have no field `format`.
+
+    Attributes:
+        question: The SHA-256 of the formulas' clauses.
+        lemmas: Lists of pairs: a literal and its multiplier.
+        steps: Lists of literals.
+    """
 
     question: str
     lemmas: list[list[tuple[int, int]]]

@@ -1,14 +1,15 @@
-"""The shapes of the lines that commands print with `--json` (docs/formats.md)."""
+"""The shapes of the lines that commands print with `--json` (docs/reference/formats.md)."""
 
+from collections.abc import Iterable
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
 
 from ccmatic.records.codec import ABSENT, Absent, Record
 from ccmatic.records.files import QueryRecord, Verdict
 
 
 class ExplanationRecord(Record):
-    """A trace in sentences: what it breaks, what the network did and what the sender did."""
+    """A trace in sentences: what it breaks, what the network did, and what the sender did."""
 
     broken: list[str]
     network: list[str]
@@ -16,24 +17,33 @@ class ExplanationRecord(Record):
 
 
 class ExclusionRecord(Record):
-    """Executions that a question leaves out: an exclusion's name (docs/limits.md), and which these are."""
+    """Executions that a question leaves out.
+
+    Attributes:
+        name: The name of the exclusion (docs/limits.md).
+        reason: Which executions it leaves out.
+    """
 
     name: str
     reason: str
 
 
-def exclusions(left_out) -> list[ExclusionRecord]:
-    """The records of exclusions."""
+def exclusions(left_out: Iterable[Any]) -> list[ExclusionRecord]:
+    """Return the records of exclusions."""
     return [ExclusionRecord(each.name, each.reason) for each in left_out]
 
 
 class ExpectationRecord(Record):
-    """An expectation of a run or a trace.
+    """The verdict on an expectation of a run or a trace.
 
-    verdict: "not applicable" if the conditions hold nowhere, or there is nothing of which it could be a part.
-    value: the worst value, exact, in `unit`; null if there is none, or if it is infinite. at_least: the value is
-    larger, by how much is not shown. flow: the number of the flow, from 1; null: of all. begin, end: where, in `clock`.
-    measured: the worst value in words.
+    Attributes:
+        verdict: "not applicable" if the conditions hold nowhere, or if a share is of a total of 0.
+        value: The worst value, exact, in `unit`. Null if there is none, or if it is infinite.
+        at_least: The true value is larger than `value`; the trace does not show by how much.
+        flow: The number of the flow, from 1; null if the value is about all flows.
+        begin: Where the worst value begins, in `clock`.
+        end: Where the worst value ends, in `clock`.
+        measured: The worst value in words.
     """
 
     expect: str
@@ -48,20 +58,39 @@ class ExpectationRecord(Record):
     measured: str
 
     @property
-    def sentence(self):
-        """The expectation, with the worst value."""
+    def sentence(self) -> str:
+        """The expectation with the worst value."""
         return f"{self.expect}{f': {self.measured}' if self.measured else ''}"
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.verdict}: {self.sentence}"
 
 
-class VerifyLine(Record):
-    """A controller of `verify`.
+class QuestionRecord(Record, kw_only=True):
+    """The fields of a line that describe its question; see VerifyLine."""
 
-    left_out: what the question excludes. trace, unmodelled_counterexample: a file, null if it could not be saved.
-    expect, on, start, where, notes: the question in the question language, and the network that stands for it.
-    measured: the worst value in the trace, in words. advice: sentences that say what to ask next.
+    expect: str | Absent = ABSENT
+    on: str | Absent = ABSENT
+    start: str | Absent = ABSENT
+    where: str | Absent = ABSENT
+    notes: list[str] | Absent = ABSENT
+    advice: list[str] | Absent = ABSENT
+
+
+class VerifyLine(QuestionRecord):
+    """The line of `verify` for one controller.
+
+    Attributes:
+        left_out: The executions that the question excludes.
+        trace: The file of the trace; null if it could not be saved.
+        unmodelled_counterexample: The file of an execution outside the published model; null if it could not be saved.
+        expect: The expectation as written by the user.
+        on: The network as written by the user.
+        start: Where executions begin.
+        where: The network that represents `on`, in words.
+        notes: The differences between `on` and that network, in sentences.
+        measured: The worst value in the trace, in words.
+        advice: Sentences that suggest what to ask next.
     """
 
     controller: str
@@ -75,21 +104,25 @@ class VerifyLine(Record):
     broken_otherwise: list[str] | Absent = ABSENT
     unmodelled_counterexample: str | Absent | None = ABSENT
     explanation: ExplanationRecord | Absent = ABSENT
-    expect: str | Absent = ABSENT
-    on: str | Absent = ABSENT
-    start: str | Absent = ABSENT
-    where: str | Absent = ABSENT
-    notes: list[str] | Absent = ABSENT
     measured: str | Absent = ABSENT
-    advice: list[str] | Absent = ABSENT
 
 
-class WorstLine(Record):
-    """The line of `worst`. of: as it was asked; what: the condition that it is worse than x; worse: on which side of x
-    that is. never: no execution is so, with any x that was asked; then `none` and `some` are null. none: an x at which
-    no execution is so bad; some: one at which `trace`, a file, is; null if the range has none. index: of what has one,
-    as of `jain`, at `none` and at `some`. verdict: whether these are neighbours, or the range ends there. left_out:
-    as of VerifyLine, as are expect, on, start, where, notes, advice. met: the verdict on what is expected."""
+class WorstLine(QuestionRecord):
+    """The line of `worst`: an edge of a quantity x.
+
+    Attributes:
+        of: The quantity as written by the user.
+        what: The condition that an execution is worse than x.
+        worse: The side of x on which executions are worse.
+        verdict: `found` if `none` and `some` are neighbouring values, or if the search range ends there.
+        never: No execution satisfies the condition, for any x that was decided. Then `none` and `some` are null.
+        none: An x that no execution reaches.
+        some: An x that `trace` reaches; null if the range has none.
+        index: The values of an index, such as Jain's, at `none` and at `some`.
+        trace: The file of the trace.
+        left_out: As in VerifyLine, as are expect, on, start, where, notes and advice.
+        met: The verdict on the expectation.
+    """
 
     controller: str
     of: str
@@ -104,19 +137,18 @@ class WorstLine(Record):
     index: list[Fraction | None] | Absent = ABSENT
     trace: str | Absent | None = ABSENT
     explanation: ExplanationRecord | Absent = ABSENT
-    expect: str | Absent = ABSENT
-    on: str | Absent = ABSENT
-    start: str | Absent = ABSENT
-    where: str | Absent = ABSENT
-    notes: list[str] | Absent = ABSENT
     met: Verdict | Absent = ABSENT
-    advice: list[str] | Absent = ABSENT
 
 
 class AttemptRecord(Record):
-    """A search of `starve`. period: of executions that repeat themselves after so many steps, or null for one window.
-    verdict: `found`, an edge; `none`, no such execution; `unknown`, out of time for some of it. none, some: as of
-    WorstLine."""
+    """One search of `starve`.
+
+    Attributes:
+        period: The number of steps after which the executions repeat; null for one window, without repetition.
+        verdict: `found`: an edge; `none`: there is no such execution; `unknown`: part of the search timed out.
+        none: As in WorstLine.
+        some: As in WorstLine.
+    """
 
     period: int | None
     horizon: int
@@ -127,11 +159,20 @@ class AttemptRecord(Record):
 
 
 class StarveLine(Record):
-    """A controller of `starve`. on, where: the network as it was given, and in words. threshold: the share below which
-    a flow starves. flow: the number of the one that is served least; share: its part of what is served; ratio: how many
-    times as much the other is served, null if it is served nothing; period: after how many steps that repeats itself,
-    or null in one window. left_out: as of VerifyLine. suggestions: what to try if nothing was decided. The last keys
-    are absent where there is no trace."""
+    """The line of `starve` for one controller. The fields from `flow` on are absent if there is no trace.
+
+    Attributes:
+        on: The network as written by the user.
+        where: The network, in words.
+        threshold: The share below which a flow starves.
+        left_out: As in VerifyLine.
+        suggestions: What to try if the search was undecided.
+        flow: The number of the flow that is served least.
+        share: That flow's share of the served bytes.
+        ratio: The other flow's served bytes divided by that flow's; null if that flow is served nothing.
+        period: The number of steps after which the trace repeats; null for one window, without repetition.
+        why: Why the flow starves, in sentences.
+    """
 
     controller: str
     verdict: Literal["starves", "does not starve", "unknown"]
@@ -152,16 +193,23 @@ class StarveLine(Record):
 
 
 class RangeRecord(Record):
-    """From the least to the most that is possible; null: no bound."""
+    """The least and the largest possible value. Null stands for no bound."""
 
     least: Fraction | None
     most: Fraction | None
 
 
 class EstimateLine(Record):
-    """A step of `estimate`, t, in the trace's units: what is possible at its end, of C, of the bytes that wait, of how
-    long what comes now waits (steps), and of how many whole steps the last byte served had waited; and what is
-    believed, by belief, null where nothing bounds from above yet."""
+    """A step of `estimate`, in the trace's units.
+
+    Attributes:
+        t: The number of the step. Ranges and beliefs are those at its end.
+        C: The possible rates of the link.
+        queue: The possible bytes in the queue.
+        delay: The possible waiting times, in steps, of bytes that arrive now.
+        waited: The possible waiting times, in whole steps, of the last served byte.
+        believed: The value of each belief; null if the belief is not yet bounded from above.
+    """
 
     t: int
     C: RangeRecord
@@ -182,8 +230,12 @@ class SolutionLine(Record):
 
 
 class SynthesisLine(Record):
-    """The last line of `synth`. whatever_the_rates: a counterexample breaks the property for any rates. left_out: as of
-    VerifyLine."""
+    """The last line of `synth`.
+
+    Attributes:
+        whatever_the_rates: Whether one counterexample breaks the property for any rates.
+        left_out: As in VerifyLine.
+    """
 
     summary: Literal[True]
     solutions: int
@@ -197,8 +249,12 @@ class SynthesisLine(Record):
 
 
 class EnvelopeLine(Record):
-    """A maximal envelope of `widen`, by its number. wider: what breaks the next wider ones: by an end, as LINE.low or
-    LINE.high of the controller, a trace's file, or null where it could not be told in time."""
+    """A maximal envelope of `widen`, by its number.
+
+    Attributes:
+        wider: For each end, as LINE.low or LINE.high of the controller, the file of a trace that breaks the next wider
+            envelope. Null if the solver timed out.
+    """
 
     envelope: int
     controller: str
@@ -208,7 +264,12 @@ class EnvelopeLine(Record):
 
 
 class WideningLine(Record):
-    """The last line of `widen`. grid: how many envelopes there are; questions: of how many a solver was asked."""
+    """The last line of `widen`.
+
+    Attributes:
+        grid: The number of all envelopes on the grid.
+        questions: The number of envelopes that a solver checked.
+    """
 
     summary: Literal[True]
     verdict: Verdict
@@ -220,7 +281,11 @@ class WideningLine(Record):
 
 
 class WideningCheckLine(Record):
-    """The line of `check-widening`. uncovered: the source of an envelope of which nothing shows whether it holds."""
+    """The line of `check-widening`.
+
+    Attributes:
+        uncovered: The source of an envelope that no file in the folder decides; null if there is none.
+    """
 
     folder: str
     complete: bool
@@ -234,8 +299,13 @@ class WideningCheckLine(Record):
 
 
 class ReplayLine(Record):
-    """The line of `replay`. laws: how many were checked; faults: those that the trace breaks. expectations: of
-    `--expect`."""
+    """The line of `replay`.
+
+    Attributes:
+        laws: The number of checked laws.
+        faults: The laws that the trace breaks.
+        expectations: The verdicts on `--expect`.
+    """
 
     trace: str
     passes: bool
@@ -251,7 +321,7 @@ class ReplayLine(Record):
 
 
 class RunLine(Record):
-    """The line of `runs`, with how many events there are of each kind."""
+    """The line of `runs`, with the number of events of each kind."""
 
     run: str
     name: str
@@ -266,7 +336,12 @@ class RunLine(Record):
 
 
 class CoverLine(Record):
-    """The line of `check-cover`. undecided: events. uncovered: the source of a candidate that nothing decides."""
+    """The line of `check-cover`.
+
+    Attributes:
+        undecided: The numbers of undecided events.
+        uncovered: The source of a candidate that no event decides; null if there is none.
+    """
 
     run: str
     covered: bool
@@ -282,7 +357,12 @@ class CoverLine(Record):
 
 
 class ConstantLine(Record):
-    """A constant of `prove`. limited_by: the lemma that the next better value breaks. dropped: it bounds nothing."""
+    """A constant of `prove`.
+
+    Attributes:
+        limited_by: The lemma that the next better value breaks.
+        dropped: Whether the constant bounds nothing.
+    """
 
     constant: str
     value: Fraction
@@ -290,6 +370,7 @@ class ConstantLine(Record):
     front: list[tuple[Fraction, Fraction | None]]
     limited_by: str | None
     dropped: bool | Absent = ABSENT
+    controller: str | Absent = ABSENT
 
 
 class LemmaLine(Record):
@@ -299,37 +380,57 @@ class LemmaLine(Record):
     verdict: Verdict
     seconds: float
     empty: bool | Absent = ABSENT
+    controller: str | Absent = ABSENT
 
 
 class CertifiedLine(Record):
     """A lemma of `prove` that has a certificate."""
 
     certified: str
+    controller: str | Absent = ABSENT
 
 
 class ProofLine(Record):
-    """The last line of `prove`. claim: sentences. result: a file. left_out: as of VerifyLine."""
+    """The last line of `prove`.
+
+    Attributes:
+        claim: The guarantees, in sentences.
+        result: The result file; null if no bound is left, so that nothing is proved.
+        left_out: As in VerifyLine.
+    """
 
     summary: Literal[True]
     proved: bool
     faults: list[str]
     claim: list[str]
-    result: str
+    result: str | None
     left_out: list[ExclusionRecord]
+    controller: str | Absent = ABSENT
 
 
 class ShapeLine(Record):
-    """What came of a shape that `prove` tried. found, missing: names of constants; why: that one of them is missing."""
+    """The outcome of one proof attempt by a shape.
+
+    Attributes:
+        found: The names of the constants that have a value.
+        missing: The names of the other constants.
+        why: Why the first of them has no value.
+    """
 
     shape: str
     verdict: Verdict
     found: list[str]
     missing: list[str]
     why: str | None
+    controller: str | Absent = ABSENT
 
 
 class ExpectedLine(Record):
-    """Whether `prove` proved an expectation. shape: the shape whose constants imply it; null if none does."""
+    """Whether `prove` proved an expectation.
+
+    Attributes:
+        shape: The shape whose constants imply the expectation; null if none does.
+    """
 
     controller: str
     verdict: Literal["proved", "unknown"]
@@ -339,8 +440,15 @@ class ExpectedLine(Record):
 
 
 class FrontPointLine(Record):
-    """A controller of `front`. shape, result: null where time was up. measures: what is guaranteed, by name.
-    dominated_by: names; null of one that no shape proves, of which `why` says how it fails."""
+    """A controller of `front`.
+
+    Attributes:
+        shape: The shape that proves the controller, or the last one that was tried; null if the search timed out.
+        result: The result file of that shape; null if the search timed out.
+        measures: The guaranteed measures, by name.
+        dominated_by: The controllers that dominate this one. Null if no shape proves this one.
+        why: How the proof fails.
+    """
 
     controller: str
     source: str
@@ -353,7 +461,12 @@ class FrontPointLine(Record):
 
 
 class FrontLine(Record):
-    """The last line of `front`. proved: how many controllers; front: names of those that nothing dominates."""
+    """The last line of `front`.
+
+    Attributes:
+        proved: The number of proved controllers.
+        front: The controllers that no other one dominates.
+    """
 
     summary: Literal[True]
     controllers: int
@@ -402,7 +515,11 @@ class TraceExportLine(Record):
 
 
 class EntryLine(Record):
-    """Something that `list` finds. says: the first sentence of its file."""
+    """An entry of `list`.
+
+    Attributes:
+        says: The first sentence of its file.
+    """
 
     kind: str
     name: str
@@ -424,13 +541,25 @@ class Percentiles(Record):
 
 
 class FitLine(Record):
-    """A model of `fit`. jitter: the least D, in seconds, of the whole log; rate: C, bytes per second, null if no finite
-    one gives it. rtt, window: seconds. Of windows: how many, their jitter and rate, the share whose jitter is within so
-    many R_m, and the factor by which the rate is another in one than in the one before. Queues, in bytes, of cbr_delay
-    only: the longest with a packet that got through, and what waited before those lost. clocks: 1 if one clock noted
-    when packets were sent and delivered, so that the link's propagation is at least 0; 2 if two clocks did, so that
-    the offset between them is free. clock_offset: seconds by which the receiver's clock is ahead if the least delay is
-    R_m; null of one clock."""
+    """A model of `fit`.
+
+    Attributes:
+        jitter: The smallest D that explains the whole log, in seconds.
+        rate: C in bytes per second; null if no finite rate gives that jitter.
+        rtt: R_m in seconds.
+        window: The length of a window, in seconds.
+        windows: The number of windows.
+        jitter_of_windows: The jitter of each window.
+        within: For each k, the share of windows whose jitter is at most k·R_m.
+        rate_of_windows: The rate of each window.
+        rate_change: The factor between the rates of consecutive windows.
+        longest_queue: For cbr_delay only: the longest queue at a packet that was delivered, in bytes.
+        queue_at_losses: For cbr_delay only: the queues ahead of lost packets, in bytes.
+        clocks: 1 if one clock recorded when packets were sent and delivered; the propagation delay is then at least 0.
+            2 if two clocks did; the offset between them is then free.
+        clock_offset: How many seconds the receiver's clock is ahead, assuming that the least delay is R_m; null for one
+            clock.
+    """
 
     model: str
     jitter: float
@@ -453,8 +582,14 @@ class FitLine(Record):
 
 
 class FitWindowLine(Record):
-    """A window of `fit`, of a model: when it begins, in seconds from the first delivery, what was delivered in it, and
-    jitter and rate as of the whole log."""
+    """A window of `fit`, for a model.
+
+    Attributes:
+        begin: The beginning of the window, in seconds from the first delivery.
+        packets: The packets delivered in the window.
+        jitter: As in FitLine, for this window only.
+        rate: As in FitLine, for this window only.
+    """
 
     model: str
     begin: float
@@ -464,11 +599,27 @@ class FitWindowLine(Record):
 
 
 class GuaranteeLine(Record):
-    """What a proof says of a path, for a controller. proof, model: null if there is no proof; all but `missing` is null
-    if it says nothing. basis: where jitter (s) and rate (bytes/s) of the path are from. step: s. Bounds: utilisation, a
-    share of C in each window and so in the long run, at least; bytes inflight and packets lost in a step, at most; the
-    buffer in bytes from which nothing is lost, and that the proof is about. says, conditions: the bounds, and what they
-    require, in words. covered: nothing is missing."""
+    """The meaning of a controller's proof for a path.
+
+    All optional fields are null if the proof says nothing about the path.
+
+    Attributes:
+        proof: The proof; null if there is none.
+        model: The proof's model; null if there is no proof.
+        basis: The source of the path's jitter and rate.
+        jitter: The path's jitter, in seconds.
+        rate: The path's rate, in bytes per second.
+        step: A step, in seconds.
+        utilisation: The least share of C in each window, and so in the long run.
+        inflight: The most bytes in flight.
+        lost_in_step: The most packets lost in a step.
+        lossless_buffer: The buffer in bytes from which no packet is lost.
+        buffer: The buffer in bytes that the proof is about.
+        says: The bounds, in words.
+        conditions: The conditions of the bounds, in words.
+        covered: The path meets every condition, so `missing` is empty.
+        missing: The conditions that the path does not meet, in sentences.
+    """
 
     controller: str
     proof: str | None

@@ -1,5 +1,7 @@
-"""The shapes of what is measured of runs, which `emulate` and `evaluate` print and keep (docs/formats.md). Measurements
-are floats, null where there is nothing to measure."""
+"""The shapes of measured runs, which `emulate` and `evaluate` print and write (docs/reference/formats.md).
+
+Measurements are floats. A measurement is null if there is nothing to measure.
+"""
 
 from typing import Literal
 
@@ -8,7 +10,7 @@ from ccmatic.records.lines import ExpectationRecord, GuaranteeLine
 
 
 class Spread(Record):
-    """How a quantity is spread over packets: its mean, the 95th percentile and the largest."""
+    """How a quantity is spread over packets: its mean, 95th percentile and maximum."""
 
     mean: float | None
     p95: float | None
@@ -16,9 +18,19 @@ class Spread(Record):
 
 
 class Measures(Record, kw_only=True):
-    """What packets measured. Rates count bytes that left the bottleneck: utilisation is their share of the link.
-    Queueing delay: from arrival until the last byte leaves it, in ms and in R_m. RTT: from arrival to release. Losses
-    are packets, of those that arrived; in R_m: on average, and the most in any window as long as R_m."""
+    """Measurements of packets.
+
+    Attributes:
+        utilisation: The rate at which bytes left the bottleneck, as a share of the link's rate.
+        mbit_per_second: The rate at which bytes left the bottleneck.
+        queueing_delay_ms: The time from a packet's arrival until its last byte leaves the bottleneck, in ms.
+        queueing_delay_rm: The same time in R_m.
+        rtt_ms: The time from a packet's arrival to its release, in ms.
+        packets: The packets that arrived.
+        lost: How many of them were lost.
+        lost_mean_in_rm: The mean number of lost packets per R_m.
+        lost_max_in_rm: The largest number of lost packets in any window of one R_m.
+    """
 
     utilisation: float
     mbit_per_second: float
@@ -32,8 +44,15 @@ class Measures(Record, kw_only=True):
 
 
 class FalseBelief(Record):
-    """A belief that was false: at the end of which step of the sender's, and when; its value, and what was true of the
-    link then, in the sender's units: C and, in bytes, what waited."""
+    """A belief that was false at the end of one of the sender's steps.
+
+    Attributes:
+        step: The number of the step.
+        seconds: The time at the end of the step.
+        value: The value of the belief, in the sender's units.
+        C: The true rate of the link at that time, in the sender's units.
+        queue_bytes: The true queue at that time, in bytes.
+    """
 
     step: int
     seconds: float
@@ -44,10 +63,16 @@ class FalseBelief(Record):
 
 
 class BeliefsRecord(Record):
-    """What a sender believed at the end of each of its steps. They are judged until `judged_until_seconds`, while the
-    link was its alone and had one rate. converged_seconds, converged_windows: when all its bounds on the link's rate
-    had come within a tenth of what they were half of the time from then on, a whole number of windows; null if they
-    had not by half of the steps."""
+    """A sender's beliefs at the end of each of its steps.
+
+    Attributes:
+        judged_until_seconds: The time until which beliefs are judged. Until then the sender had the link to itself, at
+            a constant rate.
+        false: The beliefs that were false.
+        converged_seconds: The time at which all bounds on the link's rate had come within a tenth of their median over
+            the remaining run. Null if this had not happened after half of the steps.
+        converged_windows: The same time, in a whole number of windows.
+    """
 
     steps: int
     judged_until_seconds: float
@@ -57,8 +82,14 @@ class BeliefsRecord(Record):
 
 
 class GuardRecord(Record):
-    """How a guarded flow kept to its envelope in its steps: in how many of them it sent over a packet more than the
-    envelope's most, or less than its least (packets are whole), and by how many packets at most."""
+    """How well a guarded flow stayed within its envelope.
+
+    Attributes:
+        above: The number of steps in which it exceeded the envelope's upper end by more than a (whole) packet.
+        below: The number of steps in which it fell short of the envelope's lower end by more than a packet.
+        most_above: The largest excess, in packets.
+        most_below: The largest shortfall, in packets.
+    """
 
     steps: int
     above: int
@@ -68,9 +99,16 @@ class GuardRecord(Record):
 
 
 class FlowMeasures(Measures, kw_only=True):
-    """Of the packets of one flow, as it was named; R_m_ms is its own. ramp_seconds: from its start until it first had
-    nine tenths of its measured rate over ten R_m; null if it never had. beliefs: of a sender that logs them. guard: of
-    one in an envelope."""
+    """Measurements of the packets of one flow.
+
+    Attributes:
+        flow: The flow as named by the user.
+        R_m_ms: The flow's own R_m.
+        ramp_seconds: The time from the flow's start until it first reached nine tenths of its measured rate over ten
+            R_m. Null if it never did.
+        beliefs: The beliefs, if the sender logs them.
+        guard: How well the flow stayed within its envelope, if it has one.
+    """
 
     flow: str
     R_m_ms: float | Absent = ABSENT
@@ -80,8 +118,12 @@ class FlowMeasures(Measures, kw_only=True):
 
 
 class SharesRecord(Record):
-    """What each flow got of the link, between two times when one began or ended: in Mbit/s, null if it was not to send
-    then, and Jain's index of those that were."""
+    """The rate of each flow between two times at which a flow began or ended.
+
+    Attributes:
+        mbit_per_second: The rate of each flow; null if the flow was not scheduled to send then.
+        jain: Jain's index of the flows that were scheduled to send then.
+    """
 
     from_seconds: float
     until_seconds: float
@@ -90,16 +132,24 @@ class SharesRecord(Record):
 
 
 class RateRecord(Record):
-    """A rate of the link, from a second of the run on."""
+    """The rate of the link from a given second of the run onwards."""
 
     from_seconds: float
     bits_per_second: int
 
 
 class LinkRecord(Record):
-    """The link that was asked for. buffer_bytes: null if infinite. bdp_bytes: C·R_m at the first rate.
-    pattern: of jitter; `own` of each flow's own. scheduled: it is a schedule's. opportunities: how many the link trace
-    of mahimahi has whose mean the rate is."""
+    """The requested link.
+
+    Attributes:
+        buffer_bytes: The buffer, or a policer's bucket; null if it is infinite.
+        bdp_bytes: C·R_m at the first rate.
+        pattern: The pattern of the jitter; `own` if each flow has its own jitter.
+        scheduled: The link follows a schedule.
+        opportunities: The number of delivery opportunities in mahimahi's link trace. The rate is their mean.
+        model: The model of the bottleneck, if the user named one.
+        store: The noun for the model's buffer, such as `bucket`; present only together with `model`.
+    """
 
     rates: list[RateRecord]
     rtt_ms: float
@@ -110,10 +160,12 @@ class LinkRecord(Record):
     seed: int
     scheduled: bool
     opportunities: int | Absent = ABSENT
+    model: str | Absent = ABSENT
+    store: str | Absent = ABSENT
 
 
 class Lateness(Record):
-    """How late packets were released, in ms: percentiles, and the most."""
+    """How late packets were released, in ms: percentiles and the maximum."""
 
     p50: float | None
     p99: float | None
@@ -121,7 +173,12 @@ class Lateness(Record):
 
 
 class Delivery(Record):
-    """Over a schedule: the share of the link that is delivered, bytes lost, and bytes delivered by each instant."""
+    """The bytes that a link delivers during a schedule.
+
+    Attributes:
+        utilisation: The share of the link that is delivered.
+        delivered: The bytes delivered by each instant.
+    """
 
     utilisation: float
     lost_bytes: int
@@ -129,11 +186,21 @@ class Delivery(Record):
 
 
 class MeasuresFile(Measures, tag_field="format", tag="ccmatic measures 1", kw_only=True):
-    """One run of `emulate`: measures of all packets from `from_seconds` on, and of each flow's. faults: why the run is
-    not one of the link asked for. trace, emulated: of a schedule, what it foretells and what happened. real_time:
-    whether the emulator had priority. cpu: its share of a processor. least_jitter_ms: the least D of what happened.
-    shares: of several flows. guarantees: what is proved of a flow that is alone. expectations: of `--expect`. The first
-    files do not say their format."""
+    """One run of `emulate`: measurements of all packets from `from_seconds` on, and of each flow's packets.
+
+    The first files have no field `format`.
+
+    Attributes:
+        faults: Why the emulated link differs from the requested one.
+        trace: For a schedule, the predicted delivery.
+        emulated: For a schedule, the actual delivery.
+        least_jitter_ms: The least D that explains the run.
+        shares: The flows' rates, if there are several flows.
+        guarantees: The proved guarantees of a single flow.
+        expectations: The verdicts on `--expect`.
+        real_time: Whether the emulator ran with real-time priority.
+        cpu: The emulator's share of a processor.
+    """
 
     valid: bool
     faults: list[str]
@@ -153,11 +220,19 @@ class MeasuresFile(Measures, tag_field="format", tag="ccmatic measures 1", kw_on
 
 
 class ResultRecord(Measures, tag_field="format", tag="ccmatic result 1", kw_only=True):
-    """A run of `evaluate`. scenario: its name, of what follows it here. delivered_mbit: in each half second. Of a
-    simulated one, after the warm-up: the most packets lost in a step, the most inflight at a step's end, and whether
-    the sender never left its start. faults: of one on a real stack. from_seconds: how long its
-    warm-up was. outside: what is outside the proved bounds; printed, not kept. The first results do not say their
-    format."""
+    """A run of `evaluate`. The first results have no field `format`.
+
+    Attributes:
+        scenario: The name of the scenario, which the following fields up to `jitter` describe.
+        delivered_mbit: The data delivered in each half second.
+        lost_max_in_step: The most packets lost in a step after the warm-up. Only simulated runs have this field and the
+            next two.
+        inflight_max_bdp: The most bytes in flight at a step's end after the warm-up, in BDP.
+        at_start: Whether the sender still ran its start controller at the end of the run.
+        faults: Why a run on a real stack is invalid.
+        from_seconds: The length of the warm-up on a real stack.
+        outside: The measurements outside the proved bounds. They are printed, but not kept in the file.
+    """
 
     sender: str
     scenario: str

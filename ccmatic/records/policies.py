@@ -1,4 +1,4 @@
-"""The shapes of trained policies, and of what training prints."""
+"""The shapes of trained policies, and of the lines that training prints."""
 
 from typing import Any
 
@@ -6,16 +6,28 @@ from ccmatic.records.codec import ABSENT, Absent, Record
 
 
 class LayerRecord(Record):
-    """A layer of a network: for each input a row of `weights`, with a number for each output; `bias` of the outputs."""
+    """A layer of a neural network.
+
+    Attributes:
+        weights: A row for each input, with a number for each output.
+        bias: A number for each output.
+    """
 
     weights: list[list[float]]
     bias: list[float]
 
 
 class TrainingLine(Record):
-    """An episode of training on all links. intervals: on all links so far; seconds: that training has taken. reward,
-    rtt_ms: means over the episode; utilisation: the share of what the links could serve that was acknowledged.
-    deviation: of the actions, by which the policy explores."""
+    """An episode of training on all links.
+
+    Attributes:
+        intervals: The number of monitor intervals so far, on all links together.
+        seconds: The time that training has taken.
+        reward: The mean over the episode.
+        utilisation: The acknowledged share of the bytes that the links could serve.
+        rtt_ms: The mean over the episode.
+        deviation: The standard deviation of the actions, by which the policy explores.
+    """
 
     episode: int
     episodes: int
@@ -28,15 +40,26 @@ class TrainingLine(Record):
 
 
 class PolicyLine(Record):
-    """A policy that is trained: its file."""
+    """The file of a trained policy."""
 
     policy: str
 
 
 class PolicyFile(Record, tag_field="format", tag="ccmatic policy 1", kw_only=True):
-    """A trained policy. query: the sections of the file that was asked for. observe, act, reward: by name; history,
-    delay, interval: of its observations (docs/learning.md). layers: of its network, first to last, with tanh between
-    them. curve: an episode each. guarantees: of a policy in an envelope, what is proved of it, in sentences."""
+    """A trained policy.
+
+    Attributes:
+        query: The sections of the training file.
+        observe: The name of the observations.
+        act: The name of the actions.
+        reward: The name of the reward.
+        history: The number of vectors in an observation (docs/reference/learning.md).
+        delay: How many of the latest vectors an observation omits.
+        interval: The length of a monitor interval, as in the training file.
+        layers: The layers of the network, first to last, with tanh between them.
+        curve: A line for each episode.
+        guarantees: For a policy in an envelope, its proved guarantees in sentences.
+    """
 
     query: dict[str, Any]
     seed: int
@@ -52,9 +75,14 @@ class PolicyFile(Record, tag_field="format", tag="ccmatic policy 1", kw_only=Tru
 
 
 class AdversaryFile(Record, tag_field="format", tag="ccmatic adversary 1", kw_only=True):
-    """A trained adversary. query: the sections of the file that was asked for. threshold: the least mean queueing delay
-    that it has to cause, seconds. layers: of its network, first to last, with tanh between them. curve: an episode
-    each."""
+    """A trained adversary.
+
+    Attributes:
+        query: The sections of the training file.
+        threshold: The least mean queueing delay that the adversary must cause, in seconds.
+        layers: The layers of the network, first to last, with tanh between them.
+        curve: A line for each episode.
+    """
 
     query: dict[str, Any]
     seed: int
@@ -64,11 +92,22 @@ class AdversaryFile(Record, tag_field="format", tag="ccmatic adversary 1", kw_on
 
 
 class AttackLine(Record):
-    """What a sender has on a trace of bandwidth, or on average where an adversary says what it measures, or what jitter
-    holds. against: the sender that is to be harmed; null: none is, the mean of the baseline. seed: of that adversary,
-    or null. utilisation: the share of what the link could serve that was used; delay_ms, p95_ms: of queueing, mean and
-    95th percentile; lost: a share. constrained: whether the sender that is to be harmed is delayed as much as in the
-    baseline, at least. file: of the trace, or null."""
+    """Measurements of a sender under attack.
+
+    They describe one trace of bandwidth. If the adversary chooses the sender's observations or the jitter instead, they
+    are means.
+
+    Attributes:
+        against: The sender that the adversary attacks; null if the line is the mean of the baseline, without an
+            adversary.
+        seed: The seed of the adversary, or null.
+        utilisation: The used share of the bytes that the link could serve.
+        delay_ms: The mean queueing delay.
+        p95_ms: The 95th percentile of the queueing delay.
+        lost: The share of lost bytes among the bytes acknowledged or lost.
+        constrained: Whether the attacked sender is delayed at least as much as in the baseline.
+        file: The file of the trace, or null.
+    """
 
     sender: str
     against: str | None

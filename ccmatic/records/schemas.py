@@ -1,17 +1,20 @@
-"""JSON Schemas of all records: `python -m ccmatic.records.schemas FOLDER` writes one file each (docs/schemas)."""
+"""JSON Schemas of all records. `python -m ccmatic.records.schemas FOLDER` writes a file for each (docs/schemas)."""
 
 import json
 import sys
 from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
 from msgspec.json import schema
 
 from ccmatic.base import writable_folder, write_text
 from ccmatic.records import files, lines, measures, policies, tradeoff
 
-#: Those of a whole file or table's row; the others are parts.
+#: The records of a whole file or a table's row. The other records of these modules are parts of them.
 FILES = (
     files.TraceFile,
+    files.WorkbenchFile,
     files.RunAbout,
     files.RunEvent,
     files.ProofFile,
@@ -31,24 +34,24 @@ LINES = tuple(
 )
 
 
-def schemas():
-    """The JSON Schema of each record by its name."""
+def schemas() -> dict[str, dict[str, Any]]:
+    """Return the JSON Schema of each record by its name."""
     return {kind.__name__: _schema(kind) for kind in (*FILES, *LINES)}
 
 
-def _schema(kind):
+def _schema(kind: type[Any]) -> dict[str, Any]:
     made = schema(kind, schema_hook=_exact)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}
 
 
-def _exact(kind):
+def _exact(kind: type[Any]) -> dict[str, Any]:
     if kind is not Fraction:
         raise NotImplementedError(kind)
     return {"type": ["string", "integer"], "description": 'an exact number, such as "3/10"'}
 
 
-def write(folder):
-    """Write the schema of each record to FOLDER/NAME.json. Raises Unreadable if that cannot be done."""
+def write(folder: str | Path) -> None:
+    """Write the schema of each record to FOLDER/NAME.json. Raises Unreadable if that is impossible."""
     for name, made in schemas().items():
         write_text(writable_folder(folder) / f"{name}.json", json.dumps(made, indent=1) + "\n")
 

@@ -1,5 +1,7 @@
-"""The shapes of the lines of `tradeoff --json` (docs/formats.md). Numbers are exact: of packets, of R_m and of packets
-per R_m."""
+"""The shapes of the lines of `tradeoff --json` (docs/reference/formats.md).
+
+Numbers are exact: packets, R_m, and packets per R_m.
+"""
 
 from fractions import Fraction
 from typing import Literal
@@ -11,7 +13,13 @@ from ccmatic.records.files import Verdict
 
 
 class PathLine(Record):
-    """What is asked about: from the rate C_0 to C; buffer_time: β_s."""
+    """The path of a trade-off.
+
+    Attributes:
+        C_0: The initial rate.
+        C: The rate of the link.
+        buffer_time: The buffer β_s.
+    """
 
     C_0: Fraction
     C: Fraction
@@ -19,15 +27,23 @@ class PathLine(Record):
 
 
 class RoundTripsLine(Record):
-    """Figure 7: for each allowance or controller the round trips up to each rate, null if it never gets there."""
+    """Figure 7: the round trips of each allowance or controller up to each rate; null if it never reaches the rate."""
 
     figure: Literal[7]
     round_trips: dict[str, dict[str, int | None]]
 
 
 class AllowanceLine(Record, kw_only=True):
-    """An allowance f: F in closed form, how F⁻¹ grows, F⁻¹(C) in round trips and in R_m, null where there is none, and
-    what the solver says of it."""
+    """An allowance f.
+
+    Attributes:
+        allowance: f, as an expression in C.
+        F: F in closed form.
+        grows: How F⁻¹ grows. The key in JSON is `class`.
+        round_trips: F⁻¹(C) in round trips; null if it does not exist.
+        time_rm: F⁻¹(C) in R_m; null if it does not exist.
+        solver: The solver's verdict.
+    """
 
     allowance: str
     F: str | None
@@ -38,7 +54,13 @@ class AllowanceLine(Record, kw_only=True):
 
 
 class RuleLine(Record):
-    """A real controller, by what it adds to its rate and how often. risk: f(C) of a sender that is as fast for sure."""
+    """A real controller, described by the increase of its rate.
+
+    Attributes:
+        increase: The increase of the rate.
+        every: How often it happens.
+        risk: f(C) of a sender that is certainly as fast.
+    """
 
     controller: str
     increase: str
@@ -49,8 +71,10 @@ class RuleLine(Record):
 
 
 class FamilyLine(Record):
-    """cc_probe_slow_k with one allowance and one T* (`probe`), as `tradeoff.family.Point`; null, and nothing more, if
-    it is left out."""
+    """The controller cc_probe_slow_k with one allowance and one T* (`probe`); see `tradeoff.family.Point`.
+
+    If the family is left out, `family` is null and the other fields are absent.
+    """
 
     family: Literal["cc_probe_slow"] | None
     allowance: str | Absent = ABSENT
@@ -66,7 +90,7 @@ class FamilyLine(Record):
 
 
 class BeliefSetLine(Record):
-    """Figure 8: a corner of the belief set, and the most that a probe over T* and one over half of it lose there."""
+    """Figure 8: a corner of the belief set, with the largest losses there of a probe over T* and of one over T*/2."""
 
     figure: Literal[8]
     path: str
@@ -77,7 +101,11 @@ class BeliefSetLine(Record):
 
 
 class PhaseLine(Record, kw_only=True):
-    """Table 3: a phase of the cycle on a path. paper: its entries that are others."""
+    """Table 3: a phase of the cycle on a path.
+
+    Attributes:
+        paper: The paper's entries that differ.
+    """
 
     table: Literal[3]
     path: str
@@ -93,7 +121,7 @@ class PhaseLine(Record, kw_only=True):
 
 
 class CycleLine(Record):
-    """Table 3: whether a sender sees the same on all paths, for C_Llambda and T* (`T`)."""
+    """Table 3: whether a sender observes the same on all paths, for C_Llambda and T* (`T`)."""
 
     table: Literal[3]
     same: bool
@@ -102,14 +130,20 @@ class CycleLine(Record):
 
 
 class TableFileLine(Record):
-    """Table 3 was written."""
+    """The file of table 3."""
 
     table: Literal[3]
     file: str
 
 
 class CounterexampleLine(Record):
-    """Section 6.2's controller; of a violation what was lost and sent, in C·R_m, and the trace's file."""
+    """The verdict on section 6.2's controller.
+
+    Attributes:
+        lost: The lost bytes in the violation, in C·R_m.
+        sent: The bytes sent in the violation, in C·R_m.
+        file: The file of the violating trace.
+    """
 
     counterexample: str
     verdict: Verdict
@@ -119,7 +153,13 @@ class CounterexampleLine(Record):
 
 
 class BrokenRecord(Record):
-    """A step of the proof without one of its hypotheses: how that is broken, in words, and what then comes of it."""
+    """A step of the proof without one of its hypotheses.
+
+    Attributes:
+        hypothesis: The omitted hypothesis.
+        says: How it is violated, in words.
+        verdict: The verdict on the step in that case.
+    """
 
     hypothesis: str
     says: str
@@ -129,7 +169,11 @@ class BrokenRecord(Record):
 
 
 class StepLine(Record):
-    """A step of the proof. good: it holds, and without any one of its hypotheses it does not."""
+    """A step of the proof.
+
+    Attributes:
+        good: The step holds, and it fails if any one of its hypotheses is dropped.
+    """
 
     step: str
     says: str
@@ -144,7 +188,7 @@ class StepLine(Record):
 
 
 class FileLine(Record):
-    """A file that was written."""
+    """A written file."""
 
     file: str
     what: str

@@ -1,4 +1,4 @@
-/* The BPF verifier looks at a global function by itself, once, not at each call of it. */
+/* The BPF verifier checks a global function by itself, once, and not at each call. */
 #ifdef CCM_KERNEL
 #define CCM_GLOBAL __attribute__((noinline))
 #else
@@ -15,8 +15,8 @@ static inline uint64_t ccm_up(uint64_t amount, uint64_t over)
     return (amount + over - 1) / over;
 }
 
-/* amount · times / over, rounded down or up; UINT64_MAX if that is 2^64 or more. The product may have more than 64
- * bits: it is divided by parts of 17 bits. amount < 2^51, times < 2^46, 0 < over <= 2^46. */
+/* amount · times / over, rounded down or up; UINT64_MAX if the result is 2^64 or more. The product may have more
+ * than 64 bits, so the division takes parts of 17 bits. Required: amount < 2^51, times < 2^46, 0 < over <= 2^46. */
 static inline uint64_t ccm_scaled(uint64_t amount, uint64_t times, uint64_t over, bool up)
 {
     uint64_t whole = 0, rest = 0;
@@ -41,7 +41,7 @@ static inline uint64_t ccm_at_most(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* a - b, and 0 at least: what others count may disagree for a while. */
+/* a - b, at least 0: the counts of others may disagree for a while. */
 static inline uint64_t ccm_less(uint64_t a, uint64_t b)
 {
     return a > b ? a - b : 0;

@@ -1,4 +1,4 @@
-"""Exports built where they were written: by make, cc and clang."""
+"""Build exports in their folders, by make, cc and clang."""
 
 import os
 import shutil
@@ -11,13 +11,24 @@ _PACKAGES = {"make": "make", "cc": "gcc", "clang": "clang"}
 
 
 def build_udp(folder):
-    """The paths of the sender and the receiver, built in the folder of an export. Raises InputError."""
+    """Build the sender and the receiver in the folder of an export, and return their paths.
+
+    Raises:
+        InputError: A tool is missing, or the build fails.
+    """
     return _make(folder, "cc", "udp_sender", "udp_receiver")
 
 
 def build_bpf(folder, name=None):
-    """The paths of the BPF object and of the program that registers it, built in the folder of an export. name: in the
-    kernel, if it is to be another. Raises InputError."""
+    """Build the BPF object and the program that registers it in the folder of an export, and return their paths.
+
+    Args:
+        folder: The folder of the export.
+        name: The name of the controller in the kernel; None for the export's own name.
+
+    Raises:
+        InputError: A tool is missing, or the build fails.
+    """
     [source] = Path(folder).glob("*.bpf.c")
     [program] = _make(folder, "clang", source.with_suffix(".o").name, *([f"TCP_NAME={name}"] if name else ()))
     return program, *_make(folder, "cc", "loader")
@@ -32,7 +43,7 @@ def _make(folder, compiler, *files):
 
 
 def _require(tool, kind=None):
-    """The path of a tool, which may be a stand-in of this kind. Raises InputError."""
+    """Return the path of a tool, or of its substitute. Raises InputError if neither exists."""
     path = shutil.which(tool)
     if not path:
         raise InputError(f"there is no {tool}; on Debian, apt-get install {_PACKAGES[kind or tool]}")

@@ -1,4 +1,4 @@
-/* NAME as functions to link against, or to call from other languages: what all senders have. */
+/* NAME as functions for linking, or for calls from other languages: the part that all senders have. */
 #include <stddef.h>
 
 #include "NAME.h"
@@ -17,7 +17,7 @@ uint64_t NAME_rate(struct ccm_sender *s, uint64_t now_ns);
 bool NAME_start(struct ccm_sender *s, const char *name, uint64_t value);
 uint64_t NAME_step_ns(const struct ccm_sender *s);
 
-/* Bytes that a sender takes. */
+/* The size of a sender in bytes. */
 size_t NAME_size(void)
 {
     return sizeof(struct ccm_sender);
@@ -78,7 +78,7 @@ bool NAME_start(struct ccm_sender *s, const char *name, uint64_t value)
     return ccm_start(s, name, value);
 }
 
-/* The length of a step now: the unit of time of the beliefs. */
+/* The current length of a step, which is the unit of time of the beliefs. */
 uint64_t NAME_step_ns(const struct ccm_sender *s)
 {
     return s->step;

@@ -1,6 +1,6 @@
 #include <math.h>
 
-/* Rounded down; at most 2^62 of either sign, and 0 of what is no number. */
+/* The number rounded down, at most 2^62 of either sign; 0 for NaN. */
 static inline int64_t ccm_floored_float(float number)
 {
     const float most = 4611686018427387904.0f;

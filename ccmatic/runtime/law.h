@@ -1,6 +1,6 @@
-/* Numbers of a law that is not linear, by integers alone: a sign, 32 bits and a power of two, in one word. The 32 bits
- * are 2^31 or more; the power is the lowest 16 bits, less 2^15; 0 is the word 0. What an operation rounds off is less
- * than a 2^31st of its result, and of a sum also less than a 2^61st of its larger term. Powers end at 2^15. */
+/* Numbers for laws that are not linear, in integer arithmetic: a sign, 32 bits and a power of two, in one word. The
+ * 32 bits are 2^31 or more. The power is the lowest 16 bits, minus 2^15. The word 0 is the number 0. An operation
+ * rounds off less than a 2^31st of its result; a sum also less than a 2^61st of its larger term. Powers end at 2^15. */
 static inline uint64_t ccm_size(uint64_t a)
 {
     return a >> 16 & UINT64_C(0xffffffff);
@@ -16,7 +16,7 @@ static inline uint64_t ccm_negated(uint64_t a)
     return a ? a ^ UINT64_C(1) << 63 : 0;
 }
 
-/* size · 2^power, with the sign that the highest bit of another word has. */
+/* size · 2^power, with the sign in the highest bit of another word. */
 CCM_GLOBAL uint64_t ccm_number(uint64_t sign, uint64_t size, int64_t power)
 {
     if (!size)
@@ -39,7 +39,7 @@ CCM_GLOBAL uint64_t ccm_times(uint64_t a, uint64_t b)
     return ccm_number(a ^ b, ccm_size(a) * ccm_size(b), ccm_power(a) + ccm_power(b));
 }
 
-/* By 0: the largest number, of the sign of a; 0 by 0 is 0. */
+/* The quotient. Division by 0 gives the largest number, with the sign of a; 0 by 0 is 0. */
 CCM_GLOBAL uint64_t ccm_over(uint64_t a, uint64_t b)
 {
     if (!b)
@@ -70,7 +70,7 @@ CCM_GLOBAL uint64_t ccm_of(int64_t amount, uint64_t over)
     return over == 1 ? whole : ccm_over(whole, ccm_number(0, over, 0));
 }
 
-/* A root with one more bit, if its cube is then no more than this. */
+/* The root with one more bit if its cube is then at most this; else the root. */
 CCM_GLOBAL uint64_t ccm_with_bit(uint64_t root, uint64_t bit, uint64_t cube)
 {
     const uint64_t next = root | bit;
@@ -78,8 +78,8 @@ CCM_GLOBAL uint64_t ccm_with_bit(uint64_t root, uint64_t bit, uint64_t cube)
     return next * next * next <= cube ? next : root;
 }
 
-/* The root of 62 bits, rounded down, and a step of Newton's method, which squares its error of a 2^19th. BPF divides no
- * signed numbers. */
+/* The cube root: first that of 62 bits, rounded down, with an error below a 2^19th; then a step of Newton's method,
+ * which squares the error. BPF cannot divide signed numbers. */
 CCM_GLOBAL uint64_t ccm_cube_root(uint64_t a)
 {
     const int64_t third = (int64_t)((uint64_t)(ccm_power(a) + 2 + (3 << 16)) / 3) - (1 << 16) - 10;
@@ -105,7 +105,7 @@ CCM_GLOBAL uint64_t ccm_smaller(uint64_t a, uint64_t b)
     return ccm_plus(a, ccm_negated(b)) >> 63 ? a : b;
 }
 
-/* Rounded down; CCM_LARGEST at most, of either sign. */
+/* The number rounded down, at most CCM_LARGEST of either sign. */
 CCM_GLOBAL int64_t ccm_whole(uint64_t a)
 {
     const int64_t power = ccm_power(a);

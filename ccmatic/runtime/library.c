@@ -1,4 +1,4 @@
-/* What those that form beliefs have besides. */
+/* The further functions of senders that form beliefs. */
 void NAME_limited(struct ccm_sender *s, uint64_t now_ns);
 void NAME_in_flight(struct ccm_sender *s, uint64_t now_ns, uint64_t bytes);
 void NAME_more_jitter(struct ccm_sender *s, uint32_t ns);
@@ -31,9 +31,9 @@ uint64_t NAME_next(struct ccm_sender *s, uint64_t now_ns, uint64_t due_ns, uint6
     return ccm_next(s, now_ns, due_ns, packets);
 }
 
-/* For simulators that know what happened in a step: cumulative bytes at its end, and the whole steps of delay of the
- * last and the first byte acknowledged in the last step that had any. Beliefs rely on it that the bytes sent and
- * acknowledged only grow. Returns the next step's rate, bytes per step. */
+/* End a step; for simulators that know the events of the step. The arguments are cumulative bytes at its end, and
+ * the whole steps of delay of the last and the first byte acknowledged in the last step with any. Beliefs rely on
+ * sent and acknowledged bytes that never decrease. Returns the rate of the next step, bytes per step. */
 uint64_t NAME_step(struct ccm_sender *s, uint64_t sent, uint64_t acked, uint64_t lost, uint64_t last_delay,
                    uint64_t first_delay)
 {
@@ -51,26 +51,27 @@ bool NAME_beliefs(const struct ccm_sender *s, unsigned i, const char **name, uin
     return ccm_beliefs(s, i, name, value);
 }
 
-/* Whether it sends as the controller does that runs at its start; false if there is none. */
+/* Whether the sender still runs its start controller; false if it has none. */
 bool NAME_at_start(const struct ccm_sender *s)
 {
     return CCM_HAS_START && !s->started;
 }
 
-/* How often beliefs were dropped, as they may have been false. */
+/* How often the sender dropped its beliefs because they might have been false. */
 uint64_t NAME_begun_again(const struct ccm_sender *s)
 {
     return s->begun_again;
 }
 
-/* The rate for these beliefs, bytes per step, rounded down. wanted: the same, of an envelope. */
+/* The rate for these beliefs in bytes per step, rounded down. wanted: the wanted rate in an envelope, in bytes per
+ * step. */
 uint64_t NAME_decide(const struct ccm_beliefs *b, uint64_t packet, uint64_t wanted)
 {
     return ccm_decide(b, packet, wanted);
 }
 
-/* The rate to send at from now on within an envelope, bytes per second: the nearest to what was wanted when this was
- * first called in the step under way. */
+/* The rate to send at from now on within an envelope, bytes per second. It is the allowed rate nearest to the rate
+ * that was wanted in the first call of the current step. */
 uint64_t NAME_clamp(struct ccm_sender *s, uint64_t now_ns, uint64_t wanted)
 {
     ccm_want(s, now_ns, wanted);

@@ -1,4 +1,7 @@
-"""An exported controller's C, built and called from Python: a sender for `ccmatic.simulation`, one call a step."""
+"""Build an exported controller's C code and call it from Python.
+
+It is a sender for `ccmatic.simulation` with one call per step.
+"""
 
 import ctypes
 import os
@@ -16,9 +19,16 @@ _U64, _SENDER = ctypes.c_uint64, ctypes.c_void_p
 
 
 class Library:
-    """The C of an Export as a shared library, built in a temporary folder with the machine's C compiler, $CC or cc.
+    """The C code of an Export as a shared library.
 
-    flags: more options for the compiler. Raises InputError if there is none or it refuses.
+    The machine's C compiler ($CC or cc) builds it in a temporary folder.
+
+    Args:
+        export: The Export.
+        flags: Further options of the compiler.
+
+    Raises:
+        InputError: There is no C compiler, or it refuses the code.
     """
 
     def __init__(self, export, flags=()):
@@ -32,19 +42,30 @@ class Library:
 
     @cached_property
     def names(self):
-        """Of the beliefs, in order."""
+        """The names of the beliefs, in order."""
         return tuple(belief.name for belief in self.export.model.beliefs)
 
     def __getitem__(self, function):
         return getattr(self._library, f"{self.export.name}_{function}")
 
     def sender(self, packet, rtt=10**9, now=0):
-        """A fresh CompiledSender. packet: MSS, bytes; rtt: R_m and now: the time, in nanoseconds."""
+        """Return a new CompiledSender.
+
+        Args:
+            packet: MSS in bytes.
+            rtt: R_m in ns.
+            now: The current time in ns.
+        """
         return CompiledSender(self, packet, rtt, now)
 
     def decide(self, beliefs, packet, wanted=0):
-        """The rate for beliefs, by name, in bytes per step, bytes and steps: rounded down, at least 0. wanted: of an
-        envelope, the same."""
+        """Return the rate for beliefs in bytes per step, rounded down, at least 0.
+
+        Args:
+            beliefs: Values by name, in bytes per step, bytes and steps.
+            packet: MSS in bytes.
+            wanted: For an envelope, the wanted rate in bytes per step.
+        """
         values = (_U64 * len(self.names))(*(beliefs.get(name, 0) for name in self.names))
         function = self["decide"]
         function.restype, function.argtypes = _U64, [ctypes.c_void_p, _U64, _U64]
@@ -52,7 +73,11 @@ class Library:
 
 
 class Called:
-    """One flow of a Library, whose functions are called with it. Raises InputError where it cannot begin."""
+    """One flow of a Library. Its methods call the functions of the library. Times are in ns, sizes in bytes.
+
+    Raises:
+        InputError: R_m or the size of a packet is out of range.
+    """
 
     def __init__(self, library, packet, rtt=10**9, now=0):
         self._library = library
@@ -64,46 +89,50 @@ class Called:
             raise InputError(f"{message}; expected both above 0, and R_m at most {LONGEST_RTT}")
 
     def sent(self, now, size):
-        """Bytes were sent, at a time in nanoseconds."""
+        """Report that bytes were sent at the time `now`."""
         self._call("sent", None, (_U64, now), (_U64, size))
 
     def acked(self, now, sent_at, size):
-        """Bytes were acknowledged, the last of which was sent at `sent_at`."""
+        """Report that bytes were acknowledged. The last of them was sent at `sent_at`."""
         self._call("acked", None, (_U64, now), (_U64, sent_at), (_U64, size))
 
     def lost(self, now, sent_at, size):
-        """Bytes were found to be lost that were sent at `sent_at`."""
+        """Report that bytes sent at `sent_at` were detected as lost."""
         self._call("lost", None, (_U64, now), (_U64, sent_at), (_U64, size))
 
     def gave_up(self, now, sent_at, size):
-        """Bytes were given up, the last of which was sent at `sent_at`."""
+        """Report that bytes were given up. The last of them was sent at `sent_at`."""
         self._call("gave_up", None, (_U64, now), (_U64, sent_at), (_U64, size))
 
     def rtt(self, rtt):
-        """An RTT was measured."""
+        """Report a measured RTT."""
         self._call("rtt", None, (_U64, rtt))
 
     def guessed(self):
-        """The R_m that it was made with is a guess, until an RTT is measured."""
+        """Declare that the initial R_m is only a guess until an RTT is measured."""
         self._call("guessed", None)
 
     def fix_step(self, length):
-        """Steps of so many ns, whatever RTTs are measured: False if that is refused."""
+        """Fix the length of a step in ns, whatever RTTs are measured. Return whether the sender accepts it."""
         return self._call("fix_step", ctypes.c_bool, (_U64, length))
 
     def start(self, **values):
-        """Begin here with these values of beliefs, or of state, as C keeps them."""
+        """Begin with these values of beliefs or state, in the form that C code stores.
+
+        Raises:
+            InputError: The sender has no belief or state of a name.
+        """
         for name, value in values.items():
             if not self._call("start", ctypes.c_bool, (ctypes.c_char_p, name.encode()), (_U64, value)):
                 raise InputError(f"{self._library.export.name} has no belief and no state {name}")
 
     def rate(self, now):
-        """The rate to send at from now on, bytes per second."""
+        """Return the rate to send at from now on, in bytes per second."""
         return self._call("rate", _U64, (_U64, now))
 
     @property
     def step_ns(self):
-        """The length of a step now."""
+        """The current length of a step in ns."""
         return self._call("step_ns", _U64)
 
     def _call(self, function, result, *arguments):
@@ -113,8 +142,13 @@ class Called:
 
 
 class CompiledSender(Called):
-    """One flow. Called with an Observation at each step's end, it returns the next step's rate, bytes per time; `over`
-    has to say how long a step is: the `propagation` of the simulation's path."""
+    """One flow as a sender for `simulate`.
+
+    It returns the rate of the next step, in bytes per time, for the Observation at the end of a step.
+
+    Attributes:
+        over: The length of a step: the `propagation` of the simulation's path.
+    """
 
     over = Fraction(1)
 
@@ -123,55 +157,66 @@ class CompiledSender(Called):
         self._step = library["step"]
         self._step.restype, self._step.argtypes = _U64, [_SENDER] + [_U64] * 5
 
-    def __call__(self, seen):
-        if seen.step == 0:
+    def __call__(self, observed):
+        """Return the rate of the next step in bytes per time, given the Observation at the end of the last step."""
+        if observed.step == 0:
             return self.rate_at_first() / self.over
-        return self.step(seen.sent, seen.delivered, seen.lost, seen.last, seen.first) / self.over
+        bytes_so_far = observed.sent, observed.delivered, observed.lost
+        return self.step(*bytes_so_far, observed.last, observed.first) / self.over
 
     def rate_at_first(self):
-        """The rate of the first step, bytes per step."""
+        """Return the rate of the first step in bytes per step."""
         return Fraction(max(self.packet, self._library.decide(self.beliefs(), self.packet)))
 
     def step(self, sent, acked, lost, last_delay, first_delay):
-        """A step is over, with cumulative bytes and delays in whole steps: the next one's rate, bytes per step."""
+        """End a step, and return the rate of the next one in bytes per step.
+
+        Bytes are cumulative, delays are whole steps.
+        """
         return Fraction(self._step(self._pointer, sent, acked, lost, last_delay, first_delay))
 
     def clamp(self, now, wanted):
-        """The rate to send at from now on in an envelope, bytes per second, where this one is wanted."""
+        """Return the rate nearest to `wanted` that the envelope allows from now on, in bytes per second."""
         return self._call("clamp", _U64, (_U64, now), (_U64, wanted))
 
     def limited(self, now):
-        """There is nothing more to send, though the rate would let it."""
+        """Report that the sender has nothing more to send, although its rate would allow more."""
         self._call("limited", None, (_U64, now))
 
     def found(self, now, sent_at, size):
-        """Bytes were acknowledged that had been given up or told to be lost."""
+        """Report the acknowledgement of bytes that had been given up or reported as lost."""
         self._call("found", None, (_U64, now), (_U64, sent_at), (_U64, size))
 
     def in_flight(self, now, size):
-        """So many bytes are out, by the count of a stack that takes back losses."""
+        """Report the bytes in flight as counted by a stack that may undo detected losses."""
         self._call("in_flight", None, (_U64, now), (_U64, size))
 
     def more_jitter(self, length):
-        """D is longer by so many ns, whatever R_m is."""
+        """Lengthen D by this many ns, whatever R_m is."""
         self._call("more_jitter", None, (ctypes.c_uint32, length))
 
     def next(self, now, due, packets=1):
-        """When the next packet is due after so many that were due at `due` and leave now, in ns."""
+        """Return when the next packet is due, in ns.
+
+        Args:
+            now: The current time in ns, at which the packets leave.
+            due: When they were due.
+            packets: How many packets leave.
+        """
         return self._call("next", _U64, (_U64, now), (_U64, due), (_U64, packets))
 
     @property
     def at_start(self):
-        """Whether it sends as the controller does that runs at its start."""
+        """Whether the sender still runs its start controller."""
         return self._call("at_start", ctypes.c_bool)
 
     @property
     def begun_again(self):
-        """How often beliefs were dropped, as they may have been false."""
+        """How often the sender dropped its beliefs because they might have been false."""
         return self._call("begun_again", _U64)
 
     def beliefs(self):
-        """The beliefs at the end of the last step, by name."""
+        """Return the beliefs at the end of the last step, by name."""
         name, value = ctypes.c_char_p(), _U64()
         beliefs = {}
         for i in range(len(self._library.names)):
@@ -187,7 +232,11 @@ class CompiledSender(Called):
 
 
 def compile_c(arguments):
-    """Run the C compiler, $CC or cc; InputError if there is none or it refuses."""
+    """Run the C compiler, $CC or cc, with these arguments.
+
+    Raises:
+        InputError: There is no C compiler, or it refuses the code.
+    """
     compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     if not compiler:
         raise InputError("no C compiler; expected cc, gcc or clang (Debian: apt-get install gcc libc6-dev)")

@@ -1,4 +1,4 @@
-/* A bottleneck, packet by packet: the interface that a model's packets.h fills, for the simulator and the emulator.
+/* A bottleneck, packet by packet: the interface that a model's packets.h implements, for simulator and emulator.
  *
  * A link does no input and no output: instants and packets are arguments, in ticks and bytes, all whole numbers. A
  * packets.h defines `struct link` and
@@ -8,10 +8,13 @@
  *   link_next    the outcome of the first accepted packet that has none yet, if the packets offered so far and the
  *                instants up to `now` decide it. Before a packet is offered, link_next is called until it returns 0.
  *
- * It may define, with a macro of the same name in capitals,
+ * It may define the macro LINK_AT_ONCE: link_next has the outcome of each packet once link_offer accepts it, for packets
+ * of any sizes, and the link makes no free choices. Emulators need this. It may also define, with a macro of the same name
+ * in capitals,
  *
  *   link_end     frees memory.
  *   link_expect  the sender announces a step: `count` packets, the last at the instant `last`.
+ *   link_columns the values at `now` of the columns that the model adds to traces, in bytes and in the model's order.
  *   link_change  the rate changes at `now`, while packets of `size` bytes wait, `waiting` in number. The last outcome
  *                that stands was at `last`. The link forgets the outcomes after `now`, and plans them again.
  */
@@ -35,14 +38,14 @@ struct link_parameters {
     int at_start; /* a packet waits until its service begins, and is admitted then; else until its last byte is served */
     int64_t jitter, step;    /* D and R_m, in ticks */
     int64_t variation[2];    /* γ, a numerator and a denominator */
-    /* What the link leaves open: whether an unused token at an instant is kept, and any number in a range. */
+    /* The link's free choices: whether it keeps an unused token at an instant, and any number in a range. */
     int (*keep)(void *context, int64_t now);
     int64_t (*draw)(void *context, int64_t least, int64_t most);
     void *context;
 };
 
-/* Of an accepted packet: when the link drops it, or LINK_NEVER; else when it is admitted, and when the token that it uses
- * was generated. */
+/* The outcome of an accepted packet: when the link drops it, or LINK_NEVER; else when it is admitted, and when the
+ * token that it uses was generated. */
 struct link_outcome { int64_t dropped, admitted, token; };
 
 struct link;

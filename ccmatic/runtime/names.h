@@ -1,8 +1,8 @@
 #ifndef CCM_KERNEL
-/* For programs that log beliefs, or begin with others. */
+/* For programs that log beliefs, or begin with other ones. */
 static const char *const ccm_belief_names[] = {CCM_BELIEF_NAMES};
 
-/* The i-th belief at the end of the last step: false if there is none. */
+/* Get the i-th belief at the end of the last step; false if there is none. */
 static inline bool ccm_beliefs(const struct ccm_sender *s, unsigned i, const char **name, uint64_t *value)
 {
     if (i >= sizeof ccm_belief_names / sizeof *ccm_belief_names)
@@ -12,7 +12,7 @@ static inline bool ccm_beliefs(const struct ccm_sender *s, unsigned i, const cha
     return true;
 }
 
-/* Begin a window here and now, with this value of a belief: false if there is none of this name. */
+/* Begin a window now, with this value of a belief; false if there is no belief of this name. */
 static inline bool ccm_start(struct ccm_sender *s, const char *name, uint64_t value)
 {
     for (unsigned i = 0; i < sizeof ccm_belief_names / sizeof *ccm_belief_names; i++)

@@ -1,4 +1,4 @@
-/* How many packets to send in the step under way; what is less than one is left for the next step. */
+/* Return how many packets to send in the current step. A remainder below one packet carries over to the next step. */
 static inline uint64_t ccm_packets(struct ccm_sender *s)
 {
     if (s->planned != s->start) {
@@ -9,10 +9,10 @@ static inline uint64_t ccm_packets(struct ccm_sender *s)
     return s->budget / s->w.packet;
 }
 
-/* When the next packet is due after `packets` that were due at `due_ns` and leave now: for stacks whose timer cannot be
- * set anew when the rate rises. Packets leave evenly, the first at the start of each step, whatever the rate was before.
- * What is late is made up for at up to twice the rate; of what is later than a 32nd of the step, and the jitter that the
- * sender has itself, nothing: a stall does not end in a burst. */
+/* Return when the next packet is due. `packets` were due at `due_ns` and leave now. This is for stacks that cannot
+ * reset their timer when the rate rises. Packets leave evenly, the first one at the start of each step, whatever the
+ * rate was before. A late sender catches up at up to twice the rate. It gives up any lateness beyond a 32nd of the
+ * step plus the sender's own jitter, so a stall does not end in a burst. */
 static inline uint64_t ccm_next(struct ccm_sender *s, uint64_t now_ns, uint64_t due_ns, uint64_t packets)
 {
     ccm_advance(s, now_ns + 1);
@@ -22,7 +22,7 @@ static inline uint64_t ccm_next(struct ccm_sender *s, uint64_t now_ns, uint64_t 
     return ccm_at_least(now_ns + take / 2, ccm_at_most(planned + take, end));
 }
 
-/* The most bytes that may be out: nothing but the rate limits what is sent. */
+/* The most bytes that may be in flight: only the rate limits the sender. */
 static inline uint64_t ccm_window(const struct ccm_sender *s, uint64_t now_ns)
 {
     (void)s, (void)now_ns;

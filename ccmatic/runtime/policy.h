@@ -1,16 +1,16 @@
-/* A sender that sends at one rate in a monitor interval, which the network chooses by what was measured in those before.
- * Time is in nanoseconds from any origin. */
-#define CCM_CATCH_UP 16 /* intervals that one call takes; of a longer pause the rest is left out */
-#define CCM_FIRST_PACKETS 10 /* that are sent in the first R_m (RFC 6928) */
+/* A sender with one rate per monitor interval. The network chooses the rate by the measurements of earlier
+ * intervals. Time is in nanoseconds from any origin. */
+#define CCM_CATCH_UP 16 /* the most intervals that one call processes; the rest of a longer pause is skipped */
+#define CCM_FIRST_PACKETS 10 /* packets sent in the first R_m (RFC 6928) */
 #define CCM_FASTEST 1e10f /* bytes per second */
 
 struct ccm_sender {
     struct ccm_watch watch;
     float rate; /* bytes per second */
     uint64_t packet; /* bytes */
-    uint64_t start, step; /* when the interval under way began, and its length */
+    uint64_t start, step; /* the start and the length of the current interval */
     uint64_t rtt; /* R_m; 0 if the length of an interval is fixed */
-    bool guessed; /* it was not measured: until then no interval is over */
+    bool guessed; /* R_m is a guess; no interval ends until it is measured */
     uint64_t sent, acked, lost; /* bytes so far */
 };
 
@@ -21,15 +21,15 @@ static inline uint64_t ccm_step_of(uint64_t rtt)
     return ccm_at_least(1, rtt * CCM_INTERVAL_NUMERATOR / CCM_INTERVAL_DENOMINATOR);
 }
 
-/* Nothing was measured but R_m. */
+/* Begin with no measurement except R_m. */
 static inline void ccm_know_first(struct ccm_sender *s, uint64_t rtt)
 {
     ccm_watch_from(&s->watch, rtt, s->step, s->packet);
     s->rate = CCM_FIRST_PACKETS * (float)s->packet / ccm_seconds(rtt);
 }
 
-/* now_ns: when sending begins. rtt_ns: the least RTT known so far. packet: bytes in one. False, and no sender to use, if
- * one of them is 0, or the RTT longer than CCM_LONGEST_RTT. */
+/* Prepare a sender. now_ns: when sending begins. rtt_ns: the smallest RTT known so far. packet: the bytes of a
+ * packet. Returns false, and the sender is unusable, if one of these is 0 or the RTT is longer than CCM_LONGEST_RTT. */
 static inline bool ccm_init(struct ccm_sender *s, uint64_t now_ns, uint64_t rtt_ns, uint32_t packet)
 {
     const uint64_t rtt = ccm_at_least(1, ccm_at_most(CCM_LONGEST_RTT, rtt_ns));
@@ -39,7 +39,7 @@ static inline bool ccm_init(struct ccm_sender *s, uint64_t now_ns, uint64_t rtt_
     return rtt == rtt_ns && packet > 0;
 }
 
-/* An RTT was measured. A smaller R_m makes shorter intervals, from the next on. */
+/* Process a measured RTT. A smaller R_m shortens intervals, beginning with the next one. */
 static inline void ccm_rtt(struct ccm_sender *s, uint64_t rtt_ns)
 {
     if (!s->rtt || !rtt_ns)
@@ -52,7 +52,7 @@ static inline void ccm_rtt(struct ccm_sender *s, uint64_t rtt_ns)
     s->guessed = false;
 }
 
-/* An interval is over in which this was measured, and the next of so many seconds begins. */
+/* End an interval with these measurements. The next one, of this many seconds, begins. */
 static inline void ccm_decide(struct ccm_sender *s, const struct ccm_interval *measured, float seconds)
 {
     float rate;
@@ -63,7 +63,7 @@ static inline void ccm_decide(struct ccm_sender *s, const struct ccm_interval *m
     s->rate = ccm_within(rate, (float)s->packet / seconds, CCM_FASTEST);
 }
 
-/* Takes the intervals that were over before now. */
+/* Process the intervals that ended before now. */
 static inline void ccm_take_steps(struct ccm_sender *s, uint64_t now_ns)
 {
     for (unsigned i = 0; i < CCM_CATCH_UP && ccm_less(now_ns, s->start) > s->step; i++) {
@@ -78,7 +78,7 @@ static inline void ccm_take_steps(struct ccm_sender *s, uint64_t now_ns)
         s->start = now_ns;
 }
 
-/* Bytes acknowledged now, the last of them sent at sent_ns. */
+/* Bytes are acknowledged now. The last of them was sent at sent_ns. */
 static inline void ccm_acked(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes)
 {
     ccm_advance(s, now_ns);
@@ -86,13 +86,13 @@ static inline void ccm_acked(struct ccm_sender *s, uint64_t now_ns, uint64_t sen
     ccm_watch_acked(&s->watch, ccm_less(now_ns, sent_ns), bytes);
 }
 
-/* A retransmission timer fires: to a policy a loss as any other. */
+/* A retransmission timer fires. For a policy this is a loss like any other. */
 static inline void ccm_timed_out(struct ccm_sender *s)
 {
     (void)s;
 }
 
-/* Nothing but the rate limits what is sent. */
+/* Only the rate limits the sender. */
 static inline uint64_t ccm_window(const struct ccm_sender *s, uint64_t now_ns)
 {
     (void)s, (void)now_ns;
@@ -113,8 +113,8 @@ static inline void ccm_want(struct ccm_sender *s, uint64_t now_ns, uint64_t rate
     s->rate = (float)rate;
 }
 
-/* What there was at the end of the interval last over, for logs; `rate` is that of the one after. In ns, bytes, bytes per
- * second; bytes so far. */
+/* A record of the last finished interval, for logs. `rate` is that of the next one. Units: ns, bytes, bytes per
+ * second; bytes are cumulative. */
 struct ccm_record {
     uint64_t time, step, packet, rate, sent, acked, lost, rtt, rtt_end;
 };
@@ -134,7 +134,7 @@ static inline void ccm_record(const struct ccm_sender *s, uint64_t rate, struct 
     };
 }
 
-/* For programs that begin with other state: there is none that has a name. */
+/* For programs that begin with other state: a policy has no state with a name. */
 static inline bool ccm_start(struct ccm_sender *s, const char *name, uint64_t value)
 {
     (void)s, (void)name, (void)value;

@@ -1,15 +1,15 @@
-/* What policies have besides. */
+/* The further functions of policies. */
 float NAME_network(const float *x);
 float NAME_decide(struct ccm_sender *s, const struct ccm_interval *measured, float seconds, float *observation);
 
-/* The action for an observation, before it is limited. */
+/* The network's action for an observation, before it is limited. */
 float NAME_network(const float *x)
 {
     return ccm_network(x);
 }
 
-/* An interval is over in which this was measured, and the next of so many seconds begins: its rate in bytes per second,
- * and the observation by which it was chosen. */
+/* End an interval with these measurements. The next one, of this many seconds, begins. Returns its rate in bytes per
+ * second, and stores the observation by which the network chose it. */
 float NAME_decide(struct ccm_sender *s, const struct ccm_interval *measured, float seconds, float *observation)
 {
     ccm_decide(s, measured, seconds);

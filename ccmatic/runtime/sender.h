@@ -1,46 +1,50 @@
-/* A sender: acknowledgements in, a pacing rate out. Time is in nanoseconds from any origin. A step is as long as any
- * packet may take but for queueing, R_m + D: so what delays packets on the whole path, propagation too, is what the
- * model calls jitter. R_m is the least RTT seen; a smaller one counts when a whole window has passed since, and with it
- * the packets that took a longer path. It grows, and beliefs begin again, when all RTTs of a period exceed it by more
- * than half of D: jitter alone does not explain them. */
-#define CCM_PERIOD 10 /* windows in which RTTs were measured */
+/* A sender: acknowledgements in, a pacing rate out. Time is in nanoseconds from any origin.
+ *
+ * A step is R_m + D long: the longest time that a packet may take, except for queueing. So every delay on the whole
+ * path, including propagation, is what the model calls jitter.
+ *
+ * R_m is the smallest RTT so far. A smaller one takes effect when a whole window has passed since, and with it the
+ * packets that took a longer path. R_m grows, and beliefs begin again, when all RTTs of a period exceed it by more
+ * than half of D: jitter alone does not explain them.
+ */
+#define CCM_PERIOD 10 /* windows with RTT measurements */
 #define CCM_MOST_WANTED (UINT64_C(1) << 50) /* bytes per second */
 
 struct ccm_sender {
     struct ccm_window w;
-    unsigned t; /* of the window, the step last over */
-    bool windows; /* the first window is under way: it begins when the first step is over */
-    uint64_t start, step; /* when the step under way began, and its length */
+    unsigned t; /* the step of the window that ended last */
+    bool windows; /* whether the first window has begun, which it does at the end of the first step */
+    uint64_t start, step; /* the start and the length of the current step */
     uint64_t rtt; /* R_m; 0 if the length of a step is fixed */
-    uint64_t rtt_before; /* the same when the window began */
-    uint64_t more; /* jitter besides that which grows with R_m: see ccm_more_jitter */
-    bool guessed; /* it was not measured: until then no step is over */
-    uint64_t least; /* RTT of the period under way, or UINT64_MAX */
-    unsigned windows_over; /* of that period */
-    bool measured; /* an RTT, in the window under way */
-    bool grown; /* R_m, at the end of the period before */
-    uint64_t begun_again; /* how often beliefs were dropped, as they may have been false */
-    uint64_t sent, acked, lost; /* bytes so far */
-    uint64_t lost_early; /* bytes found to be lost that were sent in the step under way */
-    uint64_t in_time, in_time_early; /* of those found lost in the step under way, what tells of the one before */
-    uint64_t timely; /* of those lost, what tells that the link was busy */
-    uint64_t excess; /* and what tells by how much more was sent than fits */
-    uint64_t burst, burst_before; /* most bytes sent at once in the step under way, and in that before */
-    uint64_t first_out, first_out_before; /* when the first bytes of the step under way, and of that before, left */
-    bool limited, paused; /* the application had nothing to send in the step under way, and has nothing now */
-    uint64_t doubted, doubted_sent; /* bytes given up that may be acknowledged yet; the last of them was sent at */
-    uint64_t doubted_until; /* a step after bytes sent later were acknowledged, or UINT64_MAX */
-    uint64_t newest; /* when the last sent of all acknowledged bytes was sent */
-    bool any; /* bytes were acknowledged in the step under way: the first and the last of them were sent at */
+    uint64_t rtt_before; /* R_m when the window began */
+    uint64_t more; /* additional jitter that does not grow with R_m: see ccm_more_jitter */
+    bool guessed; /* R_m is a guess; no step ends until it is measured */
+    uint64_t least; /* the smallest RTT of the current period, or UINT64_MAX */
+    unsigned windows_over; /* finished windows of that period */
+    bool measured; /* whether the current window has measured an RTT */
+    bool grown; /* whether R_m grew at the end of the period before */
+    uint64_t begun_again; /* how often the sender dropped its beliefs because they might have been false */
+    uint64_t sent, acked, lost; /* cumulative bytes */
+    uint64_t lost_early; /* bytes detected as lost that were sent in the current step */
+    uint64_t in_time, in_time_early; /* bytes detected as lost in the current step that show the last one's state */
+    uint64_t timely; /* lost bytes that show that the link was busy */
+    uint64_t excess; /* lost bytes that show by how much the arrivals exceeded the room */
+    uint64_t burst, burst_before; /* the most bytes sent at once in the current step, and in the one before */
+    uint64_t first_out, first_out_before; /* when the first bytes of the current step, and of the one before, left */
+    bool limited, paused; /* whether the application had nothing to send in the current step, and has nothing now */
+    uint64_t doubted, doubted_sent; /* bytes given up that may still be acknowledged; when the last of them was sent */
+    uint64_t doubted_until; /* one step after later bytes were acknowledged, or UINT64_MAX */
+    uint64_t newest; /* when the newest acknowledged bytes were sent */
+    bool any; /* whether bytes were acknowledged in the current step; when the first and the last of them were sent */
     uint64_t first_sent, last_sent;
-    uint64_t first_wait, last_wait; /* from then to the end of the last step that had any, ns */
-    uint64_t last_delay, first_delay; /* the same in whole steps */
-    bool started; /* past the start: see CCM_START_WITH */
-    uint64_t planned; /* the step, by when it began, of which `budget` is: bytes that may be sent in it, */
-    uint64_t budget, left; /* with what was left of the step before, less than a packet */
-    uint64_t wanted, wanted_in; /* of an envelope's rates, bytes per second; of the step that began then */
+    uint64_t first_wait, last_wait; /* from then to the end of the last step with any, ns */
+    uint64_t last_delay, first_delay; /* the same delays in whole steps */
+    bool started; /* whether the start is over: see CCM_HAS_START */
+    uint64_t planned; /* the start of the step to which `budget` belongs */
+    uint64_t budget, left; /* bytes to send in that step; remainder of the one before, less than a packet */
+    uint64_t wanted, wanted_in; /* the wanted rate in an envelope, bytes per second, and the start of its step */
 #ifdef CCM_NETWORK
-    struct ccm_watch watch; /* by which a network says what is wanted */
+    struct ccm_watch watch; /* from which a network computes the wanted rate */
 #endif
 };
 
@@ -65,15 +69,15 @@ static inline void ccm_look(struct ccm_sender *s, unsigned t)
     s->t = t;
 }
 
-/* A window begins here and now, with the beliefs of one who knows nothing. */
+/* Begin a window now, with the beliefs of a sender without knowledge. */
 static inline void ccm_begin_window(struct ccm_sender *s)
 {
     ccm_look(s, 0);
     ccm_start_beliefs(&s->w, &s->w.beliefs[0]);
 }
 
-/* The rate for the beliefs at the end of the step last over, where this one is wanted; both bytes per step, and at least a
- * packet. */
+/* Return the rate for the beliefs at the end of the last finished step and for this wanted rate. Both are in bytes
+ * per step; the result is at least a packet. */
 static inline uint64_t ccm_allowed(const struct ccm_sender *s, uint64_t wanted)
 {
     const unsigned t = s->t;
@@ -85,7 +89,8 @@ static inline uint64_t ccm_allowed(const struct ccm_sender *s, uint64_t wanted)
 }
 
 #ifdef CCM_NETWORK
-/* A step begins: the network's action, from -1 to 1, is where between the least and the most rate it wants the step's. */
+/* Begin a step. The network's action, from -1 to 1, is the place of the wanted rate between the lowest and the
+ * highest. */
 static inline void ccm_choose(struct ccm_sender *s)
 {
     const uint64_t least = ccm_allowed(s, 0), room = ccm_less(ccm_allowed(s, CCM_MOST), least);
@@ -94,7 +99,7 @@ static inline void ccm_choose(struct ccm_sender *s)
     s->wanted = ccm_at_most(CCM_MOST_WANTED, ccm_scaled(wanted, 1000000000, s->step, true));
 }
 
-/* Nothing is known but R_m. */
+/* Begin with no knowledge except R_m. */
 static inline void ccm_begin_to_watch(struct ccm_sender *s)
 {
     s->watch = (struct ccm_watch){0};
@@ -107,7 +112,7 @@ static inline void ccm_watch_rtt(struct ccm_sender *s, uint64_t rtt, uint64_t by
     ccm_watch_acked(&s->watch, rtt, bytes);
 }
 
-/* A step is over: what was measured in it. What was given up counts as lost. */
+/* End a step: store its measurements for the network. Bytes given up count as lost. */
 static inline void ccm_watch_step(struct ccm_sender *s)
 {
     const uint64_t lost = s->lost + s->lost_early + s->doubted;
@@ -144,8 +149,9 @@ static inline void ccm_begin_again(struct ccm_sender *s)
     ccm_begin_window(s);
 }
 
-/* now_ns: when sending begins. rtt_ns: the least RTT known so far. packet: bytes in one, MSS. False, and no sender to
- * use, if one of them is 0, or the RTT longer than CCM_LONGEST_RTT. */
+/* Prepare a sender. now_ns: when sending begins. rtt_ns: the smallest RTT known so far. packet: the bytes of a
+ * packet, MSS. Returns false, and the sender is unusable, if one of these is 0 or the RTT is longer than
+ * CCM_LONGEST_RTT. */
 static inline bool ccm_init(struct ccm_sender *s, uint64_t now_ns, uint64_t rtt_ns, uint32_t packet)
 {
     s->start = now_ns;
@@ -175,7 +181,8 @@ static inline bool ccm_init(struct ccm_sender *s, uint64_t now_ns, uint64_t rtt_
     return s->rtt == rtt_ns && packet > 0;
 }
 
-/* Right after ccm_init: D is longer by so much, as where packets are sent in bursts that take this time at the rate. */
+/* Lengthen D by this much, directly after ccm_init; for example if packets leave in bursts that take this time at
+ * the rate. */
 static inline void ccm_more_jitter(struct ccm_sender *s, uint32_t ns)
 {
     s->more = ns;
@@ -207,9 +214,9 @@ static inline void ccm_set_step(struct ccm_sender *s, uint64_t step)
     s->first_delay = ccm_down(s->first_wait, step);
 }
 
-/* A window is over, or cut short: whether a period is over with it in which all RTTs exceeded R_m by more than half of
- * D. R_m is then the least of them. That may be of a packet that took the shorter path and met a queue, so in the
- * period after that any more is enough. */
+/* End a window, possibly early. Return whether it also ends a period in which all RTTs exceeded R_m by more than
+ * half of D. R_m then becomes the smallest of them. That one may belong to a packet that took the shorter path and
+ * met a queue, so in the next period any excess suffices. */
 static inline bool ccm_outgrown(struct ccm_sender *s)
 {
     s->windows_over += s->measured;
@@ -228,7 +235,7 @@ static inline bool ccm_outgrown(struct ccm_sender *s)
     return outgrown;
 }
 
-/* A window is over: the next has the new length of a step, so no window mixes two. */
+/* End a window. The next one has the new length of a step, so no window mixes two lengths. */
 static inline void ccm_end_window(struct ccm_sender *s)
 {
     struct ccm_beliefs after = s->w.beliefs[CCM_STEPS - 1];
@@ -247,7 +254,7 @@ static inline void ccm_end_window(struct ccm_sender *s)
         ccm_rescale(&s->w, &s->w.beliefs[0], s->step, before);
 }
 
-/* A step is over: its counters and delays are what `s` has. */
+/* End a step, whose counters and delays are in `s`. */
 CCM_GLOBAL int ccm_end_step(struct ccm_sender *s)
 {
     if (!s)
@@ -270,9 +277,10 @@ CCM_GLOBAL int ccm_end_step(struct ccm_sender *s)
     return 0;
 }
 
-/* Of the step under way: fewer than two packets were sent, so the link may have had nothing to serve, or none was for
- * longer than the rate takes for two, or a 32nd of the step, as a sender that learns of its rate late sends the more in
- * what is left of the step. */
+/* Whether the current step was uneven, so that it shows no upper bound of the link's rate. Either fewer than two
+ * packets were sent, so the link may have had nothing to serve. Or, at first, none was sent for longer than the rate
+ * takes for two packets, or than a 32nd of the step: a sender that learns its rate late sends more in the rest of
+ * the step. */
 static inline bool ccm_uneven(const struct ccm_sender *s)
 {
     const uint64_t packets = ccm_down(s->sent - s->w.sent[ccm_index(s->t)], s->w.packet);
@@ -280,9 +288,10 @@ static inline bool ccm_uneven(const struct ccm_sender *s)
     return packets < 2 || ccm_less(s->first_out, s->start) > ccm_down(2 * s->step, ccm_at_most(64, packets));
 }
 
-/* A step is over: what losses tell of the one before. It kept the link busy if packets were sent one by one: of several
- * at once some may be lost while the link has nothing to serve afterwards. By how much more was sent than fits: what is
- * sent at once comes early by that much, and of the packet that does not fit a part would have. */
+/* End a step, and use what its losses show about the step before. That step kept the link busy if packets were sent
+ * one by one. If several were sent at once, some may be lost and the link may still have nothing to serve
+ * afterwards. The excess over the room is reduced by the bytes sent at once, which come that much early, and by a
+ * packet, because a part of the lost packet would have fitted. */
 static inline void ccm_count_timely(struct ccm_sender *s)
 {
     if (s->burst_before <= s->w.packet)
@@ -294,8 +303,8 @@ static inline void ccm_count_timely(struct ccm_sender *s)
     s->burst = 0;
 }
 
-/* Takes the steps that were over before now. After a long pause those that nobody could see are left out, and a new
- * window begins: no window spans the gap. */
+/* Process the steps that ended before now. After a long pause the unobserved steps are skipped, and a new window
+ * begins, so no window spans the gap. */
 static inline void ccm_take_steps(struct ccm_sender *s, uint64_t now_ns)
 {
     for (unsigned i = 0; i < CCM_STEPS && ccm_less(now_ns, s->start) > s->step; i++) {
@@ -337,18 +346,20 @@ static inline void ccm_sent(struct ccm_sender *s, uint64_t now_ns, uint64_t byte
     s->burst = ccm_at_least(s->burst, bytes);
 }
 
-/* The application has nothing more to send for now, though the rate would let it: until bytes are sent again. A step in
- * which that is so tells nothing of the link from above, as the link may have had nothing to serve. */
+/* The application has nothing more to send for now, though the rate would allow it, until bytes are sent again. Such
+ * a step gives no upper bound of the link's rate, because the link may have had nothing to serve. */
 static inline void ccm_limited(struct ccm_sender *s, uint64_t now_ns)
 {
     ccm_advance(s, now_ns);
     s->limited = s->paused = true;
 }
 
-/* In the models a loss is seen by the end of the step after the one in which the bytes were sent: what is found earlier
- * waits until then. Then it tells that the link was busy all that step, as the sender overfilled the buffer at a
- * constant rate. It does not if found later, nor if it is of the step's first packet, which may have met the queue of
- * the step before, nor if it is not known when it was sent. */
+/* Count a loss. In the models the sender detects a loss by the end of the step after the one in which the bytes were
+ * sent. So an earlier detection waits until then. Then the loss shows that the link was busy in that whole step,
+ * because the sender overfilled the buffer at a constant rate. It does not show this in three cases: it is detected
+ * later; it is the loss of the step's first packet, which may have met the queue of the step before; or the time of
+ * its sending is unknown.
+ */
 static inline void ccm_count_lost(struct ccm_sender *s, uint64_t sent_ns, uint64_t bytes, bool known)
 {
     const bool early = sent_ns > s->start;
@@ -363,8 +374,8 @@ static inline void ccm_count_lost(struct ccm_sender *s, uint64_t sent_ns, uint64
     }
 }
 
-/* Bytes that are not lost after all: first of those given up, which no belief knows of. If others are among them,
- * beliefs rest on losses that were none, and begin again. */
+/* Take back losses that were none. The first of these bytes are those given up, which no belief uses yet. If there
+ * are more, beliefs rest on false losses, and begin again. */
 static inline void ccm_take_back(struct ccm_sender *s, uint64_t bytes)
 {
     const uint64_t doubted = ccm_at_most(s->doubted, bytes), early = ccm_at_most(s->lost_early, bytes - doubted);
@@ -399,7 +410,7 @@ static inline void ccm_count_acked(struct ccm_sender *s, uint64_t now_ns, uint64
     s->any = true;
 }
 
-/* Bytes acknowledged now, the last of them sent at sent_ns. */
+/* Bytes are acknowledged now. The last of them was sent at sent_ns. */
 static inline void ccm_acked(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes)
 {
     ccm_advance(s, now_ns);
@@ -408,7 +419,7 @@ static inline void ccm_acked(struct ccm_sender *s, uint64_t now_ns, uint64_t sen
         s->doubted = ccm_less(s->doubted, bytes);
 }
 
-/* Bytes acknowledged now that had been given up or told to be lost. */
+/* Bytes are acknowledged now that had been given up or reported as lost. */
 static inline void ccm_found(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes)
 {
     ccm_advance(s, now_ns);
@@ -416,9 +427,9 @@ static inline void ccm_found(struct ccm_sender *s, uint64_t now_ns, uint64_t sen
     ccm_take_back(s, bytes);
 }
 
-/* Bytes given up now, the last of them sent at sent_ns. A timeout is no proof, nor is it that later bytes were
- * acknowledged: they are lost if they still are not a step after that. A network may change the order by D, and by R_m
- * where the path gets shorter. */
+/* The caller gives bytes up now. The last of them was sent at sent_ns. Neither a timeout nor the acknowledgement of
+ * later bytes proves a loss. The bytes count as lost if they are still unacknowledged one step after such an
+ * acknowledgement: a network may change the order by D, and by R_m when the path gets shorter. */
 static inline void ccm_gave_up(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes)
 {
     ccm_advance(s, now_ns);
@@ -427,7 +438,7 @@ static inline void ccm_gave_up(struct ccm_sender *s, uint64_t now_ns, uint64_t s
     s->doubted_until = s->newest > s->doubted_sent ? now_ns + s->step : UINT64_MAX;
 }
 
-/* Bytes found lost now, that were sent at sent_ns, or about then: later ones were acknowledged, and the caller has
+/* Bytes sent at sent_ns, or about then, are detected as lost now: later ones were acknowledged, and the caller has
  * waited since for as long as the network may change the order. */
 static inline void ccm_lost(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes)
 {
@@ -438,15 +449,15 @@ static inline void ccm_lost(struct ccm_sender *s, uint64_t now_ns, uint64_t sent
         ccm_gave_up(s, now_ns, sent_ns, bytes);
 }
 
-/* For stacks that take back losses without a word: so many bytes are out now, by their own count. */
+/* The bytes in flight now, by a stack's own count; for stacks that take back losses silently. */
 static inline void ccm_in_flight(struct ccm_sender *s, uint64_t now_ns, uint64_t bytes)
 {
     ccm_advance(s, now_ns);
     ccm_take_back(s, ccm_less(s->acked + s->lost + s->lost_early + s->doubted + bytes, s->sent));
 }
 
-/* Of a sender in an envelope: the rate that is wanted, in bytes per second. What is wanted when this is first called in a
- * step counts for all of it, as the models' rates are of steps; until it is called the most is. */
+/* Set the wanted rate of a sender in an envelope, in bytes per second. The first call in a step counts for the whole
+ * step, because the models have one rate per step. Before the first call the highest rate is wanted. */
 static inline void ccm_want(struct ccm_sender *s, uint64_t now_ns, uint64_t wanted)
 {
     ccm_advance(s, now_ns + 1);
@@ -456,13 +467,13 @@ static inline void ccm_want(struct ccm_sender *s, uint64_t now_ns, uint64_t want
     s->wanted = ccm_at_most(CCM_MOST_WANTED, wanted);
 }
 
-/* The rate of the step under way, bytes per step: at least a packet. */
+/* Return the rate of the current step in bytes per step, at least a packet. */
 static inline uint64_t ccm_rate_per_step(const struct ccm_sender *s)
 {
     return ccm_allowed(s, ccm_scaled(s->wanted, s->step, 1000000000, false));
 }
 
-/* The rate to send at from now on, in bytes per second. */
+/* Return the rate to send at from now on, in bytes per second. */
 static inline uint64_t ccm_rate(struct ccm_sender *s, uint64_t now_ns)
 {
     ccm_advance(s, now_ns + 1);
@@ -473,8 +484,8 @@ static inline uint64_t ccm_rate(struct ccm_sender *s, uint64_t now_ns)
     return ccm_down(rate * UINT64_C(1000000000), s->step);
 }
 
-/* What there was at the end of the step last over, for logs; `rate` is that of the step after. In ns, bytes, bytes per
- * second; bytes so far, those given up counted as lost. */
+/* A record of the last finished step, for logs. `rate` is that of the next step. Units: ns, bytes, bytes per second;
+ * bytes are cumulative, and those given up count as lost. */
 struct ccm_record {
     uint64_t time, step, packet, rate, sent, acked, lost, begun_again;
     struct ccm_beliefs beliefs;

@@ -1,8 +1,8 @@
-"""The C sources of the runtime: what surrounds a generated header."""
+"""The C sources of the runtime, which surround a generated header."""
 
 from importlib import resources
 
-#: The longest R_m in ns; and the longest step, of that R_m and the largest jitter.
+#: The longest R_m in ns; and the longest step in ns, which has that R_m and the largest jitter.
 LONGEST_RTT, LONGEST_STEP = 2**34, 2**44
 
 

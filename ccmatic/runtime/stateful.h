@@ -1,18 +1,20 @@
-/* A sender that remembers: what happens in, a window and a rate out. Time is in nanoseconds from any origin. At the end
- * of each step, of R_m / CCM_R, the controller is told what was seen by then. R_m is the least RTT. */
-#define CCM_CATCH_UP 16 /* steps that one call takes; of a longer pause the rest is left out */
+/* A sender with state: events in, a window and a rate out. Time is in nanoseconds from any origin. At the end of
+ * each step, of length R_m / CCM_R, the controller receives the observations. R_m is the smallest RTT. */
+#define CCM_CATCH_UP 16 /* the most steps that one call processes; the rest of a longer pause is skipped */
 
 struct ccm_sender {
     struct ccm_state state;
-    struct ccm_seen seen[CCM_PAST + 1]; /* by the ends of the last steps, the latest first */
-    uint64_t stayed; /* steps in which what the controller assumes was not so, and its state stayed as it was */
+    struct ccm_seen seen[CCM_PAST + 1]; /* by the ends of the last steps, the latest one first */
+    uint64_t stayed; /* steps in which an assumption of the controller failed, so its state stayed as it was */
     uint64_t packet; /* MSS, bytes */
-    uint64_t start, step; /* when the step under way began, and its length */
+    uint64_t start, step; /* the start and the length of the current step */
     uint64_t rtt; /* R_m; 0 if the length of a step is fixed */
-    bool guessed; /* it was not measured: until then no step is over */
-    uint64_t sent, acked, lost; /* bytes so far */
-    bool timeout, any; /* in the step under way a retransmission timer fired, bytes were acknowledged */
-    uint64_t last_sent, last_rtt; /* when the last acknowledged of them was sent, and how long before */
+    bool guessed; /* R_m is a guess; no step ends until it is measured */
+    uint64_t sent, acked, lost; /* cumulative bytes */
+    bool timeout, any; /* in the current step: a retransmission timer fired; bytes were acknowledged */
+    bool limited, paused; /* the application had nothing to send for a part of the current step; it has had nothing since */
+    uint64_t paused_at; /* the bytes sent when the application last had nothing more to send */
+    uint64_t last_sent, last_rtt; /* when the last acknowledged of them was sent, and its RTT */
 };
 
 static inline void ccm_advance(struct ccm_sender *s, uint64_t now_ns); /* below */
@@ -22,8 +24,9 @@ static inline uint64_t ccm_step_of(uint64_t rtt)
     return ccm_at_least(1, rtt / CCM_R);
 }
 
-/* now_ns: when sending begins. rtt_ns: the least RTT known so far. packet: bytes in one, MSS. False, and no sender to
- * use, if one of them is 0, or the RTT longer than CCM_LONGEST_RTT. */
+/* Prepare a sender. now_ns: when sending begins. rtt_ns: the smallest RTT known so far. packet: the bytes of a
+ * packet, MSS. Returns false, and the sender is unusable, if one of these is 0 or the RTT is longer than
+ * CCM_LONGEST_RTT. */
 static inline bool ccm_init(struct ccm_sender *s, uint64_t now_ns, uint64_t rtt_ns, uint32_t packet)
 {
     const struct ccm_seen nothing = {.delay = -1};
@@ -35,7 +38,8 @@ static inline bool ccm_init(struct ccm_sender *s, uint64_t now_ns, uint64_t rtt_
     s->start = now_ns;
     s->rtt = ccm_at_least(1, ccm_at_most(CCM_LONGEST_RTT, rtt_ns));
     s->step = ccm_step_of(s->rtt);
-    s->guessed = s->timeout = s->any = false;
+    s->guessed = s->timeout = s->any = s->limited = s->paused = false;
+    s->paused_at = 0;
     s->sent = s->acked = s->lost = s->last_sent = s->last_rtt = 0;
     ccm_first(&s->state, packet);
     return s->rtt == rtt_ns && packet > 0;
@@ -48,7 +52,7 @@ static inline void ccm_set_step(struct ccm_sender *s, uint64_t step)
     s->step = step;
 }
 
-/* An RTT was measured. A smaller R_m makes shorter steps, from the next on. */
+/* Process a measured RTT. A smaller R_m shortens steps, beginning with the next one. */
 static inline void ccm_rtt(struct ccm_sender *s, uint64_t rtt_ns)
 {
     if (!s->rtt || !rtt_ns)
@@ -59,7 +63,7 @@ static inline void ccm_rtt(struct ccm_sender *s, uint64_t rtt_ns)
     s->guessed = false;
 }
 
-/* A step is over in which this was seen. */
+/* End a step with these observations. */
 CCM_GLOBAL int ccm_end_step(struct ccm_sender *s, const struct ccm_seen *seen)
 {
     if (!s || !seen)
@@ -72,13 +76,13 @@ CCM_GLOBAL int ccm_end_step(struct ccm_sender *s, const struct ccm_seen *seen)
     return 0;
 }
 
-/* Terms are of so many bytes at most. */
+/* Limit bytes to the largest number that terms support. */
 static inline int64_t ccm_counted(uint64_t bytes)
 {
     return (int64_t)ccm_at_most((uint64_t)CCM_LARGEST, bytes);
 }
 
-/* What was seen by the end of the step that is over at s->start. */
+/* Return the observations by the end of the step that ended at s->start. */
 static inline struct ccm_seen ccm_look(const struct ccm_sender *s)
 {
     const uint64_t waited = ccm_down(ccm_less(s->start, s->last_sent), s->step);
@@ -95,11 +99,12 @@ static inline struct ccm_seen ccm_look(const struct ccm_sender *s)
         .delay = s->any ? (int64_t)ccm_at_most(CCM_LONGEST_DELAY, ccm_less(waited, CCM_R)) : before->delay,
         .timeout = s->timeout,
         .measured = s->any,
+        .app_limited = s->limited,
         .waited = s->any ? (int64_t)ccm_scaled(beyond, 4096, s->step, false) : before->waited,
     };
 }
 
-/* Takes the steps that were over before now. */
+/* Process the steps that ended before now. */
 CCM_GLOBAL int ccm_take_steps(struct ccm_sender *s, uint64_t now_ns)
 {
     if (!s)
@@ -110,6 +115,7 @@ CCM_GLOBAL int ccm_take_steps(struct ccm_sender *s, uint64_t now_ns)
 
         ccm_end_step(s, &seen);
         s->timeout = s->any = false;
+        s->limited = s->paused && s->sent == s->paused_at;
         if (s->rtt)
             ccm_set_step(s, ccm_step_of(s->rtt));
     }
@@ -118,7 +124,7 @@ CCM_GLOBAL int ccm_take_steps(struct ccm_sender *s, uint64_t now_ns)
     return 0;
 }
 
-/* Bytes acknowledged now, the last of them sent at sent_ns. */
+/* Bytes are acknowledged now. The last of them was sent at sent_ns. */
 static inline void ccm_acked(struct ccm_sender *s, uint64_t now_ns, uint64_t sent_ns, uint64_t bytes)
 {
     ccm_advance(s, now_ns);
@@ -128,34 +134,44 @@ static inline void ccm_acked(struct ccm_sender *s, uint64_t now_ns, uint64_t sen
     s->any = true;
 }
 
+/* The application has nothing more to send for now, though window and rate would allow it, until bytes are sent
+ * again. */
+static inline void ccm_limited(struct ccm_sender *s, uint64_t now_ns)
+{
+    ccm_advance(s, now_ns);
+    s->limited = s->paused = true;
+    s->paused_at = s->sent;
+}
+
 /* A retransmission timer fires. */
 static inline void ccm_timed_out(struct ccm_sender *s)
 {
     s->timeout = true;
 }
 
-/* The most bytes that may be out from now on: at least a packet, as one who sends nothing learns nothing. */
+/* Return the most bytes that may be in flight from now on. It is at least a packet, because a sender that sends
+ * nothing learns nothing. */
 static inline uint64_t ccm_window(struct ccm_sender *s, uint64_t now_ns)
 {
     ccm_advance(s, now_ns + 1);
     return ccm_at_least(s->packet, (uint64_t)ccm_max(0, ccm_window_of(&s->state, (int64_t)s->packet)));
 }
 
-/* Bytes per step. A rate below 0 sends nothing. */
+/* Return the rate in bytes per step. A rate below 0 sends nothing. */
 static inline uint64_t ccm_rate_per_step(const struct ccm_sender *s)
 {
     return (uint64_t)ccm_max(0, ccm_min(CCM_LINE_RATE, ccm_rate_of(&s->state, (int64_t)s->packet)));
 }
 
-/* The rate to send at from now on, in bytes per second. */
+/* Return the rate to send at from now on, in bytes per second. */
 static inline uint64_t ccm_rate(struct ccm_sender *s, uint64_t now_ns)
 {
     ccm_advance(s, now_ns + 1);
     return ccm_scaled(ccm_rate_per_step(s), 1000000000, s->step, false);
 }
 
-/* What there was at the end of the step last over, for logs; `rate` is that of the step after. In ns, bytes, bytes per
- * second; bytes so far. */
+/* A record of the last finished step, for logs. `rate` is that of the next step. Units: ns, bytes, bytes per second;
+ * bytes are cumulative. */
 struct ccm_record {
     uint64_t time, step, packet, rate, sent, acked, lost, stayed, window;
     struct ccm_state state;
@@ -176,7 +192,7 @@ static inline void ccm_record(const struct ccm_sender *s, uint64_t rate, struct 
 }
 
 #ifndef CCM_KERNEL
-/* For programs that begin with other state, as it is kept: false if there is none of this name. */
+/* For programs that begin with other state, in the form that C stores; false if there is no state of this name. */
 static inline bool ccm_start(struct ccm_sender *s, const char *name, uint64_t value)
 {
     static const char *const names[] = {CCM_STATE_NAMES};

@@ -1,12 +1,14 @@
-/* What all senders have, each a structure of its own in which time passes in steps; those of policies are intervals. */
+/* The common part of all senders. Each is a structure of its own in which time passes in steps. The steps of
+ * policies are intervals. */
 
-/* The RTT given at first is only a guess: it tells the rate to begin with, but no step is over until ccm_rtt. */
+/* Declare that the RTT given at first is only a guess. It determines the first rate, but no step ends until ccm_rtt
+ * is called. */
 static inline void ccm_guessed(struct ccm_sender *s)
 {
     s->guessed = true;
 }
 
-/* Steps of this length, whatever RTTs are measured; false if it is 0 or more than CCM_LONGEST_STEP. */
+/* Fix the length of steps, whatever RTTs are measured; false if it is 0 or more than CCM_LONGEST_STEP. */
 static inline bool ccm_fix_step(struct ccm_sender *s, uint64_t step_ns)
 {
     if (!step_ns || step_ns > CCM_LONGEST_STEP)
@@ -17,8 +19,8 @@ static inline bool ccm_fix_step(struct ccm_sender *s, uint64_t step_ns)
     return true;
 }
 
-/* Takes the steps that are over. An event at the very end of one is of that step. Most calls come within a step, and so
- * pay for one comparison. */
+/* Process the steps that have ended. An event exactly at the end of a step belongs to that step. Most calls come
+ * within a step, and cost one comparison. */
 static inline void ccm_advance(struct ccm_sender *s, uint64_t now_ns)
 {
     if (s->guessed)

@@ -1,11 +1,11 @@
-/* What a network observes: vectors of what was measured in an interval. Time is in nanoseconds, and an interval is a part
- * or a multiple of R_m, the least RTT. */
+/* A network's observations: vectors of the measurements of intervals. Time is in nanoseconds. An interval is a part
+ * or a multiple of R_m, the smallest RTT. */
 struct ccm_watch {
-    float history[(CCM_HISTORY + CCM_DELAY) * CCM_FEATURES]; /* vectors of numbers, the latest last */
+    float history[(CCM_HISTORY + CCM_DELAY) * CCM_FEATURES]; /* the vectors, the latest one last */
     struct ccm_known known;
-    uint64_t sent, acked, lost; /* bytes by the start of the interval under way */
-    double waited; /* by each byte acknowledged since, in all, byte seconds */
-    uint64_t last_rtt; /* of the last of them */
+    uint64_t sent, acked, lost; /* cumulative bytes at the start of the current interval */
+    double waited; /* the total time waited by the bytes acknowledged since then, in byte seconds */
+    uint64_t last_rtt; /* the RTT of the last of them */
 };
 
 static inline float ccm_seconds(uint64_t ns)
@@ -13,7 +13,7 @@ static inline float ccm_seconds(uint64_t ns)
     return (float)ns / 1e9f;
 }
 
-/* Nothing was measured but R_m. */
+/* Begin with no measurement except R_m. */
 static inline void ccm_watch_from(struct ccm_watch *w, uint64_t rtt, uint64_t step, uint64_t packet)
 {
     const float seconds = ccm_seconds(rtt);
@@ -29,7 +29,7 @@ static inline void ccm_watch_acked(struct ccm_watch *w, uint64_t rtt, uint64_t b
     w->waited += (double)bytes * (double)rtt / 1e9;
 }
 
-/* An interval is over: what was measured in it, given the bytes so far; and the next begins. */
+/* End an interval: return its measurements, given cumulative bytes, and begin the next one. */
 static inline struct ccm_interval ccm_watched(struct ccm_watch *w, uint64_t step, uint64_t sent, uint64_t acked,
                                               uint64_t lost)
 {
@@ -52,7 +52,7 @@ static inline struct ccm_interval ccm_watched(struct ccm_watch *w, uint64_t step
     return measured;
 }
 
-/* What was measured becomes the latest vector. */
+/* Make these measurements the latest vector. */
 static inline void ccm_observe(struct ccm_watch *w, const struct ccm_interval *measured)
 {
     struct ccm_known *known = &w->known;
@@ -65,7 +65,7 @@ static inline void ccm_observe(struct ccm_watch *w, const struct ccm_interval *m
     ccm_features(known, latest);
 }
 
-/* The network's action. */
+/* Return the network's action. */
 static inline float ccm_action(struct ccm_watch *w)
 {
     w->known.action = ccm_within(ccm_network(w->history), CCM_LEAST_ACTION, CCM_MOST_ACTION);

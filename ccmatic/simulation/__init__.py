@@ -1,4 +1,4 @@
-"""Networks and deployed senders, packet by packet."""
+"""Simulate networks and deployed senders, packet by packet."""
 
 from ccmatic.simulation.deployed import Deployed
 from ccmatic.simulation.packets import NEVER

@@ -1,7 +1,7 @@
-"""A controller as deployed: a sender for the simulator that computes its model's beliefs from what it sees.
+"""A controller as deployed: a sender for the simulator that computes its model's beliefs from its observations.
 
-It works in windows of `period` steps. The beliefs at the end of one, after the model's timeouts, are those that the
-next begins with. It knows no belief by name: bounds move by their samples, states have a value (`Belief`).
+The sender works in windows of `period` steps. A window begins with the final beliefs of the window before, after the
+model's timeouts. The module names no particular belief: samples move bounds, and a state has a value (`Belief`).
 """
 
 from dataclasses import dataclass
@@ -13,19 +13,29 @@ from ccmatic.contracts import BEFORE_TIMEOUT, Watched, is_bound
 
 @dataclass(frozen=True)
 class Window:
-    """A window that is over. start: the step at whose end it began.
-    beliefs: a column each, by name, in bytes and steps; the last value is after the timeouts.
-    before_timeout: the last value before them of each that carries over."""
+    """A finished window of a deployed controller.
+
+    Attributes:
+        start: The step at whose end the window began.
+        beliefs: One column per belief, by name, in bytes and steps. The last value is the one after the timeouts.
+        before_timeout: For each belief that carries over to the next window, its last value before the timeouts.
+    """
 
     start: int
     beliefs: dict
     before_timeout: dict
 
     def trace(self, run, units, alpha=None, timed=True):
-        """This window of a run as a Trace with the beliefs, in units of C·R_m at the rate that the link had then.
+        """Return this window of a run as a Trace with the beliefs, in units of C·R_m at the link's rate in the window.
 
-        units: of each belief, as in `Query.units`. alpha: as in `Run.trace`. timed: with the timeouts, as the execution
-        of a deployed controller; else without. Raises InputError if the rate changes within it.
+        Args:
+            run: The Run to which the window belongs.
+            units: The unit of each belief, as in `Query.units`.
+            alpha: MSS / (C·R_m), as in `Run.trace`.
+            timed: Apply the timeouts, as the execution of a deployed controller does.
+
+        Raises:
+            InputError: The link's rate changes within the window.
         """
         horizon = len(next(iter(self.beliefs.values())))
         trace = run.trace(self.start, horizon, alpha)
@@ -38,23 +48,33 @@ class Window:
 
 
 class Deployed:
-    """A sender for `simulate`: a function from Observations, one a step, to rates.
+    """A sender for `simulate`: a function from the Observation of each step to the rate of the next step.
 
-    model, controller: see `ccmatic.contracts.model` and `ccmatic.controllers`.
-    path:    which is read for what a sender knows: R_m, D and the size of packets; not its rate nor its buffer.
-    period:  steps of a window, T-1.
-    start:   the first value of each bound, by name, in bytes and steps.
-    alpha:   the least rate, bytes per step; a packet by default.
-    kept:    of a belief and its value, what is kept of the value, as by a sender that rounds; all of it by default.
-    choose:  of an envelope, a function from the Rates that are allowed and the Observation to one of them.
-
-    `windows` are those that are over. The first begins at the end of step 1: before that nothing was sent at a rate.
-    Raises InputError if a bound lacks a start.
+    Attributes:
+        windows: The finished windows. The first window begins at the end of step 1, because step 1 is the first step
+            with a rate.
     """
 
     def __init__(
         self, model, controller, path, period, start, alpha=None, kept=lambda belief, value: value, choose=None
     ):
+        """Make a sender.
+
+        Args:
+            model: The Model; see `ccmatic.contracts.model`.
+            controller: The controller; see `ccmatic.controllers`.
+            path: The Path. The sender reads only what a real sender knows: R_m, D and the size of packets. It reads
+                neither the rate nor the buffer.
+            period: The steps of a window, T-1.
+            start: The first value of each bound, by name, in bytes and steps.
+            alpha: The lowest rate in bytes per step; a packet by default.
+            kept: A function from a belief and its value to the value to store, such as one that rounds; by default it
+                changes nothing.
+            choose: For an envelope: a function from the allowed Rates and the Observation to one of these rates.
+
+        Raises:
+            InputError: A bound lacks a first value.
+        """
         self.model, self.controller, self.path, self.period = model, controller, path, period
         self.alpha = Fraction(path.packet if alpha is None else alpha)
         for bound in model.bounds():
@@ -66,48 +86,48 @@ class Deployed:
         self._x = self._begun = None
 
     @blamed()
-    def __call__(self, seen):
-        """The rate of the coming step, bytes per unit of time."""
-        if seen.step <= 1:
-            self._begin(seen, self._start)
+    def __call__(self, observation):
+        """Return the rate of the next step in bytes per unit of time."""
+        if observation.step <= 1:
+            self._begin(observation, self._start)
         else:
-            self._look(seen)
+            self._record(observation)
             self._move()
             if len(self._x.A) == self._x.horizon:
-                self._end(seen)
+                self._end(observation)
         beliefs = {name: column[-1] for name, column in self._x.beliefs.items()}
         values = {"MSS": self.alpha, "R_m": 1, "D": self.path.jitter, **beliefs}
         if self._choose:
-            rate = self._choose(self.controller.allowed(values), seen)
+            rate = self._choose(self.controller.allowed(values), observation)
         else:
             rate = max(self.alpha, self.controller.rate(values))
         return rate / self.path.propagation
 
-    def _begin(self, seen, first):
+    def _begin(self, observation, first):
         self._x = Watched(self.model, self.period + 1, self.path.jitter, self.alpha)
-        self._begun = seen.step
-        self._look(seen)
+        self._begun = observation.step
+        self._record(observation)
         for belief in self.model.beliefs:
             is_given = belief.name in first
             value = first[belief.name] if is_given else Fraction(belief.value(self._x, 0))
             self._x.beliefs[belief.name].append(value)
 
-    def _look(self, seen):
+    def _record(self, observation):
         self._x.append(
-            A=seen.sent,
-            S=seen.delivered,
-            L=seen.dropped,
-            Ld=seen.lost,
-            r=seen.rate * self.path.propagation,
-            Q=seen.last,
-            F=seen.first,
-            timely=seen.timely,
-            excess=seen.excess,
-            limited=seen.limited,
+            A=observation.sent,
+            S=observation.delivered,
+            L=observation.dropped,
+            Ld=observation.lost,
+            r=observation.rate * self.path.propagation,
+            Q=observation.last,
+            F=observation.first,
+            timely=observation.timely,
+            excess=observation.excess,
+            limited=observation.limited,
         )
 
     def _move(self):
-        """The beliefs at the step just seen: the bounds, then the states."""
+        """Update the beliefs at the latest step: the bounds, then the states."""
         x, t = self._x, len(self._x.A) - 1
         for bound in self.model.bounds():
             x.beliefs[bound.name].append(self._kept(bound, bound.moved(x, t)))
@@ -115,8 +135,8 @@ class Deployed:
             if not is_bound(state):
                 x.beliefs[state.name].append(Fraction(state.value(x, t)))
 
-    def _end(self, seen):
-        """The timeouts, and the next window."""
+    def _end(self, observation):
+        """Apply the timeouts and begin the next window."""
         x = self._x
         before_timeout = {belief.name: x.beliefs[belief.name][-1] for belief in self.model.carried_over()}
         after = dict(self.model.timeouts(x))
@@ -125,4 +145,4 @@ class Deployed:
                 x.beliefs[belief.name][-1] = self._kept(belief, Fraction(after[belief.name]))
         beliefs = {name: tuple(column) for name, column in x.beliefs.items()}
         self.windows.append(Window(self._begun, beliefs, before_timeout))
-        self._begin(seen, {name: column[-1] for name, column in beliefs.items()})
+        self._begin(observation, {name: column[-1] for name, column in beliefs.items()})

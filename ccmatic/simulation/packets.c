@@ -41,6 +41,18 @@ void packets_end(struct packets *packets)
 #endif
 }
 
+/* The values at `now` of the columns that the model adds; returns whether the link gives them. */
+int packets_columns(struct packets *packets, int64_t now, int64_t *values)
+{
+#ifdef LINK_COLUMNS
+    link_columns(&packets->link, now, values);
+    return 1;
+#else
+    (void)packets, (void)now, (void)values;
+    return 0;
+#endif
+}
+
 static int64_t report(struct packets *packets, int64_t now, struct link_outcome *outcomes, int64_t known)
 {
     while (link_next(&packets->link, now, &outcomes[known])) known++;

@@ -1,4 +1,4 @@
-"""A model's link in C (packets.h), built and called from Python, for the simulator."""
+"""Build a model's link in C (packets.h), and call it from the simulator."""
 
 import ctypes
 import tempfile
@@ -11,7 +11,7 @@ from ccmatic.base import InputError
 from ccmatic.contracts import PACKETS, world
 from ccmatic.runtime import compile_c, include_folder
 
-#: Later than any instant of a run; and a buffer that never fills.
+#: NEVER is later than any instant of a run; ENDLESS is a buffer that never fills.
 NEVER, ENDLESS = 2**63 - 1, 2**61
 
 _I64 = ctypes.c_int64
@@ -40,12 +40,12 @@ class Bottleneck:
     """The link of a path, packet by packet.
 
     Args:
-        path: a Path. Its ticks, buffer, jitter and model say what the link does.
-        keep: a function from an instant to whether a token that no packet uses then is kept.
-        rng: a random.Random, for other choices of the link.
+        path: The Path. Its ticks, buffer, jitter and model determine the link.
+        keep: A function from an instant to whether the link keeps a token that no packet uses at that instant.
+        rng: The random.Random for all other choices of the link.
 
     Raises:
-        InputError: the model has no packets.h, or the machine has no C compiler that accepts it.
+        InputError: The model has no packets.h, or the machine has no C compiler that accepts it.
     """
 
     def __init__(self, path, keep, rng):
@@ -58,16 +58,17 @@ class Bottleneck:
         self._undecided = 0
 
     def offer(self, arrivals, end, flows=None):
-        """Offer the packets of a step.
+        """Offer the packets of a step to the link.
 
         Args:
-            arrivals: the instants at which packets arrive, in ticks, in order.
-            end: when the step is over.
-            flows: the number of the flow of each packet; None: all are of flow 0.
+            arrivals: The instants at which packets arrive, in ticks, in order.
+            end: The instant at which the step ends.
+            flows: The number of each packet's flow; None if all packets belong to flow 0.
 
         Returns:
-            Whether the link accepts each packet; and for each accepted packet whose outcome is newly known, in order,
-            (when it is dropped or NEVER, when it is admitted, when the token that it uses was generated).
+            A pair. First, for each packet, whether the link accepts it. Second, in order, the outcome of each accepted
+            packet that has just become known: (the instant of the drop or NEVER, the instant of the admission, the
+            instant at which the packet's token was generated).
         """
         count = len(arrivals)
         accepted = ctypes.create_string_buffer(max(count, 1))
@@ -81,20 +82,28 @@ class Bottleneck:
         self._undecided += sum(taken) - decided
         return taken, _triples(outcomes, decided)
 
+    def columns(self, now):
+        """Return the values at `now`, in bytes, of the model's own columns, by name; empty if the link gives none."""
+        names = [column.name for column in self._path.model.own_columns]
+        values = (_I64 * (len(names) or 1))()
+        if not names or not self._library.packets_columns(self._state, _I64(now), values):
+            return {}
+        return dict(zip(names, values, strict=False))
+
     def change(self, path, now, waiting, last):
-        """Change the rate to that of another path.
+        """Change the link's rate to that of another path.
 
         Args:
-            path: the other path, with steps of as many ticks.
-            now: the instant of the change.
-            waiting: how many accepted packets are not admitted by `now`.
-            last: when a packet was admitted last.
+            path: The other path. Its steps have the same number of ticks.
+            now: The instant of the change.
+            waiting: The number of accepted packets that are not admitted by `now`.
+            last: The instant of the latest admission.
 
         Returns:
-            The outcomes of waiting packets that are known again, as `offer`.
+            In the form of `offer`, the new outcomes of the waiting packets, as far as they are known again.
 
         Raises:
-            InputError: the link cannot change its rate.
+            InputError: The link cannot change its rate.
         """
         if not self._library.packets_change_rate():
             raise InputError(
@@ -130,7 +139,7 @@ def _triples(outcomes, count):
 
 @cache
 def _library(header):
-    """The shared library of a packets.h."""
+    """Build the shared library of a packets.h."""
     with tempfile.TemporaryDirectory(prefix="ccmatic-") as folder:
         source, built = Path(__file__).with_name("packets.c"), Path(folder) / "packets.so"
         link = f'-DLINK="{header}"'

@@ -1,10 +1,12 @@
-"""Network paths, packet by packet: a model's bottleneck in C, then a box that delays.
+"""Network paths, packet by packet: first a model's bottleneck, whose code is C, then a box that delays packets.
 
-Time is in integer ticks: TICKS for the bottleneck to serve a packet (or more, for links whose rate changes),
-a whole number of packets to a step (R_m). So service never rounds. Only the instants within a step at which
-packets are sent are rounded, down, and no law notices: of a step's packets, two neighbours are at least (at
-most) one service time apart where the sender is at most (at least) as fast as the link, and the last is sent
-exactly at the step's end.
+Time is in integer ticks. Service needs no rounding: the bottleneck serves a packet in TICKS ticks (or more, if the
+link's rate changes), and a whole number of packets in a step (R_m). The simulator rounds down only the instants at
+which packets are sent within a step. This rounding breaks no law:
+
+- If the sender is at most as fast as the link, two neighbouring packets of a step are at least one service time apart.
+- If the sender is at least as fast as the link, two such packets are at most one service time apart.
+- The last packet of a step is sent exactly at the end of the step.
 """
 
 from dataclasses import dataclass, replace
@@ -16,7 +18,7 @@ from ccmatic.base import InputError, exact, quantities, shown, suggest
 from ccmatic.contracts import PACKETS, Model, load_definition, world
 from ccmatic.simulation.packets import Bottleneck
 
-#: How many ticks the bottleneck takes to serve a packet, unless a path says otherwise.
+#: The default for the ticks that the bottleneck takes to serve a packet.
 TICKS = 1000
 
 #: The most ticks in a step of a link whose rate changes.
@@ -27,16 +29,20 @@ FINEST = 2**42
 class Path:
     """A path from sender to receiver, with one bottleneck.
 
-    model:       the network model of which this is a path, or its name among those shipped. Its packets.h is the
-                 bottleneck; it says whether there is jitter behind it.
-    rate:        C, bytes per unit of time.
-    propagation: R_m, in that unit of time; one step. C·R_m is a whole number of packets.
-    packet:      bytes in every packet.
-    jitter:      D, the most that a packet is delayed after the bottleneck, in whole steps; 0 if the model has none.
-    buffer:      β, bytes that may wait at the bottleneck, used in whole packets; None: infinite.
-    ticks:       how many the bottleneck takes to serve a packet.
+    A float argument means the decimal number that Python prints for it.
 
-    A float is read as the decimal number that it prints as. Raises InputError.
+    Attributes:
+        model: The network model, or the name of a shipped one. Its packets.h is the bottleneck. The model determines
+            whether there is jitter behind the bottleneck.
+        rate: C, in bytes per unit of time.
+        propagation: R_m, in that unit of time; it lasts one step. C·R_m is a whole number of packets.
+        packet: The bytes in every packet.
+        jitter: D, the longest delay of a packet after the bottleneck, in whole steps; 0 if the model has no jitter.
+        buffer: β, the bytes that may wait at the bottleneck, rounded down to whole packets; None if infinite.
+        ticks: The ticks that the bottleneck takes to serve a packet.
+
+    Raises:
+        InputError: A value is out of range, or the model has no packets.h.
     """
 
     model: Model
@@ -67,29 +73,36 @@ class Path:
 
     @cached_property
     def bdp(self):
-        """C·R_m in packets: how many the bottleneck serves in a step."""
+        """C·R_m in packets: the number that the bottleneck serves in a step."""
         return int(self.rate * self.propagation / self.packet)
 
     @property
     def room(self):
-        """β in packets, None if infinite."""
+        """β in packets; None if the buffer is infinite."""
         return None if self.buffer is None else int(self.buffer // self.packet)
 
     @cached_property
     def step(self):
-        """Ticks in a step."""
+        """The ticks in a step."""
         return self.bdp * self.ticks
 
     def finer(self, rates):
-        """The same path with ticks so fine that packets are served in whole ones at each of the rates, too."""
+        """Return the same path with finer ticks, so that a packet takes a whole number of ticks at each rate too.
+
+        Raises:
+            InputError: The step would need more than FINEST ticks.
+        """
         step = self.ticks * lcm(self.bdp, *(replace(self, rate=rate).bdp for rate in rates))
         if step > FINEST:
             raise InputError("the rates have too few divisors in common, in packets per step")
         return replace(self, ticks=step // self.bdp)
 
     def at_rate(self, rate):
-        """The same path at another rate, its steps of as many ticks. Raises InputError if a packet were not served in
-        whole ticks."""
+        """Return the same path at another rate. The number of ticks in a step stays the same.
+
+        Raises:
+            InputError: A packet would not take a whole number of ticks.
+        """
         path = replace(self, rate=rate)
         ticks, rest = divmod(self.step, path.bdp)
         if rest:
@@ -102,13 +115,17 @@ class Path:
         return self.jitter * self.step
 
     def bottleneck(self, rng, hiding):
-        """A fresh bottleneck. `hiding`, a key of HIDING, says how it hides tokens, if it can."""
-        return Bottleneck(self, _chosen(HIDING, hiding, "hiding")(rng, self.bound, self.step), rng)
+        """Return a new bottleneck. `hiding` is a key of HIDING: how the link hides tokens, if it can."""
+        return Bottleneck(self, _choose(HIDING, hiding, "hiding")(rng, self.bound, self.step), rng)
 
     def delays(self, rng, jitter):
-        """A fresh jitter pattern, a key of JITTER or such a function: when to release a packet, given when it is
-        admitted."""
-        return _chosen(JITTER, jitter, "jitter pattern")(rng, self.bound, self.step)
+        """Return a new jitter pattern: a function from the instant of a packet's admission to that of its release.
+
+        Args:
+            rng: The source of random numbers.
+            jitter: A key of JITTER, or a function like those in JITTER.
+        """
+        return _choose(JITTER, jitter, "jitter pattern")(rng, self.bound, self.step)
 
 
 def _exact(value, name):
@@ -120,7 +137,7 @@ def _exact(value, name):
         ) from None
 
 
-def _chosen(table, key, what):
+def _choose(table, key, what):
     if callable(key):
         return key
     if key not in table:
@@ -128,23 +145,24 @@ def _chosen(table, key, what):
     return table[key]
 
 
-# Patterns. Each is made from (random generator, D in ticks, ticks in a step) and asked in order of time.
+# Patterns. A maker takes (random generator, D in ticks, ticks in a step) and returns a function of the time,
+# which is called in order of time.
 
 
-def _mixed(patterns):
-    """Another pattern every few half steps."""
+def _mix(patterns):
+    """Return a pattern that switches between the given patterns every 1 to 4 half steps."""
 
     def make(rng, bound, step):
         choices = [pattern(rng, bound, step) for pattern in patterns]
         chosen, until = choices[0], 0
 
-        def ask(now):
+        def release_at(now):
             nonlocal chosen, until
             while now >= until:
                 chosen, until = rng.choice(choices), until + rng.randint(1, 4) * step // 2
             return chosen(now)
 
-        return ask
+        return release_at
 
     return make
 
@@ -162,16 +180,16 @@ def _uniform(rng, bound, step):
 def _bursts(rng, bound, step):
     release = -1
 
-    def ask(now):
+    def release_at(now):
         nonlocal release
         if release < now:
             release = now + rng.randint(0, bound)
         return release
 
-    return ask
+    return release_at
 
 
-#: When a packet admitted at `now` is released. `bursts`: all are held until a random instant, then let go.
+#: When a packet admitted at `now` is released. `bursts` holds all packets until a random instant, then releases them.
 JITTER = {
     "none": lambda rng, bound, step: lambda now: now,
     "constant": _constant,
@@ -179,12 +197,12 @@ JITTER = {
     "latest": lambda rng, bound, step: lambda now: now + bound,
     "bursts": _bursts,
 }
-JITTER["mixed"] = _mixed(list(JITTER.values()))
+JITTER["mixed"] = _mix(list(JITTER.values()))
 
-#: Whether a token that nobody waits for at `now` is kept.
+#: Whether the link keeps a token if no packet waits for it at `now`.
 HIDING = {
     "never": lambda rng, bound, step: lambda now: False,
     "always": lambda rng, bound, step: lambda now: True,
     "random": lambda rng, bound, step: lambda now: rng.random() < 0.5,
 }
-HIDING["mixed"] = _mixed(list(HIDING.values()))
+HIDING["mixed"] = _mix(list(HIDING.values()))

@@ -1,6 +1,6 @@
-"""A simulated execution, packet by packet, and what of it is counted at the ends of steps."""
+"""A simulated execution, packet by packet, and its counts at the ends of steps."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
@@ -14,17 +14,23 @@ from ccmatic.traces import Trace
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """An execution: what happened to each packet, in the order sent; instants are in ticks.
+    """An execution: the fate of each packet, in the order sent. Instants are in ticks.
 
-    sent:     when it was sent.
-    dropped:  when the bottleneck dropped it; NEVER if it did not.
-    started:  when the bottleneck admitted it.
-    token:    when the token that it used was generated: `started`, unless a bucket hid the token.
-    released: when it was delivered.
+    Instants after the end of the run are planned. An instant is NEVER if the packet is lost, or its fate not yet
+    decided.
 
-    What lies after the end of the run is as planned, NEVER if lost or not yet decided.
-
-    changes:  of the link's rate: (step at whose end it changed, path from then on); `path` is the first.
+    Attributes:
+        path: The path at the beginning of the run.
+        steps: The number of steps.
+        seed: The seed of the path's random choices.
+        sent: When each packet was sent.
+        dropped: When the bottleneck dropped it; NEVER if it did not.
+        started: When the bottleneck admitted it.
+        token: When the token that it used was generated. This equals `started`, unless a bucket hid the token.
+        released: When it was delivered.
+        changes: Changes of the link's rate: (the step at whose end the rate changed, the path from then on).
+        columns: The model's own columns at the ends of the steps 0 … steps, in packets.
+        allowed: The packets that the rate of each step allows; 0 for step 0. An application that pauses offers fewer.
     """
 
     path: Path
@@ -36,6 +42,8 @@ class Run:
     token: np.ndarray
     released: np.ndarray
     changes: tuple = ()
+    columns: dict = field(default_factory=dict)
+    allowed: tuple = ()
 
     @cached_property
     def lost(self):
@@ -43,7 +51,11 @@ class Run:
         return self.dropped < NEVER
 
     def path_within(self, start, end):
-        """The path between the ends of two steps. Raises InputError if the link's rate changes in between."""
+        """Return the path between the ends of two steps.
+
+        Raises:
+            InputError: The link's rate changes in between.
+        """
         for step, _ in self.changes:
             if start < step < end:
                 raise InputError(f"the rate changes at the end of step {step}, expected none within {start} … {end}")
@@ -51,10 +63,13 @@ class Run:
 
     @cached_property
     def samples(self):
-        """Packets counted by the end of each step 0 … steps: `A`, `L`, `K`, `S`; whole steps: `Q`, `F`.
+        """Counts at the ends of the steps 0 … steps: packets for `A`, `L`, `K` and `S`, whole steps for `Q` and `F`.
 
-        K counts the tokens generated so far that were used before the run ended: one kept for nobody was,
-        in hindsight, wasted when it was generated.
+        The model's own columns are in packets.
+        For each step, `r` is the number of packets that its rate allows.
+
+        K counts the tokens generated so far that some packet uses before the run ends. If no packet uses a kept token,
+        the token counts as wasted when it was generated.
         """
         ends = np.arange(self.steps + 1) * self.path.step
 
@@ -64,13 +79,20 @@ class Run:
         kept = ~self.lost
         A, L = count(self.sent), count(np.sort(self.dropped[self.lost]))
         K, S = count(self.token[kept]), count(self.released[kept])
-        return {"A": A, "L": L, "K": K, "S": S, **delays(count(self.sent[kept]), S)}
+        measured = delays(count(self.sent[kept]), S)
+        return {"A": A, "L": L, "K": K, "S": S, "r": np.array(self.allowed, np.int64), **measured, **self.columns}
 
     def trace(self, start=1, horizon=None, alpha=None):
-        """The Trace of steps start … start+horizon-1, to the end of the run by default.
+        """Return the Trace of the steps start … start+horizon-1.
 
-        alpha: MSS / (C·R_m), a packet by default; below 1/5 and β, at most the least rate in the trace.
-        Raises InputError where there are no such steps or no such alpha, or the rate changes within them.
+        Args:
+            start: The first step.
+            horizon: The number of steps; by default up to the end of the run.
+            alpha: MSS / (C·R_m); a packet by default. It is below 1/5, below β, and at most the lowest rate in the
+                trace.
+
+        Raises:
+            InputError: The run has no such steps, alpha is out of range, or the rate changes within the steps.
         """
         horizon = self.steps + 1 - start if horizon is None else horizon
         if start < 1 or horizon < 1 or start + horizon - 1 > self.steps:
@@ -79,9 +101,11 @@ class Run:
         return sampled(self.samples, path.model, path.jitter, path.bdp, path.room, start, horizon, alpha, self.seed)
 
     def queueing_delay(self, t):
-        """How long the packet last delivered by the end of step t waited at the bottleneck, in steps.
+        """Return how long the packet last delivered by the end of step t waited at the bottleneck, in steps.
 
-        Two Fractions: until its first byte left the queue, and until its last did. 0 before any delivery.
+        Returns:
+            Two Fractions: the wait until the packet's first byte left the queue, and until its last byte did. Both are
+                0 before any delivery.
         """
         served = int(self.samples["S"][t])
         if not served:
@@ -91,17 +115,20 @@ class Run:
         return wait, wait + Fraction(1, self.path.bdp)
 
     def utilisation(self, start=0):
-        """The share of the link's capacity that was delivered from the end of step `start` on."""
+        """Return the share of the link's capacity that was delivered, counted from the end of step `start`."""
         S = self.samples["S"]
         return float(S[-1] - S[start]) / (self.path.bdp * (self.steps - start))
 
     def loss(self, start=0):
-        """The share lost of the packets sent after step `start`."""
+        """Return the share of lost packets among those sent after step `start`."""
         return float(np.mean(self.lost[self.sent > start * self.path.step]))
 
     def delays(self, start=0):
-        """How long each packet that was sent after step `start` and got through waited at the bottleneck,
-        in the path's unit of time; for np.mean and np.percentile."""
+        """Return how long each packet waited at the bottleneck, in the path's unit of time.
+
+        The array suits np.mean and np.percentile. It covers the packets that were sent after step `start` and that the
+        bottleneck admitted before the end of the run.
+        """
         end = self.steps * self.path.step
         through = (self.sent > start * self.path.step) & (self.started <= end)
         waits = (self.started - self.sent)[through]
@@ -109,8 +136,14 @@ class Run:
 
 
 def delays(arrived, S):
-    """What was measured at the ends of steps, of what had come and was not lost, and what was served, both counted by
-    then: `Q` and `F`, whole steps each. A delay is that of the last step in which anything was served."""
+    """Return the whole-step delays `Q` and `F` at the ends of steps.
+
+    If no packet is delivered in a step, the delay of the step before remains; it is 0 before any delivery.
+
+    Args:
+        arrived: The packets that had been sent and were not lost, counted at the end of each step.
+        S: The packets delivered, counted at the end of each step.
+    """
     before, t = np.concatenate(([0], S[:-1])), np.arange(len(S))
     latest = np.maximum.accumulate(np.where(S > before, t, 0))
     last = t - np.searchsorted(arrived, S, side="left")
@@ -119,19 +152,34 @@ def delays(arrived, S):
 
 
 def sampled(samples, model, jitter, bdp, room, start, horizon, alpha=None, seed=0):
-    """The Trace of `horizon` steps from `start` on of an execution of a model, with a jitter in steps.
+    """Return the Trace of `horizon` steps of an execution of a model. Its first step is `start`.
 
-    samples: as of a Run, counted in packets or in bytes, as are bdp, C·R_m, and room, β, None if it is infinite.
-    alpha: MSS in C·R_m; 1/bdp by default. Raises InputError for an alpha that is none.
+    Args:
+        samples: The samples as of a Run, counted in packets or in bytes; without `r`, all allowed bytes were sent.
+        model: The Model.
+        jitter: D in steps.
+        bdp: C·R_m in the unit of `samples`.
+        room: β in the unit of `samples`; None if the buffer is infinite.
+        start: The first step of the trace.
+        horizon: The number of steps.
+        alpha: MSS in C·R_m; 1/bdp by default.
+        seed: The seed to record in the trace.
+
+    Raises:
+        InputError: alpha is out of range.
     """
     columns = _columns(samples, start, horizon, bdp)
+    own = [column.name for column in model.own_columns if column.name in samples]
+    columns |= {
+        name: tuple(Fraction(int(each)) / bdp for each in samples[name][start : start + horizon]) for name in own
+    }
     beta = None if room is None else Fraction(room) / bdp
     return Trace(
         horizon=horizon,
         constants=_constants(bdp, jitter, beta, alpha, min(columns["r"])),
         columns=columns,
         query={
-            "model": model.name,
+            "model": model.full_name,
             "horizon": horizon,
             "buffer": "infinite" if beta is None else str(beta),
             "jitter": jitter,
@@ -143,8 +191,11 @@ def sampled(samples, model, jitter, bdp, room, start, horizon, alpha=None, seed=
 
 
 def _columns(samples, start, horizon, bdp):
-    """The columns of such a trace, by name: in units of bdp, counted from where S and the losses known then are 0;
-    whole steps, at most `horizon`."""
+    """Return the columns of such a trace by name.
+
+    Bytes are in units of bdp. The counts start such that S and the known losses are 0 at first. Delays are whole steps,
+    at most `horizon`.
+    """
 
     def column(counts, origin=0):
         return tuple(Fraction(int(count) - int(origin)) / bdp for count in counts)
@@ -161,14 +212,14 @@ def _columns(samples, start, horizon, bdp):
         "L": column(L[window], gone),
         "Ld": column(Ld[window], gone),
         "K": column(K[window], served),
-        "r": column(np.diff(A)[start - 1 : start + horizon - 1]),
+        "r": column(samples["r"][window] if "r" in samples else np.diff(A)[start - 1 : start + horizon - 1]),
         "Q": whole(samples["Q"][window]),
         "F": whole(samples["F"][window]),
     }
 
 
 def _constants(bdp, jitter, beta, alpha, least):
-    """The trace's constants, in C·R_m and R_m."""
+    """Return the constants of the trace, in C·R_m and R_m."""
     alpha = Fraction(1, bdp) if alpha is None else Fraction(alpha)
     if not (0 < alpha < Fraction(1, 5) and alpha <= least and (beta is None or alpha < beta)):
         raise InputError(

@@ -1,4 +1,4 @@
-"""Flows that share a simulated link, each by a window, a step of R_m at a time."""
+"""Flows that share a simulated link. Each sends by a window, a step of R_m at a time."""
 
 from fractions import Fraction
 
@@ -7,24 +7,26 @@ from ccmatic.simulation.windows import WindowFlow
 
 
 class SharedLink:
-    """Flows over one Simulation. In each step the packets of all flows reach the link evenly, the last at its end, and
-    those of a flow are spread over those of the others. A burst at the end would wait for a link that was idle before,
-    which no law of a link of constant rate admits.
+    """Flows over one Simulation.
+
+    In each step, the packets of all flows reach the link evenly spaced, the last one at the end of the step. The
+    packets of a flow are spread among the packets of the other flows. If they came in a burst at the end of the step,
+    they would wait for a link that was idle before. The laws of a link of constant rate rule that out.
 
     Args:
-        simulation: a Simulation that nothing was sent over.
-        senders: a StatefulSender for each flow.
+        simulation: A Simulation over which no packet was sent yet.
+        senders: A StatefulSender for each flow.
     """
 
     def __init__(self, simulation, senders):
         self.simulation = simulation
         self._shares = [_Share(simulation) for _ in senders]
         self.flows = [WindowFlow(share, sender) for share, sender in zip(self._shares, senders, strict=True)]
-        self.flow_of = []  # of each packet
+        self.flow_of = []  # the flow of each packet
         self._delivered = 0
 
     def step(self):
-        """The next step, of all flows."""
+        """Simulate the next step of all flows."""
         counts = [flow.packets() for flow in self.flows]
         order = [flow for _, flow in sorted((Fraction(i, n), flow) for flow, n in enumerate(counts) for i in range(n))]
         accepted = self.simulation.send(len(order))
@@ -40,7 +42,7 @@ class SharedLink:
 
 
 class _Share:
-    """What one flow sees of the link: as a Simulation that it had alone."""
+    """One flow's view of the link, which looks like a Simulation without other flows."""
 
     def __init__(self, simulation):
         self._simulation, self.path = simulation, simulation.path
@@ -49,13 +51,13 @@ class _Share:
         self.observation = self._observe(0)
 
     def sent(self, accepted):
-        """Packets were sent, each of which the link accepted or not."""
+        """Record that the flow sent packets, and which of them the link accepted."""
         self._detected, self._latest = self._lost, len(accepted)
         self._sent += len(accepted)
         self._lost += len(accepted) - sum(accepted)
 
     def receive(self, packets):
-        """The step is over, in which these packets were delivered, by number."""
+        """End a step in which these packets, given by their numbers, were delivered."""
         self._step += 1
         if packets:
             self._delivered += len(packets)

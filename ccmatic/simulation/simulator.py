@@ -1,8 +1,7 @@
 """Event simulation of one flow over a path, packet by packet, in integers.
 
-A step is R_m. The sender is asked once a step for the rate of the coming step and spaces its packets evenly
-over it, the last at the step's end. Sampled at the ends of steps, every execution obeys the laws of the
-path's model.
+A step is R_m. Once a step the sender gives the rate of the next step. Its packets are spaced evenly over that step, the
+last one at the step's end. Sampled at the ends of steps, every execution obeys the laws of the path's model.
 """
 
 from bisect import bisect_right
@@ -20,21 +19,24 @@ from ccmatic.simulation.run import Run
 
 @dataclass(frozen=True)
 class Observation:
-    """What a sender has seen by the end of a step. Bytes are cumulative.
+    """What a sender has observed by the end of a step. Bytes are cumulative.
 
-    step:      how many steps are over.
-    sent, delivered: A and S, bytes.
-    lost:      Ld, the bytes lost that it has detected: those lost by the end of the step before.
-    dropped:   L, the bytes lost by now, which a sender may see at once on an ideal path only.
-    delay:     from the sending of the packet last delivered to its delivery, in steps; None before one is.
-    last, first: Q and F, the whole steps of delay of the last (first) packet delivered in the last step in which any
-               was; 0 before one is.
-    rate:      at which it sent in the last step, bytes per unit of time; 0 before the first.
-    timely:    of those lost, the bytes that tell of a buffer that was full throughout a step: all, where each step is
-               sent at one rate and losses are found within the next.
-    excess:    of those lost, the bytes that tell by how much more came in a step than fits: all, where bytes are lost
-               one by one and losses are found within the next.
-    limited:   whether it sent less than its rate in the last step, as its application had nothing to send.
+    Attributes:
+        step: The number of finished steps.
+        sent: A, the bytes sent.
+        delivered: S, the bytes delivered.
+        lost: Ld, the lost bytes that the sender has detected: those lost by the end of the step before.
+        dropped: L, the bytes lost by now. A sender observes these losses at once only on an ideal path.
+        delay: The time from sending to delivery of the packet last delivered, in steps; None before any delivery.
+        last: Q, the whole steps of delay of the last packet delivered in the latest step with a delivery; 0 before any
+            delivery.
+        first: F, the same for the first packet delivered in that step.
+        rate: The sending rate of the last step in bytes per unit of time; 0 before the first step.
+        timely: The lost bytes from which the sender can conclude that the buffer was full throughout a step. This is
+            all of `lost` if each step has one sending rate and the sender detects losses within the next step.
+        excess: The lost bytes that show by how much the arrivals of a step exceeded the free buffer. This is all of
+            `lost` if bytes are lost one by one and the sender detects losses within the next step.
+        limited: Whether the flow sent less than its rate in the last step because its application had nothing to send.
     """
 
     step: int
@@ -54,15 +56,23 @@ class Observation:
 class Simulation:
     """One execution, advanced a step at a time.
 
-    path:    a Path.
-    seed:    of the random choices that the path makes.
-    initial_queue: bytes sent in one burst at time 0, in whole packets.
-    jitter:  a key of paths.JITTER: how packets are delayed after the bottleneck.
-    hiding:  a key of paths.HIDING: when a token bucket keeps unused tokens.
-    rates:   to which `change_rate` may change the link's, each a whole number of packets a step.
+    Attributes:
+        path: The Path from now on.
+        observation: The Observation at the end of the last step.
     """
 
     def __init__(self, path, seed=0, initial_queue=0, jitter="mixed", hiding="mixed", rates=()):
+        """Begin an execution.
+
+        Args:
+            path: The Path.
+            seed: The seed of the path's random choices.
+            initial_queue: The bytes sent in one burst at time 0, in whole packets.
+            jitter: A key of paths.JITTER: how the path delays packets after the bottleneck.
+            hiding: A key of paths.HIDING: when a token bucket keeps unused tokens.
+            rates: The rates to which `change_rate` may change the link's rate. Each is a whole number of packets per
+                step.
+        """
         rng = Random(seed)
         path = path.finer(rates)
         self.path, self.seed = path, seed
@@ -72,49 +82,82 @@ class Simulation:
         self._steps = 0
         self._sent, self._dropped, self._undecided = [], [], deque()
         self._through, self._admitted, self._tokens, self._released = [], [], [], []
+        self._allowed = [0]
         self._losses = self._detected = 0
         self._changes = [(0, path)]
+        self._columns = []
         self._last = self._first = self._delivered = 0
         self._send([0] * int(initial_queue // path.packet), 0)
         self.observation = self._observe(Fraction(0))
 
-    def step(self, rate):
-        """Send at `rate`, bytes per unit of time, for a step; what the sender has seen by its end.
+    def step(self, rate, offers=None):
+        """Send for one step at `rate`, in bytes per unit of time.
 
-        Whole packets are sent, at least one; what is left of the rate is carried over. Raises InputError
-        if the rate is not a finite number.
+        The sender sends whole packets, at least one if the application offers one. The remainder of the rate carries
+        over to the next step.
+
+        Args:
+            rate: The rate.
+            offers: As in `send`.
+
+        Returns:
+            The Observation at the end of the step.
+
+        Raises:
+            InputError: The rate is not a finite number.
         """
-        self.send(self._packets(rate))
+        self.send(self._packets(rate), offers)
         return self.observation
 
-    def send(self, count):
-        """Send so many packets in a step, none perhaps, evenly, the last at its end; whether the link accepts each."""
+    def send(self, count, offers=None):
+        """Send this number of packets, 0 or more, evenly over a step, the last one at its end.
+
+        Args:
+            count: The number of packets that may be sent.
+            offers: For an application that pauses: a function from `count` to the places of the packets that it offers,
+                in order, where place i is that of the i-th packet of an application that always sends. A sender at a
+                rate sends at most one packet at a place; others may catch up.
+
+        Returns:
+            For each packet sent, whether the link accepts it.
+        """
+        places = range(1, count + 1) if offers is None else offers(count)
         length = self.path.step
         begin = self._steps * length
         self._steps += 1
         self._detected = self._losses
-        accepted = self._send([begin + i * length // count for i in range(1, count + 1)], begin + length)
-        self.observation = self._observe(count * self.path.packet / self.path.propagation)
+        accepted = self._send([begin + i * length // count for i in places], begin + length)
+        self._allowed.append(count)
+        rate = count * self.path.packet / self.path.propagation
+        self.observation = self._observe(rate, limited=list(places) != list(range(1, count + 1)))
         return accepted
 
     @property
     def delivered(self):
-        """The numbers of the packets delivered so far, in order, of all that were sent."""
+        """The numbers of the packets delivered so far, in order; packets are numbered in the order sent."""
         return self._through[: self._delivered]
 
     def delay_of(self, packet):
-        """From the sending of a delivered packet, by its number, to its delivery, in steps."""
+        """Return the time from sending to delivery of a delivered packet, given by its number, in steps."""
         number = bisect_right(self._through, packet) - 1
         return Fraction(self._released[number] - self._sent[packet], self.path.step)
 
     def steps_since_sent(self, packet):
-        """From the end of the step in which a packet was sent, by its number, to now."""
+        """Return the steps from the end of the step in which a packet was sent to now. `packet` is its number."""
         return self._steps + -self._sent[packet] // self.path.step
 
     def change_rate(self, rate):
-        """From now on, the end of a step, the link has another rate, in bytes per unit of time. What waits or is in
-        flight stays. Laws that look back beyond a trace (service within jitter, delays that fit the buffer) hold
-        once what was under way now is delivered. Raises InputError if the rate is not among those announced."""
+        """Change the link's rate from now on, at the end of a step.
+
+        Packets that wait or are in flight stay. Two laws look back beyond the beginning of a trace: service within the
+        jitter, and delays that fit the buffer. They are true again once all packets now under way are delivered.
+
+        Args:
+            rate: The new rate in bytes per unit of time.
+
+        Raises:
+            InputError: The rate is not among the `rates` with which the Simulation began.
+        """
         self.path = self.path.at_rate(rate)
         self._changes.append((self._steps, self.path))
         now = self._steps * self.path.step
@@ -126,9 +169,9 @@ class Simulation:
         self._decide(self._bottleneck.change(self.path, now, len(self._undecided), last))
 
     def run(self):
-        """The Run so far, in which nothing that happens later changes."""
+        """Return the Run so far. Later steps do not change it."""
 
-        def each(instants):
+        def per_packet(instants):
             column = np.full(len(self._sent), NEVER, np.int64)
             column[self._through] = instants
             return column
@@ -139,10 +182,12 @@ class Simulation:
             seed=self.seed,
             sent=np.array(self._sent, np.int64),
             dropped=np.array(self._dropped, np.int64),
-            started=each(self._admitted),
-            token=each(self._tokens),
-            released=each(self._released),
+            started=per_packet(self._admitted),
+            token=per_packet(self._tokens),
+            released=per_packet(self._released),
             changes=tuple(self._changes[1:]),
+            columns={name: [each[name] // self.path.packet for each in self._columns] for name in self._columns[0]},
+            allowed=tuple(self._allowed),
         )
 
     def _packets(self, rate):
@@ -156,7 +201,7 @@ class Simulation:
         return count
 
     def _send(self, arrivals, end):
-        """Send packets at these instants of a step, which is over at `end`; whether the link accepts each."""
+        """Send packets at these instants of a step that ends at `end`; return for each whether the link accepts it."""
         accepted, outcomes = self._bottleneck.offer(arrivals, end)
         first = len(self._sent)
         self._sent += arrivals
@@ -167,7 +212,7 @@ class Simulation:
         return accepted
 
     def _decide(self, outcomes):
-        """Outcomes of the packets that have none yet, in order, are known."""
+        """Record outcomes of the packets that had none yet, in order."""
         admitted, tokens = [], []
         for dropped, started, token in outcomes:
             packet = self._undecided.popleft()
@@ -183,7 +228,7 @@ class Simulation:
         self._deliver(admitted, tokens)
 
     def _deliver(self, admitted, tokens):
-        """Plan when packets are released: in order, and at most D after their tokens were generated."""
+        """Plan the release of packets: in order, and at most D after their tokens were generated."""
         wish, bound, released = self._release, self.path.bound, self._released
         last = released[-1] if released else 0
         for now, token in zip(admitted, tokens, strict=True):
@@ -194,8 +239,9 @@ class Simulation:
                 last = at
             released.append(last)
 
-    def _observe(self, rate):
+    def _observe(self, rate, limited=False):
         packet, step = self.path.packet, self.path.step
+        self._columns.append(self._bottleneck.columns(self._steps * step))
         delivered = bisect_right(self._released, self._steps * step)
         if delivered > self._delivered:
             ends = self._through[delivered - 1], self._through[self._delivered]
@@ -214,12 +260,28 @@ class Simulation:
             rate=rate,
             timely=self._detected * packet,
             excess=self._detected * packet,
+            limited=limited,
         )
 
 
 def simulate(path, sender, steps, seed=0, initial_queue=0, jitter="mixed", hiding="mixed"):
-    """The Run of so many steps over a Path. sender: a function from an Observation to the rate of the coming step, in
-    bytes per unit of time. The others: as of Simulation. Raises InputError for a rate that is no finite number."""
+    """Simulate a sender over a path.
+
+    Args:
+        path: The Path.
+        sender: A function from an Observation to the rate of the next step, in bytes per unit of time.
+        steps: The number of steps.
+        seed: See Simulation.
+        initial_queue: See Simulation.
+        jitter: See Simulation.
+        hiding: See Simulation.
+
+    Returns:
+        The Run.
+
+    Raises:
+        InputError: The sender returns a rate that is not a finite number.
+    """
     simulation = Simulation(path, seed, initial_queue, jitter, hiding)
     for _ in range(steps):
         simulation.step(sender(simulation.observation))

@@ -1,8 +1,9 @@
 """A flow that sends by a window over a simulated path, a step of R_m at a time.
 
-At the end of each step A(t) = max(A(t-1), S(t-1) + Ld(t) + cwnd(t)), or less where the sender has a rate, as in
-`ccac2021`; in whole packets, which leave evenly over the step. Acknowledgements take R_m, which the path does not have:
-its jitter is all that delays a packet behind the bottleneck. A loss is found by three packets later, or by a timeout.
+At the end of each step A(t) = max(A(t-1), S(t-1) + Ld(t) + cwnd(t)), or less if the sender has a rate, as in
+`ccac2021`. The flow sends whole packets, evenly over the step. The flow, not the path, adds the R_m that
+acknowledgements take: behind the path's bottleneck, only jitter delays a packet. The sender detects a loss by three
+later packets or by a timeout.
 """
 
 from bisect import bisect_right
@@ -10,68 +11,80 @@ from bisect import bisect_right
 from ccmatic.base import InputError
 from ccmatic.runtime import StepObservations
 
-#: Packets acknowledged beyond one that is lost, by which it is found.
+#: A loss is detected once this many later packets are acknowledged.
 DUPACKS = 3
 
 
 class WindowFlow:
-    """A flow over a Simulation of a link; InputError if that drops packets that wait. sender: a StatefulSender. `seen`:
-    what it was told last, a StepObservations; `detected`: how many losses the sender has detected
-    by later acknowledgements.
+    """A flow over a Simulation of a link.
 
-    A timeout fires when nothing is on its way any more of what was sent, and a loss is not found: at once, as in the
-    model, but not for losses that are known.
+    A timeout fires when no packet is in flight any more and at least one loss is undetected. As in the model, it fires
+    at once, but never for losses that are already detected.
+
+    Attributes:
+        simulation: The Simulation.
+        sender: The StatefulSender.
+        seen: The StepObservations that the sender received last.
+        detected: The number of losses that the sender has detected by later acknowledgements.
+        offers: For an application that pauses: as in `Simulation.send`. If None, all packets are offered in time.
+
+    Raises:
+        InputError: The link drops packets that already wait.
     """
 
-    def __init__(self, simulation, sender):
+    def __init__(self, simulation, sender, offers=None):
         if simulation.path.model.loses_waiting:
-            raise InputError(f"no window is simulated on {simulation.path.model.name}, which drops packets that wait")
+            raise InputError(f"no window is simulated on {simulation.path.model.name}, which drops waiting packets")
         self.simulation, self.sender, self.seen, self.detected = simulation, sender, None, 0
+        self.offers = offers
         self._acked = self._lost = self._steps = self._budget = 0
         self._sent = simulation.observation.sent // simulation.path.packet
-        self._before = []  # of each packet lost: how many were sent before it and not lost
+        self._before = []  # for each lost packet: the earlier packets that were not lost
 
     def step(self):
-        """The next step."""
-        self.learn(self.simulation.send(self.packets()))
+        """Simulate the next step."""
+        self.learn(self.simulation.send(self.packets(), self.offers))
 
     def packets(self):
-        """How many packets leave in the next step."""
-        seen, packet = self._look(), self.simulation.path.packet
-        self.seen = seen
-        self.sender.step(seen)
-        allowed = max(0, seen.acked + seen.lost + self.sender.window() - seen.sent)
+        """Return the number of packets to send in the next step."""
+        step, packet = self._observe(), self.simulation.path.packet
+        self.seen = step
+        self.sender.step(step)
+        allowed = max(0, step.acked + step.lost + self.sender.window() - step.sent)
         self._budget += self.sender.rate_per_step()
         packets = min(allowed, self._budget) // packet
-        # What a window kept back is not made up for; what is less than a packet is left for the next step.
+        # The flow does not make up for packets that the window held back; only a part of a packet carries over.
         self._budget = min(self._budget - packets * packet, packet - 1)
         return packets
 
     def learn(self, accepted):
-        """Learn which of the packets of this step the link accepts. The lost ones are found later, by the number of
-        packets sent before each that were not lost."""
+        """Record which packets of this step the link accepts. The sender detects the lost packets later.
+
+        The flow stores, for each lost packet, the number of earlier packets that were not lost.
+        """
         before = self._sent - len(self._before)
         lost = [i for i, taken in enumerate(accepted) if not taken]
         self._sent += len(accepted)
         self._before += [before + i - number for number, i in enumerate(lost)]
 
-    def _look(self):
-        seen, packet = self.simulation.observation, self.simulation.path.packet
-        measured, self._acked = seen.delivered > self._acked, seen.delivered
-        self.detected = bisect_right(self._before, seen.delivered // packet - DUPACKS)
+    def _observe(self):
+        latest, packet = self.simulation.observation, self.simulation.path.packet
+        measured, self._acked = latest.delivered > self._acked, latest.delivered
+        self.detected = bisect_right(self._before, latest.delivered // packet - DUPACKS)
         self._lost = max(self._lost, self.detected)
-        timeout = seen.delivered + seen.dropped == seen.sent and self._lost * packet < seen.dropped
+        timeout = latest.delivered + latest.dropped == latest.sent and self._lost * packet < latest.dropped
         if timeout:
             self._lost = len(self._before)
         self._steps += 1
         return StepObservations(
-            acked=seen.delivered,
+            acked=latest.delivered,
             lost=self._lost * packet,
-            sent=seen.sent,
-            admitted=seen.sent - self._lost * packet,
+            sent=latest.sent,
+            admitted=latest.sent - self._lost * packet,
             time=self._steps,
-            delay=seen.last if seen.delivered else -1,
+            delay=latest.last if latest.delivered else -1,
             timeout=timeout,
             measured=measured,
-            waited=int(4096 * seen.delay) if seen.delivered else 0,
+            app_limited=latest.limited,
+            waited=int(4096 * latest.delay) if latest.delivered else 0,
         )

@@ -1,4 +1,4 @@
-"""Solvers behind one contract."""
+"""Solvers behind one interface."""
 
 from ccmatic.solving.contexts import context
 from ccmatic.solving.options import NAMES, SolverOptions

@@ -1,4 +1,4 @@
-"""Which solvers decide, for how long, and with which seed."""
+"""The options of solvers: which of them decide, for how long, and with which seed."""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -7,7 +7,7 @@ from ccmatic.base import Clock, InputError, shown
 
 NAMES = ("z3", "cvc5", "yices")
 
-#: Solvers count milliseconds, and seeds, in 32 bits.
+#: Limits in seconds and of seeds: solvers store milliseconds and seeds in 32 bits.
 LONGEST, LAST_SEED = 2**32 // 1000, 2**32 - 1
 
 
@@ -17,11 +17,11 @@ class SolverOptions:
 
     Attributes:
         solvers: Names in `NAMES`. Each decides every question, and they must agree.
-        timeout: Seconds for each question, a Clock that several questions share, or None for any time.
+        timeout: Seconds for each question; a Clock that several questions share; or None for no limit.
         seed: The seed of the search.
 
     Raises:
-        InputError: A value is not of its type, or out of its range.
+        InputError: A value has a wrong type, or is out of its range.
     """
 
     solvers: tuple[str, ...] = ("z3",)
@@ -40,7 +40,7 @@ class SolverOptions:
             raise InputError(f"the seed is {_quoted(self.seed)}; expected a whole number from 0 to {LAST_SEED}")
 
     def with_clock(self, clock: Clock) -> "SolverOptions":
-        """Return the same options, timed by a clock."""
+        """Return the same options with a clock as the timeout."""
         return replace(self, timeout=clock)
 
 

@@ -1,4 +1,4 @@
-"""Solvers behind one contract: an incremental query put to Z3, cvc5 or Yices, or to all of them."""
+"""Solvers behind one interface: an incremental query for Z3, cvc5 or Yices, or for several of them."""
 
 import shutil
 from collections.abc import Iterable, Sequence
@@ -25,34 +25,40 @@ from ccmatic.solving.options import SolverOptions
 
 SAT, UNSAT, UNKNOWN = "sat", "unsat", "unknown"
 
-#: The most nodes of a formula that a script writes out.
+#: The largest formula, in nodes, that a script writes without `let`.
 LONGEST = 10_000
 
-#: pySMT first tries to import every solver that it knows. Two threads that do so at once see half of a module that is
-#: missing.
+#: pySMT first tries to import every solver that it knows. If two threads do so at once, one of them may see a
+#: half-imported module.
 _OPENING = Lock()
 
 
 class Checker:
-    """One incremental query, put to all the solvers named.
+    """One incremental query for all the given solvers.
 
     Args:
-        options: SolverOptions. The timeout is for each `check`; that of a Clock for `add` and `check` together.
-        logic: of real arithmetic: QF_LRA, or QF_NRA for products of unknowns.
+        options: The solvers' options. A timeout in seconds applies to each `check`; a Clock limits `add` and `check`
+            together.
+        logic: A logic of real arithmetic: QF_LRA, or QF_NRA for products of unknowns.
 
     Raises:
         InputError: A solver is not installed.
     """
 
-    def __init__(self, options=SolverOptions(), logic=QF_LRA):
+    def __init__(self, options: SolverOptions = SolverOptions(), logic: Any = QF_LRA) -> None:
         self._clock = Clock.of(options.timeout)
         left = self._clock.left()
         self._solvers = {name: _open(name, left, options.seed, logic) for name in options.solvers}
-        self._satisfied = self._model = None
-        self._stack = [[]]
+        self._satisfied: Any = None
+        self._model: dict[str, Fraction | bool] | None = None
+        self._stack: list[list[Truth]] = [[]]
 
     def add(self, condition: Truth) -> None:
-        """Assert a condition, until the scope in which that is done ends. Raises OutOfTime."""
+        """Assert a condition until the current scope ends.
+
+        Raises:
+            OutOfTime: The clock has run out.
+        """
         self._clock.left()
         assertion = formula(condition)
         self._stack[-1].append(condition)
@@ -66,14 +72,20 @@ class Checker:
             solver.push()
 
     def pop(self) -> None:
-        """Forget what was asserted since the last `push`."""
+        """Retract all assertions since the last `push`."""
         self._stack.pop()
         for solver in self._solvers.values():
             solver.pop()
 
     def check(self) -> str:
-        """SAT, UNSAT, or UNKNOWN if none of the solvers could tell in time. Raises Disagreement if one says SAT and
-        another UNSAT."""
+        """Decide the query.
+
+        Returns:
+            SAT, UNSAT, or UNKNOWN if no solver decides it in time.
+
+        Raises:
+            Disagreement: One solver says SAT and another UNSAT.
+        """
         answers = {name: self._check(name) for name in self._solvers}
         decided = {answer for answer in answers.values() if answer != UNKNOWN}
         if len(decided) > 1:
@@ -84,11 +96,11 @@ class Checker:
             self._model = _z3_model(self._satisfied.z3.model()) if first == "z3" else None
         return decided.pop() if decided else UNKNOWN
 
-    def _check(self, name):
+    def _check(self, name: str) -> str:
         begin = monotonic()
         solver, limit = self._solvers[name], None
         try:
-            limit = self._clock.left()
+            limit = self._clock.left_to_solve()
             if limit is not None:
                 _limit(name, solver, limit)
             return SAT if solver.solve() else UNSAT
@@ -100,15 +112,18 @@ class Checker:
             return UNKNOWN
 
     def value(self, term: Any) -> Any:
-        """The value of a term, a Fraction, or of a condition, a bool, in the solution that the last `check` found: it
-        must have said SAT. An irrational one, which only products of unknowns have, is rounded to 20 digits."""
+        """Return the value of a term (a Fraction) or of a condition (a bool) in the solution of the last `check`.
+
+        That check must have returned SAT. Irrational values, which only products of unknowns have, are rounded to 20
+        digits.
+        """
         if isinstance(term, (Fraction, bool)):
             return term
         if isinstance(term, Linear):
             return term.constant + sum(c * self._value(symbol) for symbol, c in term.coefficients.items())
         return self._value(term.node)
 
-    def _value(self, node):
+    def _value(self, node: Any) -> Fraction | bool:
         if node.is_symbol() and self._model is not None:
             return self._model.get(node.symbol_name(), False if node.is_symbol(BOOL) else Fraction(0))
         value = self._satisfied.get_value(node).constant_value()
@@ -116,8 +131,10 @@ class Checker:
 
 
 def conflict(conditions: Sequence[Truth]) -> list[int]:
-    """A minimal conflict among conditions that have no common solution, as their indices: those have no common
-    solution either, and would have one if any one of them were left out."""
+    """Return the indices of a minimal conflict among conditions that have no common solution.
+
+    The conditions at these indices have no common solution either, but would have one without any one of them.
+    """
     formulas = [formula(condition) for condition in conditions]
     with _Z3(get_env(), QF_LRA, unsat_cores_mode="all") as solver:
         for part in formulas:
@@ -136,8 +153,12 @@ def conflict(conditions: Sequence[Truth]) -> list[int]:
 
 
 def script(conditions: Iterable[Truth], comment: str = "") -> str:
-    """The question whether the conditions have a common solution, as SMT-LIB 2 in a scope of its own. comment: lines
-    that stand above it."""
+    """Return the question whether conditions have a common solution, as SMT-LIB 2 in a scope of its own.
+
+    Args:
+        conditions: The conditions.
+        comment: Lines to print above the script.
+    """
     formulas = [formula(condition) for condition in conditions]
     symbols = sorted(set().union(*(f.get_free_variables() for f in formulas)), key=lambda s: s.symbol_name())
     lines = [*smtlib_comment(comment), "(push 1)"]
@@ -146,9 +167,10 @@ def script(conditions: Iterable[Truth], comment: str = "") -> str:
     return "\n".join([*lines, "(check-sat)", "(pop 1)", ""])
 
 
-def _is_long(formula):
-    """Whether a formula is written with `let`, since what it shares would fill the script, as layers of networks do."""
-    sizes, waiting = {}, [formula]
+def _is_long(formula: Any) -> bool:
+    """Return whether to write a formula with `let`, since shared parts such as layers would fill the script."""
+    sizes: dict[Any, int] = {}
+    waiting = [formula]
     while waiting:
         parts = waiting[-1].args()
         if unknown := [part for part in parts if part not in sizes]:
@@ -158,8 +180,8 @@ def _is_long(formula):
     return sizes[formula] > LONGEST
 
 
-def _z3_model(model):
-    """Every symbol's value, read at once: pySMT's reading of them one by one took a third of a synthesis."""
+def _z3_model(model: z3.ModelRef) -> dict[str, Fraction | bool]:
+    """Return all symbols' values at once; reading them one by one through pySMT took a third of a synthesis's time."""
     values = {}
     for symbol in model:
         value = model[symbol]
@@ -168,8 +190,8 @@ def _z3_model(model):
     return values
 
 
-def _limit(name, solver, seconds):
-    """Let the next check of a solver take so long at most; Yices was told when it was opened."""
+def _limit(name: str, solver: Any, seconds: float) -> None:
+    """Limit the time of a solver's next check; Yices has its limit from when it was opened."""
     milliseconds = ceil(1000 * seconds)
     if name == "z3":
         solver.z3.set("timeout", milliseconds)
@@ -177,15 +199,15 @@ def _limit(name, solver, seconds):
         solver.cvc5.setOption("tlimit-per", str(milliseconds))
 
 
-def _interrupted(reason, limit, seconds):
-    """Z3 takes a Ctrl-C for itself, and may say "canceled" for that as for the end of its time."""
+def _interrupted(reason: str, limit: float | None, seconds: float) -> bool:
+    """Return whether Ctrl-C stopped Z3, which catches it and may report "canceled" for that as for a timeout."""
     if reason == "canceled":
         return limit is None or seconds < limit / 2
     return reason.startswith("interrupted")
 
 
-def _open(name, timeout, seed, logic):
-    """A pySMT solver for real arithmetic."""
+def _open(name: str, timeout: float | None, seed: int, logic: Any) -> Any:
+    """Return a pySMT solver for real arithmetic."""
     try:
         if name == "yices":
             return _open_yices(timeout, logic)
@@ -197,7 +219,7 @@ def _open(name, timeout, seed, logic):
         raise InputError(f"the solver {name} is not installed; pip install 'ccmatic[{name}]'") from None
 
 
-def _open_yices(timeout, logic):
+def _open_yices(timeout: float | None, logic: Any) -> Any:
     program = shutil.which("yices-smt2")
     if program is None:
         raise NoSolverAvailableError
@@ -205,32 +227,35 @@ def _open_yices(timeout, logic):
     return _Yices([program, "--incremental", *limit], get_env(), logic, LOGICS=[logic])
 
 
-class _Z3(Z3Solver):
+class _Z3(Z3Solver):  # type: ignore[misc]
     """Z3 with a context of its own."""
 
-    def __init__(self, environment, logic, **options):
+    def __init__(self, environment: Any, logic: Any, **options: Any) -> None:
         IncrementalTrackingSolver.__init__(self, environment=environment, logic=logic, **options)
         own = context()
-        name = z3.to_symbol(str(logic), own)  # z3.SolverFor opens, for the name alone, the context that all share
+        name = z3.to_symbol(str(logic), own)  # z3.SolverFor would open the shared context for this symbol
         self.z3 = z3.Solver(z3.Z3_mk_solver_for_logic(own.ref(), name), own)
         self.options(self)
-        self.declarations = set()
+        self.declarations: set[Any] = set()
         self.converter = Z3Converter(environment, z3_ctx=own)
         self.mgr = environment.formula_manager
 
-    def _add_assertion(self, formula, named=None):
-        """Assert a formula. pySMT's check of types would cost as much as the conversion, and Z3 checks them."""
+    def _add_assertion(self, formula: Any, named: str | None = None) -> Any:
+        """Assert a formula without pySMT's type check, which costs as much as the conversion.
+
+        Z3 checks types itself.
+        """
         if self.options.unsat_cores_mode is not None:
             return super()._add_assertion(formula, named)
         z3.Z3_solver_assert(self.z3.ctx.ref(), self.z3.solver, self.converter.walk(formula))
         return formula
 
 
-class _Yices(SmtLibSolver):
-    """Yices over a pipe. After a value pySMT leaves the rest of its line unread: pass over it."""
+class _Yices(SmtLibSolver):  # type: ignore[misc]
+    """Yices over a pipe; skips the rest of a line that pySMT leaves unread after a value."""
 
-    def _get_answer(self):
-        answer = super()._get_answer()
+    def _get_answer(self) -> str:
+        answer: str = super()._get_answer()
         while not answer and self.solver.poll() is None:
             answer = super()._get_answer()
         return answer

@@ -1,4 +1,4 @@
-"""Every controller of a template that ensures a query's property."""
+"""Synthesis: all controllers of a template that ensure the property of a query."""
 
 from ccmatic.synthesis.cegis import Progress, synthesise
 from ccmatic.synthesis.cover import Report as CoverReport

@@ -1,4 +1,4 @@
-"""What a worker does for a synthesis: it verifies candidates, and rules out ways to fail."""
+"""The work of a synthesis's worker processes: they verify candidates and rule out ways to fail."""
 
 import threading
 from dataclasses import replace
@@ -11,11 +11,19 @@ _kept = threading.local()
 
 
 def verify(record, reads, sample, options, proved, source, name):
-    """The verdict on a controller's source, without the controller, which whoever asks has, and which may not travel
-    between processes. A thread keeps the verifier of a query for the next call.
+    """Return the verdict on a controller's source.
 
-    record: of the query, see `Query.record`. reads, options, proved: of the Verifier. sample: the source of a
-    controller that remembers the same. name: what messages call it.
+    The verdict lacks the controller, because processes cannot exchange it. A thread keeps the verifier of a query for
+    the next call.
+
+    Args:
+        record: The record of the query; see `Query.record`.
+        reads: As in `Verifier`; the same holds for `options` and `proved`.
+        sample: The source of any controller with the same state.
+        options: See `reads`.
+        proved: See `reads`.
+        source: The source of the controller.
+        name: The controller's name in messages.
     """
     kept = _keep(record, reads, sample, options, proved)
     with kept.environment:
@@ -23,14 +31,17 @@ def verify(record, reads, sample, options, proved, source, name):
 
 
 def prove(record, reads, sample, options):
-    """The names of the ways to fail that no controller can go."""
+    """Return the names of the ways to fail that are impossible for every controller.
+
+    For the arguments, see `verify`.
+    """
     kept = _keep(record, reads, sample, options)
     with kept.environment:
         return kept.verifier.prove()
 
 
 def _keep(record, reads, sample, options, proved=()):
-    """What this thread keeps: a verifier, and the environment of its formulas."""
+    """Return what this thread keeps: a verifier, and the environment of its formulas."""
     key = record, reads, sample, options, proved
     if getattr(_kept, "key", None) != key:
         environment = Environment()

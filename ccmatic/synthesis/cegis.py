@@ -1,5 +1,7 @@
-"""The loop of counterexample-guided inductive synthesis (Figure 4 of the paper): every controller of a template
-that ensures the query's property."""
+"""Counterexample-guided inductive synthesis (Figure 4 of the paper).
+
+The loop finds all controllers of a template that ensure the property of a query.
+"""
 
 from dataclasses import dataclass, replace
 from time import monotonic
@@ -16,9 +18,19 @@ from ccmatic.workers import Team
 
 @dataclass(frozen=True)
 class Progress:
-    """Where the search stands: iterations so far, candidates left (None if nobody counts them) and in all,
-    counterexamples, solutions (one a class), undecided candidates, seconds. controller: the solution just found.
-    anyone: a counterexample breaks the property whatever the rates, so that there is no solution."""
+    """The state of a search.
+
+    Attributes:
+        iterations: Candidates decided so far.
+        left: Candidates that remain; None if the generator does not count them.
+        candidates: All candidates of the template.
+        counterexamples: Counterexamples so far.
+        solutions: Solutions so far, one per class.
+        undecided: Candidates that the solver did not decide in time.
+        seconds: The time since the start.
+        controller: The new solution, or None.
+        anyone: Whether a counterexample violates the property whatever the rates are, so that no solution exists.
+    """
 
     iterations: int = 0
     left: int | None = None
@@ -32,12 +44,21 @@ class Progress:
 
 
 def synthesise(query, jobs=1, cluster=None, store=None, options=SolverOptions()):
-    """Yield a Progress at first and whenever a candidate is decided. When it ends, none is left: each class of
-    candidates (docs/encoding.md, section 9, "Counting") was a solution, broken or undecided.
+    """Yield a Progress at the start and after each decided candidate.
 
-    query: a Query. jobs, cluster: where to verify, as of `workers.Team`. store: the Store of a run that goes on, to
-    which all that is learned is added; None: nothing is kept. options: SolverOptions.
-    Raises InputError if the query has no template, or no execution at all, and Disagreement.
+    When the iterator ends, each class of candidates (docs/reference/encoding.md, section 9, "Counting") has been
+    solved, refuted or left undecided.
+
+    Args:
+        query: The Query, with a template.
+        jobs: The number of local workers, as in `workers.Team`.
+        cluster: The machines of other workers, as in `workers.Team`.
+        store: The Store of the run, which the search resumes and extends; None to keep nothing.
+        options: SolverOptions; the timeout is per candidate.
+
+    Raises:
+        InputError: The query has no template, or its network has no execution.
+        Disagreement: Two solvers disagree.
     """
     search = _Search(query, store, options)
     yield from search.recall()
@@ -53,7 +74,7 @@ def synthesise(query, jobs=1, cluster=None, store=None, options=SolverOptions())
 
 
 class _Search:
-    """One search: the generator, the store and the count of what happened."""
+    """One search: the generator, the store, and the progress."""
 
     def __init__(self, query, store, options):
         self.query, self.store = query, store
@@ -68,8 +89,13 @@ class _Search:
         self.proved, self.stored = set(), set()
 
     def recall(self):
-        """Apply the store's solutions, and its counterexamples once replay has confirmed them; all else is asked again.
-        Raises InputError for an event that does not show what it says."""
+        """Resume from the store: apply its solutions, and its counterexamples once replay confirms them.
+
+        Everything else in the store is decided again.
+
+        Raises:
+            InputError: An event does not show what it claims.
+        """
         yield self.now
         for event in self.store.events() if self.store else ():
             with located(str(self.store.path)):
@@ -87,17 +113,18 @@ class _Search:
             raise InputError(f"{evidence.named(event)}: {error.message}; {expected}") from None
 
     def prove(self, team):
-        """Have the ways to fail that do not depend on the controller ruled out once."""
+        """Rule out ways to fail that do not depend on the controller."""
         team.submit(None, candidates.prove, *self.question, self.options)
         while team:
             for _, ways in team.results():
                 self._proved(ways)
 
     def run(self, team, ahead):
-        """Keep `ahead` candidates under way until none is left."""
+        """Verify up to `ahead` candidates at once until none remains."""
         proved = tuple(sorted(self.proved))
         while True:
             while len(team) < ahead and (forms := self.generator.propose()):
+                # The candidate is struck out before its verdict, so that the generator does not propose it twice.
                 self.generator.strike(forms)
                 name = f"the candidate {', '.join(map(str, forms))}"
                 team.submit(forms, candidates.verify, *self.question, self.options, proved, self._source(forms), name)
@@ -116,6 +143,7 @@ class _Search:
 
     def _decided(self, forms, verdict):
         kind = {HOLDS: SOLUTION, VIOLATED: COUNTEREXAMPLE}.get(verdict.verdict, UNDECIDED)
+        # Several candidates are verified at once, so another one of the same class may have been solved meanwhile.
         if kind == SOLUTION and self.template.kind(forms) in self.classes:
             return
         if self.store:
@@ -125,7 +153,7 @@ class _Search:
         yield self._learn(kind, forms, verdict.trace)
 
     def _learn(self, kind, forms, trace):
-        """Strike out what the outcome decides, and count it."""
+        """Strike out the candidates that an outcome decides, and count the outcome."""
         now, controller = self.now, None
         if kind == SOLUTION:
             self.generator.strike_class(forms)

@@ -1,6 +1,8 @@
-"""The check of a finished run that trusts neither its generator nor a solver: each counterexample by replay, and
-that together with the classes of the solutions they strike out the whole space. That the solutions are some is
-believed, unless they are verified again."""
+"""The check of a finished run of synthesis, which trusts neither the run's generator nor a solver.
+
+The check replays each counterexample. Then it shows that the counterexamples and the classes of the solutions together
+strike out the whole space. It takes the solutions on trust unless they are verified again.
+"""
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -18,24 +20,30 @@ from ccmatic.synthesis import evidence, replays
 from ccmatic.synthesis import run_file as store
 from ccmatic.verification import UNDECIDED, VIOLATED, Verifier
 
-#: Spaces up to this size are enumerated; that a larger one is covered is proved by a checked refutation.
+#: The largest space that is enumerated, in candidates. For larger ones, a checked refutation proves the cover.
 LARGEST_ENUMERATED = 10**8
 
-#: How many missing events are named.
+#: The largest number of missing events that a report names.
 MISSING = 20
 
-#: Steps that fit the words in which spaces are enumerated.
+#: The number of steps per machine word in the enumeration.
 WORD = 62
 
 
 @dataclass(frozen=True)
 class Report:
-    """What the check of a run found.
+    """The outcome of the check of a run.
 
-    query: the run's. solutions, counterexamples: how many. faults: events that are not what they say, with the reason,
-    a sentence each. uncovered: the source of a candidate that nothing strikes out, or None. method: `enumeration` or
-    `refutation`; steps: how many the refutation has. verified: whether the solutions were verified again; undecided:
-    the numbers of the events whose solutions were not verified in time.
+    Attributes:
+        query: The Query of the run.
+        solutions: The number of solutions.
+        counterexamples: The number of counterexamples.
+        faults: A sentence for each event that does not show what it claims.
+        uncovered: The source of a candidate that no event strikes out, or None.
+        method: `enumeration` or `refutation`.
+        steps: The number of steps of the refutation.
+        verified: Whether the solutions were verified again.
+        undecided: The numbers of the events whose solutions were not verified in time.
     """
 
     query: object
@@ -50,14 +58,20 @@ class Report:
 
     @property
     def covered(self):
-        """Whether the run shows that its solutions are all there are."""
+        """Whether the run shows that its solutions are complete."""
         return not self.faults and self.uncovered is None
 
 
 def check_cover(path, allow_code=False, verify=None) -> Report:
-    """The Report on the run in a file. allow_code: as in `query.from_record`. verify: SolverOptions of a Verifier,
-    which is then asked each solution again; None: solutions are believed. Raises InputError if it is no run,
-    or its template is not the one found now.
+    """Return the Report on the run in a file.
+
+    Args:
+        path: The file.
+        allow_code: As in `query.from_record`.
+        verify: SolverOptions to verify each solution again; None to trust the solutions.
+
+    Raises:
+        InputError: The file contains no run, or its template has changed since.
     """
     about, events = store.read_run(path)
     with located(str(path)):
@@ -98,7 +112,7 @@ def check_cover(path, allow_code=False, verify=None) -> Report:
 
 
 def _missing(about, events):
-    """Events that were taken out of the file, the first MISSING."""
+    """Return a sentence for each event that is missing in the file, at most MISSING."""
     numbers = {0, *(event.number for event in events)}
     try:
         last = int(about.finished or 0)
@@ -109,15 +123,20 @@ def _missing(about, events):
 
 
 class _Run:
-    """The events of a run, each checked by itself. solutions: events. strikes: what each counterexample strikes out, by
-    its number. faults: of events that are not what they say; these count as neither."""
+    """The events of a run, each checked by itself.
+
+    Attributes:
+        solutions: The events of valid solutions.
+        strikes: What each valid counterexample strikes out, by event number.
+        faults: A sentence for each invalid event.
+    """
 
     def __init__(self, query):
         self.query = query
         self.solutions, self.strikes, self.faults = [], {}, []
 
     def check_event(self, event):
-        """Check an event, and keep what it shows."""
+        """Check an event, and keep its content if it is valid."""
         try:
             trace = evidence.confirmed(self.query, event)
             if event.kind == store.SOLUTION:
@@ -128,25 +147,25 @@ class _Run:
             self.faults.append(f"{evidence.named(event)}: {error.message}")
 
     def _strike(self, trace):
-        """What a counterexample strikes out."""
+        """Return what a counterexample strikes out."""
         if isinstance(self.query.template, Sketch):
             return replays.Replay(self.query, trace)
         return Strike.of_trace(self.query.template, trace)
 
     def compare(self):
-        """Hold the events against one another: a solution is of its own class, and no counterexample strikes it."""
+        """Check that each solution has a class of its own, and that no counterexample strikes it out."""
         classes = {}
         for event in self.solutions:
             kind = self.query.template.kind(self.query.template.forms(event.candidate))
             first = classes.setdefault(kind, event.number)
             if first != event.number:
-                self.faults.append(f"{evidence.named(event)}: it is of the class of event {first}")
+                self.faults.append(f"{evidence.named(event)}: it has the same class as event {first}")
             for number, strike in self.strikes.items():
                 if strike.strikes(self.query.template, event.candidate):
                     self.faults.append(f"{evidence.named(event)}: the counterexample of event {number} breaks it")
 
     def verdicts(self, options):
-        """(event, verdict) for each solution, verified again."""
+        """Verify each solution again, and yield (event, verdict)."""
         reads, sample = self.query.read_by_candidates()
         state = self.query.read_controller(sample).state
         verifier = Verifier(self.query, reads, options, state=state)
@@ -156,9 +175,15 @@ class _Run:
 
 @dataclass(frozen=True)
 class Strike:
-    """What one trace, or one class, strikes out. For each hole and form a word: bit t says of a condition that it
-    holds at step t, of a leaf that it does there what was seen. steps: all bits. A class has members for each hole
-    in place of words: a candidate is struck out if each of its forms is one."""
+    """The candidates that one trace, or one class of solutions, strikes out.
+
+    Attributes:
+        words: For each hole and form a word with one bit per step. Bit t of a condition says that the condition holds
+            at step t. Bit t of a leaf says that the leaf chooses the trace's rate at step t.
+        steps: The word with all bits set.
+        members: For a class: for each hole, whether each form belongs to the class. The class strikes out a candidate
+            if all of its forms belong to it. Empty for a trace.
+    """
 
     words: tuple
     steps: int
@@ -166,8 +191,10 @@ class Strike:
 
     @staticmethod
     def of_trace(template, trace):
-        """The candidates that would have chosen the trace's rates, exactly; all of them if it breaks the property
-        whatever the rates."""
+        """Return the strike of a trace: the candidates that would have chosen exactly its rates.
+
+        A trace that violates the property at any rates strikes out all candidates.
+        """
         if trace.controller is None:
             return Strike(tuple((0,) * len(hole) for hole in template.holes()), 0)
         rows = list(trace.decisions(template.names))
@@ -184,7 +211,7 @@ class Strike:
 
     @staticmethod
     def of_class(template, candidate):
-        """The candidates with the same coefficients of beliefs as this one."""
+        """Return the strike of a class: the candidates with the same coefficients of beliefs."""
         members = (
             tuple(form.beliefs == chosen.beliefs for form in hole)
             for hole, chosen in zip(template.holes(), template.forms(candidate), strict=True)
@@ -192,7 +219,7 @@ class Strike:
         return Strike((), 0, tuple(members))
 
     def strikes(self, template, candidate):
-        """Whether this strike, of a trace, strikes out a candidate, given by its indices."""
+        """Return whether the strike of a trace strikes out a candidate, given by its indices."""
         words = [forms[index] for forms, index in zip(self.words, candidate, strict=True)]
         for path, leaf in template.leaves():
             here = self.steps
@@ -203,7 +230,7 @@ class Strike:
         return True
 
     def parts(self):
-        """Strikes of WORD steps each: what all of them strike out this one does."""
+        """Yield strikes of WORD steps each. This strike's candidates are those that all parts strike out."""
         for first in range(0, max(self.steps.bit_length(), 1), WORD):
             part = self.steps >> first & (1 << WORD) - 1
             yield Strike(tuple(tuple(word >> first & part for word in forms) for forms in self.words), part)
@@ -211,7 +238,10 @@ class Strike:
 
 @lru_cache(maxsize=16)
 def _coefficients(hole):
-    """The terms of a hole's forms, their coefficients as integers, forms × terms, and by what these are multiplied."""
+    """Return the terms of a hole's forms, their coefficients (forms × terms), and the scale.
+
+    The coefficients are integers: the true ones times the scale.
+    """
     terms = sorted({term for form in hole for term, _ in form.coefficients})
     scale = lcm(*(coefficient.denominator for form in hole for _, coefficient in form.coefficients))
     rows = [[int(dict(form.coefficients).get(term, 0) * scale) for term in terms] for form in hole]
@@ -219,7 +249,10 @@ def _coefficients(hole):
 
 
 def _values(hole, rows, others):
-    """The value of each form at each step, forms × steps, and `others`, all times what makes them integers."""
+    """Return the value of each form at each step (forms × steps), and `others`.
+
+    All are scaled to integers by a common factor.
+    """
     terms, coefficients, scale = _coefficients(tuple(hole))
     values = [[value_of(term, row) for row in rows] for term in terms]
     more = lcm(*(value.denominator for column in (*values, others) for value in column))
@@ -231,7 +264,7 @@ def _values(hole, rows, others):
 
 
 def _enumerate(template, strikes):
-    """The source of a candidate that nothing strikes out, or None: all candidates, one by one."""
+    """Return the source of a candidate that no strike strikes out, or None; checks candidates one by one."""
     covered = np.zeros([len(hole) for hole in template.holes()], bool)
     for strike in strikes:
         if strike.members:
@@ -249,8 +282,10 @@ def _enumerate(template, strikes):
 
 
 def _struck(node, words, active):
-    """Which candidates of a node do what was seen at all the active steps; an axis for each hole after those of
-    `active`."""
+    """Return which candidates of a node agree with the trace at all active steps.
+
+    After the axes of `active`, the array has one axis per hole.
+    """
     word = next(words)
     if not isinstance(node, Branch):
         return active[..., None] & ~word == 0

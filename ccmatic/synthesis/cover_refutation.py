@@ -1,7 +1,7 @@
-"""That a large space is covered, as a refutation in propositional logic which unit propagation alone can check.
+"""A proof that a large space is covered: a refutation in propositional logic.
 
-The formula says: each hole has a form, and no strike strikes the candidate out. `certificates.refute` refutes it, and
-`certificates.check_refutation` checks that.
+The formula states that each hole has a form, and that no strike strikes out the candidate. `certificates.refute`
+refutes it, and `certificates.check_refutation` checks the refutation by unit propagation alone.
 """
 
 from ccmatic import certificates
@@ -10,8 +10,19 @@ from ccmatic.contracts import Branch
 
 
 def refute(template, strikes):
-    """(None, number of steps in the refutation) if the strikes cover the space, else (the source of a candidate that
-    none strikes out, 0). strikes: `cover.Strike`s. Raises InputError if the logged refutation fails its check."""
+    """Refute that a candidate escapes all strikes.
+
+    Args:
+        template: The template.
+        strikes: The strikes, as `cover.Strike`.
+
+    Returns:
+        None and the number of steps of the refutation if the strikes cover the space. Otherwise, the source of a
+        candidate that no strike strikes out, and 0.
+
+    Raises:
+        InputError: The logged refutation fails its check.
+    """
     formula = _Formula(template, strikes)
     model, logged = certificates.refute(formula.clauses)
     if model:
@@ -23,7 +34,7 @@ def refute(template, strikes):
 
 
 class _Formula:
-    """The clauses. That a hole has one form at most is not needed: more forms are struck out all the sooner."""
+    """The clauses of the formula. A hole may have several forms, which only makes a strike easier."""
 
     def __init__(self, template, strikes):
         self.clauses, self._top = [], 0
@@ -37,7 +48,7 @@ class _Formula:
                 self.clauses.append([-struck])
 
     def chosen(self, model):
-        """The index of a form in each hole."""
+        """Return the index of a form for each hole."""
         true = {literal for literal in model if literal > 0}
         return [next(index for index, form in enumerate(row) if form in true) for row in self.forms]
 
@@ -48,7 +59,7 @@ class _Formula:
         self.clauses.append([-literal for literal in inside])
 
     def _struck(self, node, holes, active, literals, first=0):
-        """A literal that follows if the node does what was seen at all the active steps."""
+        """Return a literal that follows if the node agrees with the trace at all active steps."""
         if (first, active) in literals:
             return literals[first, active]
         literal = literals[first, active] = self._new()

@@ -1,4 +1,4 @@
-"""What an event of a run file has to show before anything follows from it: the file may be anybody's."""
+"""The check of events in a run file, before the search uses them. The file may come from anyone."""
 
 from dataclasses import replace
 
@@ -9,8 +9,13 @@ from ccmatic.traces import Trace
 
 
 def confirmed(query, event):
-    """Return the trace of a counterexample, as replay confirms it, with every belief that candidates may read; None for
-    any other event. Raises InputError, which says why, if an event does not show what it says."""
+    """Check an event, and return its trace if it is a counterexample, otherwise None.
+
+    Replay confirms the trace, which has every belief that candidates may read.
+
+    Raises:
+        InputError: The event does not show what it claims; the message says why.
+    """
     if event.kind not in (store.SOLUTION, store.COUNTEREXAMPLE, store.UNDECIDED, store.PROVED):
         raise InputError(f"expected a solution, a counterexample, undecided or proved, not {event.kind!r:.40}")
     if event.kind != store.PROVED:
@@ -19,7 +24,7 @@ def confirmed(query, event):
 
 
 def _check_source(query, event):
-    """Raise InputError unless an event's candidate is one of the query's template, and the source its own."""
+    """Raise InputError unless the event's candidate belongs to the template and matches the source."""
     if not isinstance(event.source, str):
         raise InputError("it has no source")
     stated = query.read_controller(event.source)
@@ -29,7 +34,7 @@ def _check_source(query, event):
 
 
 def _counterexample(query, event):
-    """The trace, if replay finds that it is an execution of the query's network that breaks its property."""
+    """Return the trace if replay confirms that it is an execution of the query's network that violates its property."""
     if not isinstance(event.trace, str):
         raise InputError("it has no trace")
     trace = Trace.from_json(event.trace)
@@ -53,6 +58,6 @@ def _counterexample(query, event):
 
 
 def named(event):
-    """What messages call an event."""
+    """Return the name of an event in messages."""
     article = "an" if event.kind == store.UNDECIDED else "a"
     return f"event {event.number}, {article} {event.kind}"

@@ -1,8 +1,8 @@
-"""Generators: what is left of a search space once traces and solutions have struck out their parts.
+"""Generators: the candidates that remain after traces and solutions have struck out their parts of a search space.
 
-A trace that breaks one candidate breaks every candidate that would have chosen the same rates on it; those
-are struck out exactly and all at once (docs/encoding.md, section 8, point 4). A candidate is a tuple of forms, one a
-hole.
+A trace that breaks one candidate breaks every candidate that would have chosen the same rates on it. The generator
+strikes out exactly these at once (docs/reference/encoding.md, section 8, point 4). A candidate is a tuple of forms, one
+per hole.
 """
 
 from itertools import pairwise
@@ -14,15 +14,15 @@ from ccmatic.contracts import Sketch
 from ccmatic.synthesis.replays import ReplayGenerator
 from ccmatic.synthesis.space import Space
 
-#: Steps that fit the words in which an array's strikes are computed.
+#: The number of steps per machine word in the strikes of an array.
 WORD = 64
 
-#: The largest space that is kept as an array, in candidates, a byte each; larger ones are left to a SAT solver.
+#: The largest space that is kept as an array, in candidates of one byte each. Larger ones use a SAT solver.
 LARGEST_ARRAY = 10**7
 
 
 def generator(query):
-    """The generator that suits the template and its size."""
+    """Return the generator that suits the template of a query and its size."""
     template = query.template
     if isinstance(template, Sketch):
         return ReplayGenerator(query)
@@ -30,7 +30,7 @@ def generator(query):
 
 
 class ArrayGenerator:
-    """The candidates as an array with an axis for each hole; `alive` says which remain."""
+    """The candidates as an array with an axis per hole. `alive` marks those that remain."""
 
     def __init__(self, template):
         self.space = Space(template)
@@ -39,11 +39,11 @@ class ArrayGenerator:
 
     @property
     def left(self):
-        """How many candidates remain."""
+        """The number of candidates that remain."""
         return int(np.count_nonzero(self.alive))
 
     def propose(self):
-        """The next candidate that remains, or None."""
+        """Return the next candidate that remains, or None."""
         flat = self.alive.reshape(-1)
         self._cursor += int(np.argmax(flat[self._cursor :]))
         if not flat[self._cursor]:
@@ -66,11 +66,11 @@ class ArrayGenerator:
         np.logical_and(self.alive, ~same, out=self.alive)
 
     def strike(self, candidate):
-        """Strike out this candidate alone."""
+        """Strike out only this candidate."""
         self.alive[tuple(hole.index(form) for hole, form in zip(self.space.holes, candidate, strict=True))] = False
 
     def strike_class(self, candidate):
-        """Strike out the candidates that differ from this one in the coefficients of constants only."""
+        """Strike out the candidates that differ from this one only in the coefficients of constants."""
         same = np.ones([1] * self.alive.ndim, dtype=bool)
         for axis, (hole, form, ids) in enumerate(zip(self.space.holes, candidate, self.space.classes, strict=True)):
             same = same & self._along(ids == ids[hole.index(form)], axis)
@@ -87,10 +87,10 @@ class ArrayGenerator:
 
 
 class SatGenerator:
-    """The candidates that remain as the models of a formula: each hole has exactly one of its forms.
+    """The remaining candidates as the models of a formula, in which each hole has exactly one of its forms.
 
-    A condition matters to a trace by its truth at each step only, a leaf by whether it chooses the trace's rate;
-    steps that no form tells apart are one step.
+    A trace depends only on whether each condition holds at each step, and whether each leaf chooses the trace's rate.
+    Steps at which all forms behave alike share one variable.
     """
 
     left = None
@@ -107,7 +107,7 @@ class SatGenerator:
         self._classes = {}
 
     def propose(self):
-        """A candidate that remains, or None."""
+        """Return a candidate that remains, or None."""
         if not self._solver.solve():
             return None
         model = self._solver.get_model()
@@ -121,11 +121,11 @@ class SatGenerator:
         self._solver.add_clause([self._differs(truths, step) for step in kinds.values()])
 
     def strike(self, candidate):
-        """Strike out this candidate alone."""
+        """Strike out only this candidate."""
         self._solver.add_clause([-literal for literal in self._literals(candidate)])
 
     def strike_class(self, candidate):
-        """Strike out the candidates that differ from this one in the coefficients of constants only."""
+        """Strike out the candidates that differ from this one only in the coefficients of constants."""
         clause = []
         for hole, literal in enumerate(self._literals(candidate)):
             ids = self.space.classes[hole]
@@ -141,7 +141,7 @@ class SatGenerator:
         return [row[hole.index(form)] for row, hole, form in zip(self._forms, self.space.holes, candidate, strict=True)]
 
     def _differs(self, truths, step):
-        """A literal that implies: at this step the candidate would not have chosen the trace's rate."""
+        """Return a literal which implies that the candidate would not have chosen the trace's rate at this step."""
         differs = self._new()
         for path, leaf in self.space.leaves:
             elsewhere = [self._among(hole, truths[hole][:, step]) * (-1 if holds else 1) for hole, holds in path]
@@ -149,7 +149,7 @@ class SatGenerator:
         return differs
 
     def _among(self, hole, members):
-        """A literal that says: the hole's form is one of the members, a truth value for each form."""
+        """Return a literal that is true if the hole's form is a member; `members` has a truth value for each form."""
         key = hole, members.tobytes()
         if key not in self._patterns:
             literal = self._patterns[key] = self._new()
@@ -158,7 +158,10 @@ class SatGenerator:
         return self._patterns[key]
 
     def _at_most_one(self, literals):
-        """Sequential counter: `before` says that an earlier literal holds."""
+        """Allow at most one of the literals, by a sequential counter.
+
+        `before` records that an earlier literal is true.
+        """
         before = [self._new() for _ in literals]
         for literal, reached in zip(literals, before, strict=True):
             self._solver.add_clause([-literal, reached])
@@ -172,7 +175,7 @@ class SatGenerator:
 
 
 def _words(truths):
-    """Each row of at most WORD truths as a word, the first in its lowest bit."""
+    """Pack each row of at most WORD truth values into a word, the first in its lowest bit."""
     words = np.zeros((len(truths), WORD // 8), np.uint8)
     packed = np.packbits(truths, axis=1, bitorder="little")
     words[:, : packed.shape[1]] = packed

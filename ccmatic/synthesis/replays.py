@@ -1,4 +1,4 @@
-"""The candidates of a sketch, each run on counterexamples: what it would have remembered there, and sent by that."""
+"""Search in sketches, whose candidates have state: each candidate is run on each counterexample."""
 
 from dataclasses import replace
 from itertools import product
@@ -7,8 +7,11 @@ from ccmatic.verification import Outcome, check_trace
 
 
 def breaks(query, trace, controller):
-    """Whether a counterexample is one of this controller as well: with the same first state it would have sent the
-    same, step by step, by what it would have remembered itself. trace: of the same query."""
+    """Return whether a counterexample of another controller is also one of this controller.
+
+    This is so if the controller, started in the same state and updating its own state at each step, sends the same. The
+    trace must belong to the query.
+    """
     x = query.observed(trace, state=controller.state)
     for flow in x.flows:
         flow.state = controller.followed(flow)
@@ -19,7 +22,7 @@ def breaks(query, trace, controller):
 
 
 class ReplayGenerator:
-    """The candidates of a sketch that remain, one by one."""
+    """The remaining candidates of a sketch, as a list."""
 
     def __init__(self, query):
         self._query, template = query, query.template
@@ -28,11 +31,11 @@ class ReplayGenerator:
 
     @property
     def left(self):
-        """How many candidates remain."""
+        """The number of candidates that remain."""
         return len(self._alive)
 
     def propose(self):
-        """The next candidate that remains, or None."""
+        """Return the next candidate that remains, or None."""
         return next(iter(self._alive), None)
 
     def strike_like(self, trace):
@@ -52,20 +55,20 @@ class ReplayGenerator:
 
 
 class Replay:
-    """What one counterexample strikes out, or all candidates where its rates are anybody's."""
+    """The candidates that one counterexample strikes out: all candidates if it breaks the property at any rates."""
 
     def __init__(self, query, trace):
         self._query, self._trace = query, trace
 
     def strikes(self, template, candidate):
-        """Whether it strikes out a candidate, given by its indices."""
+        """Return whether the counterexample strikes out a candidate, given by its indices."""
         if self._trace.controller is None:
             return True
         return breaks(self._query, self._trace, self._query.read_controller(template.candidate(candidate)))
 
 
 def uncovered(template, strikes, solved):
-    """The source of a candidate that no strike strikes out and that is none of the solved ones, or None."""
+    """Return the source of a candidate that is neither struck out nor solved, or None."""
     for candidate in product(*(range(len(hole)) for hole in template.holes())):
         if candidate not in solved and not any(strike.strikes(template, candidate) for strike in strikes):
             return template.candidate(candidate)

@@ -1,4 +1,4 @@
-"""What a run of synthesis has learned, on disk: one SQLite file, so that a killed run goes on where it was."""
+"""The file of a run of synthesis: one SQLite database, from which a killed run resumes."""
 
 import fcntl
 import json
@@ -16,7 +16,7 @@ _COLUMNS = ("kind", "candidate", "source", "way", "trace", "seconds", "number")
 
 SOLUTION, COUNTEREXAMPLE, UNDECIDED, PROVED = "solution", "counterexample", "undecided", "proved"
 
-#: A table with a column that SQLite computes when it is read.
+#: Matches tables with computed columns: SQLite would run expressions from the file when such a table is read.
 _COMPUTED = re.compile(r"\b(AS|GENERATED)\b", re.IGNORECASE)
 
 _TABLES = """
@@ -30,11 +30,16 @@ CREATE TABLE events (
 
 @dataclass(frozen=True)
 class Event:
-    """One thing that a run has learned.
+    """One result of a run.
 
-    kind: SOLUTION, COUNTEREXAMPLE, UNDECIDED or PROVED. candidate: the index of the form in each hole; source: its
-    Python. way: the way to fail that it goes, or that is ruled out for all controllers. trace: of a counterexample, as
-    JSON text. seconds: it took. number: its place in the order in which things were learned; None before it is stored.
+    Attributes:
+        kind: SOLUTION, COUNTEREXAMPLE, UNDECIDED or PROVED.
+        candidate: The index of the form in each hole.
+        source: The candidate's Python.
+        way: The way in which a counterexample fails, or the way to fail that is ruled out for all controllers.
+        trace: The counterexample, as JSON text.
+        seconds: The time of the verification.
+        number: The position in the run; None before the event is stored.
     """
 
     kind: str
@@ -47,8 +52,18 @@ class Event:
 
 
 class Store:
-    """A run file, new or to be gone on with. Each event is on disk before `add` returns; one process at a time writes
-    the file, others may read it. Raises InputError for a run of another query, Unreadable if another process has it."""
+    """A run file, new or existing.
+
+    Each event is on disk before `add` returns. One process at a time writes the file; others may read it.
+
+    Args:
+        path: The file.
+        query: The Query of the run.
+
+    Raises:
+        InputError: The file contains a run of another query.
+        Unreadable: Another process uses the file.
+    """
 
     def __init__(self, path, query):
         self.path = Path(path)
@@ -58,29 +73,29 @@ class Store:
             self._claim(query)
 
     def events(self):
-        """Every Event, in order."""
+        """Return all Events, in order."""
         with _reported(self.path):
             return _events(self._database)
 
     def add(self, event):
-        """Write down an event."""
+        """Store an event."""
         row = (event.kind, json.dumps(event.candidate), event.source, event.way, event.trace, event.seconds)
         columns = ", ".join(_COLUMNS[:-1])
         with _reported(self.path), self._database:
             self._database.execute(f"INSERT INTO events ({columns}) VALUES (?, ?, ?, ?, ?, ?)", row)
 
     def finish(self):
-        """Write down that nothing is left to decide, and how many events there are."""
+        """Record that the run is complete, and how many events it has."""
         with _reported(self.path), self._database:
             self._database.execute("INSERT OR REPLACE INTO about SELECT 'finished', CAST(COUNT(*) AS TEXT) FROM events")
 
     def close(self):
-        """Let other processes have the file."""
+        """Release the file to other processes."""
         self._database.close()
         self._lock.close()
 
     def _claim(self, query):
-        """Take a new file for this query, or check that the file is of this query."""
+        """Set up a new file for this query, or check that the file belongs to this query."""
         record = records.convert(query.search(), QueryRecord)
         wanted = records.data(RunAbout(version=__version__, name=query.name, query=record))
         rows = {**wanted, "query": json.dumps(wanted["query"], sort_keys=True)}
@@ -97,8 +112,14 @@ class Store:
 
 
 def read_run(path):
-    """(what a run file says of itself, a RunAbout; its Events, in order), read while another process may write. Raises
-    Unreadable if there is no such file, InputError if it is no run."""
+    """Return the header of a run file (a RunAbout) and its Events in order.
+
+    Another process may write the file meanwhile.
+
+    Raises:
+        Unreadable: The file does not exist.
+        InputError: The file contains no run.
+    """
     path = Path(path)
     with opened(path), _reported(path):
         database = _open(path, create=False)
@@ -112,13 +133,14 @@ def _open(path, create):
     mode = "rwc" if create else "ro"
     uri = f"{path.absolute().as_uri()}?mode={mode}"
     database = sqlite3.connect(uri, uri=True, timeout=5, isolation_level=None)
+    # The file may come from a stranger: its schema must not call functions, and no value may exhaust the memory.
     database.execute("PRAGMA trusted_schema = OFF")
     database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST)
     return database
 
 
 def _lock(path):
-    """A lock on the file that ends with the process; others may still read."""
+    """Lock the file until the process ends. Others may still read it."""
     try:
         if path.exists():
             with opened(path):
@@ -166,7 +188,7 @@ def _about(database, path):
 
 
 def _difference(theirs, ours, prefix=""):
-    """The first key in which two searches differ, in words, or None."""
+    """Return the first key in which two queries differ, in words, or None."""
     for key in sorted({*theirs, *ours}):
         there, here = theirs.get(key), ours.get(key)
         if there == here:
@@ -179,7 +201,7 @@ def _difference(theirs, ours, prefix=""):
 
 @contextmanager
 def _reported(path):
-    """Errors of SQLite and of what is stored as messages about the file."""
+    """Turn errors of SQLite, and errors in stored data, into messages about the file."""
     try:
         with located(str(path)):
             yield

@@ -1,5 +1,7 @@
-"""The files of synthesised controllers: one readable Python file each, which says what made it, in a folder of the
-query's own that is replaced as a whole."""
+"""The files of synthesised controllers, one readable Python file each.
+
+Each file records its origin. A query has its own folder, which a complete synthesis replaces as a whole.
+"""
 
 import hashlib
 import json
@@ -26,17 +28,25 @@ from ccmatic.records import QueryRecord, SolutionsFile
 _DOCSTRING = re.compile(r'(\n    |^)""".*?"""', re.DOTALL)
 
 
-#: What a folder of solutions holds besides them: the query, and the digest of each file.
+#: The file in each folder of solutions that records the query and the digest of each other file.
 CONTENTS = "solutions.json"
 
 
 class Folder:
-    """The solutions of one synthesis. While it runs they are in a neighbour, NAME.partial, as soon as they are found;
-    when it is complete, that takes the place of the folder and of all that an earlier synthesis left there. The first
-    file replaces a neighbour that an earlier synthesis left: one that finds nothing changes nothing.
+    """The folder with the solutions of one synthesis.
 
-    Raises InputError if there is anything in the folder or in the neighbour that no synthesis wrote, or that was
-    changed since; Unreadable if no files can be written there."""
+    During the synthesis, solutions are written to a neighbour folder, NAME.partial, as soon as they are found.
+    `complete` replaces the folder by this neighbour. The first new file removes the neighbour of an earlier synthesis.
+    A synthesis that is interrupted before its first solution therefore changes nothing.
+
+    Args:
+        path: The path of the folder.
+        query: The Query.
+
+    Raises:
+        InputError: The folder or its neighbour contains a file that no synthesis wrote, or that was changed since.
+        Unreadable: Files cannot be written there.
+    """
 
     def __init__(self, path, query):
         self.path, self._query = Path(path), query
@@ -50,11 +60,11 @@ class Folder:
 
     @staticmethod
     def partial(path):
-        """Where the files of a folder are until it is complete."""
+        """Return the folder that receives the files until the synthesis is complete."""
         return Path(path).with_name(Path(path).name + ".partial")
 
     def add(self, progress):
-        """Write the solution that was just found; where it will be when the synthesis is complete."""
+        """Write the newest solution, and return the path that the file will have after `complete`."""
         self._begin()
         file = write_solution(self._partial, self._query, progress)
         self._digests[file.name] = _digest(file)
@@ -62,7 +72,7 @@ class Folder:
         return self.path / file.name
 
     def keep(self, name, text):
-        """Write another file of the folder's; where it will be when the synthesis is complete."""
+        """Write another file, and return the path that it will have after `complete`."""
         self._begin()
         write_text(self._partial / name, text)
         self._digests[name] = _digest(self._partial / name)
@@ -70,10 +80,11 @@ class Folder:
         return self.path / name
 
     def complete(self):
-        """All are found: they take the folder's place."""
+        """Replace the output folder by the finished `.partial` folder."""
         self._begin()
         self._say(complete=True)
         self._remove(self._replaced)
+        # Two renames, so that a crash between them leaves both folders complete, under other names.
         try:
             if self.path.exists():
                 self.path.rename(self._replaced)
@@ -83,7 +94,7 @@ class Folder:
         self._remove(self._replaced)
 
     def _begin(self):
-        """Replace what an earlier synthesis left in the neighbour, before the first file."""
+        """Before the first file, remove the files of an earlier synthesis from the `.partial` folder."""
         if self._digests is None:
             self._remove(self._partial)
             writable_folder(self._partial)
@@ -105,7 +116,7 @@ class Folder:
 
 
 def written(steps, folder):
-    """Yield the Progress of a synthesis step by step, and write each solution to a Folder before its step."""
+    """Yield each Progress of a synthesis, after its solution is written to a Folder."""
     for now in steps:
         if now.controller:
             folder.add(now)
@@ -114,7 +125,7 @@ def written(steps, folder):
 
 
 def _require_own(folder):
-    """Raise InputError if a folder holds anything but what a synthesis, perhaps one that was killed, wrote."""
+    """Raise InputError if a folder contains a file that no synthesis wrote, whether complete or killed."""
     if folder.exists() and not folder.is_dir():
         raise InputError("solutions are written there; expected a folder, or none: remove it or set --out", str(folder))
     files = list(folder.iterdir()) if folder.exists() else []
@@ -138,12 +149,12 @@ def _digest(file):
 
 
 def write_solution(folder, query, progress):
-    """Write the solution that was just found; its path."""
+    """Write the newest solution of a synthesis, and return its path."""
     controller = progress.controller
     like = kin(controller)
     lines = [f"{controller.name}: found by ccmatic {__version__} for the query {query.name}.", ""]
     if like:
-        lines += [f"Of the class of the paper's {', '.join(like)}.", ""]
+        lines += [f"The same class as the paper's {', '.join(like)}.", ""]
     lines += wrap(f"Query: {query}.", 100, break_on_hyphens=False)
     written = _DOCSTRING.sub("", controller.source, count=1).lstrip("\n")
     blank = "\n\n\n" if written.startswith("def") else "\n\n"
@@ -153,7 +164,7 @@ def write_solution(folder, query, progress):
 
 
 def kin(controller):
-    """The names of shipped controllers of the paper that differ in the coefficients of constants only."""
+    """Return the names of the paper's controllers that differ from this one only in the coefficients of constants."""
     names = []
     if not isinstance(controller, controllers.Controller):
         return names

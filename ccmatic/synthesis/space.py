@@ -1,4 +1,4 @@
-"""The search space of a template: what each form of each hole does on a trace, exactly, and which class it is in."""
+"""The search space of a template: the exact behaviour of each form on a trace, and the class of each form."""
 
 from functools import cached_property
 from math import lcm
@@ -19,12 +19,16 @@ class Space:
 
     @cached_property
     def classes(self):
-        """For each hole the class of each form, a number (docs/encoding.md, section 9, "Counting")."""
+        """For each hole, the class of each form as a number (docs/reference/encoding.md, section 9, "Counting")."""
         return [_class_ids(hole) for hole in self.holes]
 
     def choices(self, trace):
-        """What the forms do on a trace: for each hole an array of truths, forms × the steps t = 1 … T-1 that the
-        controller decides. A condition's: it holds; a leaf's: it would choose the trace's rate."""
+        """Return the behaviour of the forms on a trace.
+
+        For each hole, the result is an array of truth values, forms × the steps t = 1 … T-1 that the controller
+        decides. For a condition, a value says whether it holds. For a leaf, it says whether the leaf would choose the
+        trace's rate.
+        """
         values = _Values(trace, self.template.names)
         tables = {}
         for index, hole in enumerate(self.holes):
@@ -42,7 +46,7 @@ class Space:
 
 
 class _Table:
-    """A hole's forms as an integer matrix, forms × terms; row i is denominators[i] times the form."""
+    """A hole's forms as an integer matrix (forms × terms). Row i is denominators[i] times form i."""
 
     def __init__(self, hole):
         self.terms = sorted({term for form in hole for term, _ in form.coefficients})
@@ -54,7 +58,7 @@ class _Table:
 
 
 class _Values:
-    """A trace's values before each decision, times `scale`, which makes them integers (of any size)."""
+    """A trace's values before each decision. Methods scale them to integers of any size."""
 
     def __init__(self, trace, names):
         self.rows = list(trace.decisions(names))
@@ -71,7 +75,7 @@ class _Values:
         return np.maximum(scaled, rates[-1] * denominators) == rates[None, :-1] * denominators
 
     def _scaled(self, table, others):
-        """The forms' values, forms × steps, and `others`, on one scale of integers."""
+        """Return the values of the forms (forms × steps), and `others`, scaled to integers by a common factor."""
         columns = [[value_of(term, row) for row in self.rows] for term in table.terms]
         scale = lcm(*(v.denominator for v in others), *(v.denominator for column in columns for v in column))
         integers = np.array([[int(v * scale) for v in column] for column in columns], object)

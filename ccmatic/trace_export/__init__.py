@@ -1,4 +1,4 @@
-"""Traces for others: a trace at a concrete scale, as what emulators replay and learners read (docs/export.md)."""
+"""Export traces at a concrete scale, for emulators and learners (docs/reference/export.md)."""
 
 from ccmatic import records
 from ccmatic.base import InputError, located
@@ -21,10 +21,22 @@ __all__ = ["FORMATS", "LATEST", "OPPORTUNITY", "Holds", "Opportunities", "Scale"
 
 
 def export(trace, kind, scale, file=None, allow_code=False, lead=0):
-    """The bytes of a trace in a format, one of FORMATS, at a Scale; and notes: what of the trace the format leaves out
-    or rounds, a sentence each. Raises InputError, naming `file`, where the trace has no such export. allow_code: as
-    in `definitions.load`, for the trace's model. lead: whole ms for which a link trace is silent before the trace
-    begins, 0 in other formats."""
+    """Return a trace in a format at a Scale.
+
+    Args:
+        trace: The Trace.
+        kind: The format, one of FORMATS.
+        scale: The Scale.
+        file: The trace's file, which errors name.
+        allow_code: As in `definitions.load`, for the trace's model.
+        lead: The whole ms of silence in a link trace before the trace begins; 0 in other formats.
+
+    Returns:
+        The bytes of the file, and notes: a sentence for each quantity of the trace that the format omits or rounds.
+
+    Raises:
+        InputError: The trace cannot be exported to this format.
+    """
     if lead and kind != "mahimahi":
         raise InputError(f"a lead is for mahimahi, whose clock starts before anything can send; '{kind}' takes none")
     with located(file):
@@ -39,7 +51,7 @@ def export(trace, kind, scale, file=None, allow_code=False, lead=0):
 
 
 def answer(trace, kind, scale, file, notes):
-    """What the command says of an export, as a line of JSON; exact numbers are strings."""
+    """Return the output of the command as a line of JSON. Exact numbers are strings."""
     return records.line(
         TraceExportLine(str(trace), kind, str(file), scale.rate, scale.rtt, scale.packet, notes),
     )

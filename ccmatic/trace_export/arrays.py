@@ -1,4 +1,4 @@
-"""A trace as arrays, an element a step, for plots and for reinforcement learning: as CSV, JSON and NumPy archive."""
+"""A trace as arrays with an element for each step, for plots and learners: CSV, JSON and NumPy archives."""
 
 import json
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from itertools import pairwise
 from ccmatic.base import BYTES, CONDITION, NUMBER, RATE, TIME, InputError
 from ccmatic.contracts import BEFORE_TIMEOUT
 
-#: What the name of an array ends in, by its unit; and by which scale the trace's numbers become it.
+#: The suffix of an array's name, by its unit.
 _SUFFIX = {BYTES: "_bytes", RATE: "_bytes_per_s", TIME: "_s", NUMBER: "", CONDITION: ""}
 
-#: What each flow of several has: the trace's column, the array, its meaning.
+#: The arrays of each flow, if there are several: the trace's column, the array, its meaning.
 _OF_A_FLOW = (
     ("A", "sent", "sent so far"),
     ("S", "served", "delivered so far"),
@@ -23,8 +23,13 @@ _OF_A_FLOW = (
 
 @dataclass(frozen=True)
 class Array:
-    """values: Fractions, one for each t = 0 … horizon-1; None at t = 0 for what is counted over the step that ends
-    there. meaning: in words."""
+    """An array of a trace.
+
+    Attributes:
+        name: The name of the array.
+        meaning: Its meaning in words.
+        values: A Fraction for each t = 0 … horizon-1. A quantity of the step that ends at t is None at t = 0.
+    """
 
     name: str
     meaning: str
@@ -32,7 +37,7 @@ class Array:
 
 
 def arrays(scaled):
-    """Yield the Arrays of a Scaled trace, as docs/export.md lists them."""
+    """Yield the Arrays of a Scaled trace (docs/reference/export.md)."""
     A, S, L, K = (scaled.columns[name] for name in "ASLK")
     yield Array("time_s", "the end of the step", tuple(map(scaled.instant, range(scaled.trace.horizon))))
     yield Array("sent_bytes", "A, sent so far; S is 0 at t = 0", A)
@@ -61,7 +66,7 @@ def arrays(scaled):
 
 
 def constants(scaled):
-    """The scale and the trace's constants, by name: Fractions, or None for an infinite buffer."""
+    """Return the scale and the trace's constants by name, as Fractions. An infinite buffer is None."""
     scale = scaled.scale
     return {
         "C_bytes_per_s": scale.rate,
@@ -75,7 +80,10 @@ def constants(scaled):
 
 
 def csv_text(scaled):
-    """CSV of a Scaled trace, as text: constants as comments, a header, a row a step; empty where nothing is known."""
+    """Return a Scaled trace as CSV, and notes: constants as comments, a header, and a row for each step.
+
+    An unknown value is empty.
+    """
     table = list(arrays(scaled))
     lines = [f"# {name} {_decimal(value, 'inf')}" for name, value in constants(scaled).items()]
     lines.append(",".join(array.name for array in table))
@@ -85,8 +93,10 @@ def csv_text(scaled):
 
 
 def json_text(scaled):
-    """JSON of a Scaled trace, as text: every number as a float and, beside it, exact; null where nothing is known, or
-    for an infinite buffer."""
+    """Return a Scaled trace as JSON, and notes. Each number is given twice: as a float and exactly.
+
+    An unknown value, or an infinite buffer, is null.
+    """
     data = {
         "format": "ccmatic export 1",
         "query": scaled.trace.query,
@@ -107,8 +117,11 @@ def json_text(scaled):
 
 
 def npz_bytes(scaled):
-    """A Scaled trace as the bytes of an npz file: float64 arrays of shape (horizon,), and of shape () for constants;
-    NaN where nothing is known, inf for an infinite buffer."""
+    """Return a Scaled trace as the bytes of an npz file, and notes.
+
+    Arrays are float64 of shape (horizon,); constants have shape (). An unknown value is NaN, and an infinite buffer is
+    inf.
+    """
     import numpy as np
 
     data = {array.name: [np.nan if v is None else _float(v) for v in array.values] for array in arrays(scaled)}
@@ -123,14 +136,16 @@ def _within(column):
 
 
 def _held(scaled):
-    """For each t, how long before t the byte that follows S[t] was admitted; 0 if none was. Both K and A - L grow
-    evenly within steps, and at the link's rate before the trace."""
+    """Return for each t how long before t the byte after S[t] was admitted; 0 if it was not admitted by t.
+
+    Both K and A - L grow evenly within steps, and at the link's rate before the trace.
+    """
     curves = scaled.columns["K"], scaled.through
     return tuple(min(_age(curve, t, S, scaled) for curve in curves) for t, S in enumerate(scaled.columns["S"]))
 
 
 def _age(curve, t, level, scaled):
-    """How long before t, in seconds, the curve was last at the level, at most its value at t."""
+    """Return how many seconds before t the curve was last at the level. The level is at most the curve's value at t."""
     for later in range(t, 0, -1):
         low, high = curve[later - 1], curve[later]
         if low <= level:
@@ -140,7 +155,7 @@ def _age(curve, t, level, scaled):
 
 
 def _of_windows(scaled):
-    """What senders by a window have: columns of their own if they are several, windows, and what they remember."""
+    """Yield the arrays of senders by a window: each flow's columns if there are several flows, windows, and state."""
     for number, flow in enumerate(scaled.flows, 1):
         for column, name, meaning in _OF_A_FLOW:
             if column in flow:
@@ -155,8 +170,7 @@ def _of_windows(scaled):
 
 
 def _declared(scaled):
-    """What the model declares of its own, and the beliefs of a sender by rates, also as they were before a timeout: at
-    each t, in their units."""
+    """Yield the model's own columns and the beliefs of a sender at a rate, also those before a timeout, at each t."""
     model = scaled.model
     meanings = {belief.name: (belief.unit, "a belief of the sender") for belief in model.beliefs}
     meanings |= {column.name: (column.unit, column.says) for column in model.own_columns}
@@ -170,7 +184,7 @@ def _declared(scaled):
 
 
 def _described(scaled):
-    """The columns that have a meaning without the model's own."""
+    """Return the columns whose meaning does not depend on the model."""
     if not scaled.model.windows:
         return {"A", "S", "L", "Ld", "K", "r", "Q", "F"}
     of_flows = {f"{name}{suffix}" for name in ("A", "S", "L", "Ld", "r", "cwnd") for suffix in scaled.suffixes}
@@ -178,7 +192,7 @@ def _described(scaled):
 
 
 def _scaled(scaled, name, unit):
-    """A column of the trace, of a unit, in bytes and seconds."""
+    """Return a column of the trace with this unit, in bytes and seconds."""
     factor = {BYTES: scaled.byte, RATE: scaled.byte / scaled.step, TIME: scaled.step}.get(unit, 1)
     return tuple(value * factor for value in scaled.column(name))
 

@@ -1,19 +1,21 @@
-"""The files that the emulator reads: lines `# key value`, the first of which says the format; then a table of whole
-numbers. Everything raises InputError that says what is wrong, and where."""
+"""The format of the emulator's files: lines `# key value`, then a table of whole numbers.
+
+The first line names the format. Every function raises InputError that names the mistake and its place.
+"""
 
 from ccmatic.base import InputError, exact
 
-#: The largest number in a table, and of what a sender begins with; of bytes in a packet the least and the most.
+#: The largest number in a table, the largest in a sender's initial state, and the range of bytes in a packet.
 LARGEST, MOST_KEPT, PACKETS = 10**15, 2**63 - 1, (576, 65535)
 
 
 def text(kind, head, columns, rows):
-    """A file's text: its first line, a dict, the names of columns, and rows as text."""
+    """Return a file's text from its first line, its values by key, its names of columns, and its rows as text."""
     return "\n".join([kind, *(f"# {key} {value}" for key, value in head.items()), ",".join(columns), *rows]) + "\n"
 
 
 def read_head(lines, what, kind, columns):
-    """(values by key, the lines of the table, the number of the first of them)."""
+    """Return the values by key, the lines of the table, and the number of the first of these lines."""
     if not lines or lines[0].strip() != kind:
         raise InputError(f"expected {what}, whose first line is '{kind}'", line=1)
     head = {}
@@ -30,7 +32,7 @@ def read_head(lines, what, kind, columns):
 
 
 def numbers(line, count, columns):
-    """Those of a line of the table, of whose number it is."""
+    """Return the numbers in a line of the table; `count` is the number of the line."""
     try:
         row = tuple(map(int, line.split(",")))
     except ValueError:
@@ -44,7 +46,7 @@ def numbers(line, count, columns):
 
 
 def exactly(head, key):
-    """The rational above 0 of a key."""
+    """Return the rational number of a key, which must be above 0."""
     try:
         value = exact(head.get(key, ""), 30)
     except InputError as error:
@@ -55,7 +57,7 @@ def exactly(head, key):
 
 
 def number(head, key, least, most=LARGEST):
-    """The whole number of a key."""
+    """Return the whole number of a key."""
     digits = head.get(key, "")
     if not digits.isdecimal() or len(digits) > 16 or not least <= int(digits) <= most:
         raise InputError(f"the header has {key} '{digits:.40}'; expected a whole number, {least} to {most}")
@@ -63,13 +65,19 @@ def number(head, key, least, most=LARGEST):
 
 
 def buffer(head):
-    """Bytes; None if it is infinite."""
+    """Return the buffer in bytes, or None if it is infinite."""
     return None if head.get("buffer") == "infinite" else number(head, "buffer", 1)
 
 
 def pairs(head, key, value, expected):
-    """What a sender begins with, by name: a key has it as NAME=NUMBER,…, or none. value: what makes a number of its
-    text. expected: which numbers, in words."""
+    """Return a sender's initial values by name, from a key with NAME=NUMBER,… or none.
+
+    Args:
+        head: The values by key.
+        key: The key.
+        value: Converts the text of a number.
+        expected: The kind of numbers, in words, for errors.
+    """
     entry = head.get(key, "none")
     if entry == "none":
         return {}

@@ -1,5 +1,7 @@
-"""Holds: how long a box of each flow, behind a link, holds what the link lets through, over and over, and what senders
-remember at first; for the emulator. Made of a trace that repeats itself, at a scale, written and read here."""
+"""Holds, a format of the emulator: how long a box behind the link holds the bytes of each flow, periodically.
+
+A file also has the initial state of the senders. This module makes it from a periodic trace at a scale, and reads it.
+"""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,14 +22,18 @@ _NS = Fraction(1, 10**9)
 
 @dataclass(frozen=True)
 class Holds:
-    """A link of constant rate, first in, first out, and a box for each flow behind it.
+    """A FIFO link of constant rate, with a box for each flow behind it.
 
-    rate:   C, bytes per second. step: R_m in ns. packet: bytes in a packet. buffer: bytes, or None if infinite.
-    jitter: D in ns: no box holds anything for longer.
-    period: ns after which the boxes begin again.
-    boxes:  of each flow points (let through, released) in ns, from 0 to the period, straight in between; of two at one
-            instant the first is for what is let through by then, the second for what is later.
-    state:  of each flow what its sender remembers at first, by name: in bytes, bytes per step, steps and numbers.
+    Attributes:
+        rate: C in bytes per second.
+        step: R_m in ns.
+        jitter: D in ns, the longest time for which a box holds a byte.
+        packet: Bytes in a packet.
+        buffer: The buffer in bytes, or None if it is infinite.
+        period: The time in ns after which the boxes begin again.
+        boxes: For each flow, points (let through, released) in ns from 0 to the period, with straight lines in between.
+            If two points have the same instant, the first is for bytes let through by then, the second for later bytes.
+        state: For each flow, the initial state of its sender by name: in bytes, bytes per step, steps and numbers.
     """
 
     rate: Fraction
@@ -45,19 +51,19 @@ class Holds:
                 raise InputError(f"the box of flow {flow} {fault}")
 
     def _fault(self, box):
-        """Why no box does that; None if one does."""
+        """Return why no box behaves in this way, or None."""
         if len(box) < 2 or box[0][0] != 0 or box[-1][0] != self.period:
-            return f"is not told from 0 to the period, {self.period} ns"
+            return f"does not cover the time from 0 to the period, {self.period} ns"
         if any(later < now for pair in pairwise(box) for now, later in zip(*pair, strict=True)):
-            return "lets something overtake what came before it; expected each number no less than the one above"
+            return "lets bytes overtake earlier ones; expected each number at least as large as the one above"
         if box[-1][1] > box[0][1] + self.period:
-            return "lets something overtake what came a period before it"
+            return "lets bytes overtake those of the period before"
         if any(not 0 <= gone - let <= self.jitter for let, gone in box):
-            return f"holds something for less than 0 ns, or more than the jitter, {self.jitter} ns"
+            return f"holds bytes for less than 0 ns, or more than the jitter, {self.jitter} ns"
         return None
 
     def text(self):
-        """As a file's text, which `load` reads."""
+        """Return the text of a file, which `load` reads."""
         lines = {
             "rate": self.rate,
             "step": self.step,
@@ -73,12 +79,12 @@ class Holds:
 
     @staticmethod
     def begins(path):
-        """Whether a file begins as one does, of whatever version. Raises InputError if it cannot be read."""
+        """Whether a file begins like holds of any version. Raises InputError if it cannot be read."""
         return read_text(path).startswith(FORMAT.rpartition(" ")[0])
 
     @staticmethod
     def load(path):
-        """Read a file. Raises InputError that says where it is none."""
+        """Read a file. Raises InputError, with the place, if it has no holds."""
         with located(str(path)):
             return _parse(read_text(path).splitlines())
 
@@ -107,19 +113,28 @@ def _parse(lines):
 
 
 def content(trace, scale, allow_code):
-    """The text of a trace's holds at a Scale, and notes, a list of sentences, on what they leave out. Raises InputError
-    as `of_trace`."""
+    """Return the text of a trace's holds at a Scale, and notes on what they omit. Raises InputError as `of_trace`."""
     return of_trace(trace, scale, allow_code).text(), [
         *packet_notes(trace.constants["MSS"] * _byte(trace, scale), scale),
-        "the last period of the trace is in the file, over and over",
-        "what is sent and not acknowledged at first is not in the file: senders begin with what they remember, and "
-        "fill their windows themselves",
+        "the file repeats the last period of the trace",
+        "bytes in flight at the beginning are not in the file: senders begin with their state, and fill their windows "
+        "themselves",
     ]
 
 
 def of_trace(trace, scale, allow_code=False):
-    """The Holds of a trace of flows with jitter of their own that repeats itself, at a Scale; instants are rounded down
-    to whole ns. allow_code: as in `definitions.load`, for the trace's model. Raises InputError for any other trace."""
+    """Return the Holds of a periodic trace whose flows have their own jitter, at a Scale.
+
+    Instants are rounded down to whole ns.
+
+    Args:
+        trace: The Trace.
+        scale: The Scale.
+        allow_code: As in `definitions.load`, for the trace's model.
+
+    Raises:
+        InputError: The trace has no such jitter or no period.
+    """
     model = load_definition("models", "MODEL", trace.query.get("model"), allow_code)
     if {*(model.R if isinstance(model.R, tuple) else (model.R,))} != {1}:
         raise InputError(f"R_m is {model.R} steps in the trace's model; expected one")
@@ -146,7 +161,7 @@ def _byte(trace, scale):
 
 
 def _period(trace):
-    """After how many steps the trace repeats itself, as its query says. Raises InputError if it does not."""
+    """Return the period of the trace in steps, from its query. Raises InputError if it has none."""
     period = exact(trace.query.get("property", {}).get("repeats", 0))
     if period.denominator != 1 or not 1 <= period < trace.horizon:
         raise InputError("the trace does not repeat itself; expected one of `ccmatic worst --period`")
@@ -154,8 +169,7 @@ def _period(trace):
 
 
 def _curves(trace, flows, period):
-    """Yield what the link lets through of each flow and what is served of it, at each step, going on for as long as
-    anything is held. Raises InputError where they are no such curves."""
+    """Yield the curves of each flow, let through and served, for as long as bytes are held. Raises InputError."""
     longest = int(trace.constants["D"])
     for number in range(1, flows + 1):
         for name in (f"K{number}", f"S{number}"):
@@ -166,12 +180,14 @@ def _curves(trace, flows, period):
         held = all(now <= before for now, before in zip(served, let, strict=True))
         gone = all(now >= before for now, before in zip(served[longest:], let, strict=False))
         if not (grows and held and gone):
-            raise InputError(f"not an execution: flow {number} is not served what is let through, within D")
+            raise InputError(
+                f"not an execution: flow {number} is not served within D the bytes that the link let through"
+            )
         yield let, served
 
 
 def _unrolled(column, period, more):
-    """It, and as many steps more, that are as its last period."""
+    """Return the column with further steps that continue its last period."""
     longer, grown = list(column), column[-1] - column[-1 - period]
     for _ in range(more):
         longer.append(longer[-period] + grown)
@@ -179,9 +195,11 @@ def _unrolled(column, period, more):
 
 
 def _box(let, served, begin, period):
-    """Points (let through, released), in steps, of the period from `begin` on: the byte at a level of the curve `let`
-    leaves when `served` reaches that. Both are straight within steps. Where nothing is let through nothing would be
-    overtaken."""
+    """Yield points (let through, released), in steps, of the period from `begin` on.
+
+    The byte at a level of the curve `let` leaves when `served` reaches that level. Both curves are straight within
+    steps. Where no byte is let through, no byte can be overtaken.
+    """
     for t in range(begin, begin + period):
         now, after = let[t], let[t + 1]
         if now == after:
@@ -195,20 +213,22 @@ def _box(let, served, begin, period):
 
 
 def _reaches(curve, level):
-    """The first instant at which a curve is so high."""
+    """Return the first instant at which a curve reaches the level."""
     t = next(t for t, height in enumerate(curve) if height >= level)
     return t - (curve[t] - level) / (curve[t] - curve[t - 1]) if t else Fraction(0)
 
 
 def _passes(curve, level):
-    """The last instant at which it is no higher."""
+    """Return the last instant at which a curve is at most at the level."""
     t = next(t for t, height in enumerate(curve) if height > level)
     return t - (curve[t] - level) / (curve[t] - curve[t - 1])
 
 
 def _state(trace, scale, model, step, period):
-    """Yield what each flow's controller remembers at a step, by name, in bytes, bytes per step, steps and numbers.
-    Raises InputError for what grows in each period, such as a place among the bytes."""
+    """Yield the state of each flow's controller at a step by name, in bytes, bytes per step, steps and numbers.
+
+    Raises InputError for state that grows in each period, such as a byte's place in the stream.
+    """
     several = controllers.each_of(_controller(trace, model))
     for number in range(1, model.flows + 1):
         controller = several[number - 1 if len(several) > 1 else 0]
@@ -223,9 +243,9 @@ def _state(trace, scale, model, step, period):
 
 
 def _controller(trace, model):
-    """What the flows run. Raises InputError for a trace whose senders nobody decides for."""
+    """Return the controller of the flows. Raises InputError if no controller chose the trace's rates."""
     if trace.controller is None:
-        raise InputError("the trace has no controller; expected one, as senders begin with what it remembers")
+        raise InputError("the trace has no controller; expected one, as senders begin with its state")
     return controllers.parse(trace.controller, "controller", beliefs=(), observations=model.observations)
 
 

@@ -1,15 +1,20 @@
-"""What `schedule` and `mahimahi` have in common: one link with a buffer that drops what does not fit, first in, first
-out for all flows."""
+"""The link of `schedule` and `mahimahi`: one FIFO queue for all flows, which drops excess bytes."""
 
 from math import ceil
 
 from ccmatic.base import InputError
+from ccmatic.contracts import Model
 from ccmatic.trace_export.scaled import number
 
 
 def require(scaled):
-    """Raise InputError, with the reason, unless such a link can carry packets as a Scaled trace says."""
+    """Raise InputError, with the reason, unless such a link can carry packets as in a Scaled trace."""
     buffer, packet = scaled.buffer, scaled.scale.packet
+    if scaled.model.store != Model.store:
+        raise InputError(
+            f"this format's link has a {Model.store}, and {scaled.model.name} has a {scaled.model.store}; expected a "
+            "trace of another network, or the format csv, json or npz"
+        )
     for t in range(scaled.trace.horizon) if buffer is not None else ():
         _require_buffer(scaled, t)
     for t in range(scaled.trace.horizon):
@@ -27,17 +32,17 @@ def _require_buffer(scaled, t):
     K, L, through = scaled.columns["K"], scaled.columns["L"], scaled.through
     if through[t] > K[t] + scaled.buffer:
         raise InputError(
-            f"this format's link drops what its buffer does not hold; more waits than the buffer holds at t={t}"
+            f"this format's link drops bytes that its buffer cannot hold; more waits than the buffer holds at t={t}"
         )
     if t and L[t] > L[t - 1] and through[t] < K[t - 1] + scaled.buffer:
         raise InputError(
-            "this format's link drops only what its buffer does not hold; bytes are lost though the buffer has room "
-            f"at all times in the step that ends at t={t}"
+            "this format's link drops only bytes that its buffer cannot hold; bytes are lost though the buffer has "
+            f"room at all times in the step that ends at t={t}"
         )
 
 
 def _require_order(scaled, t):
-    """What has left by t is, of each flow, what came first: by each u."""
+    """Raise InputError unless the bytes of each flow served by t are those that arrived first."""
     left = scaled.columns["S"][t]
     for u, came in enumerate(scaled.through):
         for flow in scaled.flows:
@@ -45,5 +50,5 @@ def _require_order(scaled, t):
             if (left <= came and own_left > own_came) or (left >= came and own_left < own_came):
                 raise InputError(
                     f"this format's link is first in, first out; the flows' bytes served by t={t} are not those that "
-                    "came first; `--format holds` is of flows that are each delayed by themselves"
+                    "came first; `--format holds` delays each flow by itself"
                 )

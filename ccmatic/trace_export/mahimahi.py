@@ -1,10 +1,11 @@
 """A trace as a link trace of mahimahi (Netravali et al., ATC 2015), for `mm-link`.
 
-A line is an opportunity: at this millisecond up to 1504 bytes leave the queue, of packets that arrived in an earlier
-one; what is not used is lost. After its last line the file begins again.
+A line is a delivery opportunity: at this millisecond up to 1504 bytes leave the queue. They belong to packets that
+arrived in an earlier millisecond. The unused part of an opportunity is lost. After its last line the file begins again.
 
-The opportunities follow S, not K: the file has no place for a delay behind the link, and where K is ahead of what has
-arrived, its opportunities would be lost. S never is: S ≤ A - L. By the end of each step ⌊S/1504⌋ have passed.
+The opportunities follow S, not K. The file cannot express a delay behind the link. Where K is ahead of the bytes that
+have arrived, its opportunities would be lost. S is never ahead: S ≤ A - L. By the end of each step, ⌊S/1504⌋
+opportunities have passed.
 """
 
 from fractions import Fraction
@@ -17,15 +18,18 @@ from ccmatic.trace_export.scaled import milliseconds, number
 #: Bytes in an opportunity, with the 4 bytes that mahimahi's tunnel adds to every packet.
 OPPORTUNITY = 1504
 
-#: Lines that a file may have.
+#: The largest number of lines in a file.
 MOST = 10**7
 
 _MS = Fraction(1, 1000)
 
 
 def content(scaled, lead=0):
-    """The file's text for a Scaled trace, which begins after `lead` ms, a whole number of them, and notes, a list of
-    sentences, on what it leaves out. Raises InputError where mm-link could not follow it."""
+    """Return the file's text for a Scaled trace that begins after `lead` whole ms, and notes on what the file omits.
+
+    Raises:
+        InputError: mm-link could not follow the file.
+    """
     _check(scaled)
     lines = [lead + ms for ms in _lines(scaled)]
     return "".join(f"{ms}\n" for ms in lines), list(_notes(scaled, lead, lines[-1]))
@@ -44,8 +48,10 @@ def _check(scaled):
 
 
 def _lines(scaled):
-    """The millisecond of each opportunity: when S reaches its last byte, rounded up, but within the same step. At
-    last, unless the file lasts as long as the trace, the next opportunity of a link that goes on at C."""
+    """Yield the millisecond of each opportunity: when S reaches its last byte, rounded up, but within the same step.
+
+    If the file would be shorter than the trace, it ends with the next opportunity of a link that continues at C.
+    """
     S, step = scaled.columns["S"], scaled.step / _MS
     last = 0
     for t in range(1, len(S)):
@@ -72,8 +78,8 @@ def _notes(scaled, lead, period):
     ahead = max(k - s for k, s in zip(scaled.columns["K"], scaled.columns["S"], strict=True))
     if ahead:
         yield (
-            "no delay behind the link is in the file: it follows what is delivered, S; what the trace admits up to "
-            f"{number(ahead)} bytes earlier, K, waits in the link's queue instead"
+            "the file has no delay behind the link: it follows the delivered bytes, S; bytes that the trace admits "
+            f"earlier, up to {number(ahead)} bytes of K, wait in the link's queue instead"
         )
     yield from _buffer(scaled)
     yield from _late(scaled)
@@ -92,22 +98,22 @@ def _notes(scaled, lead, period):
 
 
 def _start(scaled, lead):
-    """What has to be there when the trace begins, which is when mm-link starts if nothing leads up to it."""
+    """Yield notes on the beginning of the trace. Without a lead, the trace begins when mm-link starts."""
     if lead:
         yield f"the trace begins {lead} ms after mm-link's clock starts: send nothing of what it sends earlier"
     if scaled.queue:
         moment = "then" if lead else "when mm-link's clock starts; --lead gives time to send them"
         yield (
             f"the initial queue is not in the file: {number(scaled.queue)} bytes, "
-            f"{ceil(scaled.queue / scaled.scale.packet)} packets, have to wait at the link {moment}, else the first "
-            "opportunities are lost"
+            f"{ceil(scaled.queue / scaled.scale.packet)} packets, have to wait at the link {moment}; otherwise the "
+            "first opportunities are lost"
         )
 
 
 def _buffer(scaled):
-    """The size of the queue is an option of mm-link, which counts all that S has not served."""
+    """Yield a note on the size of mm-link's queue, which counts all bytes that S has not served."""
     if scaled.buffer is None:
-        yield "the buffer is not in the file: it is infinite, as mm-link's is unless told otherwise"
+        yield "the buffer is not in the file: it is infinite, as mm-link's is by default"
         return
     largest = scaled.largest()
     room = _room(scaled)
@@ -123,23 +129,26 @@ def _buffer(scaled):
 
 
 def _room(scaled):
-    """Bytes of a queue that drops what the trace loses: what waits when it does, and a packet. Where nothing is lost,
-    there is room for what waits for an opportunity that comes after its bytes in S, by up to a millisecond."""
+    """Return the size in bytes of a queue that drops what the trace loses: the bytes queued at a loss, and a packet.
+
+    In steps without losses, S may serve bytes up to a millisecond before their opportunity. The queue has room for
+    them.
+    """
     lossy, behind = scaled.lossy(), OPPORTUNITY + _MS * scaled.fastest(scaled.columns["S"])
     kept = [waiting + behind for t, waiting in enumerate(scaled.inflight()) if t not in lossy]
     return ceil(max(scaled.largest(), *kept) + scaled.scale.packet)
 
 
 def _late(scaled):
-    """Where S is at the heels of A - L, a packet that comes with its opportunity misses it."""
+    """Yield a note if S closely follows A - L: a packet that arrives with its opportunity misses it."""
     lead = Fraction(scaled.scale.packet)
     if (scaled.step / _MS).denominator > 1:
         lead += _MS * scaled.fastest(scaled.through)
     short = [t for t, queue in enumerate(scaled.inflight()) if queue < lead]
     if short:
         yield (
-            f"at t = {_listed(short)} the trace's queue is empty, or nearly: a packet that comes with its opportunity, "
-            f"not before it, misses it, and service may fall behind S by up to {number(lead)} bytes more"
+            f"at t = {_listed(short)} the trace's queue is nearly empty: a packet that arrives with its opportunity, "
+            f"rather than before it, misses it, and service may fall behind S by up to {number(lead)} bytes more"
         )
 
 

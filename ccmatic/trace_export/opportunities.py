@@ -1,4 +1,4 @@
-"""Link traces of mahimahi, read: `mahimahi.py` writes them."""
+"""Read link traces of mahimahi; `mahimahi.py` writes them."""
 
 from bisect import bisect_right
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from ccmatic.base import InputError, located, read_text
 
-#: Bytes of IP packets that an opportunity carries. (mm-link counts 1504, and 4 of its own in every packet.)
+#: Bytes of IP packets in an opportunity. (mm-link counts 1504, with 4 bytes of its own in every packet.)
 OPPORTUNITY = 1500
 
 #: The last millisecond that a link trace may have: almost three hours, and no run lasts longer than one.
@@ -15,31 +15,32 @@ LATEST = 10**7
 
 @dataclass(frozen=True)
 class Opportunities:
-    """When up to OPPORTUNITY bytes may leave a queue, of packets that are there; what is not used is lost.
+    """Instants at which up to OPPORTUNITY bytes of waiting packets may leave a queue. Unused ones are lost.
 
-    milliseconds: in order, from 0 on; the last is above 0, and after it they begin again.
+    Attributes:
+        milliseconds: The instants in order, from 0 on. The last is above 0; after it the instants repeat.
     """
 
     milliseconds: tuple
 
     @property
     def period(self):
-        """In ms, after which they begin again."""
+        """The time in ms after which the opportunities repeat."""
         return self.milliseconds[-1]
 
     def instant(self, number):
-        """In ms, when the opportunity of that number, from 1 on, is."""
+        """Return the time in ms of the n-th delivery opportunity (n starts at 1)."""
         cycle, place = divmod(number - 1, len(self.milliseconds))
         return cycle * self.period + self.milliseconds[place]
 
     def by(self, milliseconds):
-        """How many there were by that instant, itself included."""
+        """Return the number of opportunities up to an instant in ms, including it."""
         cycle, within = divmod(milliseconds, self.period)
         return cycle * len(self.milliseconds) + bisect_right(self.milliseconds, within)
 
     @staticmethod
     def load(path):
-        """Read a link trace. Raises InputError that says where it is not one."""
+        """Read a link trace. Raises InputError, with the place, if the file is no link trace."""
         with located(str(path)):
             return _parse(read_text(path).splitlines())
 

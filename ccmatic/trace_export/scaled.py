@@ -14,8 +14,16 @@ from ccmatic.contracts import load_definition
 
 @dataclass(frozen=True)
 class Scale:
-    """What a trace's units are. rate: C, bytes per second; rtt: R_m, seconds; packet: whole bytes in a packet.
-    Raises InputError unless a packet fits into a step, C·R_m."""
+    """The concrete units of a trace.
+
+    Attributes:
+        rate: C in bytes per second.
+        rtt: R_m in seconds.
+        packet: Whole bytes in a packet.
+
+    Raises:
+        InputError: A packet does not fit into a step, C·R_m.
+    """
 
     rate: Fraction
     rtt: Fraction
@@ -33,26 +41,29 @@ class Scale:
 
     @property
     def bdp(self):
-        """C·R_m, bytes."""
+        """C·R_m in bytes."""
         return self.rate * self.rtt
 
 
 class Scaled:
-    """A trace at a scale: what the formats share. All numbers are Fractions.
+    """A trace at a scale: the common part of all formats. All numbers are Fractions.
 
-    step:    seconds in a step of the trace.
-    byte:    bytes in the trace's unit, C·(a step).
-    columns: cumulative bytes at t = 0 … horizon-1, of all flows together: `A`, `S`, `L`, `K` and, if the trace has it,
-             `Ld`. `A`, `S` and `K` count from the bytes served at t = 0. `K` leaves out tokens that come and are
-             wasted later, so that it never falls.
-    flows:   for each flow of a path of several, the same columns without `K`; else empty.
-    through: A - L, the position of the last byte sent and not lost.
-    packet_limit, jitter, buffer, queue: MSS in bytes, D in seconds, β in bytes or None, the bytes sent and not
-             served at t = 0.
+    Attributes:
+        step: Seconds in a step of the trace.
+        byte: Bytes in the trace's unit, C·(a step).
+        columns: Cumulative bytes of all flows together at t = 0 … horizon-1: `A`, `S`, `L`, `K` and, if the trace has
+            it, `Ld`. `A`, `S` and `K` count from the bytes served at t = 0. `K` omits tokens that are wasted later, so
+            that it never falls.
+        flows: For each flow, the same columns without `K`, if there are several flows; otherwise empty.
+        through: A - L, the position of the last byte sent and not lost.
+        packet_limit: MSS in bytes.
+        jitter: D in seconds.
+        buffer: β in bytes, or None.
+        queue: The bytes sent and not served at t = 0.
+        allow_code: As in `definitions.load`, for the trace's model.
 
-    allow_code: as in `definitions.load`, for the trace's model.
-
-    Raises InputError if no link with a queue has these columns.
+    Raises:
+        InputError: No link with a queue has these columns.
     """
 
     def __init__(self, trace, scale, allow_code=False):
@@ -77,18 +88,21 @@ class Scaled:
 
     @cached_property
     def model(self):
-        """The trace's Model. Raises InputError if there is none of that name, or its code may not be run."""
+        """The trace's Model. Raises InputError if there is no such model, or its code may not be run."""
         return load_definition("models", "MODEL", self.trace.query.get("model"), self.allow_code)
 
     @property
     def suffixes(self):
-        """What the names of each flow's columns end in: its number, from 1, if there are several."""
+        """The suffixes of the columns of each flow: its number, from 1, if there are several flows."""
         return list(map(str, range(1, self.model.flows + 1))) if self.model.flows > 1 else [""]
 
     @cached_property
     def state(self):
-        """The columns that senders by a window remember: {name: unit}. Raises InputError if the trace's controller is
-        none of the model's."""
+        """The unit of each column that holds a sender's state.
+
+        Raises:
+            InputError: The trace's controller does not fit the model.
+        """
         if self.trace.controller is None:
             return {}
         observations = self.model.observations
@@ -102,30 +116,31 @@ class Scaled:
         }
 
     def column(self, name):
-        """A column of the trace, in the trace's units. Raises InputError if there is none."""
+        """Return a column of the trace, in the trace's units. Raises InputError if the trace lacks it."""
         if name not in self.trace.columns:
             raise InputError(f"the trace has no column {name}")
         return self.trace.columns[name]
 
     @property
     def steps(self):
-        """How many steps there are between the trace's instants."""
+        """The number of steps between the trace's instants."""
         return self.trace.horizon - 1
 
     def instant(self, t):
-        """When step t ends, seconds."""
+        """Return the end of step t, in seconds."""
         return t * self.step
 
     def inflight(self):
-        """Bytes beyond propagation at each t: A - L - S."""
+        """Return the bytes beyond propagation at each t: A - L - S."""
         return tuple(sent - served for sent, served in zip(self.through, self.columns["S"], strict=True))
 
     def full(self, t):
-        """Return from when until when the buffer is full in step t, in which bytes are lost: two shares of the step.
+        """Return when the buffer is full in step t, which has losses: the beginning and the end, as shares of the step.
 
-        Within a step all curves are straight, but for the bytes sent in a step with a loss. They come evenly until the
-        second share: until the end of the step if the buffer is full then, otherwise until what is admitted in the
-        step fits no more. From the first share on, A - L grows as K does.
+        Within a step all curves are straight, except for the bytes sent in a step with a loss. These arrive evenly
+        until the second share. If the buffer is full at the end of the step, the second share is that end. Otherwise it
+        is the instant after which K grows by just the room that the buffer has at the end. From the first share to the
+        second, A - L grows as K does.
         """
         K, lost = self.columns["K"], self.columns["L"][t] - self.columns["L"][t - 1]
         free = K[t] + self.buffer - self.through[t]
@@ -134,7 +149,7 @@ class Scaled:
         return until * room / (room + lost), until
 
     def inflight_when_full(self, t):
-        """Bytes beyond propagation at both ends of `full`."""
+        """Return the bytes beyond propagation at both ends of `full`."""
         K, S = self.columns["K"], self.columns["S"]
         return tuple(
             K[t - 1] + share * (K[t] - K[t - 1]) + self.buffer - S[t - 1] - share * (S[t] - S[t - 1])
@@ -142,27 +157,26 @@ class Scaled:
         )
 
     def largest(self):
-        """The most bytes beyond propagation at any instant."""
+        """Return the largest number of bytes beyond propagation at any instant."""
         return max(*self.inflight(), *(waiting for t in self.lossy() for waiting in self.inflight_when_full(t)))
 
     def fastest(self, column):
-        """How much a cumulative column grows in the step in which it grows most, bytes per second."""
+        """Return the largest growth of a cumulative column in a step, in bytes per second."""
         return max(after - before for before, after in pairwise(column)) / self.step
 
     def lossy(self):
-        """The numbers t of the steps in which bytes are lost, those over (t-1, t]."""
+        """Return the numbers t of the steps (t-1, t] in which bytes are lost."""
         L = self.columns["L"]
         return [t for t in range(1, len(L)) if L[t] > L[t - 1]]
 
     def left_out(self):
-        """Yield notes, a sentence each, on what the model has beyond a link with a buffer: a link that is emulated
-        knows nothing of it."""
+        """Yield a note on each part of the model beyond a link with a buffer, which an emulated link does not have."""
         for column in self.model.own_columns:
             if column.name in self.trace.columns:
                 yield f"{column.name}, {column.says}, is not in the file: csv, json and npz have it"
 
     def _columns(self):
-        """The columns of each flow of several, and those of all together."""
+        """Return the columns of each flow, if there are several, and those of all flows together."""
         flows = [{name: self.column(f"{name}{suffix}") for name in "ASL"} for suffix in self.suffixes]
         for flow, suffix in zip(flows, self.suffixes, strict=True):
             if f"Ld{suffix}" in self.trace.columns:
@@ -182,7 +196,7 @@ class Scaled:
             raise InputError(f"the trace has no column {error.args[0]}") from None
 
     def _check(self, t):
-        """What every format relies on: bytes are cumulative; they are served once sent, not lost, and admitted."""
+        """Check what all formats require: bytes are cumulative, and are served only after being sent and admitted."""
         S, L, K, through = (*(self.columns[name] for name in "SLK"), self.through)
         if t and any(column[t] < column[t - 1] for column in (S, L, K, through)):
             raise InputError(f"not an execution of a link with a queue: S, K, L or A - L falls at t={t}")
@@ -192,27 +206,27 @@ class Scaled:
 
 
 def _kept(tokens):
-    """The tokens by each step that are not wasted later."""
+    """Return the tokens by each step that are not wasted later."""
     return tuple(reversed(list(accumulate(reversed(tokens), min))))
 
 
 def packet_notes(limit, scale):
-    """Yield a note where the trace's MSS, `limit` bytes at this scale, is not a packet."""
+    """Yield a note if the trace's MSS, `limit` bytes at this scale, differs from a packet."""
     if limit != scale.packet:
         yield (
             f"the trace's MSS is {number(limit)} bytes at this scale, a packet is {scale.packet}: a "
-            "controller that reads MSS, or sends at MSS/R_m, its least, will do otherwise than in the trace; "
+            "controller that reads MSS, or sends at its least rate, MSS/R_m, will act differently from the trace; "
             f"rate·rtt = {number(scale.packet / (limit / scale.bdp))} bytes makes them the same"
         )
 
 
 def number(value):
-    """A Fraction for people: whole, or with some decimals."""
+    """Return a Fraction as text for people: whole, or with some decimals."""
     return str(value) if value.denominator == 1 else f"{Decimal(value.numerator) / value.denominator:.6g}"
 
 
 def milliseconds(seconds):
-    """Seconds as milliseconds for people."""
+    """Return seconds as text in milliseconds."""
     return f"{number(seconds * 1000)} ms"
 
 

@@ -1,5 +1,7 @@
-"""Schedules: what a link admits and what it delivers by when, in whole bytes and nanoseconds, for the emulator. Made of
-a trace at a scale, written and read here."""
+"""Schedules, a format of the emulator: when a link admits and delivers bytes, in whole bytes and nanoseconds.
+
+This module makes a schedule from a trace at a scale, and reads it.
+"""
 
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -20,16 +22,17 @@ _NS = Fraction(1, 10**9)
 
 @dataclass(frozen=True)
 class Schedule:
-    """Cumulative curves of a bottleneck and of what is behind it, counted from the first byte that waits at time 0.
+    """Cumulative curves of a bottleneck and of the path behind it, counted from the first byte that waits at time 0.
 
-    rate:   C, bytes per second; after the last point both curves go on at it.
-    step:   R_m in ns.
-    packet: bytes in a packet.
-    buffer: bytes, or None if infinite.
-    queue:  bytes sent by time 0 and not yet served.
-    points: (ns, bytes admitted, bytes served), in order of time, the first at 0; linear in between.
-    lost:   bytes that are lost in the trace whose schedule it is, after time 0; 0 if the file does not say.
-    beliefs: a sender's at time 0, by name, in bytes per step, bytes and steps, as far as the file says.
+    Attributes:
+        rate: C in bytes per second. After the last point both curves continue at this rate.
+        step: R_m in ns.
+        packet: Bytes in a packet.
+        buffer: The buffer in bytes, or None if it is infinite.
+        queue: Bytes sent by time 0 and not yet served.
+        points: (ns, bytes admitted, bytes served) in order of time, the first at 0, with straight lines in between.
+        lost: Bytes that the trace loses after time 0; 0 if the file does not give them.
+        beliefs: The sender's beliefs at time 0 by name, in bytes per step, bytes and steps, if the file gives them.
     """
 
     rate: Fraction
@@ -43,12 +46,12 @@ class Schedule:
 
     @property
     def duration(self):
-        """To the last point, in ns."""
+        """The time of the last point, in ns."""
         return self.points[-1][0]
 
     @cached_property
     def jitter(self):
-        """The longest that a byte is held between the two curves, in ns, rounded up."""
+        """The longest time for which a byte is held between the two curves, in ns, rounded up."""
         levels = {level for _, *point in self.points for level in point}
         held = (
             self._at(2, level, is_there) - self._at(1, level, is_there) for level in levels for is_there in (ge, gt)
@@ -56,7 +59,7 @@ class Schedule:
         return ceil(max(held))
 
     def _at(self, column, level, is_there):
-        """When a curve has a level, by `ge`, or is above it, by `gt`; in ns."""
+        """Return the time in ns at which a curve reaches a level (`ge`), or exceeds it (`gt`)."""
         if is_there(self.points[0][column], level):
             return Fraction(0)
         for before, after in pairwise(self.points):
@@ -66,13 +69,19 @@ class Schedule:
         return self.duration + (level - self.points[-1][column]) / (self.rate * _NS)
 
     def segments(self, bits):
-        """Each point with how the curves go on from there: (…, length in ns, bytes admitted in it, bytes served in it).
-        bits: the link's rate per second, with which the last goes on."""
+        """Return each point with the course of the curves from that point to the next.
+
+        Args:
+            bits: The link's rate in bits per second, at which the last segment continues.
+
+        Returns:
+            Tuples (…, length in ns, bytes admitted in it, bytes served in it) that begin with the point.
+        """
         gains = [tuple(b - a for a, b in zip(*pair, strict=True)) for pair in pairwise(self.points)]
         return [(*point, *gain) for point, gain in zip(self.points, [*gains, (8 * 10**9, bits, bits)], strict=True)]
 
     def text(self):
-        """The schedule as a file's text, which `load` reads."""
+        """Return the schedule as the text of a file, which `load` reads."""
         values = {
             "rate": self.rate,
             "step": self.step,
@@ -86,12 +95,12 @@ class Schedule:
 
     @staticmethod
     def begins(path):
-        """Whether a file begins as a schedule does, of whatever version. Raises InputError if it cannot be read."""
+        """Whether a file begins like a schedule of any version. Raises InputError if it cannot be read."""
         return read_text(path).startswith("#")
 
     @staticmethod
     def load(path):
-        """Read a schedule file. Raises InputError that says where it is not one."""
+        """Read a schedule file. Raises InputError, with the place, if it is no schedule."""
         with located(str(path)):
             return _parse(read_text(path).splitlines())
 
@@ -126,14 +135,18 @@ def _points(lines, start):
 
 
 def content(scaled):
-    """The text of a Scaled trace's schedule, and notes, a list of sentences, on what it rounds. Raises InputError as
-    `of_trace`."""
+    """Return the text of a Scaled trace's schedule, and notes on what it rounds. Raises InputError as `of_trace`."""
     return of_trace(scaled).text(), list(_notes(scaled))
 
 
 def of_trace(scaled):
-    """The Schedule of a scaled trace: all is rounded down but upper bounds, so that beliefs that are true stay so.
-    Raises InputError where a step is less than a nanosecond, or no link with one queue does as the trace."""
+    """Return the Schedule of a scaled trace.
+
+    Numbers are rounded down, except for upper bounds, so that true beliefs stay true.
+
+    Raises:
+        InputError: A step is shorter than a nanosecond, or no link with one queue behaves like the trace.
+    """
     link.require(scaled)
     scale, columns = scaled.scale, scaled.columns
     if scaled.step < _NS:
@@ -159,7 +172,7 @@ def of_trace(scaled):
 
 
 def _believed(scaled):
-    """Those of the trace's model at t = 0, in whole bytes per step, bytes and steps."""
+    """Yield the beliefs of the trace's model at t = 0, in whole bytes per step, bytes and steps."""
     for belief in scaled.model.beliefs:
         if belief.name in scaled.trace.columns:
             value = scaled.trace.columns[belief.name][0] * scaled.byte**belief.unit.bytes_power
@@ -173,5 +186,5 @@ def _notes(scaled):
         yield "instants are rounded down to whole nanoseconds"
     yield from packet_notes(scaled.packet_limit, scale)
     if scaled.lossy():
-        yield "losses are of whole packets, so after one up to a packet less may be there to serve than in the trace"
-    yield "after the trace both curves go on at the link's rate"
+        yield "whole packets are lost, so after a loss up to a packet less may be left to serve than in the trace"
+    yield "after the trace both curves continue at the link's rate"

@@ -1,4 +1,4 @@
-"""Traces: one execution, step by step; drawn, and written for other tools."""
+"""Traces: one execution step by step, its drawings, and its text for other tools."""
 
 from ccmatic.traces.canvas import (
     BELIEF,

@@ -1,4 +1,4 @@
-"""A figure of panels over one axis of time, in the style of all drawings of traces: a heading, names beside lines."""
+"""The common style of all drawings of traces: panels over one axis of time, a heading, and names beside lines."""
 
 from contextlib import contextmanager
 from io import BytesIO
@@ -7,17 +7,17 @@ from textwrap import wrap
 
 from ccmatic.base import InputError, write_bytes
 
-#: What the name of a drawing may end in, and what keeps the time of drawing out of it.
+#: The suffixes of drawings, each with the metadata that keeps the time of drawing out of the file.
 UNDATED = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 
-#: The palette of Okabe and Ito, by what is drawn.
+#: The palette of Okabe and Ito, by subject.
 SENDER, NETWORK, JITTER, LOSS = "#0072B2", "#009E73", "#56B4E9", "#D55E00"
 BELIEF, PROBE, TRUTH, QUIET = "#CC79A7", "#E69F00", "#000000", "#666666"
 
-#: The colours of flows, from the first on.
+#: The colours of flows, in order.
 FLOWS = (JITTER, PROBE, BELIEF, "#F0E442", "#999999", NETWORK, LOSS, SENDER)
 
-#: The colours of a Line, by its role: of what it is, or of a flow.
+#: The colours of a Line by its role, which is a subject or a flow.
 ROLES = {
     "sent": SENDER,
     "served": NETWORK,
@@ -29,7 +29,7 @@ ROLES = {
     **{f"flow{number}": colour for number, colour in enumerate(FLOWS, 1)},
 }
 
-#: In inches, pixels an inch, and points.
+#: Lengths are in inches, DOTS in pixels per inch, and sizes of text in points.
 WIDTH, MARGIN_LEFT, MARGIN_RIGHT, MARGIN_BOTTOM = 8.0, 0.45, 1.8, 0.75
 DOTS = 140
 SMALL, NORMAL, LARGE = 8, 9, 11.5
@@ -42,13 +42,26 @@ STYLE = {
     "svg.fonttype": "none",
     "svg.hashsalt": "ccmatic",
     "hatch.linewidth": 0.6,
+    "axes.axisbelow": True,
+    "axes.prop_cycle": f"cycler('color', {[SENDER, PROBE, NETWORK, LOSS, BELIEF, TRUTH, JITTER, QUIET]})",
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "legend.frameon": False,
 }
 
 
 @contextmanager
 def figure(path, size, layout="constrained"):
-    """A Figure of matplotlib's, `size` in inches, to be drawn on and then written to a file: PNG, SVG or PDF, by the
-    name's suffix. Raises InputError."""
+    """Provide a Figure of matplotlib, and write it to a file when the block ends.
+
+    Args:
+        path: The file: PNG, SVG or PDF, by the suffix of its name.
+        size: The size in inches.
+        layout: The layout engine of matplotlib.
+
+    Raises:
+        InputError: matplotlib is missing, the suffix is unknown, or the file cannot be written.
+    """
     require(path)
     rc_context, Figure = tools()
     suffix, drawing = Path(path).suffix.lower(), BytesIO()
@@ -60,14 +73,14 @@ def figure(path, size, layout="constrained"):
 
 
 def require(path=None):
-    """Raise InputError if nothing can be drawn, as matplotlib is missing, or nothing to a file of this name."""
+    """Raise InputError if matplotlib is missing, or if a file of this name cannot be a drawing."""
     if path is not None and Path(path).suffix.lower() not in UNDATED:
         raise InputError(f"cannot draw this kind of file; expected a name in {', '.join(UNDATED)}", str(path))
     tools()
 
 
 def tools():
-    """Return what matplotlib is used of: rc_context and Figure. Raises InputError where it is missing."""
+    """Return the parts of matplotlib in use: rc_context and Figure. Raises InputError if it is missing."""
     try:
         from matplotlib import rc_context
         from matplotlib.figure import Figure
@@ -77,7 +90,7 @@ def tools():
 
 
 def prepare(axes, title, end):
-    """Give a panel its title, its grid, and time from 0 to `end`."""
+    """Give a panel its title, its grid, and an axis of time from 0 to `end`."""
     axes.set_title(title, loc="left", fontsize=NORMAL, fontweight="bold")
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color("#999999")
@@ -85,16 +98,17 @@ def prepare(axes, title, end):
     axes.grid(color="#e6e6e6", linewidth=0.7)
     axes.set_axisbelow(True)
     axes.locator_params(axis="y", nbins=5)
+    axes.ticklabel_format(axis="y", scilimits=(-2, 4), useMathText=True)  # longer numbers leave the figure
     pad = 0.02 * end or 0.5
     axes.set_xlim(-pad, end + pad)
 
 
 def panels(figure, trace, ratios, hspace=0.42):
-    """Return axes of panels below each other, over one axis of time, under a heading and over a caption.
+    """Return the axes of panels below each other over one axis of time, with a heading and a caption.
 
     Args:
         figure: The Figure, WIDTH inches wide.
-        trace: The Trace that is drawn, of which heading and caption tell.
+        trace: The Trace that heading and caption describe.
         ratios: The height of each panel, in any unit.
         hspace: The space between panels, in mean heights.
     """
@@ -135,7 +149,7 @@ def _annotate(figure, trace, heading):
 
 
 def name(axes, labels):
-    """Name each line, given as (last value, text, colour), beside its end, the names clear of each other."""
+    """Write the name of each line, given as (last value, text, colour), beside its end, without overlap."""
     low, high = axes.get_ylim()
     height = 72 * axes.figure.get_figheight() * axes.get_position().height
     labels = [(min(max(y, low), high), text, colour) for y, text, colour in labels]
@@ -157,7 +171,11 @@ def name(axes, labels):
 
 
 def apart(wanted, gap, height):
-    """Places in the same order, `gap` apart at least and in 0 … height if there is room, near the wanted."""
+    """Return places near the wanted ones, in the same order, at least `gap` apart.
+
+    They are within 0 … height if there is room.
+    """
+    # Pool adjacent violators: each group is drawn as a block around its mean, and blocks that overlap are merged.
     groups = []
     for index, place in enumerate(wanted):
         groups.append([place - index * gap])
@@ -173,11 +191,11 @@ def _mean(values):
 
 
 def dark(colour):
-    """A shade of the colour in which text reads well."""
+    """Return a shade of the colour in which text is readable."""
     return tuple(int(colour[i : i + 2], 16) / 255 * 0.7 for i in (1, 3, 5))
 
 
 def _number(value):
-    """A rational as people write it, rounded where it is long."""
+    """Return a rational as people write it, rounded if it is long."""
     text = str(value)
     return text if len(text) <= 9 else f"{float(value):.4g}"

@@ -1,4 +1,4 @@
-"""Drawings of a trace, for papers and pages. Floats are used here, where no verdict depends on them."""
+"""Drawings of a trace, for papers and pages. They use floats, because no verdict depends on them."""
 
 from functools import partial
 from io import BytesIO
@@ -12,10 +12,10 @@ from ccmatic.traces.samples import CROWD, Samples
 #: The height of a drawing of one flow, in inches.
 HEIGHT = 7.8
 
-#: A belief beyond CUT · C leaves its panel.
+#: The largest belief about a rate, in C, that its panel shows.
 CUT = 10
 
-#: Markers of matplotlib whose tips are at the value: of a bound from below, and of one from above.
+#: Markers of matplotlib whose tip is at the value, for a lower and an upper bound.
 FROM_BELOW, FROM_ABOVE = 6, 7
 
 
@@ -24,11 +24,11 @@ def draw_trace(trace, path, model=None):
 
     Args:
         trace: The Trace.
-        path: The file: PNG, SVG or PDF, by the name's suffix.
-        model: The Model whose columns it has; by default the one that it names, if that is shipped.
+        path: The file: PNG, SVG or PDF, by the suffix of its name.
+        model: The trace's Model. Default: the one that the trace names, if ccmatic ships it.
 
     Raises:
-        InputError: The file cannot be written, matplotlib is missing, or the trace lacks what is drawn.
+        InputError: The file cannot be written, matplotlib is missing, or the trace lacks a value for the drawing.
     """
     require(path)
     size, compose = _composer(trace, model)
@@ -37,10 +37,10 @@ def draw_trace(trace, path, model=None):
 
 
 def plot(trace):
-    """Return a Figure of matplotlib's with the trace.
+    """Return a Figure of matplotlib with the trace.
 
     Raises:
-        InputError: matplotlib is missing, or the trace lacks what is drawn.
+        InputError: matplotlib is missing, or the trace lacks a value for the drawing.
     """
     rc_context, Figure = canvas.tools()
     size, compose = _composer(trace)
@@ -61,7 +61,7 @@ def plot(trace):
 
 
 def _composer(trace, model=None):
-    """The size of a drawing, in inches, and a function that draws the trace on a Figure."""
+    """Return the size of a drawing in inches, and a function that draws the trace on a Figure."""
     if count(trace) > 1:
         lanes = Lanes.of(trace, model)
         return (canvas.WIDTH, lane_drawing.height(lanes)), partial(lane_drawing.compose, trace=trace, lanes=lanes)
@@ -70,7 +70,7 @@ def _composer(trace, model=None):
 
 
 def _compose(figure, trace, samples):
-    """A heading, four panels over one axis of time, and a caption."""
+    """Draw a heading, four panels over one axis of time, and a caption."""
     window, beliefs = {"Window ($C·R_m$)": _draw_window}, {"What the sender believes of $C$ ($C$)": _draw_bounds}
     painters = {
         "Bytes since the start ($C·R_m$)": _draw_bytes,
@@ -170,7 +170,7 @@ def _draw_delay(axes, samples):
 
 
 def _draw_measured(axes, samples, beyond):
-    """Delays in whole steps as spans, those past the horizon as arrows at the height `beyond`."""
+    """Draw delays in whole steps as spans, and delays beyond the horizon as arrows at the height `beyond`."""
     measured = [(t, delay) for t, delay in enumerate(samples.Q) if delay < samples.steps]
     longer = [(t, beyond) for t, delay in enumerate(samples.Q) if delay >= samples.steps]
     ends = ([t for t, _ in measured], [delay for _, delay in measured], [delay + 1 for _, delay in measured])
@@ -187,5 +187,5 @@ def _draw_points(axes, points, samples, marker="o", linestyle="", **line):
 
 
 def _held(axes, values):
-    """Times and values of a belief: each value is held until the next, the last to the panel's edge."""
+    """Return times and values of a belief: each value holds until the next, the last to the panel's edge."""
     return [*range(len(values)), axes.get_xlim()[1]], [*values, values[-1]]

@@ -1,14 +1,14 @@
-"""Drawings of traces of several flows: how they share the link, and below a lane for each."""
+"""Drawings of traces of several flows: their shares of the link, and below these a lane for each flow."""
 
 from ccmatic.traces import canvas
 from ccmatic.traces.charts import DASHES, Form, Kind
 
-#: The height of a panel, and of a strip in one, in inches.
+#: The heights of a panel, of a strip, and of the space between panels, in inches.
 PANEL, STRIP, BETWEEN = 1.05, 0.24, 0.5
 
 
 def height(lanes):
-    """The height of a drawing of Lanes, in inches."""
+    """Return the height of a drawing of Lanes, in inches."""
     charts = [chart for _, chart in _titled(lanes)]
     return 1.6 + sum(map(_height, charts)) + BETWEEN * (len(charts) - 1)
 
@@ -24,7 +24,7 @@ def compose(figure, trace, lanes):
 
 
 def _titled(lanes):
-    """The charts with their titles, those of lanes with the flow."""
+    """Yield the titles and charts; the title of a lane's chart also names the flow."""
     yield from ((chart.heading, chart) for chart in lanes.shared)
     for lane in lanes.each:
         yield from ((f"{lane.title}: {chart.heading[0].lower()}{chart.heading[1:]}", chart) for chart in lane.charts)
@@ -75,12 +75,12 @@ def _draw_strips(axes, chart):
 
 
 def _plain(text):
-    """A text of a trace, of which matplotlib makes no formula."""
+    """Return a trace's text, escaped so that matplotlib does not read it as a formula."""
     return text.replace("$", r"\$")
 
 
 def _link(axes, chart):
-    """The label of the link's rate, which is drawn, where the chart shows it."""
+    """Draw the link's rate if the chart shows it, and return its label."""
     if not chart.link:
         return []
     axes.axhline(1, color=canvas.TRUTH, linestyle=":", linewidth=1.2, zorder=6)

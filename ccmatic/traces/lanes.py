@@ -1,38 +1,49 @@
-"""What is drawn of the flows of a trace: how they share the link, and of each flow a lane of charts."""
+"""The lanes of a trace: charts of how its flows share the link, and a lane of charts for each flow."""
 
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 from ccmatic import controllers
-from ccmatic.base import BYTES, CONDITION, RATE, TIME, InputError
-from ccmatic.contracts import load_definition
+from ccmatic.base import BYTES, CONDITION, RATE, TIME, InputError, Unit
+from ccmatic.contracts import Model, load_definition
 from ccmatic.traces.charts import Chart, Form, Kind, Line, scales
 
-#: Rates from this many C on limit nothing.
+if TYPE_CHECKING:
+    from ccmatic.traces.trace import Trace
+
+#: A rate, in C, of at least this size limits nothing.
 UNLIMITED = 100
 
-#: Values of rates above so many C leave their chart.
+#: The largest rate, in C, that a chart shows.
 CUT = 10
 
-#: The colours of state, in turn.
+#: The roles of state, in turn.
 STATE = ("belief", "probe", "truth", "jitter")
 
-#: What numbers of a unit are drawn in, and the title of their chart.
-UNITS = {BYTES: ("Window and state", "C·R_m"), RATE: ("Rates", "C"), TIME: ("Times", "R_m")}
+#: The title of the chart of each dimension, and the unit in which it is drawn.
+UNITS: dict[Any, tuple[str, str]] = {BYTES: ("Window and state", "C·R_m"), RATE: ("Rates", "C"), TIME: ("Times", "R_m")}
 
 
 @dataclass(frozen=True)
 class Lane:
-    """One flow: its number, from 1, the name of its controller or an empty text, and its Charts."""
+    """The charts of one flow.
+
+    Attributes:
+        number: The number of the flow, from 1.
+        controller: The name of its controller, or empty.
+        charts: The Charts.
+    """
 
     number: int
     controller: str
-    charts: tuple
+    charts: tuple[Chart, ...]
 
     @property
-    def title(self):
+    def title(self) -> str:
         """The flow and its controller."""
         return f"Flow {self.number}, {self.controller}" if self.controller else f"Flow {self.number}"
 
@@ -42,25 +53,25 @@ class Lanes:
     """The flows of a trace.
 
     Attributes:
-        steps: How many values a line has.
-        shared: Charts of all flows: how they share the link, what of each waits, and the model's own columns.
+        steps: The number of values in a line.
+        shared: The charts of all flows: their shares of the link, their waiting bytes, and the model's own columns.
         each: A Lane for each flow.
     """
 
     steps: int
-    shared: tuple
-    each: tuple
+    shared: tuple[Chart, ...]
+    each: tuple[Lane, ...]
 
     @staticmethod
-    def of(trace, model=None):
+    def of(trace: "Trace", model: Model | None = None) -> "Lanes":
         """Return the Lanes of a Trace.
 
         Args:
             trace: The Trace, of senders by a window.
-            model: The Model whose columns it has; by default the one that it names, if that is shipped.
+            model: The trace's Model. Default: the one that the trace names, if ccmatic ships it.
 
         Raises:
-            InputError: The trace lacks what is drawn, or has a number above 1e308.
+            InputError: The trace lacks a value for the drawing, or has a number above 1e308.
         """
         with suppress(InputError):
             model = model or load_definition("models", "MODEL", trace.query.get("model"))
@@ -72,8 +83,8 @@ class Lanes:
             raise InputError("cannot draw the trace: it has a number above 1e308") from None
 
 
-def count(trace):
-    """How many flows a trace has."""
+def count(trace: "Trace") -> int:
+    """Return the number of flows in a trace."""
     number = 1
     while f"A{number + 1}" in trace.columns:
         number += 1
@@ -83,29 +94,29 @@ def count(trace):
 class _Reader:
     """Reads a trace's columns, in units of C and R_m."""
 
-    def __init__(self, trace, model):
+    def __init__(self, trace: "Trace", model: Model | None) -> None:
         self._trace, self._model, self._flows = trace, model, count(trace)
-        self._scale = scales(trace)
+        self._scale: dict[Any, Fraction] = {**scales(trace)}
         self._parts, self._kept = _senders(trace, model, self._flows)
         self._left = dict.fromkeys(trace.columns)
 
-    def lanes(self):
-        """Return the Lanes of the trace: one for each flow, and what the flows share."""
+    def lanes(self) -> Lanes:
+        """Return the Lanes of the trace."""
         lanes = [self._lane(number) for number in range(1, self._flows + 1)]
         shared = [*([self._shares(lanes), self._waiting(lanes)] if self._flows > 1 else []), *self._own()]
         for chart in (*shared, *(chart for lane in lanes for chart in lane.charts)):
             _ = [float(value) for line in chart.lines for value in line.values]
         return Lanes(self._trace.horizon, tuple(shared), tuple(lanes))
 
-    def _column(self, name, unit=BYTES):
+    def _column(self, name: str, unit: Unit | str | None = BYTES) -> tuple[Fraction, ...]:
         self._left.pop(name, None)
         scale = self._scale.get(unit, 1)
         return tuple(Fraction(value) / scale for value in self._trace.columns[name])
 
-    def _suffix(self, number):
+    def _suffix(self, number: int) -> str:
         return str(number) if self._flows > 1 else ""
 
-    def _lane(self, number):
+    def _lane(self, number: int) -> Lane:
         suffix = self._suffix(number)
         sent, served, lost, _, rate, window = (
             self._column(f"{name}{suffix}", RATE if name == "r" else BYTES)
@@ -118,10 +129,15 @@ class _Reader:
         bytes_.append(Line(f"served, S{suffix}", served, "served", Form.POINTS))
         if any(lost):
             bytes_.append(Line(f"lost, L{suffix}", lost, "lost", Form.POINTS))
-        by_unit = {BYTES: [Line(f"window, cwnd{suffix}", window, "sent")], RATE: [], TIME: []}
+        by_unit: dict[Unit | str | None, list[Line]] = {
+            BYTES: [Line(f"window, cwnd{suffix}", window, "sent")],
+            RATE: [],
+            TIME: [],
+        }
         if min(rate) < UNLIMITED:
             by_unit[RATE].append(Line(f"rate, r{suffix}", rate, "sent", Form.STEPS))
-        conditions, others = [], []
+        conditions: list[Line] = []
+        others: list[Line] = []
         for name, unit in self._state(number):
             values = self._column(f"{name}{suffix}", unit)
             lines = conditions if unit == CONDITION else by_unit.get(unit, others)
@@ -139,8 +155,8 @@ class _Reader:
             charts.append(Chart("Other state", "", tuple(others)))
         return Lane(number, self._parts[number - 1], tuple(charts))
 
-    def _state(self, number):
-        """The (name, unit) of what the sender of a flow remembers, and the columns of a model that are its own."""
+    def _state(self, number: int) -> Iterator[tuple[str, Unit | str | None]]:
+        """Yield (name, unit) of the state of a flow's sender, and of the model's own columns for the flow."""
         suffix = self._suffix(number)
         for kept in self._kept:
             if kept.flow in (None, number) and f"{kept.name}{suffix}" in self._left:
@@ -150,8 +166,8 @@ class _Reader:
             if name in declared or not self._kept:
                 yield name.removesuffix(suffix), declared[name].unit if name in declared else None
 
-    def _shares(self, lanes):
-        """What of each flow is served in each step, and its share of all that is."""
+    def _shares(self, lanes: Sequence[Lane]) -> Chart:
+        """Return the chart of the bytes of each flow served in each step, with the flow's share of all served bytes."""
         served = [self._column(f"S{lane.number}") for lane in lanes]
         total = sum(column[-1] - column[0] for column in served)
         lines = []
@@ -161,8 +177,8 @@ class _Reader:
             lines.append(Line(f"flow {lane.number}{share}", steps, f"flow{lane.number}", Form.STEPS))
         return Chart("Shares of what is served, by flow and step", "C", tuple(lines), Kind.STACK, link=True)
 
-    def _waiting(self, lanes):
-        """What of each flow was sent, and neither lost nor served."""
+    def _waiting(self, lanes: Sequence[Lane]) -> Chart:
+        """Return the chart of each flow's bytes that were sent, and neither lost nor served."""
         lines = []
         for lane in lanes:
             sent, lost, served = (self._column(f"{name}{lane.number}") for name in "ALS")
@@ -170,24 +186,24 @@ class _Reader:
             lines.append(Line(f"flow {lane.number}", waits, f"flow{lane.number}", Form.POINTS))
         return Chart("Bytes that wait, by flow", "C·R_m", tuple(lines), Kind.STACK)
 
-    def _own(self):
-        """A chart for each unit of the columns that are left, those of the model, without those that never change."""
+    def _own(self) -> Iterator[Chart]:
+        """Yield a chart for each unit of the remaining columns, those of the model, without constant columns."""
         declared = self._model.declared() if self._model else {}
-        by_unit = {}
+        by_unit: dict[Unit | str | None, list[Line]] = {}
         for name in list(self._left):
-            unit = declared[name].unit if name in declared else None
+            unit: Unit | str | None = declared[name].unit if name in declared else None
             values = self._column(name, None if self._model and name in self._model.measures else unit)
             if len(set(values)) > 1:
                 lines = by_unit.setdefault(unit, [])
                 lines.append(Line(name, values, STATE[len(lines) % len(STATE)]))
-        for unit, lines in by_unit.items():
+        for shown, lines in by_unit.items():
             one = declared.get(lines[0].label) if len(lines) == 1 else None
             title = f"{one.says[0].upper()}{one.says[1:]}" if one else "The link"
-            yield Chart(title, UNITS[unit][1] if unit in UNITS else "", tuple(lines))
+            yield Chart(title, UNITS[shown][1] if shown in UNITS else "", tuple(lines))
 
 
-def _senders(trace, model, flows):
-    """The name of each flow's controller, empty where none is known, and what they remember; none if it is unknown."""
+def _senders(trace: "Trace", model: Model | None, flows: int) -> tuple[list[str], Sequence[Any]]:
+    """Return the name of each flow's controller, empty if unknown, and the state of all; no state if it is unknown."""
     if trace.controller is None or model is None:
         return [""] * flows, ()
     with suppress(InputError):

@@ -1,45 +1,66 @@
-"""What is drawn of a trace: its columns as floats, in units of C and R_m."""
+"""The columns of a trace as floats for drawings, in units of C and R_m."""
 
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 from ccmatic import controllers
 from ccmatic.base import BYTES, RATE, TIME, InputError
-from ccmatic.contracts import RunningMin, load_definition
+from ccmatic.contracts import Model, RunningMin, load_definition
 from ccmatic.traces.charts import scales
 
-#: Of more than so many steps, lines are thin and markers few.
+if TYPE_CHECKING:
+    from ccmatic.traces.trace import Trace
+
+#: The number of steps above which lines are thin and markers few.
 CROWD = 25
 
 
 @dataclass(frozen=True)
 class Samples:
-    """What is drawn of a trace, at t = 0 … steps-1. Time is in R_m, bytes are in C·R_m, rates in C.
+    """The columns of a trace for a drawing, at t = 0 … steps-1. Time is in R_m, bytes are in C·R_m, rates in C.
 
-    A, S, L, K: cumulative bytes sent, served, lost, and tokens. r: the rate over (t-1, t]. Q: measured delay.
-    bounds: the values of each belief that bounds a rate, by belief. beta: the buffer or None. D: jitter. window: the
-    window of a sender that has one, whose r is what it sends. allowed: the least and the most rate over (t-1, t], from
-    t = 1, if the sender is an envelope.
+    Attributes:
+        A: Cumulative bytes sent.
+        S: Cumulative bytes served.
+        L: Cumulative bytes lost.
+        K: Cumulative tokens.
+        r: The rate over (t-1, t]. For a sender with a window, the rate at which it sent.
+        Q: The measured delay.
+        bounds: The values of each belief that bounds a rate.
+        beta: The buffer, or None.
+        D: The jitter.
+        window: The window, if the sender has one.
+        allowed: For an envelope, the least and the largest rate over (t-1, t], from t = 1 on.
     """
 
     steps: int
-    A: list
-    S: list
-    L: list
-    K: list
-    r: list
-    Q: list
-    bounds: dict
+    A: list[float]
+    S: list[float]
+    L: list[float]
+    K: list[float]
+    r: list[float]
+    Q: list[float]
+    bounds: dict[Any, list[float]]
     beta: float | None
     D: int
-    window: list
-    allowed: list
+    window: list[float]
+    allowed: list[list[float]]
 
     @staticmethod
-    def of(trace, model=None):
-        """What is drawn of a Trace, which has beliefs of this Model. Raises InputError if it lacks what a drawing
-        needs."""
+    def of(trace: "Trace", model: Model | None = None) -> "Samples":
+        """Return the Samples of a Trace with beliefs of this Model.
+
+        Args:
+            trace: The Trace.
+            model: The trace's Model. Default: the one that the trace names, if ccmatic ships it.
+
+        Raises:
+            InputError: The trace lacks a value for the drawing.
+        """
         with suppress(InputError):
             model = model or load_definition("models", "MODEL", trace.query.get("model"))
         try:
@@ -64,57 +85,57 @@ class Samples:
             raise InputError("cannot draw the trace: it has a number above 1e308") from None
 
     @property
-    def times(self):
+    def times(self) -> range:
         """The end of each step, in R_m."""
         return range(self.steps)
 
     @property
-    def line(self):
+    def line(self) -> float:
         """The width of a line, in points."""
         return 2 if self.steps <= CROWD else 1.2
 
     @property
-    def kept(self):
-        """Bytes sent and not lost."""
+    def kept(self) -> list[float]:
+        """The bytes sent and not lost."""
         return [sent - lost for sent, lost in zip(self.A, self.L, strict=True)]
 
     @property
-    def queue(self):
-        """How long the bottleneck needs for its queue at each step, in R_m; 0 where tokens wait for bytes."""
+    def queue(self) -> list[float]:
+        """The time in R_m that the bottleneck needs for its queue at each step; 0 if tokens wait for bytes."""
         return [max(0, kept - tokens) for kept, tokens in zip(self.kept, self.K, strict=True)]
 
     @property
-    def service(self):
-        """The least and the most that the network may have served by each step, in C·R_m, given its tokens."""
+    def service(self) -> tuple[list[float], list[float]]:
+        """The least and the most bytes that the network may have served by each step, in C·R_m, given its tokens."""
         least = [self.K[t - self.D] if t >= self.D else self.K[0] - (self.D - t) for t in self.times]
         return [max(0, bytes) for bytes in least], list(map(min, self.K, self.kept))
 
     @property
-    def losses(self):
+    def losses(self) -> list[int]:
         """The steps in which bytes are lost."""
         return [t for t in self.times[1:] if self.L[t] > self.L[t - 1]]
 
 
-def _rates(trace):
-    """The rate over each step; of a sender with a window it is what was sent, as its r may limit nothing."""
+def _rates(trace: "Trace") -> Sequence[Fraction | int]:
+    """Return the rate over each step. With a window, it is the rate of the sent bytes, because r may limit nothing."""
     if "cwnd" not in trace.columns:
         return trace.columns["r"]
     return [0, *(after - before for before, after in pairwise(trace.columns["A"]))]
 
 
-def _envelope(trace):
-    """What the trace's envelope allows at t = 1, 2, …; nothing where it has none that can be read."""
+def _envelope(trace: "Trace") -> list[Any]:
+    """Return the rates that the trace's envelope allows at t = 1, 2, …; no rates if it has no readable envelope."""
     with suppress(InputError):
         controller = controllers.parse(trace.controller or "")
         return trace.allowed(controller) if controller.is_envelope else []
     return []
 
 
-def _rate_bounds(trace, model):
-    """The beliefs of the model that bound a rate, and of which the trace has a column: lower bounds first."""
+def _rate_bounds(trace: "Trace", model: Model | None) -> list[Any]:
+    """Return the model's beliefs that bound a rate and have a column in the trace, lower bounds first."""
     bounds = [bound for bound in model.bounds() if bound.unit == RATE and bound.name in trace.columns] if model else []
     return sorted(bounds, key=lambda bound: isinstance(bound, RunningMin))
 
 
-def _scaled(column, unit):
+def _scaled(column: Iterable[Any], unit: Fraction | int) -> list[float]:
     return [float(value / unit) for value in column]

@@ -1,9 +1,9 @@
-"""A trace: what one execution of a controller over a network did, step by step, in exact rationals."""
+"""A trace: one execution of a controller on a network, step by step, in exact rationals."""
 
 import csv
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from io import StringIO
@@ -13,27 +13,29 @@ from typing import Any
 
 from ccmatic import __version__, records
 from ccmatic.base import CONSTANTS, InputError, markup, parse_json, read_text, write_text
+from ccmatic.contracts import Model
 from ccmatic.records import QueryRecord, TraceFile
 from ccmatic.traces import drawing
 
 
 @dataclass(frozen=True)
 class Trace:
-    """An execution sampled once a step, at t = 0 … horizon-1; the one object that solver answers,
-    simulations, plots and exporters share.
+    """An execution, sampled once per step at t = 0 … horizon-1.
 
-    One step is R_m and the link rate is C, both 1 unless `constants` says otherwise; so time is in R_m,
-    bytes are in C·R_m, rates in C.
+    Solvers and simulations produce traces; drawings and exports read them. One step is R_m and the link rate is C. Both
+    are 1 unless `constants` gives other values. So time is in R_m, bytes are in C·R_m, and rates in C.
 
-    constants: `C`, `R_m`, `D`, `MSS`, and `beta` unless the buffer is infinite.
-    columns:   a name to `horizon` values. Cumulative bytes: `A` sent, `S` served, `L` lost, `Ld` loss
-               detected by the sender, `K` tokens admitted. `r`: the sending rate over (t-1, t]. `Q` (and
-               `F`): whole steps of delay of the last (first) byte served, `horizon` where it is at least
-               that. Beliefs by their names.
-    query:     what was asked: `model`, `buffer`, `jitter`, `property` and its parameters.
-    controller: the source of the controller whose rates these are, or None for rates that nobody decided.
-    controller_name: of the controller, for titles; None if it is not known.
-    broken:    what of the property the trace breaks, in the property's words.
+    Attributes:
+        horizon: The number of values in each column.
+        constants: `C`, `R_m`, `D`, `MSS`, and `beta` unless the buffer is infinite.
+        columns: `horizon` values for each name. Cumulative bytes: `A` sent, `S` served, `L` lost, `Ld` loss detected by
+            the sender, `K` tokens admitted. `r`: the sending rate over (t-1, t]. `Q` (and `F`): the delay of the last
+            (first) byte served in whole steps; `horizon` stands for that or more. Beliefs have columns by their names.
+        query: The question: `model`, `buffer`, `jitter`, `property` and its parameters.
+        controller: The source of the controller that chose the rates; None if no controller chose them.
+        broken: The parts of the property that the trace breaks, in the property's words.
+        altered: Whether the file was changed after the trace was saved.
+        controller_name: The controller's name, for titles; None if it is unknown.
     """
 
     horizon: int
@@ -46,44 +48,55 @@ class Trace:
     controller_name: str | None = None
 
     def with_columns(self, **columns: Sequence[Any]) -> "Trace":
-        """The same trace with columns added or replaced, each of `horizon` Fractions."""
+        """Return the same trace with columns added or replaced, each of `horizon` Fractions."""
         return replace(self, columns={**self.columns, **columns})
 
-    def tokens(self, model):
-        """Tokens admitted by each step: the column K, or what a Model of windows makes of its own columns, where K may
-        be what the controller remembers. Raises KeyError with the name of what is missing."""
+    def tokens(self, model: Model | None) -> Sequence[Any]:
+        """Return the tokens admitted by each step.
+
+        They are the column K. A Model of windows computes them from its own columns, because its K may be a
+        controller's state.
+
+        Raises:
+            KeyError: A column is missing; the error has its name.
+        """
         if model is None or not model.windows:
             return self.columns["K"]
-        seen = {**self.columns, "C": self.constants["C"], "constants": self.constants}
+        columns = {**self.columns, "C": self.constants["C"], "constants": self.constants}
         try:
-            return tuple(model.tokens(SimpleNamespace(**seen), t) for t in range(self.horizon))
+            return tuple(model.tokens(SimpleNamespace(**columns), t) for t in range(self.horizon))
         except AttributeError as error:
             raise KeyError(error.name) from None
 
-    def measuring(self, measures):
-        """The same trace with these measured delays, of the names Q and F, and no other."""
+    def measuring(self, measures: Collection[str]) -> "Trace":
+        """Return the same trace with only these measured delays, by the names Q and F."""
         columns = {name: column for name, column in self.columns.items() if name in measures or name not in ("Q", "F")}
         return replace(self, columns=columns)
 
-    def decisions(self, names):
-        """What a sender that reads these names knows as it chooses r at t = 1, 2, …: the constants, and its beliefs as
-        they were a step before. No column stands for a constant."""
+    def decisions(self, names: Collection[str]) -> Iterator[dict[str, Fraction]]:
+        """Yield the values of these names with which a sender chooses r at t = 1, 2 and so on.
+
+        These are the constants, and its beliefs of the step before. A constant is never read from a column.
+        """
         for t in range(self.horizon - 1):
             yield {name: self.constants[name] if name in CONSTANTS else self.columns[name][t] for name in names}
 
-    def allowed(self, controller):
-        """What a controller allows of r at t = 1, 2, …, a list: see `Controller.allowed`, which also says what it
-        raises. Raises KeyError for a belief that the trace lacks."""
+    def allowed(self, controller: Any) -> list[Any]:
+        """Return the rates that a controller allows at t = 1, 2, …; see `Controller.allowed`, also for its errors.
+
+        Raises:
+            KeyError: The trace lacks a belief that the controller reads.
+        """
         inputs = self.decisions({*controller.parameters, "R_m", "MSS"})
         return [controller.allowed(values) for values in inputs]
 
-    def rows(self):
-        """One dict a step: `t` and each column's value."""
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield a dict for each step: `t` and each column's value."""
         for t in range(self.horizon):
             yield {"t": t, **{name: column[t] for name, column in self.columns.items()}}
 
-    def to_json(self):
-        """The trace as JSON text; every rational is a string such as "3/10"."""
+    def to_json(self) -> str:
+        """Return the trace as JSON text. Every rational is a string such as "3/10"."""
         made = TraceFile(
             made_by=f"ccmatic {__version__}",
             query=records.convert(self.query, QueryRecord),
@@ -98,9 +111,9 @@ class Trace:
         return json.dumps({**data, "digest": _digest(data)}, indent=1)
 
     @staticmethod
-    def from_json(text, file=None):
-        """The trace that `to_json` wrote. Raises InputError that names `file` where it is not one."""
-        data = parse_json(text, file)
+    def from_json(text: str, file: str | None = None) -> "Trace":
+        """Read the trace that `to_json` wrote. Raises InputError, which names `file`, if the text is no trace."""
+        data = parse_json(text, file, "a trace (.json)")
         records.require_format(data, TraceFile, file)
         read = records.convert(data, TraceFile, file, "not a complete trace")
         trace = Trace(
@@ -124,20 +137,20 @@ class Trace:
         return trace
 
     @staticmethod
-    def load(path):
+    def load(path: str | Path) -> "Trace":
         """Read a trace from a JSON file. Raises InputError, with the file, if it cannot be read or is no trace."""
         return Trace.from_json(read_text(path), str(path))
 
-    def save(self, path):
-        """Write the trace to `path`: as CSV where the name ends in .csv, else as JSON."""
+    def save(self, path: str | Path) -> None:
+        """Write the trace to `path`: as CSV if the name ends in .csv, else as JSON."""
         path = Path(path)
         if path.suffix == ".csv":
             write_text(path, self.to_csv())
         else:
             write_text(path, self.to_json() + "\n")
 
-    def to_csv(self):
-        """CSV as text: a header and a row a step, exact, with columns of their own for the constants."""
+    def to_csv(self) -> str:
+        """Return the trace as exact CSV: a header and a row for each step, with further columns for the constants."""
         out = StringIO()
         constants = {name: str(value) for name, value in self.constants.items()}
         writer = csv.DictWriter(out, ["t", *self.columns, *constants], lineterminator="\n")
@@ -146,14 +159,20 @@ class Trace:
             writer.writerow({**row, **constants})
         return out.getvalue()
 
-    def plot(self):
-        """A drawing of the trace, a matplotlib Figure, which a notebook shows; no file is written. Raises InputError if
-        matplotlib is missing, or the trace lacks what is drawn."""
+    def plot(self) -> Any:
+        """Return a drawing of the trace, a matplotlib Figure that a notebook shows. No file is written.
+
+        Raises:
+            InputError: matplotlib is missing, or the trace lacks a value for the drawing.
+        """
         return drawing.plot(self)
 
-    def to_numpy(self):
-        """A dict of float arrays, an element a step: `t`, in R_m, and each column by its name, in the trace's units.
-        Raises InputError for a value that is too large for a float."""
+    def to_numpy(self) -> dict[str, Any]:
+        """Return float arrays by name, with an element for each step: `t` in R_m, and each column in the trace's units.
+
+        Raises:
+            InputError: A value is too large for a float.
+        """
         import numpy
 
         try:
@@ -162,15 +181,15 @@ class Trace:
             raise InputError("a value is too large for a float; `rows` gives exact ones") from None
         return {"t": numpy.arange(self.horizon, dtype=float), **columns}
 
-    def to_pandas(self):
-        """The arrays of `to_numpy` as a DataFrame with the index `t`. Raises InputError where pandas is missing."""
+    def to_pandas(self) -> Any:
+        """Return the arrays of `to_numpy` as a DataFrame with the index `t`. Raises InputError if pandas is missing."""
         try:
             import pandas
         except ImportError:
             raise InputError("a DataFrame needs pandas: pip install pandas") from None
         return pandas.DataFrame(self.to_numpy()).set_index("t")
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<trace of {self.horizon} steps{self._breaks()}; columns {', '.join(self.columns)}>"
 
     def _repr_html_(self) -> str:
@@ -179,9 +198,9 @@ class Trace:
         heading = [f"trace of {self.horizon} steps{self._breaks()}", constants]
         return markup.paragraphs(heading) + markup.table(("t", *self.columns), rows)
 
-    def _breaks(self):
+    def _breaks(self) -> str:
         return f", breaks {'; '.join(self.broken)}" if self.broken else ""
 
 
-def _digest(data):
+def _digest(data: object) -> str:
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Table 3 of the paper: the steady cycle of cc_probe_slow_k on the two extreme links that it cannot tell apart."""
+"""Table 3 of the paper: the steady cycle of cc_probe_slow_k on two extreme links that look alike to the sender."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -9,18 +9,24 @@ from ccmatic.tradeoffs.probe_slow import JITTER, PACKET, PROPAGATION, ProbeSlow,
 
 PHASES = ("Probe", "Drain₁", "Drain₂")
 
-#: What is counted of a phase: bytes in packets, utilisation as a share.
+#: The counters of a phase: bytes in packets, and utilisation as a share of the link.
 COUNTED = ("sent", "q_U", "serviced", "queue", "loss", "utilisation")
 
-#: How many cycles are run; the last is counted, and leaves link and sender as it found them.
+#: The number of simulated cycles. The table is about the last cycle, which ends in the state in which it began.
 CYCLES = 3
 
 
 @dataclass(frozen=True)
 class Table:
-    """rate: C_Llambda, packets per R_m. probe: T*, in R_m. rows: (path, phase, duration, what was counted, what the
-    paper has), the last two by name. differs: the first instant at which the sender can tell P1, P2 and the paths
-    between them apart, None if it never can."""
+    """The numbers of Table 3.
+
+    Attributes:
+        rate: C_Llambda, in packets per R_m.
+        probe: T*, in R_m.
+        rows: Tuples of the path, the phase, its duration in R_m, our counters, and the paper's entries (both by name).
+        differs: The first instant, in R_m, at which the sender can tell P1, P2 and the paths between them apart; None
+            if it never can.
+    """
 
     rate: Fraction
     probe: Fraction
@@ -29,19 +35,34 @@ class Table:
 
     @property
     def same(self):
-        """Whether the sender sees the same on all of them, byte by byte."""
+        """Whether the sender observes exactly the same on all paths."""
         return self.differs is None
 
 
 def paths(rate, probe):
-    """P1 and P2, corners of the belief set, by name; and some between, on the line C·T* + β = C_Llambda·(T* + D)."""
+    """Return the links at the corners P1 and P2 of the belief set, and some between, by name.
+
+    All links lie on the line C·T* + β = C_Llambda·(T* + D).
+
+    Args:
+        rate: C_Llambda, in packets per R_m.
+        probe: T*, in R_m.
+    """
     fastest = rate * (probe + JITTER) / probe
     rates = {"P1": rate, **{f"between {i}": rate + (fastest - rate) * i / 4 for i in (1, 2, 3)}, "P2": fastest}
     return {name: FluidLink(C, rate * (probe + JITTER) - C * probe) for name, C in rates.items()}
 
 
 def table_3(rate=100, probe=1):
-    """The Table for C_Llambda = rate and T* = probe; α is a packet, D is R_m. Raises InputError."""
+    """Return the Table for D = R_m and α = 1 packet.
+
+    Args:
+        rate: C_Llambda, in packets per R_m.
+        probe: T*, in R_m.
+
+    Raises:
+        InputError: An argument is too small.
+    """
     sender = ProbeSlow(lambda _: PACKET, probe, rate)
     rate, probe = sender.rate, sender.probe
     links = paths(rate, probe)
@@ -71,7 +92,7 @@ def _rows(path, link, passed, paper):
 
 
 def _paper(path, rate, probe):
-    """Table 3's entries, with utilisation over the cycle as the text has it."""
+    """Return the entries of Table 3, with the utilisation over the whole cycle from the paper's text."""
     bdp = rate * PROPAGATION
     least = probe / (probe + JITTER)
     sent = (rate * (probe + JITTER) + PACKET, PACKET, bdp - 2 * PACKET)
@@ -91,7 +112,7 @@ def _paper(path, rate, probe):
 
 
 def rows(table):
-    """A PhaseLine for each row, and the CycleLine."""
+    """Yield a PhaseLine for each row, and the CycleLine."""
     for path, phase, duration, counted, paper in table.rows:
         differs = {name: value for name, value in paper.items() if value != counted[name]}
         yield PhaseLine(table=3, path=path, phase=phase, duration=duration, **counted, paper=differs)
@@ -99,7 +120,7 @@ def rows(table):
 
 
 def markdown(table):
-    """The table, Markdown; in brackets what the paper's has, where it differs."""
+    """Format the table as Markdown. Brackets show the paper's entry where it differs."""
     return "\n".join(_markdown(table)) + "\n"
 
 

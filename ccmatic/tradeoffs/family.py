@@ -1,4 +1,4 @@
-"""The family cc_probe_slow_k(f, T*): loss, convergence time and utilisation, beside Theorem 6.1's bound."""
+"""The family cc_probe_slow_k(f, T*): its loss, convergence time and utilisation, beside the bound of Theorem 6.1."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -9,7 +9,7 @@ from ccmatic.tradeoffs.cycle import paths
 from ccmatic.tradeoffs.fluid import FluidLink
 from ccmatic.tradeoffs.probe_slow import JITTER, PROPAGATION, ProbeSlow, run
 
-#: Loss allowances f that are exact, in packets; logarithm and root are rounded up.
+#: Loss allowances f in packets, computed exactly. The logarithm and the square root are rounded up.
 ALLOWANCES = {
     "1": lambda rate: 1,
     "log2(C)": lambda rate: (ceil(rate) - 1).bit_length(),
@@ -19,17 +19,27 @@ ALLOWANCES = {
 }
 PROBES = (Fraction(1, 4), Fraction(1), Fraction(4))
 
-#: The most round trips of the bound, and for how many cycles the steady state is followed.
+#: The largest number of round trips in the bound, and the number of simulated cycles in the steady state.
 MOST_ROUND_TRIPS, STEADY_CYCLES = 1_000_000, 50
 
 
 @dataclass(frozen=True)
 class Point:
-    """One of the family, in packets and R_m. allowance: its name. probe: T*. cycles: until the first loss is seen.
+    """One member of the family. Units are packets and R_m.
 
-    convergence: until the first loss is seen. loss: the most that a probe loses, on the link or on P2, the corner of
-    the belief set that is used least. utilisation, utilisation_P2: in the steady state on either. allowed: f(C).
-    round_trips: F⁻¹(C). bound: F⁻¹(C)·(R_m + β_s), before which no sender that risks f reaches C."""
+    Attributes:
+        allowance: The name of the allowance f.
+        probe: T*.
+        cycles: The cycles until the sender sees its first loss.
+        convergence: The time until then.
+        loss: The largest loss of a probe, on the link or on P2. P2 is the corner of the belief set with the lowest
+            utilisation.
+        utilisation: The utilisation of the link in the steady state.
+        utilisation_P2: The utilisation of P2 in the steady state.
+        allowed: f(C).
+        round_trips: F⁻¹(C).
+        bound: F⁻¹(C)·(R_m + β_s). No sender that risks at most f reaches C before this time.
+    """
 
     allowance: str
     probe: Fraction
@@ -44,8 +54,18 @@ class Point:
 
 
 def points(allowances=ALLOWANCES, probes=PROBES, rate=1000, start=10, buffer=1):
-    """A Point for each allowance (a function from a rate to packets, by name) and T*: from C_0 = start to C = rate,
-    packets per R_m, with β_s = buffer. Raises InputError."""
+    """Yield a Point for each allowance and each T*, for a ramp from C_0 to C.
+
+    Args:
+        allowances: Functions from a rate to packets, by name.
+        probes: The values of T*, in R_m.
+        rate: C, in packets per R_m.
+        start: C_0, in packets per R_m.
+        buffer: β_s, in R_m.
+
+    Raises:
+        InputError: The numbers describe no ramp, or an allowance does not reach C.
+    """
     rate, start, buffer = Fraction(rate), Fraction(start), Fraction(buffer)
     if not start < rate:
         raise InputError(f"C_0 is {start} and C is {rate}; expected C_0 < C")
@@ -58,7 +78,7 @@ def points(allowances=ALLOWANCES, probes=PROBES, rate=1000, start=10, buffer=1):
 
 
 def bound(allowance, rate, start, buffer):
-    """(F⁻¹(C), F⁻¹(C)·(R_m + β_s)), F by exact iteration. Raises InputError if F does not reach C."""
+    """Return F⁻¹(C) and F⁻¹(C)·(R_m + β_s), by exact iteration of F. Raises InputError if F does not reach C."""
     ramp, round_trips = Fraction(start), 0
     while ramp < rate:
         if round_trips == MOST_ROUND_TRIPS or allowance(ramp) <= 0:
@@ -82,7 +102,7 @@ def _point(name, allowance, probe, rate, start, buffer, round_trips, time):
 
 
 def _steady(sender, link):
-    """The most that a probe loses, also before, and the share of the link used, over some cycles from now on."""
+    """Follow the steady state for some cycles; return the largest loss of a probe so far, and the utilisation."""
     most, time, served = link.lost, link.time, link.served
     for _ in range(STEADY_CYCLES):
         most = max(most, sum(each.lost for each in run(sender, link)))
@@ -90,7 +110,7 @@ def _steady(sender, link):
 
 
 def markdown(points):
-    """The points, Markdown."""
+    """Format the points as a Markdown table."""
     lines = [
         "| f | T* (R_m) | loses (packets) | f(C) | sees a loss after (R_m) | the bound | times the bound "
         "| utilisation | on P2 |",

@@ -1,15 +1,23 @@
-"""Loss against convergence time: Theorem 6.1's bound, the family cc_probe_slow_k, and others beside it."""
+"""The figure of loss against convergence time: Theorem 6.1's bound, the family cc_probe_slow_k, and other senders."""
 
 from ccmatic import traces
 from ccmatic.traces import BELIEF, LOSS, NETWORK, PROBE, SENDER, SMALL, TRUTH
 
-#: Of each T*, in turn.
+#: The colour and the marker of each T*, in turn.
 COLOURS, MARKERS = (SENDER, NETWORK, PROBE, BELIEF), ("o", "s", "^", "D")
 
 
 def draw(points, path, others=()):
-    """Draw Points of `family.points` to a file: PNG, SVG or PDF, by the name's suffix. others: (name, packets lost, R_m
-    until the first loss) of other senders. Raises InputError."""
+    """Draw the figure to a PNG, SVG or PDF file, by the suffix of the name.
+
+    Args:
+        points: The Points of `family.points`.
+        path: The file.
+        others: Other senders: the name, the packets lost, and the time until the first loss in R_m.
+
+    Raises:
+        InputError: The file cannot be written.
+    """
     points = list(points)
     with traces.figure(path, (8, 5)) as figure:
         axes = figure.subplots()
@@ -22,7 +30,7 @@ def draw(points, path, others=()):
 
 
 def _bound(axes, points):
-    """A bar at f(C) for each f: the theorem is about an f, not about what lies between two."""
+    """Draw a bar at f(C) for each f. The theorem is about single allowances, so no line joins the bars."""
     bounds = {(float(point.allowed), float(point.bound), point.allowance) for point in points}
     losses, times = [loss for loss, *_ in bounds], [time for _, time, _ in bounds]
     axes.plot(

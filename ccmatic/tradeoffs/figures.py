@@ -1,4 +1,4 @@
-"""Figures 7 and 8 of the paper. Floats are used here, where no verdict depends on them."""
+"""Figures 7 and 8 of the paper. They are drawn with floats, on which no verdict depends."""
 
 from itertools import cycle, pairwise
 
@@ -6,17 +6,24 @@ from ccmatic import traces
 from ccmatic.records import BeliefSetLine
 from ccmatic.traces import BELIEF, LARGE, LOSS, QUIET, SENDER, SMALL, TRUTH
 
-#: Of allowances, and of controllers, in turn.
+#: The colours of allowances and the dashes of controllers, in turn.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#666666")
 DASHES = ((4, 2), (1, 1.5), (8, 2, 1, 2))
 
-#: What Figure 8 shows: C_Llambda in packets per R_m, T* and D in R_m, α in packets, and a probe that is too short.
+#: The parameters of Figure 8: C_Llambda in packets per R_m, T* and D in R_m, α in packets, and the duration of a probe
+#: that is too short, as a multiple of T*.
 LEAST_RATE, MEASURED, JITTER, EXTRA, SHORT = 100, 1, 1, 10, 0.5
 
 
 def draw_convergence(curves, rules, path, file):
-    """Figure 7: round trips F⁻¹ over the rate reached. curves: of each allowance, (name, [(k, F(k)), …]). rules: of
-    each controller, dashed, (name, [(round trips, rate), …])."""
+    """Draw Figure 7: the round trips F⁻¹ that a ramp takes, against the rate that it reaches.
+
+    Args:
+        curves: For each allowance, its name and the pairs (k, F(k)).
+        rules: For each controller, its name and the pairs (round trips, rate). Its line is dashed.
+        path: The RampPath.
+        file: The file of the picture.
+    """
     with traces.figure(file, (8.6, 5)) as figure:
         axes = figure.subplots()
         label = f"link rate C (packets per $R_m$), from $C_0$ = {path.start}"
@@ -42,7 +49,7 @@ def draw_convergence(curves, rules, path, file):
 
 
 def draw_beliefs(file):
-    """Figure 8: the links that explain what was seen, and how much a probe may lose on them."""
+    """Draw Figure 8: the links that explain the observations, and the loss of a probe on each link."""
     with traces.figure(file, (9.6, 4.2)) as figure:
         left, right = figure.subplots(1, 2, sharey=True)
         most, top = LEAST_RATE * (MEASURED + JITTER), LEAST_RATE * (MEASURED + JITTER) / MEASURED
@@ -69,7 +76,10 @@ def draw_beliefs(file):
 
 
 def beliefs():
-    """Figure 8 in numbers: corners of the set, and the most that a probe over T* and a shorter one lose on them."""
+    """Yield Figure 8 in numbers: the corners of the belief set, and the largest losses there.
+
+    The losses are those of a probe over T* and of a shorter one.
+    """
     corners = {"P1": (LEAST_RATE, LEAST_RATE * JITTER), "P2": (LEAST_RATE * (MEASURED + JITTER) // MEASURED, 0)}
     for name, (rate, buffer) in corners.items():
         lost = (max(0, int(_queue(T, rate)) - buffer) for T in (MEASURED, SHORT))
@@ -77,7 +87,7 @@ def beliefs():
 
 
 def _queue(T, rate):
-    """What a probe of C_Llambda·(T* + D) + α bytes over T adds to the queue of a link."""
+    """Return how much a probe of C_Llambda·(T* + D) + α bytes over time T adds to the queue of a link."""
     return LEAST_RATE * (MEASURED + JITTER) + EXTRA - rate * T
 
 
@@ -105,7 +115,7 @@ def _probe(axes, name, T, colour, top):
 
 
 def _stairs(ramp):
-    """The round trips needed for each rate, as steps, of the rates reached after some."""
+    """Return the staircase of round trips against rate, between consecutive points of a ramp."""
     points = [(float(rate), k) for (_, before), (k, after) in pairwise(ramp) for rate in (before, after)]
     return zip(*points, strict=True) if points else ((), ())
 

@@ -1,4 +1,4 @@
-"""The findings about the trade-off, each as soon as it is made, as data and as text."""
+"""The reproduction of the trade-off: each result as data and as text, as soon as it is computed."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -29,25 +29,30 @@ from ccmatic.tradeoffs.allowances.rules import RULES
 from ccmatic.tradeoffs.probe_slow import LEAST_RATE
 from ccmatic.verification import HOLDS, VIOLATED, Judge
 
-#: The allowances of the figure, unless others are given.
+#: The default allowances of the figure.
 DEFAULT = ("1", "log(C)", "sqrt(C)", "C/10", "C")
 
-#: The solver is asked about, and cc_probe_slow follows, at most so many round trips; the solver, where tangents are
-#: needed, about fewer.
+#: The largest number of round trips for the solver and for cc_probe_slow; and the solver's smaller limit for an
+#: allowance that needs tangents.
 MOST_ASKED, MOST_TANGENTS = 1000, 250
 
-#: cc_probe_slow may lose f(C) rounded down to so small a part of a packet.
+#: The resolution at which f(C) is rounded down for cc_probe_slow, as a divisor of a packet.
 PART = 1024
 
-#: The controller of section 6.2's counterexample, and where it is verified: β = C·D.
+#: The controller of the counterexample in section 6.2, and the network of its verification: β = C·D.
 ADDITIVE = "blind_additive"
 NETWORK = {"buffer": "1", "horizon": "7"}
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """One outcome of the reproduction. row: a record, for JSON. text: for people. good: whether it agrees with the
-    theorem; None if the solver could not decide."""
+    """One outcome of the reproduction.
+
+    Attributes:
+        row: The record for JSON.
+        text: The text for people.
+        good: Whether the outcome agrees with the theorem; None if the solver timed out.
+    """
 
     row: Record
     text: str
@@ -55,8 +60,20 @@ class Outcome:
 
 
 def read_allowances(allowances, buffer_time, start, end):
-    """Read ([Allowance, …], RampPath) from a command's text. Raises InputError if a text is no number or no allowance,
-    or if the theorem excludes it."""
+    """Parse the arguments of the command.
+
+    Args:
+        allowances: The texts of the allowances. Empty: DEFAULT.
+        buffer_time: β_s, in R_m.
+        start: C_0, in packets per R_m.
+        end: C, in packets per R_m.
+
+    Returns:
+        The Allowances and the RampPath.
+
+    Raises:
+        InputError: A text is no number or no allowance, or the theorem does not cover it.
+    """
     path = RampPath(number(start, "C_0"), number(end, "C"), number(buffer_time, "β_s"))
     read = [Allowance.parse(text) for text in allowances or DEFAULT]
     for allowance in read:
@@ -65,7 +82,7 @@ def read_allowances(allowances, buffer_time, start, end):
 
 
 def number(text, name):
-    """An exact number of text such as "3/2" or "0.1". Raises InputError."""
+    """Parse an exact number such as "3/2" or "0.1". Raises InputError, which calls the number `name`."""
     try:
         return exact(text, 300)
     except InputError:
@@ -74,10 +91,21 @@ def number(text, name):
 
 
 def reproduce_tradeoff(allowances, buffer_time, start, end, out):
-    """Yield every Outcome, and write its files to the folder `out`.
+    """Yield each Outcome, and write its files to a folder.
 
-    In order: Figure 7 and its table, the solver's answers, real controllers, the family of cc_probe_slow, Figure 8,
-    Table 3, the counterexample, the proof step by step. The arguments are text, as of `read`. Raises InputError."""
+    The order is: Figure 7 and its table, the solver's answers, real controllers, the family of cc_probe_slow, Figure 8,
+    Table 3, the counterexample, and the proof step by step.
+
+    Args:
+        allowances: As in `read_allowances`; the same holds for `buffer_time`, `start` and `end`. All are texts.
+        buffer_time: See `allowances`.
+        start: See `allowances`.
+        end: See `allowances`.
+        out: The folder.
+
+    Raises:
+        InputError: As in `read_allowances`.
+    """
     traces.require()
     allowances, path = read_allowances(allowances, buffer_time, start, end)
     rates = table_rates(path)
@@ -93,7 +121,7 @@ def reproduce_tradeoff(allowances, buffer_time, start, end, out):
 
 
 def _probing(rule, path, rates):
-    """A rule's allowance and its F⁻¹ at the rates."""
+    """Return the allowance of a rule, and its F⁻¹ at the rates."""
     allowance = rule.allowance(path)
     allowance.require(path)
     return allowance, allowance.inverse(path, rates)
@@ -122,13 +150,13 @@ def _convergence(inverses, probing, path, rates, folder):
 
 
 def table_rates(path):
-    """The rates of the table: 1, 2, 5, 10, … between C_0 and C, and C."""
+    """Return the rates of the table: the last twelve of 1, 2, 5, 10, … between C_0 and C, and C."""
     series = (Fraction(digit) * Fraction(10) ** power for power in range(-300, 301) for digit in (1, 2, 5))
     return [*[rate for rate in series if path.start < rate < path.end][-12:], path.end]
 
 
 def _reached(allowance, path):
-    """F(0), F(1), …, C."""
+    """Return F(0), F(1), …, up to C."""
     return [min(low, path.end) for low, _ in allowance.ramp(path)]
 
 
@@ -152,12 +180,12 @@ def _allowance(allowance, path, inverse):
 
 
 def _ask(allowance, path, inverse, rates):
-    """What the solver finds, in words, and whether it is F⁻¹."""
+    """Compare the solver's number of round trips with F⁻¹; return the result in words, and whether they agree."""
     if allowance.affine is None and not allowance.concave:
-        return "solver not asked: f is neither linear nor concave", True
+        return "solver not used: f is neither linear nor concave", True
     if not rates:
         never = inverse[path.end] is None
-        return f"solver not asked: {'F never gets there' if never else 'too many round trips'}", True
+        return f"solver not used: {'F never gets there' if never else 'too many round trips'}", True
     reached = least(allowance, path, rates, MOST_ASKED)
     wrong = [rate for rate in rates if reached[rate] and reached[rate].steps != inverse[rate]]
     if wrong:
@@ -171,13 +199,13 @@ def _rule(rule, allowance, path, round_trips):
     least = float(compiled(allowance.f, 64)((path.end, path.end))[0])
     return Outcome(
         RuleLine(rule.name, rule.increase, rule.every, rule.source, round_trips, round(least, 3)),
-        f"{rule.name}: {round_trips} round trips; to be as fast for sure is to risk f(C) = {least:.3g} "
+        f"{rule.name}: {round_trips} round trips; to be surely as fast, a sender must risk f(C) = {least:.3g} "
         f"packets; {rule.source}",
     )
 
 
 def table(rates, columns):
-    """Round trips by rate and allowance or controller, Markdown."""
+    """Format round trips by rate and allowance or controller, as a Markdown table."""
     lines = ["", f"| C | {' | '.join(columns)} |", "|---|" + "---|" * len(columns)]
     lines += [f"| {rate} | {' | '.join(_count(column[rate]) for column in columns.values())} |" for rate in rates]
     return "\n".join([*lines, ""])
@@ -188,7 +216,10 @@ def _count(n):
 
 
 def _family(inverses, probing, path, folder):
-    """cc_probe_slow_k for each allowance and three T*, beside the bound, and where the controllers stand."""
+    """Yield cc_probe_slow_k for each allowance and three values of T*, beside the bound, and draw the figure.
+
+    The figure also shows the controllers.
+    """
     if path.start < LEAST_RATE:
         yield Outcome(FamilyLine(None), f"cc_probe_slow left out: it needs C_0 of at least {LEAST_RATE}")
         return

@@ -1,4 +1,4 @@
-"""Exact executions of fluid over a link of fixed rate with a drop-tail buffer: what is queued, served, lost, when."""
+"""Exact fluid executions over a link of fixed rate with a drop-tail buffer: bytes queued, served and lost over time."""
 
 from bisect import bisect_right
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from itertools import zip_longest
 
 @dataclass(frozen=True)
 class Loss:
-    """`lost` bytes, at an even rate from one instant to another; all at once where the two are one."""
+    """A loss of `lost` bytes at a constant rate from `begin` to `end`, or at once if the two are equal."""
 
     begin: Fraction
     end: Fraction
@@ -17,12 +17,19 @@ class Loss:
 
 @dataclass
 class FluidLink:
-    """A link of fixed rate with a drop-tail buffer, advanced by `send` and `burst`. All is exact; in this package
-    bytes are counted in packets and time in R_m.
+    """A link of fixed rate with a drop-tail buffer. `send` and `burst` advance it with exact numbers.
 
-    rate: C. buffer: β. queue: what waits now. time, served, lost: since the start.
-    service: (time, bytes served by then) wherever the rate of service changes; between these it is even.
-    losses: each Loss, in order.
+    In this package, bytes are counted in packets and time in R_m.
+
+    Attributes:
+        rate: C.
+        buffer: β.
+        queue: The bytes in the queue.
+        time: The time since the start.
+        served: The bytes served since the start.
+        lost: The bytes lost since the start.
+        service: Pairs (time, bytes served by then) at each change of the service rate, which is constant in between.
+        losses: Each Loss, in order.
     """
 
     rate: Fraction
@@ -35,7 +42,7 @@ class FluidLink:
     losses: list = field(default_factory=list)
 
     def send(self, bytes, duration):
-        """Bytes arrive at an even rate over a duration > 0."""
+        """Let bytes arrive at a constant rate over a positive duration."""
         rising = Fraction(bytes) / duration - self.rate
         if rising > 0:
             until = min(duration, (self.buffer - self.queue) / rising)
@@ -49,13 +56,13 @@ class FluidLink:
             self._serve((rising + self.rate) * (duration - until), duration - until)
 
     def burst(self, bytes):
-        """Bytes arrive at once."""
+        """Let bytes arrive at once."""
         fits = min(Fraction(bytes), self.buffer - self.queue)
         self.queue += fits
         self._lose(bytes - fits, Fraction(0))
 
     def served_by(self, time):
-        """Bytes served from the start until an instant; all so far, where that is yet to come."""
+        """Return the bytes served from the start until an instant. A future instant counts as now."""
         after = bisect_right(self.service, time, key=lambda point: point[0])
         if after == 0:
             return Fraction(0)
@@ -78,11 +85,17 @@ class FluidLink:
 
 
 def alike(links, jitter):
-    """Whether delay boxes of at most `jitter` behind links that ran as long can deliver the same at each instant, and
-    the links lose the same bytes: the first instant at which they cannot, or None.
+    """Return the first instant at which links can no longer look the same to a sender, or None.
 
-    What all may deliver lies between the most that any had served `jitter` ago and the least that any has served by
-    now. All of that is even between the instants that are looked at."""
+    Links look the same if they lose the same bytes, and delay boxes behind them can deliver the same bytes at each
+    instant. Each box delays by at most `jitter`. Deliveries that are possible on all links lie between two limits: the
+    most that any link had served `jitter` ago, and the least that any link has served by now. Both are linear between
+    the instants that are compared.
+
+    Args:
+        links: FluidLinks that ran equally long.
+        jitter: The largest delay of a box.
+    """
     end = links[0].time
     changes = {time for link in links for time, _ in link.service}
     for time in sorted(changes | {time + jitter for time in changes if time + jitter <= end}):

@@ -1,4 +1,4 @@
-"""cc_probe_slow_k, the generalised cc_probe_slow of section 6.2.1, over exact links: its parameters are f and T*."""
+"""cc_probe_slow_k, the generalised cc_probe_slow of section 6.2.1, on exact links. Its parameters are f and T*."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,17 +6,23 @@ from fractions import Fraction
 
 from ccmatic.base import InputError
 
-#: D and R_m are the unit of time, a packet that of bytes: the least that is sent in an R_m.
+#: D and R_m are the unit of time, and a packet is the unit of bytes. A sender sends at least one packet per R_m.
 JITTER = PROPAGATION = PACKET = Fraction(1)
 
-#: A packet is at most a fifth of what the slowest link serves in an R_m (docs/encoding.md, notation).
+#: The slowest link, which serves five packets per R_m (docs/reference/encoding.md, notation).
 LEAST_RATE = 5 * PACKET / PROPAGATION
 
 
 @dataclass(frozen=True)
 class Phase:
-    """A part of a cycle. duration: in R_m. bytes: sent at an even rate over it; more: sent at its end, at once; in
-    packets."""
+    """A part of a cycle.
+
+    Attributes:
+        name: The name of the phase.
+        duration: The duration in R_m.
+        bytes: The packets sent at a constant rate over the duration.
+        more: The packets sent at its end, at once.
+    """
 
     name: str
     duration: Fraction
@@ -26,9 +32,17 @@ class Phase:
 
 @dataclass
 class ProbeSlow:
-    """The sender. allowance: f, from a rate to packets. probe: T*, in R_m, above 0. rate: C_Llambda, a lower bound of
-    the link's rate, in packets per R_m. queue: q_U, the most that may wait, in packets. Raises InputError for T* or a
-    rate that is too small."""
+    """The sender cc_probe_slow_k.
+
+    Attributes:
+        allowance: f, a function from a rate to packets.
+        probe: T*, in R_m, above 0.
+        rate: C_Llambda, a lower bound of the link's rate, in packets per R_m.
+        queue: q_U, an upper bound of the queue, in packets.
+
+    Raises:
+        InputError: T* or the rate is too small.
+    """
 
     allowance: Callable
     probe: Fraction
@@ -38,18 +52,21 @@ class ProbeSlow:
     def __post_init__(self):
         self.probe, self.rate = Fraction(self.probe), Fraction(self.rate)
         if self.probe <= 0:
-            raise InputError(f"T* is {self.probe} R_m; expected a probe of some length")
+            raise InputError(f"T* is {self.probe} R_m; expected more than 0")
         if self.rate < LEAST_RATE:
             raise InputError(f"C_Llambda is {self.rate} packets per R_m; expected at least {LEAST_RATE}")
 
     @property
     def allowed(self):
-        """f(C_Llambda), packets."""
+        """f(C_Llambda), in packets."""
         return Fraction(self.allowance(self.rate))
 
     def cycle(self):
-        """The phases of a probe until the next: it is paced, f(C_Llambda) at its end; then the queue drains, and
-        what came of the probe is known, a round trip of R_m + D later."""
+        """Yield the phases from one probe to the next.
+
+        The probe is paced, with f(C_Llambda) at its end. Then the queue drains. The sender knows the outcome of the
+        probe a round trip of R_m + D later.
+        """
         yield self._sends(Phase("probe", self.probe, self.rate * (self.probe + JITTER), self.allowed))
         elapsed = Fraction(0)
         while elapsed < PROPAGATION + JITTER or self.queue > self.allowed:
@@ -58,7 +75,7 @@ class ProbeSlow:
             elapsed += PROPAGATION
 
     def learn(self, lost):
-        """The probe lost something, or C_Llambda is what it now is at least (Eq. 6.2)."""
+        """Raise C_Llambda unless the probe lost packets (Eq. 6.2)."""
         if not lost:
             self.rate += self.allowed / (self.probe + JITTER)
 
@@ -70,7 +87,15 @@ class ProbeSlow:
 
 @dataclass(frozen=True)
 class Passed:
-    """A phase that is over, in packets. q_U: as the sender has it, queue: as it is, both at its end."""
+    """A completed phase, in packets.
+
+    Attributes:
+        phase: The Phase.
+        served: The packets served during the phase.
+        lost: The packets lost during the phase.
+        queue: The queue at its end.
+        q_U: The sender's bound of the queue at its end.
+    """
 
     phase: Phase
     served: Fraction
@@ -80,8 +105,10 @@ class Passed:
 
 
 def run(sender, link):
-    """One cycle of a ProbeSlow over a FluidLink: what Passed, phase by phase. The sender then learns whether the probe
-    lost anything. Both are advanced."""
+    """Run one cycle of a ProbeSlow over a FluidLink, and return each phase as a Passed.
+
+    Both are advanced. At the end, the sender learns whether the probe lost packets.
+    """
     passed = []
     for phase in sender.cycle():
         served, lost = link.served, link.lost

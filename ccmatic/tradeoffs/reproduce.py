@@ -1,7 +1,7 @@
-"""Step 1 of Theorem 6.1 on concrete executions: link II is made to show what link I showed, packet by packet.
+"""Step 1 of Theorem 6.1 on concrete executions: link II imitates link I packet by packet.
 
-Each execution is simulated on link I without loss, every delay at most D; then the same sender runs on link II, whose
-delay box is told to release each packet when link I did.
+Each execution is simulated on link I without loss, with delays of at most D. Then the same sender runs on link II,
+whose delay box tries to release each packet when link I did.
 """
 
 from dataclasses import replace
@@ -11,13 +11,14 @@ from random import Random
 from ccmatic.base import definitions
 from ccmatic.simulation import Path, simulate
 
-#: Packets per step that link I serves, steps of an execution, the senders' seeds, and how much faster link II is.
+#: The packets that link I serves per step, the steps of an execution, the senders' seeds, and the ratios C_II / C_I.
 RATE, STEPS, SEEDS, FACTORS = 12, 40, range(12), (1, 3, 100)
 
-#: The most jitter, in steps; and the buffer of link I in packets with the most that its delay box then adds, in steps.
+#: The largest jitter D in steps; and pairs: link I's buffer in packets, and the largest delay in steps that its box
+#: adds.
 JITTER, SHALLOW, DEEP = 2, ((2 * RATE, 0), (RATE, 1)), ((3 * RATE, 0),)
 
-#: How each hypothesis is broken.
+#: For each hypothesis of the theorem, an execution that violates it.
 BREAKS = {
     "shallow buffer": "β = 3/2·C·D",
     "no needless jitter": "link I delays by D what it has queued already",
@@ -28,8 +29,11 @@ COVERS = f"{len(SEEDS) * len(SHALLOW) * len(FACTORS)} executions of {STEPS} step
 
 
 def examine(broken=None):
-    """Where link II, for the first time, cannot do what link I did, as numbers by name; None if it can throughout.
-    broken: None or a key of BREAKS."""
+    """Return the first instant at which link II cannot imitate link I, as numbers by name; None if it always can.
+
+    Args:
+        broken: The hypothesis to break, a key of BREAKS; or None.
+    """
     factors = (Fraction(1, 2),) if broken == "faster link" else FACTORS
     for room, most in DEEP if broken == "shallow buffer" else SHALLOW:
         most = JITTER if broken == "no needless jitter" else most
@@ -67,7 +71,10 @@ def _difference(room, most, factor, seed, dice):
 
 
 def _sender(room, seed, dice):
-    """Sends what it likes, as seed and observations say, but never more than fits: a function of an Observation."""
+    """Return a sender, as a function of an Observation. Its rate varies with the seed and the observations.
+
+    The packets in flight never exceed the pipe and the buffer.
+    """
     random = Random(seed)
 
     def rate(seen):
@@ -80,5 +87,5 @@ def _sender(room, seed, dice):
 
 
 def _adding(most):
-    """A pattern of jitter of up to `most` steps."""
+    """Return a pattern of jitter: random up to `most` steps if `most` is below D, otherwise always D."""
     return lambda rng, bound, step: lambda now: now + (rng.randint(0, most * step) if most < JITTER else most * step)

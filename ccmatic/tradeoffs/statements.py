@@ -1,7 +1,8 @@
-"""Steps of a proof that machines check: statements for a solver, derivations for algebra, constructions to execute.
+"""Steps of a proof that machines check: statements for a solver, derivations in algebra, and executed constructions.
 
-Each has hypotheses by name. `check` asks whether what is claimed follows; `without` a hypothesis, it must not, and a
-witness shows that. A witness is exact numbers, replayed by exact arithmetic before anybody sees it.
+Each step has named hypotheses. `check` decides whether the claim follows. `without` checks that the claim does not
+follow if a hypothesis is dropped, which a witness shows. A witness consists of exact numbers, and exact arithmetic
+replays it before anyone sees it.
 """
 
 from collections.abc import Callable
@@ -19,15 +20,18 @@ from ccmatic.logic import Condition, Linear, every, formula, no, real
 from ccmatic.solving import SAT, UNSAT, Checker, SolverOptions
 from ccmatic.verification import HOLDS, UNDECIDED, VIOLATED
 
-#: A verdict of its own: nothing satisfies the hypotheses, so nothing is said.
+#: The verdict if no numbers satisfy the hypotheses, so that the claim is empty.
 VACUOUS = "vacuous"
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What is found of a claim: HOLDS, VIOLATED, VACUOUS (nothing meets its hypotheses) or UNDECIDED.
+    """The result for a claim.
 
-    seconds: it took. witness: of a violation, each number by its name.
+    Attributes:
+        verdict: HOLDS, VIOLATED, VACUOUS or UNDECIDED.
+        seconds: The time of the check.
+        witness: The numbers of a violation, by name.
     """
 
     verdict: str
@@ -37,8 +41,15 @@ class Finding:
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """name: of it. says: it in words. holds: the condition, of `Numbers`. broken: how it is broken where that is not to
-    leave it out: (in words, the condition in its stead)."""
+    """A hypothesis of a step.
+
+    Attributes:
+        name: Its name.
+        says: Its meaning in words.
+        holds: The condition, as a function of `Numbers`.
+        broken: How to break it: the words, and the condition that replaces it. If None, the hypothesis is simply
+            dropped.
+    """
 
     name: str
     says: str
@@ -48,8 +59,15 @@ class Hypothesis:
 
 @dataclass(frozen=True)
 class Step:
-    """What every step of a proof has. name; says: the claim in words; equation: of the paper; theorem: its name in
-    the Coq file, or None; covers: of what all it is checked."""
+    """The common part of all steps of a proof.
+
+    Attributes:
+        name: The name of the step.
+        says: The claim in words.
+        equation: The equation in the paper.
+        theorem: Its name in the Coq file, or None.
+        covers: The scope of the check.
+    """
 
     name: str
     says: str
@@ -58,43 +76,59 @@ class Step:
     covers: str
 
     def hypotheses_broken(self):
-        """(name, in words how it is broken) of each hypothesis that `without` breaks."""
+        """Return each hypothesis that `without` can break: its name, and a description of how it is broken."""
         raise NotImplementedError
 
     def check(self, timeout=None):
-        """The Finding on the claim. timeout: seconds for a question to a solver."""
+        """Return the Finding on the claim.
+
+        Args:
+            timeout: The time per solver query, in seconds.
+        """
         raise NotImplementedError
 
     def without(self, name, timeout=None):
-        """The Finding on the claim with that hypothesis broken."""
+        """Return the Finding on the claim with one hypothesis broken.
+
+        Args:
+            name: The name of the hypothesis.
+            timeout: The time per solver query, in seconds.
+        """
         raise NotImplementedError
 
 
 class Numbers:
-    """The numbers of a statement, by name: unknowns; or, given `values`, those of a witness."""
+    """The numbers of a statement, by name: unknowns, or the numbers of a witness.
+
+    Args:
+        values: The numbers of a witness, by name; None for unknowns.
+    """
 
     def __init__(self, values=None):
         self._values = values
 
     def __call__(self, names):
-        """The number of that name; of several, apart by spaces, a list."""
+        """Return the number with this name, or a list if `names` contains several names with spaces between."""
         numbers = [self._number(name) for name in names.split()]
         return numbers if len(numbers) > 1 else numbers[0]
 
     def row(self, name, length):
-        """The numbers name_0, name_1, …"""
+        """Return the numbers name_0, name_1, … as a list."""
         return [self._number(f"{name}_{i}") for i in range(length)]
 
     def _number(self, name):
         if self._values is None:
             return real(name)
-        # A solver gives no value to what matters to nothing.
+        # Solvers assign no value to unknowns that no condition mentions.
         return self._values.get(name, Fraction(0))
 
 
 def times(left, right):
-    """left · right, of numbers or terms: what `Linear` lacks. A product of unknowns is an unknown of its own, a
-    monomial that solvers for nonlinear arithmetic understand."""
+    """Return left · right, for numbers or terms.
+
+    `Linear` has no such product. A product of unknowns becomes an unknown of its own: a monomial, as solvers for
+    nonlinear arithmetic expect.
+    """
     if not (isinstance(left, Linear) and isinstance(right, Linear)):
         return left * right if isinstance(left, Linear) else right * left
     total = left * right.constant + Linear(right.coefficients) * left.constant
@@ -107,8 +141,13 @@ def times(left, right):
 
 @dataclass(frozen=True)
 class Statement(Step):
-    """laws: what is always so of the numbers, of which unknowns there are. hypotheses: what besides.
-    conclusion: what follows. Each but the hypotheses is a function of `Numbers`; laws gives conditions."""
+    """A claim that a solver decides.
+
+    Attributes:
+        laws: Conditions that always hold between the numbers, as a function of `Numbers`.
+        hypotheses: The hypotheses.
+        conclusion: The conclusion, as a function of `Numbers`.
+    """
 
     laws: Callable
     hypotheses: tuple
@@ -138,7 +177,7 @@ class Statement(Step):
         assumed = [every(list(self.laws(Numbers()))), *(each.holds(Numbers()) for each in others)]
         answer, values = _ask([*assumed, no(self.conclusion(Numbers()))], timeout)
         if values is not None and broken.holds(Numbers(values)):
-            # The statement is false: this tells nothing of the hypothesis.
+            # The witness satisfies the hypothesis, so the statement itself is false and the hypothesis stays open.
             return Finding(UNDECIDED, monotonic() - begin)
         return self._finding(answer, values, begin, others)
 
@@ -150,13 +189,13 @@ class Statement(Step):
         return Finding(VIOLATED, monotonic() - begin, values)
 
     def _replays(self, values, assumed):
-        """By exact arithmetic, laws and what is assumed hold of the values."""
+        """Check by exact arithmetic that the values satisfy the laws and the hypotheses."""
         x = Numbers(values)
         return every(list(self.laws(x)), [each.holds(x) for each in assumed]) is True
 
 
 def _ask(conditions, timeout):
-    """SAT, UNSAT or UNKNOWN, and after SAT the value of each unknown by name, rounded where it is irrational."""
+    """Return the solver's answer, and after SAT the value of each unknown by name. Irrational values are rounded."""
     whole = And([formula(condition) for condition in conditions])
     checker = Checker(SolverOptions(timeout=timeout), QF_LRA if get_logic(whole).theory.linear else QF_NRA)
     checker.add(Condition(whole))
@@ -170,8 +209,13 @@ def _ask(conditions, timeout):
 
 @dataclass(frozen=True)
 class Derivation(Step):
-    """Algebra: `start`, an expression of sympy's, is `result` once each of `substitutions`, (name, symbol,
-    expression), is made in turn."""
+    """A derivation in algebra: substitutions turn one expression into another.
+
+    Attributes:
+        start: The expression at the start, of sympy.
+        substitutions: Tuples (name, symbol, expression), applied in this order.
+        result: The expression at the end.
+    """
 
     start: sympy.Expr
     substitutions: tuple
@@ -202,15 +246,20 @@ class Derivation(Step):
 
 
 def _different_numbers(symbols):
-    """Whole numbers for the symbols, in several ways."""
+    """Yield assignments of distinct integers to the symbols."""
     for first in range(1, 20):
         yield {symbol: sympy.prime(first + i) for i, symbol in enumerate(symbols)}
 
 
 @dataclass(frozen=True)
 class Construction(Step):
-    """What is carried out on concrete executions. examine: given the name of a hypothesis to break, or None, a witness
-    against the claim, or None if each execution bears it out. breaks: {name: in words how it is broken}."""
+    """A construction that is carried out on concrete executions.
+
+    Attributes:
+        examine: Receives the name of a hypothesis to break, or None. It returns a witness against the claim, or None if
+            every execution agrees with the claim.
+        breaks: For each hypothesis, a description of how it is broken.
+    """
 
     examine: Callable
     breaks: dict

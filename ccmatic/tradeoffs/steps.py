@@ -1,4 +1,4 @@
-"""A proof's steps checked one by one, and the report: each step's verdict, and what each hypothesis keeps out."""
+"""The check of a proof step by step, and its report: the verdict on each step, and the effect of each hypothesis."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,13 +9,19 @@ from ccmatic.records import BrokenRecord, StepLine
 from ccmatic.tradeoffs.statements import Finding, Step
 from ccmatic.verification import HOLDS, VIOLATED
 
-#: Of the solver's witnesses the report shows columns; elsewhere numbers are listed one by one.
+#: The names of numbers that form a column, name_0, name_1, …, which the report shows as one row.
 COLUMN = r"(\w+?)_(\d+)"
 
 
 @dataclass(frozen=True)
 class Checked:
-    """A step's finding. broken: (hypothesis, in words how it is broken, Finding) for each."""
+    """A checked step.
+
+    Attributes:
+        step: The Step.
+        finding: The Finding on it.
+        broken: For each hypothesis: its name, a description of how it is broken, and the Finding without it.
+    """
 
     step: Step
     finding: Finding
@@ -23,17 +29,22 @@ class Checked:
 
     @property
     def good(self):
-        """The step holds, and without any one of its hypotheses it does not."""
+        """Whether the step holds, and fails if any one of its hypotheses is broken."""
         return self.finding.verdict == HOLDS and all(finding.verdict == VIOLATED for *_, finding in self.broken)
 
     @property
     def seconds(self):
-        """Of everything that was asked."""
+        """The time of all checks of the step."""
         return self.finding.seconds + sum(finding.seconds for *_, finding in self.broken)
 
 
 def check(proof, timeout=None) -> Iterator[Checked]:
-    """Each Step of a proof, as soon as it is decided. timeout: seconds for a question to a solver."""
+    """Yield each Step of a proof as a Checked, as soon as it is decided.
+
+    Args:
+        proof: The Steps.
+        timeout: The time per solver query, in seconds.
+    """
     for step in proof:
         finding = step.check(timeout)
         broken = ((name, says, step.without(name, timeout)) for name, says in step.hypotheses_broken())
@@ -41,7 +52,7 @@ def check(proof, timeout=None) -> Iterator[Checked]:
 
 
 def row(checked):
-    """The StepLine of a Checked."""
+    """Return the StepLine of a Checked."""
     step, finding = checked.step, checked.finding
     return StepLine(
         step=step.name,
@@ -61,7 +72,7 @@ def row(checked):
 
 
 def line(checked):
-    """For people."""
+    """Return a line of text about a Checked."""
     step, finding = checked.step, checked.finding
     kept = [name for name, _, finding in checked.broken if finding.verdict != VIOLATED]
     needs = f"not shown to need: {', '.join(kept)}" if kept else f"needs each of its {len(checked.broken)} hypotheses"
@@ -69,7 +80,7 @@ def line(checked):
 
 
 def markdown(checks):
-    """The report on steps that were checked, Markdown."""
+    """Format the report on checked steps as Markdown."""
     return "\n".join(_report(list(checks))) + "\n"
 
 
@@ -95,7 +106,7 @@ def _report(checks):
 
 
 def _listed(witness):
-    """Numbers by name; name_0, name_1, … as one row."""
+    """Format numbers by name; name_0, name_1, … become one row."""
     rows = {}
     for name, value in (witness or {}).items():
         column = fullmatch(COLUMN, name)

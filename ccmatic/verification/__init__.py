@@ -1,9 +1,9 @@
-"""Verdicts on controllers, and the check of traces that trusts no solver."""
+"""Verdicts on controllers, and the replay of traces, which trusts no solver."""
 
 from ccmatic.verification.counterexample import Unsound, for_people
 from ccmatic.verification.executions import Executions
 from ccmatic.verification.judgement import Judge, Judgement
-from ccmatic.verification.judging import judge_each
+from ccmatic.verification.judging import judge_each, report_on
 from ccmatic.verification.replayer import Outcome, Report, check_trace, complete, explained, replay
 from ccmatic.verification.verifier import HOLDS, UNDECIDED, VIOLATED, Part, Verifier, choices
 
@@ -26,4 +26,5 @@ __all__ = [
     "for_people",
     "judge_each",
     "replay",
+    "report_on",
 ]

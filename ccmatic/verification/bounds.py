@@ -1,4 +1,7 @@
-"""Laws that are not linear: that the bounds which stand for one do bound it, asked before anything is said of it."""
+"""Nonlinear laws: proof that the bounds which stand for such a law in the encoding really bound it.
+
+The proof precedes every verdict on a controller that has such a law.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -31,29 +34,38 @@ from ccmatic.language import (
 from ccmatic.logic import Condition, Linear, isolated
 from ccmatic.solving import SAT, UNKNOWN, Checker, SolverOptions
 
-#: Seconds for one question.
+#: Timeout of one solver query, in seconds.
 LONGEST = 10
 
-#: Whole steps up to which a test tells one delay from the next. Beyond, a test is taken to hold of fractions as well.
+#: Largest delay, in whole steps, that is encoded as an integer. Longer delays may be fractions, which includes every
+#: integer and keeps the queries small.
 _MOST_STEPS = 16
 
-#: See `_questions`.
+#: The error, the equations it depends on, its description, and the numbers to report; see `_questions`.
 _Question: TypeAlias = tuple[FNode, Sequence[FNode], str, dict[str, FNode]]
 
 _ORDER = {"<": LT, "<=": LE, ">": GT, ">=": GE, "==": Equals, "!=": lambda left, right: Not(Equals(left, right))}
 
 
 def require_bounds(controller: Controller | Stateful, R: int, D: int) -> None:
-    """Raise InputError, with the point at which it fails, if a `bounded(law, low, high)` is reached where the law is
-    not from low to high, or divides by 0, or a `between(low, high)` where low is above high; or if a solver can neither
-    prove nor refute that.
+    """Raise InputError unless every range in the update of `controller` is valid wherever the update reaches it.
 
-    It is reached at any values of what is read at which the tests hold that lead there; MSS and line_rate are above 0.
-    A test compares a delay in whole steps, as senders observe it; a law reads the delay itself. A byte that waits k
-    whole steps was sent in the step that ends k steps before the one in which it is served, each at any time within its
-    step, so that it waits longer than k - 1 steps and less than k + 1. The bounds hold for each such delay.
+    A range `bounded(law, low, high)` is valid if low <= law <= high and the law divides by no zero. A range
+    `between(low, high)` is valid if low <= high. An update reaches a range at all values of its inputs that satisfy the
+    tests on the way to it. MSS and line_rate are positive.
 
-    controller: or a sender of another kind, which has no laws. R, D: R_m and the jitter, in steps.
+    A test compares a delay in whole steps, as senders observe it. A law reads the exact delay. A byte with a delay of k
+    whole steps was sent in the step that ends k steps before the step of its delivery. Each event may happen at any
+    time within its step, so the exact delay lies strictly between k - 1 and k + 1 steps. The range must be valid for
+    each such delay.
+
+    Args:
+        controller: The controller. Only a Stateful controller has ranges; other kinds are accepted.
+        R: R_m in steps.
+        D: The jitter in steps.
+
+    Raises:
+        InputError: A range is invalid at a point, which the message names; or the solver timed out.
     """
     if not isinstance(controller, Stateful):
         return
@@ -64,7 +76,7 @@ def require_bounds(controller: Controller | Stateful, R: int, D: int) -> None:
 
 
 def _ranges(tree: Tree, tests: tuple[Tree, ...] = ()) -> Iterator[tuple[tuple[Tree, ...], str, Between | Bounded]]:
-    """Each range in an update: the tests that lead to it, the name of the state that lies in it, and its tree."""
+    """Yield each range of an update: the tests on the way to it, the name of its state, and its tree."""
     if isinstance(tree, If):
         yield from _ranges(tree.then, (*tests, tree.test))
         yield from _ranges(tree.other, (*tests, language.Not(tree.test)))
@@ -75,7 +87,7 @@ def _ranges(tree: Tree, tests: tuple[Tree, ...] = ()) -> Iterator[tuple[tuple[Tr
 @lru_cache(maxsize=1024)
 @isolated
 def _refused(tests: tuple[Tree, ...], range_: Between | Bounded, R: int, D: int, few: frozenset[str]) -> str | None:
-    """Why it is refused, in words; None if it is proved."""
+    """Return why a range is invalid or undecided; None if it is proved."""
     point = _Point({"R_m": R, "D": D, "step": 1, "second": R}, few)
     reached = [point.condition(test) for test in tests]
     for wrong, equations, claim, numbers in _questions(point, range_):
@@ -92,25 +104,30 @@ def _refused(tests: tuple[Tree, ...], range_: Between | Bounded, R: int, D: int,
 def _questions(
     point: "_Point", range_: Between | Bounded
 ) -> Iterator[tuple[FNode, Sequence[FNode], str, dict[str, FNode]]]:
-    """(what would be wrong, with which equations, in words, of which numbers)."""
+    """Yield the queries that must be unsatisfiable: (error, equations, description of the error, numbers to report)."""
     low, high = point.named(range_.low), point.named(range_.high)
     law = point.exactly(range_.law) if isinstance(range_, Bounded) else None
     for divisor, equations in point.divisors:
-        yield Equals(divisor, Real(0)), equations, "expected no division by 0; there is one", {}
+        yield Equals(divisor, Real(0)), equations, "expected no division by 0, but there is one", {}
     if law is None:
-        yield GT(low, high), point.equations, "expected low <= high; it is not so", {"low": low, "high": high}
+        yield GT(low, high), point.equations, "expected low <= high, which fails", {"low": low, "high": high}
     else:
-        yield LT(law, low), point.equations, "expected low <= law; it is not so", {"low": low, "law": law}
-        yield GT(law, high), point.equations, "expected law <= high; it is not so", {"law": law, "high": high}
+        yield LT(law, low), point.equations, "expected low <= law, which fails", {"low": low, "law": law}
+        yield GT(law, high), point.equations, "expected law <= high, which fails", {"law": law, "high": high}
 
 
 class _Point:
-    """What is read, as real unknowns; and trees of it as nodes.
+    """The values that a law reads, as real unknowns, with the encoding of trees over them.
 
-    constants: the numbers among it. few: names of delays. While a delay is not known, no comparison with it holds.
-    delays: of each that is read, its whole steps and the delay itself.
-    equations: of the quotients and roots, which are unknowns of their own. divisors: each with the equations that it
-    needs, which are those before its quotient's."""
+    Attributes:
+        constants: Names with fixed values, such as R_m.
+        few: Names of delays. Before the sender has measured a delay, no comparison with it holds.
+        symbols: The unknown of each name, apart from delays.
+        equations: The definitions of quotients and cube roots, which are unknowns of their own.
+        divisors: Each divisor with the equations that define it. These precede the equation of its quotient.
+        delays: For each delay, its whole steps and its exact value.
+        in_law: Whether `term` currently encodes a law, which reads exact delays.
+    """
 
     def __init__(self, constants: Mapping[str, Fraction | int], few: frozenset[str]) -> None:
         self.constants, self.few = constants, few
@@ -121,14 +138,14 @@ class _Point:
         self.in_law = False
 
     def exactly(self, tree: Tree) -> FNode:
-        """A symbol for a law, which reads delays themselves."""
+        """Return a symbol that equals a law. The law reads exact delays."""
         self.in_law = True
         symbol = self.named(tree)
         self.in_law = False
         return symbol
 
     def named(self, tree: Tree) -> FNode:
-        """A symbol for a term."""
+        """Return a symbol that equals a term."""
         symbol = FreshSymbol(REAL)
         self.equations.append(Equals(symbol, self.term(tree)))
         return symbol
@@ -173,7 +190,7 @@ class _Point:
         return symbol
 
     def delay(self, leaf: Tree) -> FNode:
-        """A delay: itself in a law, elsewhere its whole steps."""
+        """Return the exact delay inside a law, and its whole steps elsewhere."""
         name = text(leaf)
         steps, exact = self.delays.setdefault(name, (Symbol(f"steps {name}", REAL), Symbol(f"read {name}", REAL)))
         return exact if self.in_law else steps
@@ -198,14 +215,14 @@ class _Point:
         raise TypeError(f"no condition: {tree!r}")
 
     def facts(self) -> Iterator[FNode]:
-        """What is always so."""
+        """Yield the facts that hold at every point."""
         yield from (GT(self.symbols[name], Real(0)) for name in ("MSS", "line_rate") if name in self.symbols)
         for steps, exact in self.delays.values():
             yield Or(*(Equals(steps, Real(count)) for count in range(_MOST_STEPS)), GE(steps, Real(_MOST_STEPS)))
             yield And(GE(exact, Real(0)), LT(Minus(exact, steps), Real(1)), GT(Minus(exact, steps), Real(-1)))
 
     def numbers(self) -> dict[str, FNode]:
-        """What is read that is a number, by name."""
+        """Return the numeric inputs by name."""
         delays = {name: exact for name, (_, exact) in self.delays.items()}
         steps = {f"whole steps of {name}": steps for name, (steps, _) in self.delays.items()}
         return {name: each for name, each in self.symbols.items() if each.symbol_type() == REAL} | delays | steps

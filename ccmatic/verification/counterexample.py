@@ -1,4 +1,4 @@
-"""From a solver's answer to a trace for people: small denominators, every belief, checked by replay."""
+"""Readable counterexamples: the solver's trace with small denominators and all beliefs, checked by replay."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -15,7 +15,7 @@ from ccmatic.traces import Trace
 from ccmatic.verification import replayer as replay
 from ccmatic.verification.verifier import Part
 
-#: Denominators that read well, in the order in which they are tried, and how many checks may be spent.
+#: Readable denominators, in the order of trial, and the largest number of solver checks per trace.
 DENOMINATORS = (1, 2, 4, 5, 10, 20, 60)
 CHECKS = 300
 
@@ -24,14 +24,23 @@ Free: TypeAlias = tuple[Any, Callable[[Trace], Fraction]]
 
 
 class Unsound(Exception):
-    """A solver's answer did not pass replay: a fault of ccmatic, never of its input."""
+    """A solver's trace failed its replay. This is a fault of ccmatic, never of its input."""
 
 
 def for_people(part: Part, controller: Decides | None) -> tuple[Trace, replay.Report]:
-    """The trace that the part found last, made readable and completed, and the Report of its replay."""
+    """Return the last trace of the part, simplified and completed, together with the Report of its replay.
+
+    Args:
+        part: The part. Its last answer was a trace.
+        controller: The controller of that trace.
+
+    Raises:
+        ValueError: The part's last trace is not one of this controller.
+        Unsound: The trace fails its replay.
+    """
     controller = None if part.way.any_rates else controller
     if part.trace is None or part.trace.controller != (controller and controller.source):
-        raise ValueError("the part did not find a trace of this controller last")
+        raise ValueError("the part's last trace is not one of this controller")
     trace = replay.complete(part.query, _simplest(part, part.trace, controller))
     report = replay.replay(trace, allow_code=True)
     if report.outcome is not replay.Outcome.BREAKS:
@@ -42,14 +51,17 @@ def for_people(part: Part, controller: Decides | None) -> tuple[Trace, replay.Re
 
 
 def _delays_as_in(query: Query, x: Execution, trace: Trace) -> Iterator[Truth]:
+    """Yield the conditions that all measured delays are those of the trace."""
     for name in query.model.measures:
         for truth, value in getattr(x, name).pairs(trace.columns[name]):
             yield truth if value else no(truth)
 
 
 def _simplest(part: Part, trace: Trace, controller: Decides | None) -> Trace:
-    """Among the traces that go this way with the same measured delays, one with small denominators: unknown after
-    unknown is pinned to the roundest value near its own that leaves a trace."""
+    """Return a trace of the same failure with the same measured delays and smaller denominators.
+
+    Unknown by unknown, the search pins the roundest value near the trace's own value that leaves a trace.
+    """
     checker = part.checker
     checker.push()
     try:
@@ -65,17 +77,18 @@ def _simplest(part: Part, trace: Trace, controller: Decides | None) -> Trace:
                 if simpler:
                     trace, value = simpler, rounder
                     break
+            # An unreadable value stays free: a later unknown may make it round.
             if value.denominator <= DENOMINATORS[-1]:
                 checker.add(equal(unknown, value))
     except OutOfTime:
-        pass  # it is as simple as there was time for
+        pass  # The simplest trace so far is good enough.
     finally:
         checker.pop()
     return trace
 
 
 def _try(part: Part, controller: Decides | None, formula: Truth) -> Trace | None:
-    """A trace on which the formula holds too, or None."""
+    """Return a trace that also satisfies the formula, or None."""
     part.checker.push()
     try:
         part.checker.add(formula)
@@ -85,7 +98,7 @@ def _try(part: Part, controller: Decides | None, formula: Truth) -> Trace | None
 
 
 def _free(x: Execution) -> Iterator[Free]:
-    """The unknowns from which the others mostly follow, each with how to read it from a trace."""
+    """Yield the unknowns that determine most of the others, each with a function that reads it from a trace."""
     yield x.alpha, lambda trace: trace.constants["MSS"]
     if isinstance(x.beta, Linear) and x.beta.coefficients:
         yield x.beta, lambda trace: trace.constants["beta"]
@@ -94,29 +107,29 @@ def _free(x: Execution) -> Iterator[Free]:
         yield from _free_of_windows(columns, x.horizon)
         return
     for name in (*x.beliefs, "L", "Ld", "A", "r", "K", *x.own):
-        yield columns[name][0], _stated(name, 0)
+        yield columns[name][0], _reader(name, 0)
     for t in range(1, x.horizon):
         for name in ("K", "S", *x.own):
-            yield columns[name][t], _stated(name, t)
+            yield columns[name][t], _reader(name, t)
 
 
 def _free_of_windows(columns: Mapping[str, Sequence[Any]], horizon: int) -> Iterator[Free]:
-    """The same where senders send by a window: what there is at first, then what is sent, served and wasted."""
+    """Do the same as `_free` for senders by a window: initial values, then bytes sent, served, lost and wasted."""
     for name, column in columns.items():
-        yield column[0], _stated(name, 0)
+        yield column[0], _reader(name, 0)
     for t in range(1, horizon):
         for name, column in columns.items():
             if name.rstrip("0123456789") in ("A", "S", "L", "W"):
-                yield column[t], _stated(name, t)
+                yield column[t], _reader(name, t)
 
 
-def _stated(name: str, t: int) -> Callable[[Trace], Fraction]:
-    """How to read a column at a step; 0 where the trace lacks the column."""
+def _reader(name: str, t: int) -> Callable[[Trace], Fraction]:
+    """Return a function that reads a column at step t. It returns 0 if the trace lacks the column."""
     return lambda trace: trace.columns[name][t] if name in trace.columns else Fraction(0)
 
 
 def _rounder(value: Fraction) -> Iterator[Fraction]:
-    """Rounder numbers than `value` near it, the roundest first."""
+    """Yield rounder numbers near `value`, the roundest first."""
     for denominator in DENOMINATORS:
         if value.denominator <= denominator:
             return

@@ -1,4 +1,4 @@
-"""The executions of one controller, encoded once, and asked about."""
+"""The executions of one controller, encoded once for many queries."""
 
 from functools import cached_property
 
@@ -6,25 +6,34 @@ from ccmatic.logic import Truth
 from ccmatic.query import Decides
 from ccmatic.solving import SAT, Checker
 from ccmatic.traces import Trace
-from ccmatic.verification.verifier import Part, choices
+from ccmatic.verification.verifier import Part
 
 
 class Executions:
-    """Those of a controller that go the way of a Part, which is for nothing else then."""
+    """The executions of a controller that fail in the way of a Part.
+
+    The object takes over the Part: the Part must not be used for anything else.
+    """
 
     def __init__(self, part: Part, controller: Decides | None) -> None:
         self.part, self._controller = part, controller
 
     @cached_property
     def checker(self) -> Checker:
-        """The solver, which knows the network and the controller. Raises OutOfTime."""
+        """The solver with the network and the controller asserted. Raises OutOfTime."""
         checker = self.part.checker
-        checker.add(choices(self.part.x, self._controller))
+        checker.add(self.part.choices(self._controller))
         return checker
 
     def find(self, *conditions: Truth) -> tuple[str, Trace | None]:
-        """Whether there is one of which these are true: the solver's answer, and its trace or None. Raises
-        OutOfTime."""
+        """Search for an execution that satisfies all conditions.
+
+        Returns:
+            The solver's answer, and the trace if the answer is SAT.
+
+        Raises:
+            OutOfTime: The time of the part is over.
+        """
         checker = self.checker
         checker.push()
         try:

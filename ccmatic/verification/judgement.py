@@ -1,4 +1,4 @@
-"""Verdicts for people: each violation with a readable, replayed trace, each "holds" with what it relies on."""
+"""Verdicts for people: a violation comes with a readable, replayed trace, and "holds" with its assumptions."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from ccmatic.base import Clock, markup
 from ccmatic.contracts import Exclusion
 from ccmatic.logic import Environment
-from ccmatic.query import Decides, Query, advice, left_out
+from ccmatic.query import Decides, Query, advice, left_out, left_out_of_trace
 from ccmatic.solving import SolverOptions
 from ccmatic.traces import Trace
 from ccmatic.verification import counterexample
@@ -16,13 +16,18 @@ from ccmatic.verification.verifier import HOLDS, UNDECIDED, VIOLATED, Verdict, V
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a person learns of a controller.
+    """The verdict on a controller with its evidence.
 
-    verdict, seconds, way: as in `verifier.Verdict`. trace: what breaks it, or None.
-    unmodelled: if it holds on the published model, an execution of the network that the model leaves out and that
-    breaks the controller, or None. unsure: the search for one ran out of time. report: of the replay of whichever of
-    the two there is. left_out: the Exclusions that apply to the question; none where it is violated.
-    advice: sentences that say what to ask next.
+    Attributes:
+        controller: The controller.
+        verdict: As in `verifier.Verdict`, as are `seconds` and `way`.
+        trace: The counterexample, or None.
+        unmodelled: If the controller holds on the published model: a counterexample outside that model, or None. It is
+            a real execution of the network that the published model leaves out.
+        unsure: Whether the search for such a counterexample timed out.
+        report: The Report of the replay of `trace` or `unmodelled`.
+        left_out: The Exclusions that apply to the verdict; if it is VIOLATED, only `seconds` may.
+        advice: Sentences that suggest the next query.
     """
 
     controller: Decides
@@ -38,7 +43,7 @@ class Judgement:
 
     @property
     def holds(self) -> bool:
-        """Whether the verdict is HOLDS; not so where it is not known."""
+        """Whether the verdict is HOLDS. An unknown verdict does not count."""
         return self.verdict == HOLDS
 
     def __repr__(self) -> str:
@@ -58,10 +63,13 @@ class Judgement:
 
 
 class Judge:
-    """Judges controllers against one query; the network is encoded once for all that read the same beliefs.
+    """Judges controllers on one query. Controllers that read the same beliefs share the encoding of the network.
 
-    options: SolverOptions; the timeout is for a controller. A Judge is for one thread at a time; two may judge at once,
-    each with a Judge of its own.
+    A Judge serves one thread at a time. Two threads may judge at once, each with its own Judge.
+
+    Args:
+        query: The query.
+        options: SolverOptions; the timeout is per controller.
     """
 
     def __init__(self, query: Query, options: SolverOptions = SolverOptions()) -> None:
@@ -71,18 +79,27 @@ class Judge:
         self._environment = Environment()
 
     def judge(self, controller: Decides) -> Judgement:
-        """The judgement on a controller; what holds on the published model is asked again on all executions. Raises
-        InputError for laws that conflict, Disagreement, and Unsound if a solver's trace does not pass replay."""
+        """Return the judgement on a controller.
+
+        A controller that holds on the published model is verified again on all executions of the network.
+
+        Raises:
+            InputError: The network's laws conflict.
+            Disagreement: Two solvers disagree.
+            Unsound: A solver's trace fails its replay.
+        """
         with self._environment, self._clock.question():
             judgement = self._judge(controller)
-        return replace(judgement, advice=advice(self.query, controller, judgement.verdict == UNDECIDED))
+        more = advice(self.query, controller, judgement.verdict == UNDECIDED, self._clock.late)
+        return replace(judgement, advice=more)
 
     def _judge(self, controller: Decides) -> Judgement:
         verdict, trace, report = self._ask(self.query, controller)
         judgement = Judgement(controller, verdict.verdict, verdict.seconds, verdict.way, trace, report=report)
         windows = self.query.model.windows
         if verdict.verdict != HOLDS or windows or self.query.network.delay != "published":
-            left = () if verdict.verdict == VIOLATED else left_out(self.query, controller)
+            violated = verdict.verdict == VIOLATED
+            left = left_out_of_trace(controller) if violated else left_out(self.query, controller)
             return replace(judgement, left_out=left)
         executions = self.query.on(delay="executions")
         strict, unmodelled, report = self._ask(executions, controller)
@@ -92,7 +109,7 @@ class Judge:
         return replace(judgement, seconds=seconds, unmodelled=unmodelled, unsure=unsure, report=report, left_out=left)
 
     def script(self, controller: Decides) -> str:
-        """What is asked about a controller, as SMT-LIB 2."""
+        """Return the solver queries about a controller as SMT-LIB 2."""
         with self._environment:
             return self._verifier(self.query, controller).script(controller)
 

@@ -1,16 +1,20 @@
-"""Judgements on several questions, on other processes and machines."""
+"""Judgements on several queries, computed by worker processes, also on other machines."""
 
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ccmatic import controllers
 from ccmatic import query as queries
+from ccmatic.controllers import ControllerText
 from ccmatic.query import Decides, Query
 from ccmatic.solving import SolverOptions
+from ccmatic.traces import Trace
 from ccmatic.verification import replayer as replay
 from ccmatic.verification.counterexample import Unsound
 from ccmatic.verification.judgement import Judge, Judgement
+from ccmatic.verification.replayer import Report
 from ccmatic.workers import Team
 
 _kept = threading.local()
@@ -22,36 +26,47 @@ def judge_each(
     """Yield the Judgement on each controller, in order.
 
     Args:
-        team: The Team that does the work. Each of its workers encodes a network once.
-        pairs: The Query and the controller of each question.
-        options: As of `Judge`.
+        team: The Team of workers. Each worker encodes a network once.
+        pairs: The Query and the controller of each judgement.
+        options: As in `Judge`.
 
     Raises:
-        InputError: As `Judge.judge`.
-        Unsound: A worker's trace does not pass replay here.
+        InputError: As in `Judge.judge`.
+        Unsound: A worker's trace fails its replay in this process.
     """
-    tasks = [(query.record(), controller.source, controller.name, options) for query, controller in pairs]
+    tasks = [(query.record(), controllers.texts_of(controller), options) for query, controller in pairs]
     for (_, controller), judgement in zip(pairs, team.each(_judge, tasks), strict=True):
         yield _replayed(replace(judgement, controller=controller))
 
 
-def _judge(record: dict[str, Any], source: str, name: str, options: SolverOptions) -> Judgement:
-    """The Judgement on a controller's source, without what may not travel between processes: the controller and the
-    report. A thread keeps the Judge of a query for the next call."""
+def _judge(record: dict[str, Any], texts: list[ControllerText], options: SolverOptions) -> Judgement:
+    """Return the Judgement on a controller's texts, without the controller and the report.
+
+    These two cannot travel between processes. A thread keeps its last Judge for the next call.
+    """
     key = record, options
     if getattr(_kept, "key", None) != key:
         _kept.judge, _kept.key = Judge(queries.from_record(record, allow_code=True), options), key
     judge: Judge = _kept.judge
-    judgement = judge.judge(judge.query.read_controller(source, name))
+    judgement = judge.judge(judge.query.controller(texts))
     return replace(judgement, controller=None, report=None)  # type: ignore[arg-type]
 
 
 def _replayed(judgement: Judgement) -> Judgement:
-    """A Judgement with the report of the replay of its trace."""
+    """Replay the trace of a Judgement and return the Judgement with the report."""
     trace = judgement.trace or judgement.unmodelled
     if trace is None:
         return judgement
+    return replace(judgement, report=report_on(trace, judgement.controller.name))
+
+
+def report_on(trace: Trace, name: str) -> Report:
+    """Replay a worker's counterexample for the controller called `name`, and return the report.
+
+    Raises:
+        Unsound: The trace is no counterexample.
+    """
     report = replay.replay(trace, allow_code=True)
     if report.outcome is not replay.Outcome.BREAKS:
-        raise Unsound(f"a counterexample for {judgement.controller.name} fails replay: {report}")
-    return replace(judgement, report=report)
+        raise Unsound(f"a counterexample for {name} fails replay: {report}")
+    return report

@@ -1,6 +1,10 @@
-"""The check of a trace that trusts no solver, nor its data: every law is read of the trace's own fractions, every rate
-is by the controller's own Python; and whether the property is broken."""
+"""The replay of a trace, which trusts neither a solver nor the trace's data.
 
+The replay evaluates every law on the trace's own fractions, computes every rate with the controller's own Python, and
+decides whether the trace violates the property.
+"""
+
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -13,9 +17,12 @@ from ccmatic.contracts import Bounds, Execution, Law
 from ccmatic.query import Decides, Query
 from ccmatic.traces import Trace
 
+#: Names of controllers that are printed. Others may hide a message in a trace of a stranger.
+_NAME = re.compile(r"[\w.+-]{1,80}", re.ASCII)
+
 
 class Outcome(Enum):
-    """What an execution says of the property. Only BREAKS is evidence against a controller."""
+    """The outcome of an execution for the property. Only BREAKS is evidence against a controller."""
 
     BREAKS = "breaks"
     KEEPS = "keeps"
@@ -24,12 +31,17 @@ class Outcome(Enum):
 
 @dataclass(frozen=True)
 class Report:
-    """What the replay of a trace found.
+    """The outcome of a replay.
 
-    query, controller: of the trace; the controller is None for rates that nobody decided. checked: how many laws were.
-    faults: the laws that the trace breaks, by name and step. objectives: each part of the property by name, and whether
-    it is met; empty if the trace lacks beliefs that the property reads. outcome: of the property; a trace with faults
-    cannot be judged. reason: why it cannot be, in words, or None.
+    Attributes:
+        query: The query of the trace.
+        controller: The controller of the trace; None if no controller chose the rates.
+        checked: The number of laws that were checked.
+        faults: The laws that the trace breaks, by name and step.
+        objectives: The parts of the property by name, and whether the trace meets each. Empty if the trace lacks
+            beliefs that the property reads.
+        outcome: The outcome for the property. A trace with faults cannot be judged.
+        reason: Why the trace cannot be judged, or None.
     """
 
     query: Query
@@ -42,7 +54,7 @@ class Report:
 
     @property
     def unmet(self) -> tuple[str, ...]:
-        """The parts of the property that are not met, by name."""
+        """The names of the objectives that are not met."""
         return tuple(name for name, truth in self.objectives.items() if not truth)
 
     def __str__(self) -> str:
@@ -51,8 +63,16 @@ class Report:
 
 
 def replay(trace: Trace, file: str | None = None, allow_code: bool = False) -> Report:
-    """Check a trace. Raises InputError, naming `file`, if it lacks what its query needs. allow_code: as in
-    `queries.from_record`."""
+    """Replay a trace.
+
+    Args:
+        trace: The trace, with the record of its query and the source of its controller.
+        file: The file that errors name.
+        allow_code: As in `queries.from_record`.
+
+    Raises:
+        InputError: The trace lacks something that its query needs.
+    """
     with located(file):
         query = queries.from_record(trace.query, allow_code)
         if base.blamed_files():
@@ -64,13 +84,18 @@ def replay(trace: Trace, file: str | None = None, allow_code: bool = False) -> R
 
 @base.blamed()
 def check_trace(query: Query, trace: Trace) -> Report:
-    """The report on a trace of a query. Raises InputError if it lacks what the query needs."""
+    """Return the report on a trace of a query.
+
+    Raises:
+        InputError: The trace lacks something that the query needs.
+    """
     if query.horizon != trace.horizon:
         raise InputError(f"the query's horizon is {query.horizon}, the trace has {trace.horizon} steps")
     controller = _controller(query, trace)
     beliefs = _read(query, trace, controller)
     x = query.observed(trace, beliefs, controller.state if controller else ())
     try:
+        # Laws are evaluated on numbers here: each formula becomes True or False, without a solver.
         laws = [*query.laws(x), *query.model.belief_laws(x, beliefs)]
     except KeyError as error:
         raise InputError(f"the trace has no {error.args[0]}, which the laws of its other beliefs read") from None
@@ -89,31 +114,45 @@ def check_trace(query: Query, trace: Trace) -> Report:
     if query.property.holds(objectives):
         return replace(report, outcome=Outcome.KEEPS)
     if controller is None and not _fails_at_any_rates(query, x):
-        return replace(report, reason="its rates are nobody's, and it fails in no way in which any rates may")
+        return replace(
+            report, reason="no controller chose its rates, and it fails in no way that is open to every controller"
+        )
     return replace(report, outcome=Outcome.BREAKS)
 
 
 def explained(trace: Trace, report: Report) -> Trace:
-    """The trace, its `broken` as the Report says: the objectives that are not met, by name."""
+    """Return the trace with `broken` set to the objectives that the Report found unmet."""
     return replace(trace, broken=report.unmet)
 
 
 @base.blamed()
 def complete(query: Query, trace: Trace) -> Trace:
-    """The trace with a column for each belief of the model that bounds something and has none yet: from a start that is
-    true of the path, moved by the samples of each step. Raises InputError if a sample's column is missing."""
+    """Return the trace with a column for each bound of the model that has none yet.
+
+    Each bound starts at a value that is true of the path, and the samples of each step move it.
+
+    Raises:
+        InputError: The column of a sample is missing.
+    """
     x = query.observed(trace)
     missing = [bound for bound in query.model.bounds() if bound.name not in trace.columns]
     return trace.with_columns(**{bound.name: bound.follow(x) for bound in missing})
 
 
 def _controller(query: Query, trace: Trace) -> Decides | None:
-    return None if trace.controller is None else query.read_controller(trace.controller)
+    if trace.controller is None:
+        return None
+    name = trace.controller_name or ""
+    return query.read_controller(trace.controller, *([name] if _NAME.fullmatch(name) else []))
 
 
 def _read(query: Query, trace: Trace, controller: Decides | None) -> set[str]:
-    """The beliefs that are checked: those that the trace states, and those that it must state, which are what can
-    be false, what its controller reads, and what the others' laws read; timeouts read all that can be false."""
+    """Return the names of the beliefs that the replay checks.
+
+    These are the beliefs that the trace states, and the beliefs that it must state. The latter can be false, or its
+    controller reads them, or the laws of another of these beliefs read them. With a deployed property, all beliefs that
+    can be false are checked even if no controller chose the rates.
+    """
     readable = query.units().keys()
     named = readable & trace.columns.keys()
     if controller is not None or query.property.deployed:
@@ -124,7 +163,10 @@ def _read(query: Query, trace: Trace, controller: Decides | None) -> set[str]:
 
 
 def _names_are_declared(query: Query, x: Execution, trace: Trace) -> Iterator[str]:
-    """The columns and constants are those that the model and the buffer declare, so that each is compared or read."""
+    """Yield each column and constant that neither the model nor the buffer declares.
+
+    The other checks would not read such a value.
+    """
     for name in sorted(x.columns().keys() - trace.columns.keys()):
         raise InputError(f"the trace has no {name}")
     columns = {*x.columns(), *query.model.measures}
@@ -136,7 +178,10 @@ def _names_are_declared(query: Query, x: Execution, trace: Trace) -> Iterator[st
 
 
 def _columns_agree(x: Execution, trace: Trace) -> Iterator[str]:
-    """What follows from the query or from other columns, such as Ld from L a step before, is stated alike."""
+    """Yield each value that differs from its definition by the query or by other columns.
+
+    For example, Ld is L one step before.
+    """
     expected = {"C": x.C, "R_m": x.R, "D": x.D}
     for name, value in expected.items():
         if trace.constants.get(name) != value:
@@ -150,6 +195,7 @@ def _columns_agree(x: Execution, trace: Trace) -> Iterator[str]:
 
 
 def _delays_are_whole(query: Query, trace: Trace) -> Iterator[str]:
+    """Yield each measured delay that is no whole number of steps, or is outside the possible range."""
     for name in query.model.measures:
         for t, delay in enumerate(trace.columns[name]):
             if delay.denominator != 1 or not 0 <= delay <= query.model.longest_delay(
@@ -159,14 +205,14 @@ def _delays_are_whole(query: Query, trace: Trace) -> Iterator[str]:
 
 
 def sender_laws(x: Execution, controller: Decides | None) -> Iterator[Law]:
-    """The laws of the senders of an execution, each of which the controller decides for; none if that is None."""
+    """Yield the laws that a controller imposes on each sender of an execution; none if `controller` is None."""
     if controller is not None:
         for flow in x.flows:
             yield from (Law("sender", *law) for law in controller.laws(flow))
 
 
 def _does_not_break(query: Query, trace: Trace, objectives: Mapping[str, bool]) -> Iterator[str]:
-    """What the trace says that it breaks and does not."""
+    """Yield each objective that the trace claims to violate, but meets."""
     keeps = bool(objectives) and query.property.holds(objectives)
     for name in trace.broken:
         if objectives and (keeps or objectives.get(name, True)):
@@ -174,7 +220,7 @@ def _does_not_break(query: Query, trace: Trace, objectives: Mapping[str, bool]) 
 
 
 def _fails_at_any_rates(query: Query, x: Execution) -> bool:
-    """Whether it goes a way to fail that no controller can rule out."""
+    """Return whether the execution fails the property in a way that no controller can prevent."""
     bounds = [x.beliefs[bound.name] for bound in query.model.bounds() if bound.name in x.beliefs]
     moved = any(column[0] != column[x.horizon - 1] for column in bounds)
     return any(

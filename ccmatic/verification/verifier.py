@@ -1,4 +1,4 @@
-"""The verifier: does a controller ensure the query's property on every trace of its network?"""
+"""The verifier: does a controller ensure the property of a query on every trace of its network?"""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,19 +20,26 @@ from ccmatic.verification.bounds import require_bounds
 
 HOLDS, VIOLATED, UNDECIDED = "holds", "violated", "unknown"
 
-#: What is undecided where no execution of the network is known, and so whether "holds" says anything.
+#: The undecided part of a verdict if no execution of the network is known, so that "holds" might be vacuous.
 EXECUTION = "any execution"
 
-#: The most laws that a message names.
+#: The largest number of laws that a message names.
 LAWS = 3
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is found of a controller: HOLDS, VIOLATED or UNDECIDED.
+    """The verdict on a controller.
 
-    seconds: it took. way: the way to fail that a trace goes, or that was not decided in time; None if it holds.
-    trace: as the query for that way encodes it (`replayer.complete` adds what it leaves out), if violated."""
+    Attributes:
+        controller: The controller.
+        verdict: HOLDS, VIOLATED or UNDECIDED.
+        seconds: The time of the verification.
+        way: The way to fail that the trace shows, or that the solver did not decide in time; None if the controller
+            holds.
+        trace: The counterexample, if violated, with the beliefs that the encoding of `way` includes.
+            `replayer.complete` adds the others.
+    """
 
     controller: Decides
     verdict: str
@@ -42,17 +49,22 @@ class Verdict:
 
 
 class Verifier:
-    """Verifies controllers against one query, with one incremental solver for each way to fail.
+    """Verifies controllers against one query, with one incremental solver per way to fail.
 
-    reads: the beliefs that the controllers may read. options: SolverOptions; the timeout is for a
-    controller.
-    proved: the ways to fail, by name, that need not be asked, as `prove` ruled them out for this query.
-    state: what the controllers remember, the same for all.
+    Vacuity check: before the first controller holds, or the first way to fail is ruled out, the verifier makes sure
+    that the network has an execution with some initial beliefs. If the property has a premise, or if senders send by a
+    window, the verifier makes sure of this for each controller that holds, because not every window is feasible.
 
-    Nothing holds of nothing: before the first that holds, or is proved, an execution of the network is known, with
-    what beliefs may be at first; and before any holds of which a property has a premise, or which sends by a window, as
-    not every window can be sent by, one of that controller. Raises InputError, which names laws that conflict, if there
-    is none.
+    Args:
+        query: The query.
+        reads: The names of the beliefs that controllers may read.
+        options: SolverOptions; the timeout is per controller.
+        proved: Names of ways to fail that are skipped, because `prove` ruled them out for this query.
+        state: The state that the controllers keep, the same for all.
+
+    Raises:
+        InputError: The property has no way to fail. Methods raise it if the network has no execution; the message names
+            laws that conflict.
     """
 
     @blamed()
@@ -69,16 +81,16 @@ class Verifier:
         self._options = options.with_clock(self._clock)
         ways = list(query.property.ways_to_fail(query.model, query.buffer))
         if not ways:
-            raise InputError(f"the property {query.property.name} has no way to fail; expected one at least")
+            raise InputError(f"the property {query.property.name} has no way to fail; expected at least one")
         left = [way for way in ways if way.name not in proved]
         self._state = state
         self._parts = [Part(query, way, self._options, () if way.any_rates else reads, state) for way in left]
-        self._anyones: dict[str, str] = {}
-        self._inhabited = False
+        self._answers_at_any_rates: dict[str, str] = {}
+        self._execution_exists = False
 
     @blamed()
     def verify(self, controller: Decides) -> Verdict:
-        """The verdict on a controller."""
+        """Return the verdict on a controller."""
         begin = monotonic()
         controllers.require_order(controller, self.query.jitter)
         undecided = None
@@ -87,7 +99,7 @@ class Verifier:
                 answer = self._answer(part, controller)
                 if answer == SAT:
                     self._ask_first(part)
-                    self._inhabited = self._inhabited or not part.way.any_rates
+                    self._execution_exists = self._execution_exists or not part.way.any_rates
                     return Verdict(controller, VIOLATED, monotonic() - begin, part.way.name, part.trace)
                 if answer == UNKNOWN:
                     undecided = part.way.name
@@ -96,14 +108,17 @@ class Verifier:
 
     @blamed()
     def prove(self) -> list[str]:
-        """The names of the ways to fail that no controller can go, whatever rates it chooses. Raises OutOfTime where
-        the query cannot even be put in time: then no controller's verdict would be known."""
+        """Return the names of the ways to fail that are impossible whatever rates a controller chooses.
+
+        Raises:
+            OutOfTime: The time is over before the query is encoded. Then no controller could get a verdict either.
+        """
         anyones = [part for part in self._parts if part.way.any_rates]
         ruled_out = [part.way.name for part in anyones if self._ask(part, None) == UNSAT]
         return ruled_out if ruled_out and not self._without_execution() else []
 
     def _empty(self, controller: Decides) -> str | None:
-        """What is undecided of whether a controller has executions, of which each premise is true; None if it has."""
+        """Return None if the controller has executions that satisfy each premise, otherwise EXECUTION."""
         ways: list[WayToFail | None] = [part.way for part in self._parts if part.way.premise]
         if not ways and not self.query.model.windows:
             return self._without_execution()
@@ -111,13 +126,16 @@ class Verifier:
         return None if exists else EXECUTION
 
     def _without_execution(self) -> str | None:
-        """None once an execution is known; what is undecided, if none was found in time."""
-        self._inhabited = self._inhabited or self._has_execution()
-        return None if self._inhabited else EXECUTION
+        """Return None if the network has an execution, otherwise EXECUTION."""
+        self._execution_exists = self._execution_exists or self._has_execution()
+        return None if self._execution_exists else EXECUTION
 
     def _has_execution(self, controller: Decides | None = None, way: WayToFail | None = None) -> bool:
-        """Whether an execution was found in time, of any rates where there is no controller. Raises InputError if there
-        is none."""
+        """Return whether the solver found an execution in time; without a controller, one with any rates.
+
+        Raises:
+            InputError: No execution exists.
+        """
         try:
             with self._clock.question():
                 return self._find_execution(controller, way)
@@ -125,8 +143,10 @@ class Verifier:
             return False
 
     def _find_execution(self, controller: Decides | None, way: WayToFail | None) -> bool:
-        """The network is at hand where a way to fail was asked; it is encoded anew only if no execution has bounds that
-        stay as that way has them."""
+        """Search for an execution in the encodings that already exist, then in a new one.
+
+        The new encoding is needed only if the bounds cannot stay as a way to fail requires.
+        """
         bounds = {bound.name for bound in self.query.model.bounds()}
         whole = Part(self.query, WayToFail(EXECUTION, lambda x: True), self._options, self.reads | bounds, self._state)
         for part in (*(part for part in self._parts if not part.way.any_rates), whole):
@@ -140,35 +160,43 @@ class Verifier:
         return False
 
     def _ask_first(self, part: "Part") -> None:
-        """What broke this controller is likely to break the next; what no controller changes stays first."""
+        """Move a part to the front, since the failure of one controller often breaks the next.
+
+        Parts that do not depend on the controller stay first.
+        """
         self._parts.remove(part)
         self._parts.append(part)
         self._parts.sort(key=lambda other: (not other.way.any_rates, other is not part))
 
     def part(self, name: str) -> "Part":
-        """The part for one way to fail, which has the solver and the trace."""
+        """Return the Part of the way to fail with this name. The Part has the solver and the last trace."""
         return next(part for part in self._parts if part.way.name == name)
 
     @blamed()
     def script(self, controller: Decides) -> str:
-        """What is asked about a controller, as SMT-LIB 2: it holds if and only if each answer is unsat."""
+        """Return the solver queries about a controller as SMT-LIB 2.
+
+        The controller holds if and only if every answer is unsat.
+        """
         controllers.require_order(controller, self.query.jitter)
         return "".join(part.script(controller) for part in self._parts)
 
     @blamed()
     def questions(self, controller: Decides) -> dict[str, list[Truth]]:
-        """What is asked about a controller, for each way to fail: it holds if and only if no list of conditions has a
-        solution."""
+        """Return the conditions of each way to fail, by name.
+
+        The controller holds if and only if no list of conditions has a solution.
+        """
         return {part.way.name: part.question(None if part.way.any_rates else controller) for part in self._parts}
 
     def _answer(self, part: "Part", controller: Decides) -> str:
-        """What is independent of the controller is asked once."""
+        """Check one part. Parts that do not depend on the controller are checked once."""
         try:
             if not part.way.any_rates:
                 return self._ask(part, controller)
-            if part.way.name not in self._anyones:
-                self._anyones[part.way.name] = self._ask(part, None)
-            return self._anyones[part.way.name]
+            if part.way.name not in self._answers_at_any_rates:
+                self._answers_at_any_rates[part.way.name] = self._ask(part, None)
+            return self._answers_at_any_rates[part.way.name]
         except OutOfTime:
             return UNKNOWN
 
@@ -178,7 +206,7 @@ class Verifier:
 
 
 class Part:
-    """One way to fail: the network asserted once, a controller pushed and popped."""
+    """One way to fail. The solver keeps the network, and controllers are pushed and popped."""
 
     def __init__(
         self,
@@ -196,12 +224,12 @@ class Part:
 
     @cached_property
     def x(self) -> Execution:
-        """The unknowns."""
+        """The execution whose values are unknowns."""
         return self.query.execution(self.way.bounds, self._state)
 
     @property
     def checker(self) -> Checker:
-        """The solver, opened when first needed. Raises OutOfTime."""
+        """The solver, created at first use. Raises OutOfTime."""
         if self._checker is not None:
             return self._checker
         checker = Checker(self._options)
@@ -210,23 +238,34 @@ class Part:
         return self._go(checker)
 
     def _go(self, checker: Checker) -> Checker:
-        """Assert, in a scope of its own, what is true where this way is gone; returns the checker."""
+        """Assert the conditions of this way to fail in a scope of their own, and return the checker."""
         checker.push()
         for condition in self._way():
             checker.add(condition)
-        # Only once it knows all of that may anything be asked of it.
+        # If time runs out above, no later query may use the incomplete solver.
         self._checker = checker
         return checker
 
     def execution(
         self, controller: Decides | None = None, premise: Callable[[NetworkView], Truth] | None = None
     ) -> str:
-        """Whether there is any trace at all, of this controller (of any rates, for None), that goes any way, of which a
-        premise is true; `self.trace` then has it. Raises OutOfTime."""
+        """Search for any trace, whether it fails or not; `self.trace` then has it.
+
+        Args:
+            controller: The controller of the trace; None leaves the rates free.
+            premise: A condition that the trace satisfies.
+
+        Returns:
+            The solver's answer.
+
+        Raises:
+            OutOfTime: The time is over before the encoding is complete.
+        """
+        # Without `_checker`, a timeout below makes the next query build a new solver instead of using half of this one.
         checker, self._checker = self.checker, None
         checker.pop()
         checker.push()
-        checker.add(choices(self.x, controller))
+        checker.add(self.choices(controller))
         checker.add(premise(self.x) if premise else True)
         answer = checker.check()
         self.trace = self.read_trace(checker.value, controller) if answer == SAT else None
@@ -235,22 +274,25 @@ class Part:
         return answer
 
     def replays(self, query: Query) -> None:
-        """Raise InputError if a law says another thing of the numbers of the trace found last than of unknowns."""
+        """Raise InputError if the last trace breaks laws when its numbers replace the unknowns.
+
+        Such a law means different things for numbers and for unknowns.
+        """
         if self.trace is None:
-            raise ValueError("the part found no trace last")
+            raise ValueError("the part has no trace")
         faults = replay.check_trace(query, self.trace).faults
         if faults:
-            raise InputError(f"an execution that a solver found breaks laws when it is replayed: {', '.join(faults)}")
+            raise InputError(f"a solver's execution breaks laws in its replay: {', '.join(faults)}")
 
     def contradiction(self, what: str, controller: Decides | None, given: Mapping[str, Truth]) -> InputError:
-        """Return the InputError that no trace of the controller meets what is given.
+        """Return an InputError that explains why no trace of the controller satisfies the given conditions.
 
-        It names conditions and laws that contradict each other, none of which could be left out.
+        The message names conditions and laws that contradict each other, and each of them is necessary for that.
 
         Args:
             what: A noun for the traces, in the singular.
             controller: The controller, or None for any rates.
-            given: Conditions, by what the message calls them.
+            given: Conditions, by their names in the message.
         """
         laws, sender = list(self._laws()), choices(self.x, controller)
         indices = conflict([*(law.formula for law in laws), sender, *given.values()])
@@ -267,8 +309,17 @@ class Part:
         return InputError(f"{network} has no {what}{meets}, so that anything would hold; {conflicting}{expected}")
 
     def ask(self, controller: Decides | None) -> str:
-        """Whether a trace of this controller (of anyone, for None) goes this way; `self.trace` then has it. Raises
-        OutOfTime."""
+        """Search for a trace that fails in this way; `self.trace` then has it.
+
+        Args:
+            controller: The controller of the trace; None leaves the rates free.
+
+        Returns:
+            The solver's answer.
+
+        Raises:
+            OutOfTime: The time is over before the encoding is complete.
+        """
         self.checker.push()
         try:
             self.enter(controller)
@@ -279,17 +330,22 @@ class Part:
         return answer
 
     def question(self, controller: Decides | None) -> list[Truth]:
-        """The conditions that a trace of this controller (of anyone, for None) that goes this way satisfies."""
+        """Return the conditions of a trace of this controller that fails in this way; None leaves the rates free."""
         laws = [law.formula for law in self._laws()]
         return [*laws, *self._way(), *([choices(self.x, controller)] if controller else [])]
 
     def script(self, controller: Decides | None) -> str:
-        """The question about a controller as SMT-LIB 2."""
+        """Return the solver query about a controller as SMT-LIB 2."""
         name = controller.name if controller else "any controller"
         return script(self.question(controller), f"{self.query}\n{name}: {self.way.name}")
 
     def read_trace(self, value: Callable[[Any], Any], controller: Decides | None) -> Trace:
-        """The trace that a solver found, with the beliefs that this part encodes."""
+        """Return the solver's trace, with the beliefs that this part encodes.
+
+        Args:
+            value: Returns the solver's value of an unknown.
+            controller: The controller, or None for any rates.
+        """
         x = self.x
         unknown = x.beliefs.keys() - self._encoded()
         unknown |= x.remembered().keys() if controller is None else set()
@@ -303,10 +359,14 @@ class Part:
         source = controller.source if controller else None
         return Trace(x.horizon, constants, columns, self.query.record(), source)
 
+    def choices(self, controller: Decides | None) -> Truth:
+        """Return the condition that the senders obey the controller. Raises OutOfTime."""
+        return choices(self.x, controller, Clock.of(self._options.timeout))
+
     def enter(self, controller: Decides | None) -> None:
-        """Assert the controller's choices in the current scope."""
+        """Assert in the current scope that the senders obey the controller."""
         if controller is not None:
-            self.checker.add(choices(self.x, controller))
+            self.checker.add(self.choices(controller))
 
     def _laws(self) -> Iterator[Law]:
         return chain(self.query.laws(self.x), self.query.model.belief_laws(self.x, self.reads))
@@ -317,28 +377,42 @@ class Part:
         yield self.way.formula(self.x)
 
     def _encoded(self) -> set[str]:
-        """The names of the beliefs that are encoded."""
+        """Return the names of the encoded beliefs."""
         model = self.query.model
         return {belief.name for belief in model.beliefs} & model.closure(self.reads)
 
 
-def choices(x: Execution, controller: Decides | None) -> Truth:
-    """That the controller decides for the senders: all of their laws. Raises InputError where bounds are not proved."""
+def choices(x: Execution, controller: Decides | None, clock: Clock | None = None) -> Truth:
+    """Return the condition that the senders obey the controller: the conjunction of all their laws.
+
+    Args:
+        x: The execution.
+        controller: The controller.
+        clock: Limits the time of the encoding; None for no limit.
+
+    Raises:
+        InputError: The bounds of a law are not proved.
+        OutOfTime: The clock's time is over.
+    """
     for each in controllers.each_of(controller):
         for R in {flow.R for flow in x.flows}:
             require_bounds(each, R, x.D)
-    return every([law.formula for law in replay.sender_laws(x, controller)])
+    laws = []
+    for law in replay.sender_laws(x, controller):
+        Clock.of(clock).left()
+        laws.append(law.formula)
+    return every(laws)
 
 
 def _premises(way: WayToFail, x: Execution) -> Mapping[str, Truth]:
-    """The parts of the premise of a way to fail, by what messages call them."""
+    """Return the parts of the premise of a way to fail, by their names in messages."""
     if way.premises:
         return way.premises(x)
     return {"what is given": way.premise(x)} if way.premise else {}
 
 
 def _listed(names: Sequence[str]) -> str:
-    """The first few names, and how many more there are."""
+    """Join the first few names, and count the rest."""
     more = [f"{len(names) - LAWS} more"] if len(names) > LAWS else []
     parts = [*names[:LAWS], *more]
     return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))

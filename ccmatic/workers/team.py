@@ -6,47 +6,59 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from concurrent.futures import wait as wait_for
 from contextlib import contextmanager
 from itertools import islice
 from multiprocessing.connection import wait as wait_for_end
+from typing import Any, Self, TypeVar
 
 from ccmatic.base import InputError
 
-#: How often in a row processes may die before any of them has done a thing.
+T = TypeVar("T")
+
+#: The largest number of processes that may die in a row without a completed task.
 RESTARTS = 3
 
 
 class Team:
-    """Workers that take tasks: in this process for one job, `jobs` processes, or a Dask cluster at the address
-    `cluster`. `len` counts the tasks under way. Raises InputError for a cluster that does not answer.
+    """Workers for tasks: this process for one job, `jobs` processes, or a Dask cluster at the address `cluster`.
 
-    A process that dies, killed or out of memory, is replaced and its task done again.
+    If a process dies, for example for lack of memory, it is replaced and its task is repeated. `len` returns the number
+    of pending tasks.
+
+    Raises:
+        InputError: The cluster does not answer.
     """
 
-    def __init__(self, jobs=1, cluster=None):
+    def __init__(self, jobs: int = 1, cluster: str | None = None) -> None:
         self.size = jobs
         self._is_cluster = cluster is not None
         self._hire = (lambda: _cluster(cluster)) if cluster else (lambda: _processes(jobs))
         self._executor = self._hire()
-        self._pending = {}
+        self._pending: dict[Future[Any], tuple[Any, ...]] = {}
         self._restarts = 0
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._pending)
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *error):
+    def __exit__(self, *error: object) -> None:
         self.close()
 
-    def each(self, function, tasks, listener=lambda result: None):
+    def each(
+        self,
+        function: Callable[..., T],
+        tasks: Iterable[tuple[Any, ...]],
+        listener: Callable[[T], None] = lambda result: None,
+    ) -> Iterator[T]:
         """Yield function(*task) for each task, in the order of the tasks.
 
-        A cluster gets all tasks at once. Processes get as many as there are, and work on while results are consumed. An
-        exception is raised in the place of the result.
+        A cluster receives all tasks at once. Processes receive one task each, and continue while results are consumed.
+        If a task raises an exception, it is raised here in place of the result.
 
         Args:
             function: A function that can be pickled, as can its arguments and results.
@@ -54,7 +66,8 @@ class Team:
             listener: Receives each result as soon as it is known, in any order.
         """
         tasks = list(tasks)
-        left, known = iter(enumerate(tasks)), {}
+        left = iter(enumerate(tasks))
+        known: dict[int, tuple[Any, Exception | None]] = {}
         ahead = len(tasks) if self._is_cluster else self.size
         for number in range(len(tasks)):
             while number not in known:
@@ -69,9 +82,12 @@ class Team:
                 raise error
             yield result
 
-    def submit(self, task, function, *arguments):
-        """Have function(*arguments) done; `task`, anything, comes back with what it returns. Raises InputError if
-        workers die again and again."""
+    def submit(self, task: Any, function: Callable[..., Any], *arguments: Any) -> None:
+        """Submit function(*arguments). `results` returns its result together with `task`, which may be any object.
+
+        Raises:
+            InputError: The workers die again and again.
+        """
         try:
             future = self._submit(function, *arguments)
         except BrokenExecutor:
@@ -79,12 +95,12 @@ class Team:
             future = self._submit(function, *arguments)
         self._pending[future] = task, function, arguments
 
-    def _submit(self, function, *arguments):
+    def _submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         with _deaf_children():
             return self._executor.submit(function, *arguments)
 
-    def results(self):
-        """Wait until something is done; yield (task, result) for each task that is."""
+    def results(self) -> Iterator[tuple[Any, Any]]:
+        """Wait until a task is completed, and yield (task, result) for each completed task."""
         try:
             for future in wait_for(self._pending, return_when=FIRST_COMPLETED).done:
                 result = future.result()
@@ -94,18 +110,18 @@ class Team:
         except BrokenExecutor:
             self._restart()
 
-    def close(self):
-        """Drop what is under way; processes of ours end at once."""
+    def close(self) -> None:
+        """Drop the pending tasks. Processes of this team end at once."""
         self._dismiss()
         for child in multiprocessing.active_children():
             child.terminate()
 
-    def _dismiss(self):
+    def _dismiss(self) -> None:
         for future in self._pending:
             future.cancel()
         self._executor.shutdown(wait=False)
 
-    def _restart(self):
+    def _restart(self) -> None:
         self._restarts += 1
         if self._restarts > RESTARTS:
             raise InputError("the worker processes keep dying; expected enough memory for --jobs of them")
@@ -116,8 +132,8 @@ class Team:
             self.submit(task, function, *arguments)
 
 
-def _attempt(function, *arguments):
-    """What a function returns and None, or None and the exception that it raises."""
+def _attempt(function: Callable[..., T], *arguments: Any) -> tuple[T | None, Exception | None]:
+    """Return a function's result and None, or None and the exception that it raises."""
     try:
         return function(*arguments), None
     except Exception as error:
@@ -125,24 +141,23 @@ def _attempt(function, *arguments):
 
 
 class _Here(Executor):
-    """Does the work in the call itself."""
+    """An executor that does the work in the call of `submit`."""
 
-    def submit(self, function, /, *arguments, **named):
-        future = Future()
+    def submit(self, function: Callable[..., T], /, *arguments: Any, **named: Any) -> Future[T]:
+        future: Future[T] = Future()
         future.set_result(function(*arguments, **named))
         return future
 
 
-def _processes(jobs):
+def _processes(jobs: int) -> Executor:
     if jobs == 1:
         return _Here()
     return ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), initializer=_begin)
 
 
 @contextmanager
-def _deaf_children():
-    """Processes begun within this block ignore Ctrl-C, which a terminal sends to all: this process alone answers it,
-    and ends them."""
+def _deaf_children() -> Iterator[None]:
+    """Let new processes ignore Ctrl-C within this block: a terminal sends it to all, but this process ends them."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield
@@ -150,25 +165,28 @@ def _deaf_children():
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _begin():
-    """A worker whose parent was killed ends as well; one that crashes says in which lines of Python."""
+def _begin() -> None:
+    """Start a worker: it exits if its parent is killed, and prints the Python stack if it crashes."""
     if sys.__stderr__:
         faulthandler.enable(sys.__stderr__)
     parent = multiprocessing.parent_process()
 
-    def watch():
-        wait_for_end([parent.sentinel])
+    def watch(sentinel: int) -> None:
+        wait_for_end([sentinel])
         os._exit(1)
 
-    threading.Thread(target=watch, daemon=True).start()
+    if parent:
+        threading.Thread(target=watch, args=(parent.sentinel,), daemon=True).start()
 
 
-def _cluster(address):
+def _cluster(address: str) -> Executor:
     try:
         from distributed import Client
     except ImportError:
         raise InputError("--cluster needs Dask: pip install 'ccmatic[cluster]'") from None
     try:
-        return Client(address, timeout=5, set_as_default=False).get_executor()
+        client: Any = Client(address, timeout=5, set_as_default=False)  # type: ignore[no-untyped-call]
+        executor: Executor = client.get_executor()
+        return executor
     except (OSError, ValueError, TimeoutError) as error:
         raise InputError(f"cannot reach a Dask scheduler at {address}: {error}") from None

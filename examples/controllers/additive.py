@@ -1,4 +1,4 @@
-"""Wrong: probes by one packet each R_m above the proven rate, and never slows down to drain a queue."""
+"""Wrong: probes at one packet per R_m above the proven rate, and never slows down to drain a queue."""
 
 
 def rate(C_L, R_m, MSS):

@@ -1,13 +1,13 @@
-"""AIMD as CCAC has it: Reno without slow start, at most one decrease for the losses of a window.
+"""AIMD as in CCAC: Reno without slow start, with at most one decrease for the losses of a window.
 
-It reads what no sender knows, as published: `admitted`, bytes sent less those lost so far, found or not; and `served`,
-which is acknowledged only R_m later.
+As published, it reads two quantities that no sender knows. `admitted` is the bytes sent less all bytes lost so far,
+whether detected or not. `served` is acknowledged only R_m later.
 """
 
 window: bytes = above(0)
-recover: bytes = anything()  # the window is not halved again until this is acknowledged …
-recovering: condition = False  # … if it was halved at all
-since: bytes = anything()  # where the count of a window's worth of service begins
+recover: bytes = anything()  # after a decrease, no other until this is acknowledged
+recovering: condition = False  # whether the window has decreased
+since: bytes = anything()  # the service at which the count of a window's worth begins
 changed: condition = True
 
 

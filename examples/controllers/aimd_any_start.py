@@ -1,15 +1,16 @@
-"""CCAC's AIMD as it is at any step of its life, not at its first alone: what it remembers may be anything at first.
+"""CCAC's AIMD at any step of its life: its state may have any initial values.
 
-It does as aimd.py from that one's third step on. What was acknowledged a step ago it remembers itself, so that no test is
-put off until it has been observed: there a loss in the first two steps halves the window even in recovery. And the end of
-recovery is never beyond what it could have been set to, so that from whatever it was at first it comes true.
+From the third step of aimd.py on, the two behave alike. This controller stores the acknowledgements of the previous
+step itself, so no test waits for them. In aimd.py, a loss in the first two steps halves the window even in recovery.
+Here the end of recovery is never beyond the largest value that aimd.py can set, so that any initial value becomes
+valid.
 """
 
 window: bytes = above(0)
-recover: bytes = anything()  # the window is not halved again until this is acknowledged …
-recovering: condition = anything()  # … if it was halved at all
+recover: bytes = anything()  # after a decrease, no other until this is acknowledged
+recovering: condition = anything()  # whether the window has decreased
 acked_before: bytes = anything()
-since: bytes = anything()  # where the count of a window's worth of service begins
+since: bytes = anything()  # the service at which the count of a window's worth begins
 changed: condition = anything()
 
 

@@ -1,7 +1,8 @@
-"""AIMD within what it believes: a loss takes the window to no less than the link surely serves in an R_m, C_L·R_m, and
-nothing to more than twice what it may serve, 2·C_U·R_m: beyond that the rest only waits, or is lost.
+"""AIMD within its beliefs about the link rate.
 
-So losses that are found piece by piece, each answered, do not take it to a packet.
+A loss never reduces the window below C_L·R_m, which the link surely serves in an R_m. The window never exceeds
+2·C_U·R_m, twice the most that the link may serve: more bytes would only wait or be lost. So a series of losses, each
+with its own decrease, cannot shrink the window to a packet.
 """
 
 window: bytes = above(0)

@@ -1,4 +1,4 @@
-"""AIMD that grows by a packet in each step, whatever was served: CCAC's `aimd_incr_irrespective`."""
+"""AIMD that adds a packet at each step, whatever was served: CCAC's `aimd_incr_irrespective`."""
 
 window: bytes = above(0)
 recover: bytes = anything()

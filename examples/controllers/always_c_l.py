@@ -1,4 +1,4 @@
-"""Wrong: sends at the rate proven already, so it never learns that the link is faster."""
+"""Wrong: sends at the proven rate, so it never learns that the link is faster."""
 
 
 def rate(C_L):

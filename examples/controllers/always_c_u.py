@@ -1,4 +1,4 @@
-"""Wrong: sends at the most that the link could be, which is far too fast until C_U has come down."""
+"""Wrong: sends at the highest possible rate of the link, which is far too fast until C_U has come down."""
 
 
 def rate(C_U):

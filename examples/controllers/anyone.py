@@ -1,4 +1,4 @@
-"""Sends at any rate that its interface has, step by step as the network chooses: what holds beside it holds beside all."""
+"""Any sender: the network chooses its rate in each step. A property that holds beside it holds beside every sender."""
 
 pace: rate = above(0)
 

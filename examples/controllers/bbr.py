@@ -1,6 +1,6 @@
-"""BBR as CCAC has it: the highest rate of acknowledgements in four steps; of four R_m, one with a gain of 5/4, one 4/5.
+"""BBR as in CCAC: the highest rate of acknowledgements in four steps, with gains of 5/4 and 4/5 in two of four R_m.
 
-No startup, no ProbeRTT, no least window, no reaction to loss.
+It has no startup, no ProbeRTT, no smallest window, and no reaction to loss.
 """
 
 window: bytes = anything()

@@ -1,8 +1,9 @@
-"""BBR nearer to BBRv1: startup and drain, eight phases that probe for bandwidth, and ProbeRTT.
+"""BBR closer to BBRv1: startup and drain, eight phases that probe for bandwidth, and ProbeRTT.
 
 N. Cardwell, Y. Cheng, C. S. Gunn, S. H. Yeganeh, V. Jacobson, "BBR: Congestion-Based Congestion Control", ACM Queue
-14(5), 2016; draft-cardwell-iccrg-bbr-congestion-control-00, section 4. The bandwidth is the most of the last four R_m,
-not ten; the RTT is R_m; ProbeRTT comes every 300·R_m and lasts a step; losses change nothing. It may begin anywhere.
+14(5), 2016; draft-cardwell-iccrg-bbr-congestion-control-00, section 4. Differences: the bandwidth is the maximum over
+four R_m, not ten. The RTT is R_m. ProbeRTT comes every 300·R_m and lasts one step. Losses have no effect. The state may
+have any initial values in the ranges below.
 """
 
 HIGH = 26 / 9  # 2 / ln 2, which is 2.885
@@ -10,10 +11,10 @@ HIGH = 26 / 9  # 2 / ln 2, which is 2.885
 window: bytes = above(0)
 pace: rate = above(0)
 fullest: rate = between(0, line_rate)  # the bandwidth when it last grew by a quarter
-stalled: time = between(0, 3 * R_m)  # since then; at 3·R_m the pipe is full, and startup is over
+stalled: time = between(0, 3 * R_m)  # the time since then; at 3·R_m the pipe is full, and startup is over
 draining: condition = anything()
 phase: time = between(0, 8 * R_m - step)
-since_probe: time = between(0, 300 * R_m)  # since ProbeRTT
+since_probe: time = between(0, 300 * R_m)  # the time since ProbeRTT
 
 
 def update(fullest, stalled, draining, phase, since_probe, ack_rate, sent, acked, lost, MSS, R_m, step):

@@ -1,6 +1,6 @@
-"""Wrong: sends a packet more each R_m than what last went without loss, and never drains the queue (section 6.2).
+"""Wrong: adds a packet per R_m to the last rate without loss, and never drains the queue (section 6.2).
 
-C_Llambda is what was sent in an R_m, over T* + D + 1 = 3 R_m: so three times it is the rate last sent.
+C_Llambda is the bytes sent in an R_m, divided by T* + D + 1 = 3 R_m. So 3·C_Llambda is the last rate.
 """
 
 

@@ -1,13 +1,14 @@
-"""cc_probe_slow as a sender that remembers: what it believes, C_Llambda and q_U, is state.
+"""cc_probe_slow as a sender with state: its beliefs C_Llambda and q_U are state variables.
 
-C_Llambda is the highest rate at which it sent in a step of which all was acknowledged, within two steps more, while no
-loss was found and no first byte waited longer than jitter explains, over a step and D more. Where others send, it
-stays a lower bound of the link rate, and q_U may be false (docs/flows.md).
+C_Llambda is the largest (bytes sent in a step) / (step + D + step) for which the following holds. All bytes of the step
+were acknowledged within two more steps. Meanwhile the sender detected no loss, and no first byte waited longer than
+jitter explains. Beside other flows, C_Llambda remains a lower bound of the link rate, but q_U may be false
+(docs/reference/flows.md).
 """
 
 C_Llambda: rate = above(0)
 q_U: bytes = anything()
-calm: time = anything()  # for how long there was neither such a delay nor a loss; three steps are enough to know
+calm: time = anything()  # the time without such a delay or a loss; values above three steps make no difference
 
 
 def update(C_Llambda, q_U, calm, acked, sent, lost, time, R_m, D, step):

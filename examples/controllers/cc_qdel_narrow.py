@@ -1,4 +1,4 @@
-"""Envelope: close around cc_qdel; 3/8 to 1/2 of C_L while bytes wait, 7/4 to 2 of C_L else."""
+"""Envelope: close around cc_qdel; 3/8 to 1/2 of C_L while bytes wait, otherwise 7/4 to 2 of C_L."""
 
 
 def rate(C_L, qdel_L):

@@ -1,6 +1,6 @@
-"""cc_qdel as a sender by what it believes, at least a packet an R_m.
+"""cc_qdel as a sender that reads its beliefs, with at least one packet per R_m.
 
-A delay of what was sent before the trace is one that only the sender knows, so that there the network chooses.
+The delay of bytes sent before the trace is known only to a real sender, so the network chooses the branch there.
 """
 
 pace: rate = above(0)

@@ -1,4 +1,4 @@
-"""A window of one packet, whatever happens: CCAC's `const`."""
+"""A constant window of one packet: CCAC's `const`."""
 
 
 def send(MSS):

@@ -1,4 +1,4 @@
-"""A window of one packet, sent evenly over an R_m: CCAC's `const` with pacing."""
+"""A constant window of one packet, paced over an R_m: CCAC's `const` with pacing."""
 
 
 def send(MSS, R_m):

@@ -1,7 +1,7 @@
-"""Copa as CCAC has it: towards the rate 1/(delta · queueing delay), a packet an R_m up or down, without velocity.
+"""Copa as in CCAC: towards the rate 1/(delta · queueing delay), by one packet per R_m, without velocity.
 
-Of a delay only whole steps are known, so that where the bounds allow both, the network chooses. There is no execution
-where they allow neither, as published: that forbids that acknowledgements stall. See docs/stateful.md.
+The model knows a delay only in whole steps. Where that admits both directions, the network chooses. Executions in which
+it admits neither are excluded, as published: this rules out stalls of acknowledgements. See docs/stateful.md.
 """
 
 window: bytes = above(0)

@@ -1,7 +1,7 @@
-"""CCAC's Copa as it is at any step of its life, not at its first alone.
+"""CCAC's Copa at any step of its life.
 
-It does as copa.py, but where a delay is not known, or is longer than the trace so far: there the network chooses, which
-what copa.py does is among. So is the step down for what was sent before the trace began.
+Where a delay is unknown or longer than the trace so far, the network chooses the direction. Elsewhere this controller
+behaves like copa.py. The choices include all behaviour of copa.py, also its decrease for bytes sent before the trace.
 """
 
 window: bytes = above(0)

@@ -1,5 +1,6 @@
-"""Copa as CCAC has it, but that its window stays where the bounds of a delay allow neither more nor less, as where
-acknowledgements stall: what no execution of copa does. See docs/stateful.md.
+"""Copa as in CCAC, except that its window stays constant where the bounds of a delay admit neither direction.
+
+This happens when acknowledgements stall, which copa.py excludes. See docs/stateful.md.
 """
 
 window: bytes = above(0)
@@ -12,7 +13,7 @@ def update(window, measured, delay, before_trace, MSS, R_m, D, step):
     more = window + MSS * step / R_m
     less = max(MSS, window - MSS * step / R_m)
     if before_trace:
-        window = any_of(more, window, less)  # the delay is one that only the sender knows
+        window = any_of(more, window, less)  # only a real sender knows this delay
     elif may_increase and may_decrease:
         window = any_of(more, less)
     elif may_increase:

@@ -1,22 +1,23 @@
-"""CUBIC: a cube of the time since the last decrease, flat around the window at which losses were; or Reno, if faster.
+"""CUBIC: a cubic function of the time since the last decrease, flat near the window of that loss; or Reno if faster.
 
-RFC 9438, sections 4.2 to 4.8 and 4.10, without HyStart. C is 0.4 packets/s³, where solvers take a second to be R_m; an
-exported sender measures how long a second is. The cube and its root lie between chords and tangents, which are proved
-to bound them, up to 8·R_m on both sides of K and for K up to 4·R_m; what is verified is of executions within that. An
-exported sender follows the law anywhere. Times are in packets, one for an R_m.
+RFC 9438, sections 4.2 to 4.8 and 4.10, without HyStart. C is 0.4 packets/s³. Solvers assume that a second is an R_m; an
+exported sender measures a second. Chords and tangents bound the cube and its root. This is proved up to 8·R_m on both
+sides of K, and for K up to 4·R_m. Verdicts cover only executions within these limits; an exported sender follows the
+law everywhere. A time is stored as packets, one per R_m.
 """
 
 C = 2 / 5
+BETA = 7 / 10  # the part of the window that is left after a loss
 
 window: bytes = above(0)
 window_max: bytes = above(0)  # W_max
-reno: bytes = above(0)  # W_est, what Reno would have
-counted: bytes = 0  # acknowledged up to here: what Reno has grown for, or slow start
-exceeded: condition = anything()  # a loss was found: from then on slow start ends at the threshold
+reno: bytes = above(0)  # W_est, the window of Reno
+counted: bytes = 0  # acknowledgements up to here have already increased the window or reno
+exceeded: condition = anything()  # a loss was detected, so that slow start ends at the threshold
 threshold: bytes = above(0)  # ssthresh
-since: bytes = between(0, 8 * MSS)  # the last decrease
+since: bytes = between(0, 8 * MSS)  # the time since the last decrease, a packet for each R_m
 until_max: bytes = between(0, 4 * MSS)  # K
-recover: bytes = 0  # no other decrease until what was sent by the last one is acknowledged or lost
+recover: bytes = 0  # no other decrease until all bytes sent before the last one are acknowledged or lost
 
 
 def update(
@@ -39,15 +40,15 @@ def update(
     second,
 ):
     if timeout:
-        threshold = max(2 * MSS, 7 / 10 * window)
+        threshold = max(2 * MSS, BETA * window)
         exceeded = True
         window = MSS
         counted = acked
         recover = sent
     elif lost > lost[step] and acked + lost[step] >= recover:
         shrinks = window < window_max  # other flows need room: fast convergence
-        window_max = 17 / 20 * window if shrinks else window
-        window = 7 / 10 * window
+        window_max = (1 + BETA) / 2 * window if shrinks else window
+        window = BETA * window
         threshold = window
         exceeded = True
         reno = window
@@ -69,8 +70,8 @@ def update(
         until_max = 0
     else:
         since = since + MSS * step / R_m
-        grows = acked - counted >= window  # Reno, by 9/17 of a packet for each window acknowledged
-        reno = reno + (9 / 17 * MSS if grows else 0)
+        grows = acked - counted >= window  # Reno's increase, α_cubic packets for each window acknowledged
+        reno = reno + (3 * (1 - BETA) / (1 + BETA) * MSS if grows else 0)
         counted = counted + (window if grows else 0)
         d = since - until_max
         assume(-8 * MSS <= d <= 8 * MSS)

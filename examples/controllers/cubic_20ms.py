@@ -1,18 +1,19 @@
-"""CUBIC where R_m is 20 ms: a cube of the time since the last decrease, or Reno, if faster.
+"""CUBIC where R_m is 20 ms: a cubic function of the time since the last decrease, or Reno if faster.
 
-As `cubic` (RFC 9438, sections 4.2 to 4.8, without slow start), with C = 0.4 packets/s³. The cube lies between chords and
-2/3 of a packet off them, its root between chords and tangents, which is proved up to 300·R_m on both sides of K, and for
-decreases of up to 86 packets; what is verified is of executions within that. Times are in packets, one for 10·R_m.
+Like `cubic` (RFC 9438, sections 4.2 to 4.8, without slow start), with C = 0.4 packets/s³. The cube lies between chords
+and lines 2/3 of a packet away, and its root between chords and tangents. This is proved up to 300·R_m on both sides of
+K, and for decreases of up to 86 packets. Verdicts cover only executions within these limits. Times are in packets, one
+per 10·R_m.
 """
 
 C = 2 / 625
 
 window: bytes = above(0)
 window_max: bytes = above(0)  # W_max
-reno: bytes = above(0)  # W_est, what Reno would have
-since: bytes = between(0, 30 * MSS)  # the last decrease
+reno: bytes = above(0)  # W_est, the window of Reno
+since: bytes = between(0, 30 * MSS)  # the time since the last decrease
 K: bytes = between(0, 30 * MSS)
-recover: bytes = 0  # no other decrease until what was sent by the last one is acknowledged or lost
+recover: bytes = 0  # no other decrease until all bytes sent before the last one are acknowledged or lost
 
 
 def update(window, window_max, reno, since, K, recover, acked, lost, sent, timeout, MSS, R_m, step):

@@ -1,4 +1,4 @@
-"""Envelope: around g1_t11_3; a packet or less while bytes wait, any rate from 7/4 to 2 of C_L else."""
+"""Envelope: around g1_t11_3; at most a packet per R_m while bytes wait, otherwise any rate from 7/4 to 2 of C_L."""
 
 
 def rate(C_L, qdel_L, MSS, R_m):

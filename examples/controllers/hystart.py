@@ -1,23 +1,23 @@
-"""HyStart++: slow start that slows down where a round's least RTT rises by an eighth, then Reno's increase.
+"""HyStart++: slow start that slows down when the smallest RTT of a round rises by an eighth, then Reno's increase.
 
-RFC 9406, simplified: one sample makes a round's least RTT (N_RTT_SAMPLE is 8 there), and a rise of an eighth counts
-however short it is (from 4 to 16 ms there). A round ends when what was sent at its start is acknowledged or lost. RTTs
-are R_m and `delay`, so that a network whose steps are R_m knows rises of whole R_m only: steps of R_m/8 tell an eighth
-(`--model ccac_windows:R=8`).
+RFC 9406, simplified. One sample gives the smallest RTT of a round (the RFC has N_RTT_SAMPLE = 8). A rise by an eighth
+counts however short it is (the RFC has 4 to 16 ms). A round ends when all bytes sent before its start are acknowledged
+or lost. An RTT is R_m and `delay`, so steps of R_m show only rises by whole R_m. Steps of R_m/8 show a rise by an
+eighth (`--model ccac_windows:R=8`).
 """
 
 GROWTH = 4  # CSS_GROWTH_DIVISOR
 ROUNDS = 5  # CSS_ROUNDS
 
 window: bytes = above(0)
-counted: bytes = 0  # acknowledged up to here: what the window has grown for
+counted: bytes = 0  # acknowledgements up to here have already increased the window
 slow: condition = anything()  # in slow start
 careful: condition = anything()  # in conservative slow start, CSS
-rounds: number = between(0, ROUNDS)  # of CSS so far
-round_end: bytes = 0  # sent when the round began
-least: time = between(0, 8 * R_m)  # delay in this round
-before: time = between(0, 8 * R_m)  # least delay in the round before
-baseline: time = between(0, 8 * R_m)  # least delay when CSS began
+rounds: number = between(0, ROUNDS)  # rounds of CSS so far
+round_end: bytes = 0  # the bytes sent before the round began
+least: time = between(0, 8 * R_m)  # smallest delay in this round
+before: time = between(0, 8 * R_m)  # smallest delay in the previous round
+baseline: time = between(0, 8 * R_m)  # smallest delay when CSS began
 
 
 def update(

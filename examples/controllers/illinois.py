@@ -1,13 +1,14 @@
-"""TCP-Illinois: grows by ten packets an R_m where nothing waits, the less the more does; yields more the more waits.
+"""TCP-Illinois: adds ten packets per R_m on an empty queue and fewer as delay grows, and decreases more as delay grows.
 
 S. Liu, T. Başar, R. Srikant, "TCP-Illinois: A Loss- and Delay-Based Congestion Control Algorithm for High-Speed
-Networks", Performance Evaluation 65, 2008, section 3, with Linux's numbers; the most delay that was seen is 4·R_m here.
-The increase is a quotient of the delay. A delay of k whole steps is longer than k - 1 steps and shorter than k + 1; the
-increase lies between its values there. Solvers take the decrease to be any from an eighth, where nothing waits, to a half.
+Networks", Performance Evaluation 65, 2008, section 3, with Linux's numbers. The largest observed delay is fixed at
+4·R_m here. The increase is a quotient with the delay in its divisor. A delay of k whole steps is longer than k - 1
+steps and shorter than k + 1; the increase lies between its values there. Solvers may choose any decrease from an eighth
+(on an empty queue) to a half.
 """
 
 window: bytes = above(0)
-recover: bytes = 0  # no other decrease until what was sent by the last one is acknowledged or lost
+recover: bytes = 0  # no other decrease until all bytes sent before the last one are acknowledged or lost
 
 
 def update(window, recover, delay, acked, lost, sent, timeout, MSS, R_m, step):

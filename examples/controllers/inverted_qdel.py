@@ -1,4 +1,4 @@
-"""Wrong: cc_qdel with its branches swapped, so that it speeds up on delay and slows down without."""
+"""Wrong: cc_qdel with its branches swapped, so it speeds up on delay and slows down without."""
 
 
 def rate(C_L, qdel_L):

@@ -1,4 +1,4 @@
-"""Wrong: cc_qdel that waits for a delay above 4·R_m before it drains, by when the queue is too long."""
+"""Wrong: cc_qdel that drains only at delays above 4·R_m, when the queue is already too long."""
 
 
 def rate(C_L, qdel_L, R_m):

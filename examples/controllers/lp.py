@@ -1,12 +1,13 @@
-"""TCP-LP: additive increase that yields to others at the first sign of a queue, and wholly if that stays.
+"""TCP-LP: additive increase that yields to others at the first sign of a queue, and completely if the queue stays.
 
-A. Kuzmanovic, E. Knightly, "TCP-LP: A Distributed Algorithm for Low Priority Data Transfer", INFOCOM 2003, section III:
-an early indication halves the window and begins an inference phase, in which another takes it to a packet, and nothing
-increases it. A delay of more than R_m indicates, in the place of one of 15 % of the range that was seen, smoothed.
+A. Kuzmanovic, E. Knightly, "TCP-LP: A Distributed Algorithm for Low Priority Data Transfer", INFOCOM 2003, section III.
+An early indication of congestion halves the window and begins an inference phase. Another indication in this phase
+reduces the window to a packet, and nothing increases it. Here a delay above R_m is an indication; in the paper it is a
+smoothed delay above 15 % of the observed range.
 """
 
 window: bytes = above(0)
-inferring: time = between(0, R_m)  # what is left of the inference phase
+inferring: time = between(0, R_m)  # the rest of the inference phase
 
 
 def update(window, inferring, delay, lost, timeout, MSS, R_m, step):

@@ -1,4 +1,4 @@
-"""Wrong: bisects between C_L and C_U and never slows below C_L, so that a queue is not drained."""
+"""Wrong: bisects between C_L and C_U and never goes below C_L, so no queue drains."""
 
 
 def rate(C_L, C_U):

@@ -1,4 +1,4 @@
-"""Wrong: sends one packet each R_m on any link, so a fast link stays idle."""
+"""Wrong: sends one packet per R_m on any link, so a fast link stays idle."""
 
 
 def rate(R_m, MSS):

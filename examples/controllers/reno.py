@@ -1,13 +1,13 @@
-"""Reno: slow start, then a packet more for each window acknowledged; half for a loss, once for what was sent by then.
+"""Reno: slow start, then one packet per window of acknowledgements; halves its window on a loss, once per flight.
 
-RFC 5681 and 6582, as the kernel's `reno` does it, but once a step; it reads nothing but what its sender knows.
+RFC 5681 and 6582, as in the kernel's `reno`, but once per step. It reads only values that its sender knows.
 """
 
 window: bytes = above(0)
 threshold: bytes = above(0)  # ssthresh
-searching: condition = True  # no loss was found yet, so there is no threshold
-credit: bytes = 0  # acknowledged since the window last grew
-recover: bytes = 0  # not halved again until what was sent by the last time, and three packets, is acknowledged or lost
+searching: condition = True  # no loss was detected yet, so there is no threshold
+credit: bytes = 0  # acknowledgements since the window last grew
+recover: bytes = 0  # no other decrease until the bytes sent before the last one, and 3 packets, are acknowledged or lost
 
 
 def update(window, threshold, searching, credit, recover, acked, lost, sent, timeout, MSS, step):

@@ -1,6 +1,7 @@
-"""RoCC: in flight what was acknowledged in the last three R_m, and a packet more, paced over an R_m.
+"""RoCC: a window of the acknowledgements of the last three R_m plus a packet, paced over an R_m.
 
-108anup/ccac at 68a0c81, example_queries.py, `rocc_high_util`, where a hundredth of C·R_m has the place of the packet.
+`rocc_high_util` in example_queries.py of 108anup/ccac at 68a0c81, which adds a hundredth of C·R_m in place of the
+packet.
 """
 
 window: bytes = above(0)

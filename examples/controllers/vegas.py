@@ -1,8 +1,8 @@
-"""Vegas: a packet more an R_m while fewer than two of its own wait, a packet less where more than four do.
+"""Vegas: adds a packet per R_m while fewer than two of its packets wait, and removes one while more than four do.
 
 L. Brakmo, L. Peterson, "TCP Vegas: End to End Congestion Avoidance on a Global Internet", IEEE JSAC 13(8), 1995, with
-Linux's thresholds. What waits is window · delay / (R_m + delay), as the base RTT is R_m. Of a delay only whole steps are
-known, up to one too many, so that where that leaves two decisions, the network chooses.
+Linux's thresholds. The bytes that wait are window · delay / (R_m + delay), since the base RTT is R_m. The model knows a
+delay in whole steps only, at most one step too large. Where that admits two decisions, the network chooses.
 """
 
 FEW = 2  # packets
@@ -24,7 +24,7 @@ def update(window, delay, measured, before_trace, lost, timeout, MSS, R_m, step)
     elif lost > lost[step]:
         window = max(MSS, window / 2)
     elif before_trace:
-        window = any_of(more, window, less)  # the delay is one that only the sender knows
+        window = any_of(more, window, less)  # only a real sender knows this delay
     elif must_increase and measured:
         window = more
     elif must_decrease and measured:

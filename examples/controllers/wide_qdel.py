@@ -1,4 +1,4 @@
-"""Envelope: around cc_qdel; any rate up to half of C_L while bytes wait, any from 5/4 to 2 of C_L else."""
+"""Envelope: around cc_qdel; any rate up to half of C_L while bytes wait, otherwise any from 5/4 to 2 of C_L."""
 
 
 def rate(C_L, qdel_L):

@@ -1,6 +1,7 @@
-"""Writes cellular.mahimahi, made up to look like a cellular link, not recorded of one: the rate of each 40 ms wanders
-between 0.5 and 20 Mbit/s, now and then it is silent for a third of a second, and what it carries comes in bursts every
-few ms.
+"""Write cellular.mahimahi, an artificial trace that looks like a cellular link.
+
+The rate changes every 40 ms and wanders between 0.5 and 20 Mbit/s. At times the link is silent for a third of a second.
+It delivers packets in bursts, a few ms apart.
 
     python examples/links/cellular.py > examples/links/cellular.mahimahi
 """
@@ -11,7 +12,7 @@ SECONDS = 6
 
 
 def opportunities():
-    """Milliseconds, in order, one for each 1500 bytes."""
+    """Yield the time of each delivery opportunity for 1500 bytes, in ms and in order."""
     choice = random.Random(1)
     mbit, silent, owed = 6.0, 0, 0.0
     for ms in range(1, 1000 * SECONDS + 1):

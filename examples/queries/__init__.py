@@ -1,1 +1,1 @@
-"""Queries, one file a row of the paper's Table 2."""
+"""Queries, one file per row of the paper's Table 2."""

@@ -1,1 +1,1 @@
-"""What senders believe of their path: one program for each family of beliefs, and what it means for each to be true."""
+"""Beliefs of senders about their path: one program per family of beliefs, and for each belief when it is true."""

@@ -1,21 +1,22 @@
-"""wait_L and others_L: what a sender by a window believes of others on its path (docs/flows.md).
+"""wait_L and others_L: a window sender's beliefs about other flows on its path (docs/reference/flows.md).
 
-They are in the language of controllers, of what such a sender observes, step by step.
+Their programs are in the language of controllers, over the sender's own observations, step by step.
 """
 
 from ccmatic.contracts import RATE, TIME, SenderBelief
 
-#: Its last byte may have left a step before all that came with it.
+#: The sender's last byte may have left up to one step before the bytes that arrived with it.
 _WAIT_LEAST = """\
 def update(delay, D, step):
     wait_L = max(0, delay - D - step)
 """
 
-#: Over how many steps others are told.
+#: The number of steps over which the sender estimates the others' rate.
 WINDOW = 8
 
-#: Bytes that waited longer than jitter explains tell that nothing was wasted a step and D before. So in T steps of such
-#: bytes at least C·(T - D - 1) are served, of which those that are not one's own are others'.
+#: Bytes that waited longer than jitter explains show that a step and D before no capacity was wasted. T steps of such
+#: bytes therefore serve at least C·(T - D - 1); the bytes among these that are not the sender's own are others'.
+#: The f-string leaves {busy} open, which `format` then fills with one line per step.
 _OTHERS_LEAST = f"""\
 others_L: rate = 0
 

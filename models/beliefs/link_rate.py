@@ -1,16 +1,16 @@
-"""C_L and C_U: at least and at most the rate of the link (section 5.1.1)."""
+"""C_L and C_U: a lower and an upper bound of the link's rate (section 5.1.1)."""
 
 from functools import cache
 
 from ccmatic.base import RATE
 from ccmatic.contracts import Program, RunningMax, RunningMin, sender_belief
 
-#: Eq. 5.2: the link serves at most C·(T + D) bytes in T steps, and at least C·(T - D) in T steps that it is busy. A
-#: delay that jitter does not explain, or a loss, shows that it is busy in a step; a limited step shows nothing.
+#: Eq. 5.2: the link serves at most C·(T + D) bytes in T steps, and at least C·(T - D) in T busy steps. A delay that
+#: jitter does not explain, or a loss, shows that the link is busy in a step; an application-limited step shows nothing.
 #:
-#: The timeouts are those of docs/encoding.md, section 6. A bound changes much in a window if it changes by more than a
-#: factor of 11/10; a stale upper bound grows by half. C_L stays at least a packet a step: below that nothing changes,
-#: and the next window would start with a bound that no window is proved for.
+#: The timeouts are those of docs/reference/encoding.md, section 6. A bound changes much in a window if it changes by
+#: more than a factor of 11/10. A stale upper bound grows by half. C_L stays at least one packet per step: smaller
+#: values change nothing, and the next window would start with a bound that no proof covers.
 PROGRAM = Program(
     """\
 def utilised(delay, timely, limited, D, step):
@@ -52,15 +52,21 @@ def C_U_timeout(C_L, C_U, C_L_timeout, far, crossed, raised, lowered, time, step
 )
 
 
-def link_rate(model):
-    """C_L and C_U of a model."""
+def link_rate(model, most=None):
+    """Return C_L and C_U of a model.
+
+    Args:
+        model: The model.
+        most: The largest true C_L, as a function of an execution; by default the largest rate of the link.
+    """
+    most = most or (lambda x: model.variation * x.C)
     return (
         RunningMax.of(
             PROGRAM,
             "C_L",
             start=lambda x, t: x.beliefs["C_L"][t] >= x.alpha,
             true_start=lambda x: x.alpha,
-            holds=lambda x, bound: bound <= model.variation * x.C,
+            holds=lambda x, bound: bound <= most(x),
         ),
         RunningMin.of(
             PROGRAM,
@@ -74,16 +80,29 @@ def link_rate(model):
 
 
 @cache
-def sender_link_rate():
-    """Return C_L and C_U of senders by a window. They are true of a link that the sender has alone."""
+def sender_link_rate(most=lambda x: x.C, pauses=False):
+    """Return C_L and C_U of window senders. They are true of a link that no other flow uses.
+
+    Args:
+        most: The largest true C_L, as a function of an execution.
+        pauses: Whether applications may pause.
+    """
     return (
-        sender_belief(PROGRAM, "C_L", "the link rate, at least", lambda flow, t, rate: rate <= flow.network.C),
+        sender_belief(PROGRAM, "C_L", "the link rate, at least", lambda flow, t, rate: rate <= most(flow.network)),
         sender_belief(
-            PROGRAM, "C_U", "the link rate, at most", lambda flow, t, rate: rate >= flow.network.C, upper=True
+            PROGRAM,
+            "C_U",
+            "the link rate, at most",
+            lambda flow, t, rate: rate >= flow.network.C,
+            upper=True,
+            pauses=pauses,
         ),
     )
 
 
 def _no_busy_link(flow, buffer):
-    """Where neither a delay nor a loss tells of the step in which the link was all but idle (docs/encoding.md)."""
+    """Return the networks on which C_U can turn false, because the sender cannot tell when the link was almost idle.
+
+    docs/reference/encoding.md explains it.
+    """
     return "D is 2 steps or more and the buffer is finite" if flow.D >= 2 and buffer.finite else None

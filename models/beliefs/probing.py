@@ -1,4 +1,4 @@
-"""C_Llambda and q_U: a rate at which the sender saw no congestion, and at most how much is queued (section 6.2.1)."""
+"""C_Llambda and q_U: a rate at which the sender saw no congestion, and an upper bound of the queue (section 6.2.1)."""
 
 from ccmatic.base import BYTES, RATE
 from ccmatic.contracts import Program, RunningMax, StateBelief
@@ -7,17 +7,17 @@ from ccmatic.logic import every
 #: T*, the interval over which C_Llambda is measured, in steps of R_m (section 6.2.1).
 MEASUREMENT = 1
 
-#: C_Llambda (Eq. 6.2): the bytes sent in T* = R_m, over a step more, as delay is measured to a step. A step is quiet if
-#: the sender saw neither a loss nor a delay that jitter cannot explain. In a limited step a loss may leave no queue
-#: that tells of it, so the sender has to know that there was none.
+#: C_Llambda (Eq. 6.2): the bytes sent in T* = R_m, divided by one step more, because delay is measured in whole steps.
+#: A step is quiet if the sender saw neither a loss nor a delay that jitter cannot explain. In an application-limited
+#: step a loss may leave no queue as a sign, so the sender has to know that there was none.
 #:
-#: q_U: the bytes queued before and those sent, less those that the slowest link serves. In a limited step all bytes may
-#: come at its end.
+#: q_U: the bytes queued before plus those sent, minus those that the slowest link serves. In an application-limited
+#: step all bytes may arrive at its end.
 #:
 #: The paper gives no rule for their timeouts. Here they time out when no link that they allow explains the window, so
-#: never while they are true: C_Llambda is halved, and all bytes in flight may be queued. A delay is too long if the
-#: first byte served, sent by k before, waited longer than the bytes before it did at the least rate. Losses are too
-#: many if rate and buffer let C_Llambda·(T* + D + 1) through in a step.
+#: never while they are true. C_Llambda is then halved, and all bytes in flight may be queued. A delay is too long if
+#: the first byte served, sent by k before, waited longer than the bytes ahead of it take at the smallest rate. Losses
+#: are too many if rate and buffer let C_Llambda·(T* + D + 1) through in a step.
 PROGRAM = Program(
     """\
 def quiet(first_delay, acked, lost, D, step):
@@ -68,7 +68,10 @@ def q_U_timeout(q_U, refuted, unacknowledged):
 
 
 def explains_probe(x, bound):
-    """The two lines of Figure 8: the rate is at least `bound`, or nearly, and then the buffer is large."""
+    """Return the two conditions of Figure 8.
+
+    The link rate is at least `bound`. Link rate and buffer together admit the bytes of a probe at the rate `bound`.
+    """
     fits = True
     if x.buffer.finite:
         fits = x.C * MEASUREMENT + x.beta >= bound * (MEASUREMENT + x.D + 1)

@@ -1,11 +1,12 @@
-"""qdel_L and qdel_U: at least and at most how long the last byte acknowledged waited in a queue (Eq. 5.1)."""
+"""qdel_L and qdel_U: bounds of the queueing delay of the last byte acknowledged (Eq. 5.1)."""
 
 from functools import cache
 
 from ccmatic.base import TIME
 from ccmatic.contracts import Program, StateBelief, sender_belief
 
-#: A measured delay is in whole steps, up to one too few. qdel_L: all of the jitter is in it; qdel_U: none is.
+#: A measured delay is rounded down to whole steps. qdel_L assumes that it contains all jitter, qdel_U that it contains
+#: none.
 PROGRAM = Program(
     """\
 def qdel_L(delay, D):
@@ -23,7 +24,7 @@ QUEUEING_DELAY = (StateBelief.of(PROGRAM, "qdel_L"), StateBelief.of(PROGRAM, "qd
 
 @cache
 def sender_queueing_delay():
-    """Return qdel_L and qdel_U of senders by a window."""
+    """Return qdel_L and qdel_U of window senders."""
     return (
         sender_belief(PROGRAM, "qdel_L", "how long the last byte acknowledged waited in a queue, at least"),
         sender_belief(PROGRAM, "qdel_U", "the same, at most"),

@@ -1,4 +1,4 @@
-"""CBR-delay: a link of constant rate, behind it jitter."""
+"""CBR-delay: a link of constant rate with jitter behind it."""
 
 from ccmatic.models.cbr_delay.laws import MODEL, CBRDelay
 

@@ -1,11 +1,12 @@
-"""Many links at once, as fluids: flows that share a drop-tail bottleneck, in whole bytes, a slot of time at a time.
+"""Many links at once, as fluids: flows share a drop-tail bottleneck in whole bytes, one time slot after another.
 
-Within a slot each flow sends at one rate and the link serves at one, so that what waits, what is dropped and what
-leaves follow in closed form, exactly; all are whole bytes, none of which is lost count of. Arrays have the links as
-their last axis, flows as the one before.
+Within a slot each flow sends at a constant rate and the link serves at a constant rate. Closed formulas then give
+exactly how many bytes wait, are dropped, and leave. These are whole bytes, and their sums are exact. Arrays have links
+on their last axis and flows on the axis before it.
 
-As in ccmatic's models all propagation is behind the bottleneck: what is sent arrives there at once, waits first-in
-first-out, may be held by jitter, and is acknowledged R_m later. Between the ends of slots curves are straight lines.
+As in ccmatic's models, all propagation is behind the bottleneck. Bytes arrive at the bottleneck at once, and wait in a
+FIFO queue. Then jitter may hold them, and the acknowledgement follows R_m later. Between the ends of slots, curves are
+straight lines.
 """
 
 from typing import NamedTuple
@@ -18,17 +19,19 @@ from ccmatic.contracts import MANY, SlotOutcome
 
 
 class Queues(NamedTuple):
-    """What is under way on n links, at the end of a slot; bytes.
+    """The bytes under way on n links at the end of a slot.
 
-    waiting:   (n) at the bottleneck; below 0 where capacity is kept.
-    held:      (n) behind it, by jitter.
-    served:    (J, n) served in the last J slots, the latest first.
-    allowed:   (n) what a schedule allows to release and is not used.
-    inside:    (f, n) of each flow, waiting or held.
-    accepted:  (H, f, n) all accepted by the end of a slot, modulo 2^32: slot t stands at t mod H.
-    age:       (n) how long ago, in slots, the byte that is released next was sent; H where longer.
-    released, dropped, ages: (P, f, n), (P, f, n), (P, n) of the last P slots, the latest first: not yet known to
-    senders.
+    Attributes:
+        waiting: (n) Bytes at the bottleneck. A negative number is capacity that the link keeps.
+        held: (n) Bytes behind the bottleneck that jitter holds.
+        served: (J, n) Bytes served in the last J slots, the latest first.
+        allowed: (n) Bytes that a schedule allows the link to release and that it has not released yet.
+        inside: (f, n) Bytes of each flow, waiting or held.
+        accepted: (H, f, n) All bytes accepted by the end of a slot, modulo 2^32. The index of slot t is t mod H.
+        age: (n) The age, in slots, of the next byte to be released; H for any larger age.
+        released: (P, f, n) Bytes released in the last P slots, the latest first. Senders do not know of them yet.
+        dropped: (P, f, n) Bytes dropped in these slots.
+        ages: (P, n) The ages at the ends of these slots.
     """
 
     waiting: Array
@@ -44,7 +47,14 @@ class Queues(NamedTuple):
 
 
 def begin(links, history, longest_rtt, longest_jitter):
-    """The Queues before slot 0. history, longest_rtt, longest_jitter: H, P and J, in slots; at least 1 each."""
+    """Return the Queues before slot 0.
+
+    Args:
+        links: The Links.
+        history: H, in slots, at least 1.
+        longest_rtt: P, in slots, at least 1.
+        longest_jitter: J, in slots, at least 1.
+    """
     flows, n = links.rtt.shape
     none, zeros = jnp.zeros(n, jnp.int32), jnp.zeros((flows, n), jnp.int32)
     first = zeros.at[0].set(links.queue)
@@ -62,13 +72,14 @@ def begin(links, history, longest_rtt, longest_jitter):
     )
 
 
-#: Packets lost in a slot, on average, beyond which their number is taken as normal.
+#: The mean number of packets lost in a slot above which a normal distribution approximates it.
 EXACT = 4
 
 
 def advance(links, queues, t, sent):
-    """One slot, number t, in which the flows send (f, n) bytes evenly: the Queues after it, and its SlotOutcome."""
+    """Return the Queues after slot t, and its SlotOutcome. The flows send `send` (f, n) bytes evenly over the slot."""
     capacity, held, luck, released = links.at(t)
+    # Random losses, the bottleneck's queue, and its overflow.
     unlucky = lost_at_random(links, sent, luck)
     arrived = sent - unlucky
     total = jnp.sum(arrived, axis=0)
@@ -83,6 +94,7 @@ def advance(links, queues, t, sent):
     overflow = share(dropped, _by_rate(dropped, arrived, total), arrived)
     came = total - dropped
     served = jnp.maximum(before, 0) + came - jnp.maximum(waiting, 0)
+    # Bytes held by jitter, or by a schedule in its place.
     behind, served_lately = _held(links, queues, total, capacity, served, held)
     inside = jnp.maximum(waiting, 0) + behind
     allowed = queues.allowed
@@ -92,15 +104,16 @@ def advance(links, queues, t, sent):
         inside = jnp.sum(queues.inside, axis=0) + came - going
         behind = inside - jnp.maximum(waiting, 0)
         allowed = jnp.minimum(most - going, MANY)
+    # The bytes that leave, first in, first out over all flows.
     accepted = arrived - overflow
     age, left, lately = _head(queues.accepted, t, accepted, inside)
     have = queues.inside + accepted
     gone = jnp.sum(have, axis=0) - inside
     out = share(gone, jnp.floor(have - left).astype(jnp.int32), have)
-    seen = SlotOutcome(
-        acked=_lagging(queues.released, links.rtt),
-        lost=_lagging(queues.dropped, links.rtt),
-        delay=_lagging(jnp.broadcast_to(queues.ages[:, None], queues.released.shape), links.rtt),
+    outcome = SlotOutcome(
+        acked=_slots_ago(queues.released, links.rtt),
+        lost=_slots_ago(queues.dropped, links.rtt),
+        delay=_slots_ago(jnp.broadcast_to(queues.ages[:, None], queues.released.shape), links.rtt),
         accepted=accepted,
         dropped=overflow,
         released=out,
@@ -114,16 +127,18 @@ def advance(links, queues, t, sent):
         inside=have - out,
         accepted=lately,
         age=age,
-        released=_then(queues.released, out),
-        dropped=_then(queues.dropped, overflow + unlucky),
-        ages=_then(queues.ages, age),
+        released=_prepend(queues.released, out),
+        dropped=_prepend(queues.dropped, overflow + unlucky),
+        ages=_prepend(queues.ages, age),
     )
-    return after, seen
+    return after, outcome
 
 
 def share(total, wish, most):
-    """(f, n) whole numbers, each from 0 to `most`, that sum up to `total` (n): as near to `wish` as that is. The `most`
-    have to sum up to `total` at least."""
+    """Return integers (f, n), from 0 to `most`, as near to `wish` as possible. Their sums over flows are `total` (n).
+
+    The sums of `most` must be at least `total`.
+    """
     if most.shape[0] == 1:
         return total[None]
     wish = jnp.clip(wish, 0, most)
@@ -139,8 +154,10 @@ def _by_rate(dropped, arrived, total):
 
 
 def lost_at_random(links, sent, luck):
-    """Bytes of whole packets, of which so many are lost as of a Poisson process of this mean: below EXACT by inverting
-    its distribution, above as a normal one."""
+    """Return the bytes of randomly lost whole packets, distributed like a Poisson process of this mean.
+
+    For means below EXACT the function inverts the distribution. For larger means it uses a normal distribution.
+    """
     if luck is None:
         return jnp.zeros_like(sent)
     mean = links.loss * sent / links.packet
@@ -158,14 +175,17 @@ def lost_at_random(links, sent, luck):
 
 
 def _held(links, queues, total, capacity, served, held):
-    """(bytes held behind the bottleneck, those served in the last slots): what was served D ago or before is not."""
+    """Return the bytes held behind the bottleneck, and the bytes served in the last slots.
+
+    Jitter never holds bytes that were served at least D ago.
+    """
     if held is None:
         return jnp.zeros_like(served), queues.served
     within = jnp.clip(1 - links.jitter, 0, 1)
     early = jnp.minimum(jnp.ceil(capacity * within), jnp.maximum(queues.waiting, 0) + jnp.ceil(total * within)).astype(
         jnp.int32
     )
-    lately = _then(queues.served, served)
+    lately = _prepend(queues.served, served)
     slots = jnp.arange(1, lately.shape[0] + 1)[:, None]
     whole = jnp.sum(jnp.where(slots <= links.jitter, lately, 0), axis=0)
     most = jnp.where(links.jitter < 1, jnp.maximum(served - early, 0), whole)
@@ -174,8 +194,11 @@ def _held(links, queues, total, capacity, served, held):
 
 
 def _head(lately, t, accepted, inside):
-    """Where in what was accepted lately the byte that is released next stands: its age in slots, (n), and the bytes of
-    each flow accepted since, (f, n). And what was accepted lately, with that of slot t."""
+    """Return the position of the next byte to be released among the bytes accepted lately.
+
+    Returns:
+        The byte's age in slots, (n); the bytes of each flow accepted since, (f, n); and `lately` with slot t added.
+    """
     slots = lately.shape[0]
     before = jax.lax.dynamic_index_in_dim(lately, (t - 1) % slots, keepdims=False)
     now = before + accepted
@@ -191,16 +214,16 @@ def _head(lately, t, accepted, inside):
 
 
 def _at(column, slots):
-    """Of (H, f, n) values those of (n) slots: (f, n)."""
+    """Return the entries of (n) slots, (f, n), from (H, f, n) values."""
     return jnp.take_along_axis(column, slots[None, None], axis=0)[0]
 
 
-def _lagging(column, slots):
-    """Of (P, f, n) values of the last slots, those of so many, (f, n), before this one."""
+def _slots_ago(column, slots):
+    """Return the entries from `slots` slots ago, (f, n), from (P, f, n) values of the last slots."""
     if column.shape[0] == 1:
         return column[0]
     return jnp.take_along_axis(column, slots[None] - 1, axis=0)[0]
 
 
-def _then(column, latest):
+def _prepend(column, latest):
     return jnp.concatenate([latest[None], column[:-1]])

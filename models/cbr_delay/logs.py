@@ -1,4 +1,7 @@
-"""The jitter that a log of packets needs on a link of fixed rate (docs/fit.md); notation as in ccmatic.contracts."""
+"""The jitter that a packet log needs on a link of constant rate (docs/reference/fit.md).
+
+Notation as in ccmatic.contracts.rows.
+"""
 
 import numpy as np
 
@@ -6,16 +9,20 @@ from ccmatic.contracts import Lines
 
 
 def least_jitter(row, x, variation):
-    """The least jitter of each row at x, (rows,) each; and Lines. A packet leaves the bottleneck at
+    """Return the smallest jitter of each row at x, (rows,), and Lines.
+
+    A packet leaves the bottleneck at
 
         K_i = max(a_i, K_{i-1}) + s_i·x
 
-    where K_0, which is what queued before the stretch, is as is best. e_i = d_i - K_i is between propagation and
-    propagation + D, so D is its greatest less its least.
+    where K_0, the queue before the stretch, is chosen as favourable as possible. e_i = d_i - K_i is between propagation
+    and propagation + D, so D is the largest e_i minus the smallest.
     """
     rows = np.arange(len(row))
     backlogged = row.delivered - x[:, None] * row.through
     arrival = row.sent - x[:, None] * row.before
+    # e_i is `left` without an initial queue, and `backlogged` minus a constant while one lasts. The best K_0 gives the
+    # smaller of the two distances to the minimum.
     left = backlogged - np.maximum.accumulate(arrival, axis=1)
     first, soonest = backlogged.argmin(1), left.argmin(1)
     held = np.minimum(backlogged - backlogged[rows, first, None], left - left[rows, soonest, None])
@@ -33,13 +40,19 @@ def least_jitter(row, x, variation):
 
 
 def longest_per_byte(row, x, early, largest):
-    """Lower x, (rows,), for a log by one clock to the greatest at which some link of fixed rate whose propagation is
-    not below 0 leaves each row: no packet is delivered before its last byte can have left the bottleneck,
+    """Lower x, (rows,), until some link with nonnegative propagation explains each row of a log with one clock.
+
+    The result is the largest such x. No packet may be delivered before its last byte can have left the bottleneck:
 
         (P_i - P_{j-1})·x ≤ d_i - a_j  for all j ≤ i
 
-    early: seconds by which d_i may be too early; largest: bytes that the link may let through at once. By
-    Newton's method, from above: the pair that is violated most says where to go on.
+    Newton's method from above finds this x: the pair (i, j) with the largest violation gives the next x.
+
+    Args:
+        row: The Rows.
+        x: The initial 1/C of each row.
+        early: By how many seconds d_i may be too early.
+        largest: Bytes that the link may release at once.
     """
     each, numbers = np.arange(len(row)), np.arange(row.sent.shape[1])
     while True:
@@ -59,7 +72,10 @@ def longest_per_byte(row, x, early, largest):
 
 
 def departures(row, x):
-    """When each packet leaves a bottleneck of fixed rate, K_i at x, by the sender's clock; (rows, packets) seconds."""
+    """Return when each packet leaves a bottleneck of constant rate: K_i at x, by the sender's clock.
+
+    (rows, packets) seconds.
+    """
     backlogged = row.delivered - x[:, None] * row.through
     served = np.maximum.accumulate(row.sent - x[:, None] * row.before, axis=1)
     queued_before = np.min(backlogged, axis=1) - np.min(backlogged - served, axis=1)

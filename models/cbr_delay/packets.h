@@ -1,15 +1,17 @@
-/* A first-in first-out link of a rate that is known in advance, by a virtual clock. */
+/* A first-in first-out link whose rate is known in advance, simulated with a virtual clock. */
 #include "link.h"
 
-/* All accepted packets are served at `end` + `rest`/rate, where the rate is that of segment `last`. `now` is the segment
- * of the present. */
+#define LINK_AT_ONCE
+
+/* The service of all accepted packets ends at `end` + `rest`/rate, with the rate of segment `last`. `now` is the current
+ * segment. */
 struct link {
     struct link_parameters is;
     struct link_rate changed[2]; /* the rate after link_change */
     int64_t end, rest;
     int now, last;
-    int64_t ready, spacing;      /* packets whose outcome is known and not yet reported, and ticks between them */
-    int64_t next;                /* when the first of them is admitted */
+    int64_t ready, spacing;      /* packets with an outcome that is not reported yet, and the ticks between them */
+    int64_t next;                /* the time at which the first of them is admitted */
 };
 
 static void link_init(struct link *link, const struct link_parameters *parameters)
@@ -30,7 +32,7 @@ static link_wide link_backlog(const struct link *link, int64_t now)
     return work + (link_wide)(link->end - now) * rates[link->last].bytes + link->rest;
 }
 
-/* The link serves `work` more: at the present rate, or in a segment to come, whose rate is known. */
+/* Serve `work` more: at the current rate, or in a later segment, whose rate is known. */
 static void link_serve(struct link *link, link_wide work)
 {
     for (;;) {
@@ -72,7 +74,7 @@ static int link_next(struct link *link, int64_t now, struct link_outcome *outcom
     return 1;
 }
 
-/* Packets are of one size; the one that is being served is served at the new rate from its beginning. */
+/* Packets have one size. The packet in service is served at the new rate from its beginning. */
 #define LINK_CHANGE
 static void link_change(struct link *link, int64_t now, const struct link_parameters *is, int64_t waiting, int64_t last,
                         int64_t size)

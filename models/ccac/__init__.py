@@ -1,4 +1,4 @@
-"""CCAC: a token bucket that may hide congestion, behind it jitter."""
+"""CCAC: a token bucket that may hide congestion, with jitter behind it."""
 
 from ccmatic.models.ccac.laws import CCAC, MODEL, served_what_waited, served_within_jitter
 

@@ -1,38 +1,49 @@
-"""CCAC: a token bucket that may hide congestion, behind it a box that delays by at most D (section 3)."""
+"""CCAC: a token bucket that may hide congestion, followed by a box that delays by at most D (section 3)."""
+
+from typing import ClassVar
 
 from ccmatic.models.beliefs.link_rate import link_rate
 from ccmatic.models.beliefs.queueing_delay import QUEUEING_DELAY
 
-from ccmatic.contracts import Model, overflow
+from ccmatic.contracts import APPLICATION, Model, overflow
 from ccmatic.logic import either, every, implies, some
 
 
 class CCAC(Model):
-    """docs/encoding.md, section 2."""
+    """The CCAC network of docs/reference/encoding.md, section 2."""
 
     name = "ccac"
+    parameters: ClassVar = APPLICATION
 
-    def __init__(self):
+    def __init__(self, pauses=False):
+        self.pauses = pauses
         self.beliefs = (*link_rate(self), *QUEUEING_DELAY)
 
     def network(self, x):
-        """Tokens come at rate C; one is wasted only if nothing waits; what has a token leaves within D."""
+        """Yield the laws: tokens come at rate C, and the link wastes them only if no bytes wait.
+
+        Bytes with a token leave within D.
+        """
         yield from served_within_jitter(x, self.variation)
         for t in range(1, x.horizon):
             admitted = x.K[t] - x.K[t - 1]
             yield "tokens_come_at_link_rate", t, every(admitted >= 0, admitted <= self.variation * x.C)
             no_waste = implies(admitted < x.C, x.admitted(t) <= x.K[t])
-            paused = served_what_waited(x, t, x.K, self.variation)
-            yield "no_waste_while_queued", t, either(x.limited[t], paused, no_waste)
+            # If the sender was application-limited, all its bytes may have come after the waste.
+            waited = implies(admitted < x.C, x.admitted(t - 1) <= x.K[t])
+            yield "no_waste_while_queued", t, either(x.limited[t], waited, no_waste)
         yield from self.losses(x)
 
     def losses(self, x):
-        """Those of a drop-tail buffer."""
+        """Yield the laws of a drop-tail buffer."""
         return overflow(x, x.K)
 
 
 def served_what_waited(x, t, tokens, variation=1):
-    """In a step in which the sender was limited, the link served at its rate or had nothing to serve at some time."""
+    """Return the condition for a step in which the sender was application-limited.
+
+    At some time in the step the link served at its rate, or had no bytes to serve.
+    """
     return every(
         tokens[t] <= x.admitted(t),
         tokens[t] <= tokens[t - 1] + variation * x.C,
@@ -41,7 +52,7 @@ def served_what_waited(x, t, tokens, variation=1):
 
 
 def served_within_jitter(x, variation=1):
-    """What was admitted is served at once or up to D steps later."""
+    """Yield the laws that admitted bytes are served at once, or at most D steps later."""
     for t in range(x.horizon):
         yield "served_after_sent", t, x.S[t] <= x.admitted(t)
         yield "served_after_admitted", t, x.S[t] <= x.K[t]

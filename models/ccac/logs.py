@@ -1,4 +1,7 @@
-"""The jitter that a log of packets needs behind a token bucket (docs/fit.md); notation as in ccmatic.contracts."""
+"""The jitter that a packet log needs behind a token bucket (docs/reference/fit.md).
+
+Notation as in ccmatic.contracts.rows.
+"""
 
 import numpy as np
 
@@ -6,13 +9,14 @@ from ccmatic.contracts import Lines
 
 
 def least_jitter(row, x, variation):
-    """The least jitter of each row at x, (rows,) each; and Lines. Packet i has its token at T_i,
-    where propagation p is the least delay, T_0 is as is best, and
+    """Return the smallest jitter of each row at x, (rows,), and Lines.
+
+    Packet i has its token at T_i. The propagation p is the smallest delay, and T_0 is as favourable as possible. Then
 
         T_i-1 + s_i·x ≤ T_i ≤ max(a_i + p, T_{i-1}) + s_i·x,  T_i ≤ d_i
 
-    A token is never wasted while a packet waits; one for which none waits is kept, or wasted. The latest T_i is the
-    least of the right side and of d_j - (P_j - P_i)·x for all j ≥ i; D is the greatest d_i - T_i.
+    The link never wastes a token while a packet waits; otherwise it keeps or wastes the token. The latest T_i is the
+    minimum of the right side and of d_j - (P_j - P_i)·x for all j ≥ i. D is the largest d_i - T_i.
     """
     rows = np.arange(len(row))
     propagation = np.min(row.delivered - row.sent, axis=1)

@@ -1,19 +1,19 @@
-/* A first-in first-out link that may keep a token for which no packet waits, and admit a later packet with it, so that
- * congestion is hidden (Arun et al., SIGCOMM 2021). Packets are of one size.
+/* A first-in first-out link that may keep an unused token and admit a later packet with it, which hides congestion
+ * (Arun et al., SIGCOMM 2021). Packets have one size.
  *
- * A token is generated for each packet that the link could serve. The head of the queue uses it at once. If no packet
- * waits, `keep` decides whether the token goes into the bucket, where it lives for D. The oldest is used first. If the
- * rate varies, it changes once in each step, between C and γ·C; a token comes at each step's end. */
+ * The link generates a token for each packet that it could serve. The head of the queue uses it at once. If no packet
+ * waits, `keep` decides whether the token goes into the bucket, where it lives for D. Packets use the oldest token
+ * first. A varying rate changes once per step, between C and γ·C, and a token comes at the end of each step. */
 #include "link.h"
 
 struct link {
     struct link_parameters is;
-    int64_t tick, waiting, wastable; /* next token; packets that wait; tokens that this step may waste */
-    int64_t ready;                   /* the token of a packet that was admitted when it came; else LINK_NEVER */
-    int64_t at;                      /* when it came */
-    int64_t *bucket, first, tokens, room; /* a ring of the instants of kept tokens */
+    int64_t tick, waiting, wastable; /* time of the next token; waiting packets; tokens that this step may waste */
+    int64_t ready;                   /* the token of a packet admitted on arrival, else LINK_NEVER */
+    int64_t at;                      /* its arrival time */
+    int64_t *bucket, first, tokens, room; /* a ring of the times of kept tokens */
     int64_t spacing, per_step;       /* ticks for a packet at the rate C; packets in a step at that rate */
-    int64_t least[2], count[2], index; /* the two parts of a step in which the rate varies: length in packets, tokens */
+    int64_t least[2], count[2], index; /* the two parts of a step with a varying rate: length in packets, tokens */
 };
 
 static void link_rates(struct link *link, const struct link_parameters *is)
@@ -72,7 +72,7 @@ static int64_t link_take(struct link *link)
     return token;
 }
 
-/* Keep a token; those that no later packet can use are thrown away. */
+/* Keep a token; discard tokens that no later packet can use. */
 static void link_keep(struct link *link, int64_t now)
 {
     while (link->tokens && link_kept(link, 0) + link->is.jitter < now) link_take(link);
@@ -86,7 +86,7 @@ static void link_keep(struct link *link, int64_t now)
     link->bucket[(link->first + link->tokens++) % link->room] = now;
 }
 
-/* How many tokens a step may waste and yet end without a queue: in hindsight no packet may wait for one of them. */
+/* The number of tokens that a step may waste and still end without a queue: no packet may later wait for one of them. */
 #define LINK_EXPECT
 static void link_expect(struct link *link, int64_t count, int64_t last)
 {

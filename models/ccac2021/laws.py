@@ -1,7 +1,8 @@
-"""The network of CCAC's published tool: senders with windows, losses that they find out about, waste, several flows.
+"""The network of CCAC's published tool: window senders, loss detection, waste, and several flows.
 
 V. Arun, M. Arashloo, A. Saeed, M. Alizadeh, H. Balakrishnan, "Toward Formally Verifying Congestion Control Behavior",
-SIGCOMM 2021, and its tool, venkatarun95/ccac at 229d398. docs/stateful.md has the equations, with what is odd in them.
+SIGCOMM 2021, and its tool, venkatarun95/ccac at 229d398. docs/reference/stateful.md has the equations, and describes
+their oddities.
 """
 
 from dataclasses import dataclass, replace
@@ -18,14 +19,15 @@ from ccmatic.models.window_sender import (
     LossDetection,
     Start,
     Timer,
-    found_losses,
+    dupack_losses,
+    idle,
     observations,
     senders,
 )
 
 from ccmatic.base import InputError
-from ccmatic.contracts import BYTES, LAST, Column, Exclusion, Model, choice, number, whole
-from ccmatic.logic import either, equal, every, iff, implies, no
+from ccmatic.contracts import APPLICATION, BYTES, LAST, Column, Exclusion, Model, choice, number, whole
+from ccmatic.logic import either, equal, every, iff, implies, no, some
 
 #: The class of each option, by its field.
 OPTIONS = {
@@ -40,7 +42,7 @@ OPTIONS = {
     "before": InitialBytes,
 }
 
-#: What a name may set, as in `ccac2021:flows=2,composing=no`.
+#: The parameters that a name may set, as in `ccac2021:flows=2,composing=no`.
 PARAMETERS = {
     "flows": whole("flows"),
     "R": whole("R"),
@@ -48,19 +50,33 @@ PARAMETERS = {
     "composing": choice("waste", {"yes": Waste.COMPOSING, "no": Waste.NON_COMPOSING}),
     "most_queue": number("most_queue", least=0),
     **{name: choice(name, {option.value: option for option in options}) for name, options in OPTIONS.items()},
+    **APPLICATION,
 }
 
 
 @dataclass(frozen=True)
 class CCAC2021(Model):
-    """A path whose laws are chosen.
+    """A path whose laws are chosen by options.
 
-    flows: how many senders. R: R_m, in steps; of several flows, that of all, or of each.
-    waste, slack, detection, timer, loss, delay, jitter, begins, before: options, whose classes say what they mean; the
-    first member of each class is the published tool's default.
-    dupacks: bytes that must be acknowledged beyond a lost one, in packets; None leaves it open.
-    most_queue: the most bytes that wait, if not the buffer's; "any" is no limit.
-    default_jitter: D, in steps, unless a query says another.
+    The classes of `waste` to `before` describe their options. The first member of each class is the published tool's
+    default.
+
+    Attributes:
+        flows: The number of senders.
+        R: R_m in steps, common to all flows or a tuple with one value per flow.
+        waste: When the link wastes tokens.
+        slack: The bytes that may wait during waste.
+        detection: How senders detect losses.
+        timer: When the retransmission timer fires.
+        dupacks: The bytes, in packets, that must be acknowledged beyond a lost one; None leaves the number open.
+        loss: The bytes that a full buffer loses.
+        most_queue: The largest number of waiting bytes, if it is not the buffer's size; "any" sets no limit.
+        delay: How delay is measured.
+        jitter: Whether all flows share their jitter.
+        begins: Where traces start.
+        before: Which bytes count as older than the trace.
+        default_jitter: D in steps, if a query sets none.
+        pauses: Whether applications may pause.
     """
 
     name = "ccac2021"
@@ -80,6 +96,7 @@ class CCAC2021(Model):
     begins: Start = Start.ORIGIN
     before: InitialBytes = InitialBytes.ADMITTED
     default_jitter: int = 1
+    pauses: bool = False
 
     def __post_init__(self):
         for name, options in OPTIONS.items():
@@ -90,6 +107,8 @@ class CCAC2021(Model):
         if self._own_boxes and (self.waste, self.delay) != boxed:
             setting = f"each flow has jitter of its own where waste is {self.waste} and delay is {self.delay}"
             raise InputError(f"{setting}; expected {boxed[0]} and {boxed[1]}")
+        if self.pauses and self.loss is Loss.DETERMINISTIC:
+            raise InputError(f"applications may pause, and loss is {self.loss}; expected {Loss.FREE}")
         if not _is_whole(self.flows, 8):
             raise InputError(f"flows is {self.flows!r}; expected a whole number from 1 to 8")
         round_trips = self.R if isinstance(self.R, tuple) else (self.R,) * self.flows
@@ -99,21 +118,22 @@ class CCAC2021(Model):
 
     @property
     def observations(self):
-        """What its senders may read, by name: what they observe and what they believe."""
+        """The observations and beliefs that its senders may read, by name."""
         own = self.delay is DelayMeasurement.PER_FLOW
-        least, most = sender_link_rate()
+        least, most = sender_link_rate(pauses=self.pauses)
         by_delay = (most, *sender_queueing_delay()) if self.delay is not DelayMeasurement.UNMEASURED else ()
-        beliefs = (least, *by_delay, *(BESIDE_OTHERS if own else ()))
+        beliefs = (least, *by_delay, *(BESIDE_OTHERS if own and not self.pauses else ()))
         return observations(self.before, own) | {belief.name: belief for belief in beliefs}
 
     @property
     def columns(self):
-        """Wasted tokens, what duplicate acknowledgements find, and the delay where it is measured."""
+        """Wasted tokens, losses that duplicate acknowledgements detect, and the delay if it is measured."""
         numbers = range(1, self.flows + 1)
         boxes = map(_let, numbers) if self._own_boxes else ()
-        finds = [found_losses(self.flows, number) for number in numbers] if self.timer is not Timer.PUBLISHED else ()
+        finds = [dupack_losses(self.flows, number) for number in numbers] if self.timer is not Timer.PUBLISHED else ()
+        pauses = [idle(self.flows, number) for number in numbers] if self.pauses else ()
         measured = self.delay not in (DelayMeasurement.UNMEASURED, DelayMeasurement.PER_FLOW)
-        return (_WASTED, *boxes, *finds, *((LAST,) if measured else ()))
+        return (_WASTED, *boxes, *finds, *pauses, *((LAST,) if measured else ()))
 
     @property
     def _own_boxes(self):
@@ -121,7 +141,7 @@ class CCAC2021(Model):
 
     @property
     def constants(self):
-        """Numbers that its laws leave open."""
+        """The numbers that its laws leave open."""
         open_ones = {
             "dupacks": self.dupacks is None and self.detection is not LossDetection.ORACLE,
             "epsilon": self.waste is Waste.NON_COMPOSING and self.slack is not Slack.NONE,
@@ -130,29 +150,32 @@ class CCAC2021(Model):
         return tuple(name for name, is_open in open_ones.items() if is_open)
 
     def constants_from(self, x, t):
-        """As its base; tokens are counted from another step."""
+        """Return the constants for a trace that starts at step t and counts tokens from there."""
         if self.begins is Start.ORIGIN:
             return x.constants
         return {**x.constants, "tokens_at_first": x.constants["tokens_at_first"] + x.C * t}
 
     def longest_delay(self, horizon, period=None):
-        """Where delays are open at first, those of up to twice the horizon: `_delays` says how."""
+        """Return the longest distinguished delay.
+
+        If initial delays are open, it is up to twice the horizon (see `_delays`).
+        """
         if self.delay is not DelayMeasurement.OPEN_AT_FIRST:
             return horizon
         return max(2 * horizon, LONGEST + 1 if period else 0) + 1
 
     def begun_anywhere(self):
-        """Not at the origin, from which bytes are counted."""
+        """Return the network with traces from any step of an execution, instead of from the origin of its counts."""
         return replace(self, begins=Start.ANYWHERE)
 
     def laws(self, x):
-        """Every law; of the beliefs there are none."""
+        """Yield every law; the network has no laws of beliefs."""
         yield from self._named(x, self.network(x))
         for flow in x.flows:
             yield from self._named(x, senders(self, x, flow))
 
     def exclusions(self):
-        """What the published laws leave out."""
+        """Yield the executions that the published laws leave out."""
         parts = ["timeouts"] if self.timer is Timer.PUBLISHED else []
         parts += ["delays"] if self.delay in (DelayMeasurement.PUBLISHED, DelayMeasurement.CONSISTENT) else []
         parts += ["counts of bytes at first"] if self.begins is Start.ORIGIN else []
@@ -162,16 +185,19 @@ class CCAC2021(Model):
             yield Exclusion("published laws", "a flow sends nothing while another is served")
 
     def assumptions(self, x):
-        """None: the published delay is a law."""
+        """Return no assumptions: the published delay is a law here."""
         return ()
 
     def belief_laws(self, x, reads=None):
-        """What the published model says more where delay is read: see docs/stateful.md."""
+        """Yield the published model's additional laws for controllers that read the delay.
+
+        docs/reference/stateful.md has them.
+        """
         if self.delay is DelayMeasurement.PUBLISHED and ("delay" in (reads or ()) or self.flows > 1):
             yield from self._named(x, _no_second_service(x))
 
     def network(self, x):
-        """Tokens, service, waste, losses, and how flows share."""
+        """Yield the laws of tokens, service, waste, losses, and of sharing between flows."""
         yield "packet_size", 0, x.alpha > 0
         yield from self._service(x)
         yield from self._waste(x)
@@ -186,7 +212,7 @@ class CCAC2021(Model):
             yield from _in_order(x, [flow.S for flow in x.flows]) if own else self._first_in_first_out(x)
 
     def tokens(self, x, t):
-        """Those that came by t and were not wasted."""
+        """Return the tokens that came by t and were not wasted."""
         first = x.constants["tokens_at_first"] if self.begins is Start.ANYWHERE else 0
         return first + x.C * t - x.W[t]
 
@@ -204,11 +230,11 @@ class CCAC2021(Model):
                 yield "waste_is_of_what_comes", t, tokens >= self.tokens(x, t - 1)
 
     def let(self, x):
-        """Of each flow, what the link has let through into the box that delays it."""
+        """Return for each flow the bytes that the link has released into the flow's jitter box."""
         return [x.own[_let(number).name] for number in range(1, self.flows + 1)] if self._own_boxes else []
 
     def _boxes(self, x):
-        """All that has a token is let through, into its flow's box, and leaves that within D."""
+        """Yield the laws of jitter boxes: bytes with a token enter their flow's box, and leave it within D."""
         for t in range(x.horizon):
             let = [column[t] for column in self.let(x)]
             yield "let_through_by_tokens", t, equal(sum(let[1:], let[0]), self.tokens(x, t))
@@ -227,7 +253,13 @@ class CCAC2021(Model):
             yield "slack", 0, epsilon > packet if self.slack is Slack.MORE_THAN_PACKET else epsilon < packet
         for t in range(1, x.horizon):
             most = x.S[t] + epsilon if self.waste is Waste.NON_COMPOSING else self.tokens(x, t)
-            yield "no_waste_while_queued", t, implies(x.W[t] > x.W[t - 1], x.admitted(t) <= most)
+            # If a sender was application-limited, all bytes of the step may have come after the waste.
+            paused = some([flow.limited[t] for flow in x.flows])
+            no_waste = either(paused, x.admitted(t - 1) <= most, x.admitted(t) <= most)
+            yield "no_waste_while_queued", t, implies(x.W[t] > x.W[t - 1], no_waste)
+        for t in range(1, x.horizon) if self.pauses else ():
+            for column in (x.own[idle(self.flows, flow.number).name] for flow in x.flows):
+                yield "idle_is_within_the_step", t, every(column[t] >= 0, column[t] <= 1)
         for t in range(x.horizon) if self.waste is Waste.CONSTANT_RATE else ():
             yield "no_token_is_kept", t, self.tokens(x, t) <= x.admitted(t)
 
@@ -252,9 +284,10 @@ class CCAC2021(Model):
                 yield "queue_fits", t, x.admitted(t) <= self.tokens(x, t) + most
 
     def _delays(self, x):
-        """`x.Q`: whole steps; the horizon T where it is not known, as the bytes served were there at first.
+        """Yield the laws of `x.Q` in whole steps.
 
-        A delay of T steps or more that the sender knows, as open at first, is one more than its steps.
+        The value T, the horizon, means that the delay is unknown, as for bytes from before the trace. If initial delays
+        are open, a known delay of k steps, with k at least T, is stored as k + 1.
         """
         end, longest = x.horizon, x.Q.longest
         for k in range(1, longest):
@@ -278,7 +311,7 @@ class CCAC2021(Model):
                     yield "delay_grows_by_one_a_step", t, implies(grown, before)
 
     def _first_in_first_out(self, x):
-        """Where bytes leave that were sent after a step, all that was sent before it has left."""
+        """Yield the laws of one shared queue: if bytes sent after a step leave, all bytes sent before it have left."""
         for t in range(1, x.horizon):
             for k in range(t):
                 for flow in x.flows:
@@ -287,8 +320,11 @@ class CCAC2021(Model):
 
 
 def _in_order(x, left):
-    """What has left, of each flow, is what came first: where all that left by t had come by u, so had each flow's, and
-    where all that came by u has left, so has each flow's."""
+    """Yield the laws that each flow's bytes leave in the order of arrival.
+
+    If all bytes that left by t had arrived by u, then so had each flow's bytes that left by t. If all bytes that
+    arrived by u have left by t, then so have each flow's bytes.
+    """
     for t in range(x.horizon):
         out = sum((column[t] for column in left[1:]), left[0][t])
         for u in range(t):
@@ -302,14 +338,14 @@ def _is_whole(number, most):
 
 
 def _no_second_service(x):
-    """Once service has passed what was there at first, none ends within what was sent in the first step."""
+    """Yield the law that after the initial bytes have been served, no service ends within the first step's bytes."""
     for t in range(1, x.horizon):
         again = every(x.S[t] > x.S[t - 1], x.admitted(0) < x.S[t - 1])
         yield "no_second_service_in_first_batch", t, implies(again, no(x.Q.exactly(t, t - 1)))
 
 
 def _let(number):
-    return Column(f"K{number}", BYTES, f"bytes of flow {number} that the link has let through")
+    return Column(f"K{number}", BYTES, f"bytes of flow {number} that the link has released")
 
 
 _WASTED = Column("W", BYTES, "tokens wasted")

@@ -1,13 +1,15 @@
-"""The options of CCAC2021's path. Values are the words in models' names, as in `ccac2021:waste=constant-rate`."""
+"""The options of CCAC2021's path. Their values are the words in models' names, as in `ccac2021:waste=constant-rate`."""
 
 from enum import Enum
 
 
 class Waste(Enum):
-    """When the link wastes tokens.
+    """The situations in which the link wastes tokens.
 
-    COMPOSING: if no more bytes were admitted than there are tokens. NON_COMPOSING: if no more were admitted than
-    served, up to a slack. CONSTANT_RATE: it wastes all tokens that are not used at once.
+    Attributes:
+        COMPOSING: The link may waste tokens if the admitted bytes do not exceed the tokens.
+        NON_COMPOSING: The link may waste tokens if the admitted bytes exceed the served bytes by at most a slack.
+        CONSTANT_RATE: The link wastes all tokens that are not used at once.
     """
 
     COMPOSING = "composing"
@@ -16,7 +18,7 @@ class Waste(Enum):
 
 
 class Slack(Enum):
-    """How many bytes may wait while a link that does not compose wastes tokens."""
+    """The number of bytes that may wait while a NON_COMPOSING link wastes tokens."""
 
     NONE = "none"
     LESS_THAN_PACKET = "less-than-packet"
@@ -25,19 +27,26 @@ class Slack(Enum):
 
 
 class Loss(Enum):
-    """What a full buffer loses. FREE: any part of what arrives. DETERMINISTIC: exactly what does not fit."""
+    """The bytes that a full buffer loses.
+
+    Attributes:
+        FREE: Any part of the arriving bytes.
+        DETERMINISTIC: Exactly the bytes that do not fit.
+    """
 
     FREE = "free"
     DETERMINISTIC = "deterministic"
 
 
 class DelayMeasurement(Enum):
-    """How delay is measured.
+    """The way in which delay is measured.
 
-    PUBLISHED: of the last byte served, unknown for bytes that waited at first. CONSISTENT: it grows by at most a step
-    per step. OPEN_AT_FIRST: bytes that waited at first may have any delay, also longer than the trace, or an unknown
-    one. UNMEASURED: senders do not measure it. PER_FLOW: each flow measures its own bytes, and all bytes leave in the
-    order in which they came.
+    Attributes:
+        PUBLISHED: The delay of the last byte served; it is unknown for the initial bytes.
+        CONSISTENT: The delay grows by at most one step per step.
+        OPEN_AT_FIRST: The initial bytes may have any delay, even one longer than the trace, or an unknown one.
+        UNMEASURED: Senders do not measure delay.
+        PER_FLOW: Each flow measures the delay of its own bytes, and all bytes leave in the order in which they arrived.
     """
 
     PUBLISHED = "published"
@@ -48,7 +57,12 @@ class DelayMeasurement(Enum):
 
 
 class JitterBox(Enum):
-    """What jitter delays. SHARED: all flows alike. PER_FLOW: each flow by itself, behind a link of constant rate."""
+    """The scope of jitter.
+
+    Attributes:
+        SHARED: All flows have the same jitter.
+        PER_FLOW: Each flow has its own jitter, behind a link of constant rate.
+    """
 
     SHARED = "link"
     PER_FLOW = "own"

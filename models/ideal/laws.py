@@ -1,26 +1,30 @@
-"""The ideal link: a first-in first-out queue, without jitter (section 3)."""
+"""The ideal link: a first-in first-out queue without jitter (section 3)."""
+
+from typing import ClassVar
 
 from ccmatic.models.beliefs.link_rate import link_rate
 from ccmatic.models.beliefs.queueing_delay import QUEUEING_DELAY
 from ccmatic.models.ccac import served_what_waited
 
-from ccmatic.contracts import LAST, Model, overflow
+from ccmatic.contracts import APPLICATION, LAST, Model, overflow
 from ccmatic.logic import either, is_min
 
 
 class Ideal(Model):
-    """docs/encoding.md, section 4. There are no tokens: K is S."""
+    """The ideal link of docs/reference/encoding.md, section 4. It has no tokens, so K is S."""
 
     name = "ideal"
     default_jitter = 0
     sees_losses_at_once = True
     columns = (LAST,)
+    parameters: ClassVar = APPLICATION
 
-    def __init__(self):
+    def __init__(self, pauses=False):
+        self.pauses = pauses
         self.beliefs = (*link_rate(self), *QUEUEING_DELAY)
 
     def network(self, x):
-        """The link serves at rate C whenever anything waits."""
+        """Yield the laws of a link that serves at rate C whenever bytes wait."""
         yield "served_after_sent", 0, x.S[0] <= x.admitted(0)
         for t in range(1, x.horizon):
             waiting = x.A[t] - x.L[t - 1]

@@ -1,2 +1,2 @@
-/* The link of CBR-delay; without jitter nothing is behind it. */
+/* The link of CBR-delay. Without jitter, no box follows it. */
 #include "../cbr_delay/packets.h"

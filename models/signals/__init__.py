@@ -1,5 +1,5 @@
-"""Formulas of learners: what they observe, what rewards them, what their actions mean (docs/signals.md)."""
+"""Formulas of learners: their observations, rewards, and actions (docs/signals.md)."""
 
-#: What environments have that name none; the action that is a rate, and that which is CUBIC's, of senders that are not
-#: learned; and the reward of Orca's training, which CCLab's naive adversary lowers.
+#: The default of environments; the action that is a rate, and CUBIC's action, both for senders that are not learned;
+#: and the reward of Orca's training, which CCLab's naive adversary lowers.
 DEFAULT, RATE, CUBIC, ORCA = "custard", "rate", "cubic", "orca"

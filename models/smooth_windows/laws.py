@@ -1,7 +1,7 @@
-"""An ideal link under senders by a window whose rate changes from step to step, within a budget (docs/encoding.md).
+"""An ideal link for window senders, with a rate that changes from step to step within a budget.
 
-The budget is CCLab's Eq. 8: the mean of |change| over the last so many steps ("CCLab: Adversarial Testing of Learning-
-and Non-Learning-Based Congestion Controllers").
+docs/reference/encoding.md describes it. The budget is CCLab's Eq. 8: a bound on the mean of |change| over the last
+steps ("CCLab: Adversarial Testing of Learning- and Non-Learning-Based Congestion Controllers").
 """
 
 from dataclasses import dataclass
@@ -14,16 +14,21 @@ from ccmatic.base import InputError
 from ccmatic.contracts import BYTES, RATE, Column, number, whole
 from ccmatic.logic import every, is_min
 
-#: The fields of its base that its laws do not read: it has no jitter, and counts no tokens.
-_FIXED = ("default_jitter", "jitter", "waste", "slack")
+#: The fields of the base class that these laws do not read: the link has no jitter, counts no tokens, and serves bytes
+#: that come evenly.
+_FIXED = ("default_jitter", "jitter", "waste", "slack", "pauses")
 
 
 @dataclass(frozen=True)
 class Smooth(CCAC2021):
-    """C is the most that the link serves in a step. Its rate is the same all through a step.
+    """A link whose rate is constant within each step; C is the largest.
 
-    least: its least rate, in C. budget: δ, in C a step: the mean of |change| over the last `window` steps is at most
-    that. By default CCLab's range, 1 to 96 Mbit/s, with a budget of 2 Mbit/s over 10 steps.
+    The defaults are CCLab's range, 1 to 96 Mbit/s, with a budget of 2 Mbit/s over 10 steps.
+
+    Attributes:
+        least: The smallest rate, in C.
+        budget: δ, in C per step: a bound on the mean of |change| over the last `window` steps.
+        window: The number of these steps.
     """
 
     name = "smooth_windows"
@@ -51,38 +56,41 @@ class Smooth(CCAC2021):
 
     @property
     def observations(self):
-        """As its base, without the belief that C is at most what is served while bytes wait, which is false here."""
+        """The base's observations without C_U.
+
+        C_U assumes that the link serves at C while bytes wait, which is false here.
+        """
         return {name: each for name, each in super().observations.items() if name != "C_U"}
 
     @property
     def columns(self):
-        """What the link could serve, and how its rate changed, in place of tokens wasted."""
+        """The bytes that the link could have served, and the changes of its rate, instead of wasted tokens."""
         return (_OFFERED, _CHANGED, *super().columns[1:])
 
     @property
     def constants(self):
-        """As its base, but that tokens are not counted."""
+        """The base's constants, without the count of tokens."""
         return tuple(name for name in super().constants if name != "tokens_at_first")
 
     def constants_from(self, x, t):
-        """The same at each step."""
+        """Return the constants, which are the same at each step."""
         return x.constants
 
     @property
     def looks_back(self):
-        """The budget speaks of as many steps."""
+        """The number of steps that the budget covers."""
         return self.window
 
     def tokens(self, x, t):
-        """What is let through, all of which is served at once."""
+        """Return the bytes released; the link serves them at once."""
         return x.S[t]
 
     def offered(self, x, t):
-        """What the link could have served by t."""
+        """Return the bytes that the link could have served by t."""
         return x.G[t]
 
     def _service(self, x):
-        """The link serves at its rate whenever anything waits."""
+        """Yield the laws of a link that serves at its rate whenever bytes wait."""
         for t in range(1, x.horizon):
             rate = x.G[t] - x.G[t - 1]
             yield "rate_is_in_range", t, every(rate >= self.least * x.C, rate <= x.C)
@@ -90,7 +98,7 @@ class Smooth(CCAC2021):
             yield "serves_at_link_rate", t, served
 
     def _waste(self, x):
-        """Of the budget: V grows by |change| at least, and in so many steps by no more than they have."""
+        """Yield the laws of the budget: V grows by at least |change| a step, and by at most the budget of a window."""
         for t in range(1, x.horizon):
             grown = x.V[t] - x.V[t - 1]
             yield "changes_are_counted", t, grown >= 0
@@ -102,6 +110,6 @@ class Smooth(CCAC2021):
 
 
 _OFFERED = Column("G", BYTES, "bytes that the link could have served")
-_CHANGED = Column("V", RATE, "by how much the link's rate has changed so far, at least")
+_CHANGED = Column("V", RATE, "a lower bound of the total change of the link's rate so far")
 
 MODEL = Smooth()

@@ -1,4 +1,4 @@
-"""CCAC on a link whose rate moves."""
+"""CCAC on a link whose rate varies."""
 
 from ccmatic.models.varying.laws import MODEL, Varying
 

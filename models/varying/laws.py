@@ -1,4 +1,4 @@
-"""CCAC on a link whose rate moves: at any time it is between C and γ·C, here with γ = 3/2; C is the least."""
+"""CCAC on a link whose rate varies between C, the smallest, and γ·C at any time; γ = 3/2 by default."""
 
 from fractions import Fraction
 from typing import ClassVar
@@ -6,41 +6,48 @@ from typing import ClassVar
 from ccmatic.models.ccac import CCAC
 
 from ccmatic.base import InputError
-from ccmatic.contracts import number
+from ccmatic.contracts import APPLICATION, number
 from ccmatic.logic import either, every, implies
 
 
 class Varying(CCAC):
-    """docs/encoding.md, section 2.
+    """The network of docs/reference/encoding.md, section 2, with a varying rate.
 
     Args:
         variation: γ, 3/2 by default; a subclass may set another.
     """
 
     variation = Fraction(3, 2)
-    parameters: ClassVar = {"variation": number("variation")}
+    parameters: ClassVar = {"variation": number("variation"), **APPLICATION}
 
-    def __init__(self, variation=None):
+    def __init__(self, variation=None, pauses=False):
         if variation is not None:
             if variation < 1:
                 raise InputError(f"variation is {variation}; expected at least 1")
             self.variation = variation
-        super().__init__()
+        super().__init__(pauses)
 
     @property
     def name(self):
-        """With γ, if it is not 3/2: so that records of it name it."""
+        """The name, with γ unless it is 3/2, so that records state γ."""
         return "varying" if self.variation == Fraction(3, 2) else f"varying:variation={self.variation}"
 
     def network(self, x):
-        """Also, what was sent before (-1, 0], in which no more was than r at 0, is late by two steps at 1."""
+        """Yield the laws of CCAC, and one more about the initial bytes.
+
+        The sender sent at most r(0) bytes in (-1, 0]. Therefore bytes from before that interval that still wait at t =
+        1 are late by two steps.
+        """
         yield from super().network(x)
         if x.horizon > 1:
             older = every(x.S[1] > x.S[0], x.S[1] <= x.admitted(0) - x.r[0])
             yield "Q_is_time_since_sent_at_r", 1, implies(older, x.Q.at_least(1, 2))
 
     def losses(self, x):
-        """The buffer may be full at some time in a step at whose end it is not; no token is wasted in such a step."""
+        """Yield the laws of the buffer.
+
+        The buffer may be full at some time in a step, but not at its end. Such a step wastes no token.
+        """
         if not x.buffer.finite:
             return
         for t in range(x.horizon):

@@ -1,4 +1,4 @@
-"""The jitter that a log of packets needs on a link whose rate moves between C and γ·C (docs/fit.md)."""
+"""The jitter that a packet log needs on a link whose rate varies between C and γ·C (docs/reference/fit.md)."""
 
 import numpy as np
 
@@ -6,10 +6,12 @@ from ccmatic.contracts import Lines
 
 
 def least_jitter(row, x, variation):
-    """As behind the token bucket of `ccac`, with tokens that come up to γ times as fast, but no slower while a packet
+    """Return the smallest jitter of each row at x, (rows,), and Lines.
+
+    This is the token bucket of `ccac`, except that tokens come up to γ times as fast, and no slower while a packet
     waits:
 
-    T_{i-1} + s_i·x/γ ≤ T_i ≤ max(a_i + p, T_{i-1}) + s_i·x,  T_i ≤ d_i
+        T_{i-1} + s_i·x/γ ≤ T_i ≤ max(a_i + p, T_{i-1}) + s_i·x,  T_i ≤ d_i
     """
     each, numbers = np.arange(len(row)), np.arange(row.sent.shape[1])
     fastest = x[:, None] / variation
@@ -36,8 +38,10 @@ def least_jitter(row, x, variation):
 
 
 def _clamped(low, high):
-    """w_i = min(high_i, max(low_i, w_{i-1})) along each row, where w_0 is infinite. Such steps in a row are one of the
-    same kind, so twice as many are taken together each time."""
+    """Return w_i = min(high_i, max(low_i, w_{i-1})) for all i of each row, where w_0 is infinite.
+
+    Two such steps in sequence again have this form. So each pass combines twice as many steps as the one before.
+    """
     low, high = np.minimum(low, high), high.copy()
     together = 1
     while together < low.shape[1]:

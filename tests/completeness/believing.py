@@ -152,7 +152,7 @@ def send(window):
 
 
 def begins(rng):
-    """Of which windows begin with its first step."""
+    """Return the controller whose windows begin with its first step."""
     source = """
 window: bytes = {e} * MSS
 slow: condition = False

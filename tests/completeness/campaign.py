@@ -36,8 +36,14 @@ class Unexplained:
 
 @dataclass
 class Campaign:
-    """What was found so far. windows: by network and question; excluded: by these and the exclusion; refused: of how
-    many runs the controller is none for the product; unexplained: each an Unexplained."""
+    """The counts of a campaign.
+
+    Attributes:
+        windows: The windows so far, by network and question.
+        excluded: The windows that an exclusion covers, by network, question and exclusion.
+        refused: The number of runs whose controller the product refuses.
+        unexplained: Each Unexplained.
+    """
 
     windows: Counter = field(default_factory=Counter)
     excluded: Counter = field(default_factory=Counter)
@@ -61,9 +67,14 @@ class Campaign:
 
 
 def campaign(windows, seed=0, networks=None, each=12, solved=0, stop=1, **given):
-    """A Campaign of so many windows at least, in runs from a seed on. each: how many windows of a run; solved: of how
-    many in a thousand formulas are asked, too; stop: after how many unexplained windows, None for never. given: as of
-    Run."""
+    """Return the Campaign of at least `windows` windows, in runs from a seed on.
+
+    Args:
+        each: The windows per run.
+        solved: How many windows in a thousand are also checked as formulas.
+        stop: The number of unexplained windows that ends the campaign; None for no limit.
+        given: As in Run.
+    """
     found, rng, number = Campaign(), random.Random(seed), seed * 10**6
     names = networks or [*NETWORKS]
     while found.total < windows and (stop is None or len(found.unexplained) < stop):
@@ -91,8 +102,10 @@ def _one_run(found, network, number, rng, each, solved, given):
 
 
 def cycles(runs, seed=0, networks=None, solved=0, stop=1):
-    """A Campaign of so many runs on networks that repeat their choices: of each that repeats itself the last window is
-    put to `worst --period`."""
+    """Return the Campaign of runs on networks that repeat their choices.
+
+    `worst --period` gets the last window of each cycle.
+    """
     found, rng = Campaign(), random.Random(seed)
     names = networks or [name for name, network in NETWORKS.items() if network.windows]
     for number in range(seed * 10**6, seed * 10**6 + runs):

@@ -1,4 +1,5 @@
-"""Random controllers, of the whole grammar: text alone, in the language of docs/stateful.md and docs/controllers.md.
+"""Random controllers, of the whole grammar: text alone, in the language of docs/reference/stateful.md and
+docs/controllers.md.
 
 A controller that any step of its life may find in any state declares that state so; else its windows begin with it.
 """

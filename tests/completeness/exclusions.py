@@ -1,4 +1,4 @@
-"""Which windows the product's declared exclusions cover (docs/limits.md, What a question leaves out)."""
+"""The windows that the product's declared exclusions cover (docs/limits.md, What a question leaves out)."""
 
 from .writing import KEPT_DELAYS
 

@@ -39,8 +39,11 @@ def proved(name):
 
 
 def against(name, runs, seed=0):
-    """Put the windows of so many runs to a proof. Returns a Counter of what was found of them: "premises" that are true
-    of a window, each with a lemma that is then true; windows "left out"; and the faults, (window, what is broken)."""
+    """Check the windows of many runs against a proof.
+
+    Returns a Counter: "premises" counts true premises whose lemma holds, "left out" counts excluded windows, and each
+    fault is a pair (window, broken lemma).
+    """
     result, query, lemmas = proved(name)
     network, buffers, packet = SHIPPED[name]
     found, faults = Counter(), []
@@ -63,8 +66,10 @@ def against(name, runs, seed=0):
 
 
 def _published_timer_fires(columns):
-    """The published timer fires whenever nothing waits after any loss ever, which is no timer's of an execution
-    (docs/stateful.md, what is odd in the published tool)."""
+    """Return whether the published timer fires when it should not: whenever nothing waits after any earlier loss.
+
+    No timer of a real execution does this (docs/reference/stateful.md, what is odd in the published tool).
+    """
     A, S, L = (columns[name] for name in "ASL")
     return any(S[t] == A[t] - L[t] and S[t] < A[t] for t in range(len(A)))
 

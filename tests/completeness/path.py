@@ -1,7 +1,7 @@
 """A bottleneck behind which a box delays what leaves it, in bytes that flow evenly within a step; C = 1 byte a step.
 
-Written from docs/encoding.md, sections 2 to 4, and docs/stateful.md. Everything is known from step 0 on; windows of it
-are cut later.
+Written from docs/reference/encoding.md, sections 2 to 4, and docs/reference/stateful.md. Everything is known from step
+0 on; windows of it are cut later.
 """
 
 from fractions import Fraction
@@ -45,8 +45,11 @@ class Path:
         return self._admitted[n] if n >= 0 else ZERO
 
     def step(self, sent):
-        """The next step, in which each flow sends so many bytes. Returns (flow, position, bytes) of what is lost; a
-        position is how many bytes of the flow were admitted before."""
+        """Advance one step, in which each flow sends some bytes.
+
+        Returns (flow, position, bytes) of each loss. A position is the number of bytes of the flow that were admitted
+        before.
+        """
         came, tokens, total = self.all_admitted(self.now), self.K[-1], sum(sent)
         most, lost_early, lost_late = tokens + 1, ZERO, ZERO
         at_once = total * self.early(self.now + 1)
@@ -161,7 +164,7 @@ class Path:
 
 
 def _take(queue, amount):
-    """The (flow, bytes) that leave a queue first, so many in all."""
+    """Remove the first bytes of a queue, and return them as pairs (flow, bytes)."""
     while amount > 0 and queue:
         flow, bytes_ = queue[0]
         part = min(bytes_, amount)

@@ -106,7 +106,7 @@ def _cube_root(value):
 
 
 class _Exact(ast.NodeTransformer):
-    """Numbers become fractions, and what was observed before is asked of the sender."""
+    """Turn numbers into fractions, and reads of past observations into calls of the sender."""
 
     def __init__(self, source, observed):
         self.source, self.observed = source, observed
@@ -204,12 +204,12 @@ class Program:
 
 @lru_cache(maxsize=4096)
 def compiled(source, observed):
-    """The Program of a source; what it observes is a tuple of names."""
+    """Return the Program of a source. `observed` names its observations."""
     return Program(source, observed)
 
 
 class Draw:
-    """What a network chooses, at random. assumed: whether each `assume` so far was true."""
+    """Random choices of a network. `assumed` says whether each `assume` so far was true."""
 
     def __init__(self, rng):
         self.rng, self.assumed = rng, True
@@ -226,7 +226,7 @@ class Draw:
         return self.rng.choice(options)
 
     def within(self, low, high):
-        """A number from low to high; None if there is none."""
+        """Return a number from low to high; None if there is none."""
         return None if low > high else low + (high - low) * self.share()
 
     def law(self, law, low, high):

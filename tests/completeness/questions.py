@@ -1,4 +1,4 @@
-"""What the product says of a window: whether a law of a question refuses it, as numbers and as formulas."""
+"""The product's verdicts on a window: whether a law of a question refuses it, as numbers and as formulas."""
 
 from fractions import Fraction
 from functools import lru_cache
@@ -76,7 +76,7 @@ class Asked:
         return Trace(window.horizon, window.constants, columns, query.record(), self.controller.source)
 
     def broken(self, window):
-        """Of each question the laws that refuse the window: a dict of lists of names with their steps."""
+        """Return the laws of each question that refuse the window: a dict of lists of names with their steps."""
         found = {}
         for name, query in self.queries.items():
             trace = self.trace(window, query)
@@ -90,7 +90,7 @@ class Asked:
         return found
 
     def replayed(self, window):
-        """What a replay of the window finds: of each question, its faults."""
+        """Return the faults that a replay of the window finds, by question."""
         return {
             name: list(check_trace(query, self.trace(window, query)).faults) for name, query in self.queries.items()
         }

@@ -1,7 +1,7 @@
-"""Executions that repeat themselves for ever, against what `worst --period` says of those: found by simulation.
+"""Periodic executions from simulation, against the results of `worst --period`.
 
-A network whose choices repeat leads a controller that chooses nothing to a cycle. What a sender remembers as a place
-among its bytes may move with them or stay where it is; all else has to be as it was a period before.
+A network with periodic choices leads a deterministic controller into a cycle. Byte positions in a sender's state may
+move with its bytes or stay. Everything else must be as it was a period before.
 """
 
 from fractions import Fraction
@@ -75,7 +75,7 @@ STEADY, STEPS = 40, 90
 
 
 class PeriodicRun(Run):
-    """A Run whose network repeats its choices every so many steps."""
+    """A Run whose network repeats its choices periodically."""
 
     def __init__(self, network, period, seed, horizon, written=None, **given):
         self.period = period
@@ -136,8 +136,7 @@ class PeriodicRun(Run):
 
 
 def worse_for_ever(case, runs, seed=0):
-    """Of so many runs: how many repeat themselves, and the (window, value) of those that are worse than any is said to
-    be."""
+    """Return how many of the runs are periodic, and each (window, value) worse than the reported worst value."""
     told, repeat, found = worst(case), 0, []
     buffer = None if case.buffer == "infinite" else Fraction(case.buffer)
     network = NETWORKS[case.network]

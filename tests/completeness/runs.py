@@ -11,10 +11,19 @@ from .sender import Impossible, RateSender, WindowSender
 
 @dataclass(frozen=True)
 class Network:
-    """A network that the product is asked about. model: its name, or a file in networks/. kind: of its Path. D: the
-    jitters of which one is drawn. buffers: likewise, of None for an infinite one. R: R_m of each flow. windows: whether
-    its senders send by windows. origin: whether service is counted from a window's first step; then its timers are the
-    published ones, so that its buffers are infinite. own_boxes: as of Path."""
+    """A network that the product is asked about.
+
+    Attributes:
+        model: Its name, or a file in networks/.
+        kind: The kind of its Path.
+        D: The possible jitters.
+        buffers: The possible buffers; None is infinite.
+        R: R_m of each flow.
+        windows: Whether its senders send by windows.
+        origin: Whether service is counted from a window's first step. Then its timers are the published ones, and its
+            buffers are infinite.
+        own_boxes: As in Path.
+    """
 
     model: str
     kind: str
@@ -65,8 +74,11 @@ class Window:
 
 
 class Run:
-    """An execution of so many steps, all drawn from one seed. `network`, `packet` (MSS), `buffer`, `D`, `written` (the
-    controller of each flow) and `horizon`, of its windows, say what it is of."""
+    """An execution, drawn from one seed.
+
+    Its description is in `network`, `packet` (MSS), `buffer`, `D`, `written` (the controller of each flow) and
+    `horizon` (of its windows).
+    """
 
     def __init__(self, network, seed, steps=36, horizon=None, written=None, wrong=None, deployed=False, **given):
         self.network, self.seed, self.deployed = network, seed, deployed
@@ -207,8 +219,8 @@ class Run:
         return Window(self, b, self.horizon, constants, columns, assumed, waits)
 
     def _delay(self, waited):
-        """A delay as docs/formats.md has it in traces of senders by a window: T where it is not known, and from T steps
-        on one more than it is, up to 2·T + 1."""
+        """A delay as docs/reference/formats.md has it in traces of senders by a window: T where it is not known, and
+        from T steps on one more than it is, up to 2·T + 1."""
         T = self.horizon
         if waited is None:
             return Fraction(T)

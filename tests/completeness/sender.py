@@ -1,7 +1,7 @@
 """Senders: by a window, with state and beliefs, and by a rate, with beliefs alone.
 
-Written from docs/stateful.md (the equations, observations, beliefs) and docs/encoding.md (section 6). A sender knows
-all of its own past, and each delay that it measured, however long that was.
+Written from docs/reference/stateful.md (the equations, observations, beliefs) and docs/reference/encoding.md (section
+6). A sender knows all of its own past, and each delay that it measured, however long that was.
 """
 
 import random
@@ -20,7 +20,7 @@ SAMPLE, OTHERS = 4, 8
 
 
 class Impossible(Exception):
-    """A controller of which there is no such execution: its declaration leaves no first value, or it has no meaning."""
+    """The controller has no such execution: its declaration permits no initial value, or it has no meaning."""
 
 
 class WindowSender:
@@ -64,8 +64,10 @@ class WindowSender:
         return max(ZERO, min(allowed, paced) if self.given[0] else paced)
 
     def sent(self, lost):
-        """Be told, by the network, what was lost in the step just past: (position, bytes) each. What was admitted in it
-        may be what the controller reads; then it decides again, knowing that."""
+        """Receive the losses of the previous step from the network, as (position, bytes) each.
+
+        If the controller reads the bytes admitted in that step, it decides again with this knowledge.
+        """
         n = len(self.state) - 1
         self.unfound += lost
         if "admitted" in self.program.reads:
@@ -124,7 +126,7 @@ class WindowSender:
         return self.path.S[self.flow][n - self.R] if n >= self.R else ZERO
 
     def _find(self, n):
-        """What is found to be lost: by three packets more that are acknowledged, or as nothing is on its way."""
+        """Detect losses: three later packets are acknowledged, or no bytes are in flight."""
         acked, then = self._acked(n), n - self.R
         told = [entry for entry in self.unfound if entry[0] + 3 * self.packet <= acked]
         self.unfound = [entry for entry in self.unfound if entry[0] + 3 * self.packet > acked]
@@ -167,7 +169,7 @@ class WindowSender:
         return then > 0 and served[then] > served[then - 1]
 
     def delay(self, n):
-        """What it knows at step n of the delay of the last byte acknowledged."""
+        """Return the delay of the last acknowledged byte, as far as the sender knows it at step n."""
         then = n - self.R
         waited = self.path.wait(self.flow, then) if then > 0 else None
         if waited is not None and self._shows is not None:
@@ -176,13 +178,15 @@ class WindowSender:
             waited = waited if shown == waited[0] else shown and (shown, shown)
         return Unknown() if waited is None else Wait(*waited)
 
-    # What it believes (docs/stateful.md, Beliefs; docs/flows.md, Beliefs that are true beside others)
+    # What it believes (docs/reference/stateful.md, Beliefs; docs/reference/flows.md, Beliefs beside other flows)
 
     def decides_alike(self, n, begin, shows):
-        """Whether it would become at step n what it does if it knew only what a window shows that begins at a step.
+        """Return whether step n would have the same outcome with only the knowledge of a window.
 
-        shows: a function of a delay, and of the step since then at which it was measured: what the window shows of it,
-        or None."""
+        Args:
+            shows: A function of a delay and of the steps since its measurement. It returns the delay as the window
+                shows it, or None.
+        """
         self._shows = begin, shows
         try:
             return (self._updated(n, begin), self._assumed) == (self.state[n], self.assumed[n])
@@ -238,9 +242,9 @@ def _is_rate(program):
 
 
 class RateSender:
-    """A sender that has no memory but beliefs (docs/encoding.md, section 6), which it measures in windows: at a
-    window's first step it begins anew, with bounds that are true. A deployed one goes on with those that it had, which
-    may be false, and which time out at a window's end."""
+    """A sender that has no memory but beliefs (docs/reference/encoding.md, section 6), which it measures in windows: at
+    a window's first step it begins anew, with bounds that are true. A deployed one goes on with those that it had,
+    which may be false, and which time out at a window's end."""
 
     def __init__(self, source, path, packet, kind, rng, deployed=False):
         self.program, self.path, self.packet, self.kind = compiled(source, ()), path, packet, kind
@@ -280,7 +284,7 @@ class RateSender:
         return self.rate[-1]
 
     def decides_alike(self, n, most):
-        """Whether the rate of step n is what it sends if it takes a wait for no longer than so many steps."""
+        """Return whether the rate of step n is the same if the sender caps a wait at a number of steps."""
         before = self.beliefs[n - 1]
         known = {**before, "R_m": Fraction(1), "D": Fraction(self.path.D), "MSS": self.packet}
         known["qdel_L"] = min(before["qdel_L"], Fraction(most))
@@ -308,7 +312,7 @@ class RateSender:
         self.beliefs.append(now)
 
     def time_out(self):
-        """What beliefs become at the end of a window (docs/encoding.md, section 6, Timeouts)."""
+        """What beliefs become at the end of a window (docs/reference/encoding.md, section 6, Timeouts)."""
         n, b = self.path.now, self.begin
         first, now = self.beliefs[b], self.beliefs[n]
         self.untimed = dict(now)

@@ -103,8 +103,13 @@ def rate(C_L, qdel_L, R_m):
 
 @dataclass(frozen=True)
 class Case:
-    """A quantity of a controller on a network, whose worst value is asked about. given: a condition, of the packet
-    alone. packet: MSS of the executions. period: of executions that repeat themselves; None: of any."""
+    """A quantity of a controller on a network, whose worst value is sought.
+
+    Attributes:
+        given: A condition on the packet only.
+        packet: MSS of the executions.
+        period: The period of the executions; None for any.
+    """
 
     name: str
     source: str
@@ -119,7 +124,7 @@ class Case:
 
     @property
     def asked(self):
-        """What is asked about: the name of a quantity, or a condition on x."""
+        """The name of the quantity, or a condition on x."""
         return SENT if self.of == "sent" else self.of
 
 
@@ -144,8 +149,10 @@ CASES = (
 
 @lru_cache(maxsize=256)
 def worst(case):
-    """(none, worse): the x beyond which no execution is said to be, None if there is no such x; and on which side it is
-    worse than another, "below" or "above". None alone: it is said that there is no execution at all."""
+    """Return (limit, side): no execution is beyond the limit, and a value on that side of another is worse.
+
+    The limit is None if no limit is reported. The result is None if no execution exists at all.
+    """
     side = "below" if case.of == "utilisation" else "above"
     try:
         return _asked(case).none, side
@@ -174,7 +181,7 @@ def is_worse(bad, told):
 
 
 def value(case, window):
-    """How bad a window is, by what docs/worst.md says of the quantity; of a delay, of all bytes that are sent in it."""
+    """Return how bad a window is, as docs/reference/worst.md defines it; for a delay, over all its bytes."""
     columns, T = window.columns, window.horizon
     A, S, L = (columns[name] for name in "ASL")
     match case.of:
@@ -200,7 +207,7 @@ def _steps_beyond(path, n):
 
 
 def worse_windows(case, runs, seed=0, least=0):
-    """The windows of so many runs that are worse than any is said to be: (windows, the Windows that are worse)."""
+    """Return the number of windows in many runs, and those that are worse than the reported worst value."""
     told, found, count = worst(case), [], 0
     for number in range(runs):
         buffer = None if case.buffer == "infinite" else Fraction(case.buffer)

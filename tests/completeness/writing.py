@@ -1,4 +1,4 @@
-"""What a random controller is written with: the text of one, and numbers for the places that it leaves open."""
+"""The parts of random controllers: their text, and the numbers that it leaves open."""
 
 import re
 from dataclasses import dataclass
@@ -6,8 +6,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Written:
-    """A controller's source. anywhere: each step of its life may be the first of a window. places: state that is a
-    place among bytes, with what it is a place in. tests: what it is there to test."""
+    """A random controller.
+
+    Attributes:
+        anywhere: Whether each step of its life may be the first of a window.
+        places: The state variables that are byte positions, with the bytes that they count.
+        tests: The purpose of the controller.
+    """
 
     source: str
     anywhere: bool = True

@@ -53,7 +53,7 @@ def _export(model):
 
 @cache
 def _observations(model, seed):
-    """What a sender sees on a link that gets faster, and then so slow that bounds are false, by the seed."""
+    """Return the observations of a sender on a link that becomes faster, and then so slow that bounds are false."""
     rng = Random(seed)
     room, first = rng.choice((None, Fraction(1, 5), Fraction(1, 2), 3)), BDP * PACKET
     path = Path(model, first, 1, PACKET, 1, room and int(room * first))

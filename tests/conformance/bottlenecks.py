@@ -23,7 +23,12 @@ SERVICE = 1_000_000
 
 
 class Arrivals(NamedTuple):
-    """Packets that arrive: (ns, bytes), in order. buffer: bytes that may wait. number: of those that are decided."""
+    """Packets that arrive.
+
+    Attributes:
+        buffer: The size of the buffer in bytes.
+        number: The number of packets to decide.
+    """
 
     packets: tuple
     buffer: int
@@ -56,7 +61,7 @@ def exact(name):
         )
 
     def passed(now, queue):
-        """When a queue of so many bytes has been served."""
+        """Return the time when a queue of this size has been served."""
         for (since, bits), (to, _) in zip(rates, (*rates[1:], (None, None)), strict=True):
             start = max(now, Fraction(since))
             if to is None or queue <= served(start, to):

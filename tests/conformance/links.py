@@ -18,8 +18,10 @@ from support import window_runs, window_senders
 
 #: Every model that is shipped, and those that have no packets.
 MODELS = tuple(sorted({model.name for model in definitions.every("models", "MODEL")}))
-WITHOUT_PACKETS = ("ccac2021", "smooth_windows")
+WITHOUT_PACKETS = ("ccac2021", "policer_windows", "smooth_windows")
 
+#: The packets on which windows run, by network; others run on CBR-delay's.
+OF_WINDOWS = {"ccac_windows": "ccac", "policer_windows": "policer"}
 
 #: Links of the fluid simulator. Those without jitter are held to the ideal link, others to CBR-delay.
 FLUID = {
@@ -57,10 +59,13 @@ def by_rate(run):
     rng = Random(run.seed)
     bdp, steps = rng.randint(6, 60), rng.randint(8, 16)
     rates = [rng.choice((1, bdp - 1, bdp, bdp + 1, 3 * bdp, rng.randint(1, 10 * bdp))) for _ in range(steps)]
+    model = load_definition("models", "MODEL", run.model)
     jitter, room = (
-        rng.randint(1, 2) if load_definition("models", "MODEL", run.model).default_jitter else 0,
+        rng.randint(1, 2) if model.default_jitter else 0,
         rng.choice((None, rng.randint(1, 4 * bdp))),
     )
+    if model.store == "bucket":
+        room = room or bdp
     simulated = simulate(
         Path(run.model, rate=bdp, jitter=jitter, buffer=room),
         lambda seen: rates[seen.step],
@@ -84,7 +89,7 @@ def by_window(run):
     """An exported sender by a window, packet by packet, from its beginning or a later step on."""
     rng, D = Random(run.seed), window_runs.OF_EXECUTIONS[run.model]
     built, begin = library(rng.choice(window_senders.CONTROLLERS)), rng.choice((0, 9))
-    link = "ccac" if run.model == "ccac_windows" else "cbr_delay"  # which hides tokens, and which does not
+    link = OF_WINDOWS.get(run.model, "cbr_delay")
     recorded = window_runs.execution(built, rng.randrange(2**32), begin, jittery=D > 0, link=link)
     yield run, {"broken laws": window_runs.broken(recorded, run.model, D)}
 

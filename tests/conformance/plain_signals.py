@@ -31,7 +31,7 @@ class PlainSender:
             self._update(file)
 
     def value(self, file, name, **others):
-        """What a function of a file returns after the latest interval."""
+        """Return the result of a file's function after the latest interval."""
         self.known |= others
         return self._call(file, name, self.registers)
 
@@ -58,7 +58,7 @@ class PlainSender:
         return function(*(self._read(file, each, registers, interval) for each in arguments))
 
     def _read(self, file, name, registers, interval):
-        """What a parameter stands for. interval: that of a measure of the interval before; None: the latest."""
+        """Return the value of a parameter. `interval` selects the interval of a measure; None is the latest."""
         if (file, name) in registers:
             return registers[file, name]
         if name in self._functions(file):

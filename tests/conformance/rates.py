@@ -229,7 +229,7 @@ def in_arrays(name):
 
 
 def in_text(name):
-    """What is printed, read again."""
+    """Parse the printed controller again."""
     again = parse(as_python(controller(name).pretty()))
 
     def run(beliefs):

@@ -1,4 +1,4 @@
-"""What learners observe, what they are rewarded for, and what their actions mean."""
+"""Learners' observations, rewards and actions."""
 
 from collections.abc import Iterator
 from functools import cache, partial
@@ -35,7 +35,7 @@ TRIPLES = {
 
 
 def formulas(name):
-    """What is observed, the reward and the action of a name."""
+    """Return the observations, the reward and the action of a name."""
     observe, act, reward = TRIPLES[name]
     return tuple(signal.load(*each) for each in (("observe", observe), ("reward", reward), ("act", act)))
 
@@ -49,7 +49,9 @@ class Measured(NamedTuple):
 
 
 def cases(name, rng, count) -> Iterator[Measured]:
-    """What a sender may measure: also nothing sent, nothing acknowledged for long, all lost, equal RTTs."""
+    """Yield possible measurements of a sender, including: nothing sent, no acknowledgement for long, all lost, and
+    equal RTTs.
+    """
     most = signal.load("act", TRIPLES[name][1]).bounds[1]
     for _ in range(count):
         rtt, rows, actions = RTT, [], []

@@ -4,7 +4,7 @@ import numpy as np
 
 
 class Single:
-    """A float32 that turns whatever it meets into one."""
+    """A float32. Arithmetic with it always gives a float32."""
 
     def __init__(self, number):
         self.number = number.number if isinstance(number, Single) else np.float32(float(number))

@@ -1,4 +1,4 @@
-"""Controllers with state, and what senders by a window believe: what a step makes of state, and what is sent."""
+"""Controllers with state, and the beliefs of window senders: the next state, and the bytes that a sender sends."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -175,7 +175,7 @@ class Decision(NamedTuple):
 
 
 def cases(name, rng, count) -> Iterator[Sequence]:
-    """What a sender may have observed, in any order of events."""
+    """Yield possible observations of a sender, with events in any order."""
     for _ in range(count):
         yield Sequence(rng)
 
@@ -196,7 +196,7 @@ class _Python:
             self.follower._scope["cbrt"] = cbrt
 
     def arguments(self, decision):
-        """What the controller reads, by name."""
+        """Return the values that the controller reads, by name."""
         names = {*self.controller.parameters, "waited"}
         return {**decision.sequence.arguments(decision.t, names), **decision.state}
 
@@ -323,7 +323,7 @@ def _first_decision(name):
 
 
 def in_formula(name):
-    """The encoding of a step at numbers: what it lets state become, and what is sent then."""
+    """Evaluate the encoding of a step: the possible next states, and the bytes sent then."""
     own = _python(name)
 
     def run(sequence):
@@ -359,7 +359,7 @@ def _choices(own, sequence, t, state):
 
 
 def _amounts(own, sequence, t, state):
-    """What it sends by Python's own account, and each amount changed."""
+    """Yield the amounts that it sends according to Python, and each amount changed."""
     amounts = own.python.sends(own.arguments(Decision("sends", sequence, t, state)))
     now = dict(zip(own.controller.sent(), map(Fraction, amounts), strict=True))
     yield now

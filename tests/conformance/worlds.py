@@ -134,8 +134,11 @@ _OFF = Fraction(1, 7)
 
 
 def check(cell, seed, count):
-    """Compare so many cases, drawn by a seed. Returns how many outputs were compared; the message of the refusal, if
-    the world refuses the definition as it should. Raises Disagreement."""
+    """Compare random cases of a definition.
+
+    Returns the number of compared outputs, or the message of the refusal if the world refuses the definition as it
+    should. Raises Disagreement.
+    """
     kind, definition, world = cell
     words = kind.refused.get((definition, world))
     try:

@@ -12,7 +12,7 @@ def short(x, t, c):
 
 
 def drains_by(amount):
-    """A statement as if of a paper: that so much is drained from a long queue."""
+    """Return a lemma for comparison only: a long queue drains by this amount."""
     return Lemma(
         f"drains by {amount}",
         lambda x, c: x.queue(0) >= 10 * x.C,

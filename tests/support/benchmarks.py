@@ -15,7 +15,7 @@ def module(name):
 
 
 def defined_by(name):
-    """What a benchmark defines, by name."""
+    """Return the definitions of a benchmark's module, by name."""
     sys.path.insert(0, str(ROOT))
     try:
         return runpy.run_module(module(name))

@@ -29,7 +29,9 @@ def queries():
 
 
 def sample():
-    """Of each controller, kind of question and encoding the shortest query, with the quickest case of each verdict."""
+    """Return the shortest query for each controller, kind of question and encoding, with the fastest case of each
+    verdict.
+    """
     shortest = {}
     for stem, name, entry in queries():
         asked = entry["query"]

@@ -1,4 +1,4 @@
-"""Runs of the emulator that nobody ran: made of what would have been logged."""
+"""Synthetic runs of the emulator, made from logs."""
 
 from dataclasses import fields
 
@@ -8,8 +8,7 @@ from ccmatic.emulation import replay, run
 
 
 def emulation(asked, flows, log, duration, spans=None, steps=None):
-    """The Emulation of a log, of flows by their names that all send all the time and log no steps, unless it is said
-    otherwise."""
+    """Return the Emulation of a log of flows, by name. By default all flows always send, and log no steps."""
     spans, steps = spans or ((0, duration),) * len(flows), steps or (None,) * len(flows)
     return run.Emulation(asked, flows, duration, log, False, 0.1, 0, spans, steps)
 

@@ -1,4 +1,4 @@
-"""The laws of docs/encoding.md once more, as formulas, and which of the engine's laws differ from them."""
+"""The laws of docs/reference/encoding.md once more, as formulas, and which of the engine's laws differ from them."""
 
 from ccmatic import query as queries
 from ccmatic.logic.terms import constant, equal, every, iff, implies, no, some
@@ -6,7 +6,7 @@ from ccmatic.solving.solver import SAT, UNSAT, Checker
 
 
 def encoding(x, kind):
-    """docs/encoding.md, sections 1 to 5, written from there: (law, formula) pairs."""
+    """docs/reference/encoding.md, sections 1 to 5, written from there: (law, formula) pairs."""
     A, S, L, Ld, K, r, D, T = x.A, x.S, x.L, x.Ld, x.K, x.r, x.D, x.horizon
     X = [a - lost for a, lost in zip(A, L, strict=True)]
     yield "packet", every(x.alpha > 0, x.alpha * 5 < 1)
@@ -37,7 +37,7 @@ def encoding(x, kind):
 
 
 def first_beliefs(x):
-    """docs/encoding.md, section 6: what is known of the beliefs at 0."""
+    """Yield the constraints on the initial beliefs (docs/reference/encoding.md, section 6)."""
     alpha, C_L, C_U = x.alpha, x.beliefs["C_L"][0], x.beliefs["C_U"][0]
     yield "C_L", every(alpha <= C_L, C_L <= 1)
     yield "C_U", every(C_L <= C_U, C_U >= 1)

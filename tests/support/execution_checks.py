@@ -1,6 +1,6 @@
-"""What is checked of a sampled execution: laws, beliefs, bounds that are left out, frozen bounds, objectives.
+"""Checks of a sampled execution: laws, beliefs, omitted bounds, frozen bounds, objectives.
 
-The objectives stand here once more, as docs/encoding.md says them.
+The objectives are implemented again here, as docs/reference/encoding.md states them.
 """
 
 from dataclasses import replace
@@ -89,7 +89,7 @@ UNCONDITIONAL = ("beliefs stay true", "bounds shrink", "small losses, or backs o
 
 
 def objectives(trace):
-    """docs/encoding.md, section 7, in plain Python, with the default thresholds, loss constrained."""
+    """docs/reference/encoding.md, section 7, in plain Python, with the default thresholds, loss constrained."""
     columns, e = trace.columns, trace.horizon - 1
     A, S, L, K, r = (columns[name] for name in "ASLKr")
     bdp, alpha = 1 + trace.constants["D"], trace.constants["MSS"]

@@ -62,7 +62,8 @@ class Sampled:
 
 
 def beliefs(trace, starts, delays):
-    """docs/encoding.md, section 6, in plain Python: the motion of each bound from its first value, and the states."""
+    """docs/reference/encoding.md, section 6, in plain Python: the motion of each bound from its first value, and the
+    states."""
     D, T = int(trace.constants["D"]), trace.horizon
     A, S, L, Ld, r, Q, F = (trace.columns[name] for name in ("A", "S", "L", "Ld", "r", "Q", "F"))
     seen = L if trace.query["model"] == "ideal" else Ld

@@ -1,5 +1,5 @@
 """The link of a schedule, packet by packet, in exact arithmetic, and what must be true of it: written from
-docs/export.md and docs/encoding.md alone."""
+docs/reference/export.md and docs/reference/encoding.md alone."""
 
 from bisect import bisect_left, bisect_right
 from fractions import Fraction
@@ -60,8 +60,11 @@ class ScheduledLink:
 
 
 def check_link(trace, scale):
-    """The link of a trace's schedule is lawful whoever sends, and does as the trace where a sender does. Returns how
-    many packets were sent, and lost."""
+    """Check that the link of a trace's schedule is lawful for any sender, and matches the trace for the sender of the
+    trace.
+
+    Returns the number of packets sent and lost.
+    """
     content, _ = export(trace, "schedule", scale, allow_code=True)
     flow, step = Flow(trace, scale), scale.rtt / trace.constants["R_m"]
     link = ScheduledLink(content.decode(), list(crossings(flow.sent, scale.packet)))
@@ -135,8 +138,11 @@ class HeldLink:
         return periods * self.period + first + (last - first) * (within - start) / (end - start)
 
     def carry(self, arrivals):
-        """For each packet that arrives, (flow, ns): None if the buffer has no room for it, else when the link has let
-        it through and when its box lets it go."""
+        """Return the fate of each arriving packet (flow, ns).
+
+        It is None if the buffer has no room. Otherwise it is the time when the link has served it and the time when its
+        box releases it.
+        """
         free, found = Fraction(0), []
         for flow, now in arrivals:
             waits = max(Fraction(0), free - now) * self.rate / 10**9
@@ -173,7 +179,7 @@ def check_holds(trace, scale, random):
 
 
 def longer(column, period, more):
-    """A cumulative column and so many steps more, as its last period."""
+    """Extend a cumulative column by a number of steps that repeat its last period."""
     found = list(column)
     for _ in range(more):
         found.append(found[-period] + column[-1] - column[-1 - period])

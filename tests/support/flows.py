@@ -22,7 +22,7 @@ def send(window):
 
 
 def trace_of_flows(flows, controller=DOUBLING, name="doubling"):
-    """Return a Trace of flows, of which flow n sends n packets of C·R_m/10 at first and twice as many each step."""
+    """Return a Trace of several flows. Flow n first sends n packets of C·R_m/10, and doubles at each step."""
     numbers = [str(number) if flows > 1 else "" for number in range(1, flows + 1)]
     windows = [[Fraction(n * 2**t, 10) for t in range(STEPS)] for n in range(1, flows + 1)]
     sent = [[sum(window[: t + 1]) for t in range(STEPS)] for window in windows]

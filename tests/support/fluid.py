@@ -1,5 +1,7 @@
-"""Executions of a link with a buffer, a token bucket and jitter, made at random from docs/stateful.md alone: what is
-sent comes in bursts within steps, as a sender by a window sends."""
+"""Random executions of a link with a buffer, a token bucket and jitter, from docs/reference/stateful.md only.
+
+Senders send by windows, so bytes arrive in bursts within steps.
+"""
 
 from fractions import Fraction
 
@@ -70,7 +72,7 @@ class _Link:
 
 
 def _senders(columns, alpha):
-    """What a sender finds to be lost, and a window that lets it send what it sent."""
+    """Return the losses that a sender detects, and a window that permits the bytes it sent."""
     A, S, L = (columns[name] for name in "ASL")
     kept = [sent - lost for sent, lost in zip(A, L, strict=True)]
     found, detected = [Fraction(0)], [Fraction(0)]

@@ -33,7 +33,7 @@ class Forgery:
         self.kept = {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
     def restore(self):
-        """What was proved, as it was."""
+        """Restore the honest proof."""
         for file in [file for file in self.folder.rglob("*") if file.is_file()]:
             if file not in self.kept:
                 file.unlink()

@@ -14,7 +14,7 @@ from ccmatic.logic.terms import constant, every, no
 from ccmatic.solving import SolverOptions
 from ccmatic.verification.verifier import Part
 
-#: `if condition: rate else: rate` over the beliefs of CBR-delay (docs/encoding.md, section 9, 2λ).
+#: `if condition: rate else: rate` over the beliefs of CBR-delay (docs/reference/encoding.md, section 9, 2λ).
 OVER_QUEUE = Branch(
     linear_forms({"q_U / R_m": range(-2, 3), "C_Llambda": range(-2, 3), "MSS / R_m": range(-2, 3)}),
     *[linear_forms({"C_Llambda": (0, "1/2", 1, 2, 3), "q_U / R_m": (0, 1, -1), "MSS / R_m": (0, 1, -1)})] * 2,

@@ -12,7 +12,7 @@ SOURCES = ROOT / "tests" / "stateful_update"
 
 
 class Recorded(StatefulSender):
-    """As its base, but each step is kept: what the kernel's program is given, and what it has to make of it."""
+    """A sender that also records each step: the input of the kernel's program, and the expected result."""
 
     def __init__(self, library, packet):
         super().__init__(library, packet)

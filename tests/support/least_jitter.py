@@ -1,7 +1,7 @@
 """An oracle for `fit`: the least jitter of a small log, from the packets' laws alone, in exact numbers; and logs.
 
-It shares no code with ccmatic: the laws of docs/fit.md are written anew, and Z3 looks for the least D over every link
-rate, every propagation delay, every queue before the log, and every choice of tokens.
+It shares no code with ccmatic: the laws of docs/reference/fit.md are written anew, and Z3 looks for the least D over
+every link rate, every propagation delay, every queue before the log, and every choice of tokens.
 """
 
 from dataclasses import dataclass
@@ -16,9 +16,11 @@ WORK = 400_000
 
 @dataclass(frozen=True)
 class Packets:
-    """What a link did: for each packet, when it came and when it was delivered (None: lost), in ms, and its bytes.
+    """The behaviour of a link.
 
-    jitter: D of the link that did it, in ms. propagation: of that link, in ms."""
+    Each packet has its arrival, its delivery (None: lost) in ms, and its bytes. `jitter` is D of the link in ms, and
+    `propagation` is its propagation delay in ms.
+    """
 
     sent: list
     delivered: list

@@ -51,8 +51,11 @@ def watched():
 
 
 def on_time(attempt, lateness):
-    """What an attempt at a run gives. One that the machine held up, as others used it, is made again; after three
-    of them the test is skipped. lateness: of what it gives, the 50th and the 99th percentile in ms."""
+    """Return the result of a run that the machine did not hold up.
+
+    If other load delayed a run, it is repeated; after three attempts the test is skipped. `lateness` returns the median
+    and the 99th percentile of a result's lateness in ms.
+    """
     for _ in range(3):
         found = attempt()
         median, late = lateness(found)

@@ -1,4 +1,4 @@
-"""The laws of the links that delay, of packets (docs/fit.md), as formulas of unknowns; and logs of simulated runs."""
+"""The laws of links that delay packets (docs/reference/fit.md), as formulas of unknowns; and logs of simulated runs."""
 
 from fractions import Fraction
 from random import Random
@@ -44,7 +44,7 @@ def may_be(model, log, jitter):
 
 
 def simulated(model, seed, bdp, steps, fewest=1):
-    """A run with random rates, at least so many packets a step, buffer, jitter and hidden tokens."""
+    """Return a run with random rates (at least some packets per step), buffer, jitter and hidden tokens."""
     random = Random(f"{model} {seed}")
     jitter, room = random.randint(1, 2), random.choice([None, None, 2 * bdp, bdp])
     path = Path(model, rate=bdp, jitter=jitter, buffer=room)

@@ -28,7 +28,7 @@ THRESHOLDS = {
 
 
 def false_of(data):
-    """What is not so of a trace's JSON that was accepted as an execution: reasons."""
+    """Yield the reasons why an accepted trace is no execution of its query."""
     query, constants, columns = data["query"], numbers(data["constants"]), columns_of(data)
     kind, buffer = query["model"], query["buffer"]
     finite = buffer != "infinite"
@@ -66,7 +66,7 @@ def fits(buffer, beta):
 
 
 def as_trace(data):
-    """What the other tests read of a trace; a delay that is not measured is the other one."""
+    """Return the trace in the form that other tests read. An unmeasured delay equals the measured one."""
     columns = columns_of(data)
     return Plain(data["horizon"], numbers(data["constants"]), {"F": columns["Q"], **columns}, data["query"])
 
@@ -129,7 +129,7 @@ class _Exact(ast.NodeTransformer):
 
 
 def rates(data):
-    """What the controller's Python returns, at least a packet."""
+    """Return the rates of the controller's Python, at least a packet."""
     names = {"Fraction": Fraction}
     exec(compile(ast.fix_missing_locations(_Exact().visit(ast.parse(data["controller"]))), "forged", "exec"), names)
     columns, MSS = columns_of(data), Fraction(data["constants"]["MSS"])

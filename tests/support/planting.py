@@ -143,7 +143,7 @@ def last_step_free(frozen):
 
 
 def within(compare):
-    """What a frozen bound says of a sample."""
+    """Return the condition that a frozen bound imposes on a sample."""
     return staticmethod(lambda sample, bound: compare(sample.amount, bound * sample.over))
 
 

@@ -1,4 +1,4 @@
-"""Policies that nobody trained, and what those in C decide."""
+"""Untrained policies, and the decisions of exported ones."""
 
 import ctypes
 from itertools import pairwise
@@ -13,8 +13,12 @@ from ccmatic.learning import policies
 def policy(
     path, layers=None, observe="custard", reward="custard", history=3, delay=0, sizes=(8, 4), act=None, interval="1"
 ):
-    """A Policy, written to a file. layers: (weights, bias) of each; None: of random numbers and these sizes. act: None:
-    named as what it observes."""
+    """Write a Policy to a file, and return it.
+
+    Args:
+        layers: (weights, bias) of each layer; None: random numbers of the given sizes.
+        act: The name of its action; None: that of its observation.
+    """
     if layers is None:
         rng, widths = np.random.default_rng(1), [history * signal.load("observe", observe).size, *sizes, 1]
         ends = list(pairwise(widths))
@@ -35,7 +39,7 @@ FLOATS = ctypes.POINTER(ctypes.c_float)
 
 
 class Interval(ctypes.Structure):
-    """What was measured in one."""
+    """The measurements of one interval."""
 
     _fields_ = [(name, ctypes.c_float) for name in ("seconds", "sent", "acked", "lost", "rtt", "rtt_end", "out")]
 

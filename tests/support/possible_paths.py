@@ -1,4 +1,5 @@
-"""An oracle for `estimate`: what of a path is possible, from the equations of docs/encoding.md alone; and executions.
+"""An oracle for `estimate`: what of a path is possible, from the equations of docs/reference/encoding.md alone; and
+executions.
 
 It shares no code with ccmatic. Executions are simulated step by step in exact numbers. Z3 decides what is possible, in
 the sender's own bytes: then all that the sender has seen are numbers, the link rate C is an unknown, and each law is
@@ -17,7 +18,8 @@ ZERO = Fraction(0)
 
 @dataclass(frozen=True)
 class Run:
-    """An execution at the end of each step: cumulative bytes, and delays in whole steps (docs/encoding.md, section 1).
+    """An execution at the end of each step: cumulative bytes, and delays in whole steps (docs/reference/encoding.md,
+    section 1).
 
     buffer: as the sender knows it, in C·R_m; None: infinite; "any": finite, of any size. C: the true link rate."""
 
@@ -119,7 +121,7 @@ class Paths:
         add = self.solver.add
         for t in range(self.T):
             if run.buffer is not None:
-                # As docs/encoding.md: k ≤ β/C + D, and a step more for the first byte.
+                # As docs/reference/encoding.md: k ≤ β/C + D, and a step more for the first byte.
                 add(self.C * _number(measured[t]) <= self.room + self.C * (run.D + (name == "F")))
             if t and S[t] == S[t - 1]:
                 add(z3.BoolVal(measured[t] == measured[t - 1]))

@@ -24,8 +24,10 @@ MORE = (0, 0, 1, PACKET, PACKET, 2 * PACKET, 20 * PACKET)
 
 
 class Sequence:
-    """What a sender may see from its beginning on, R_m being a step, consistent or not: A, S, L, Ld, and delays, of
-    which HORIZON is none. Bytes grow."""
+    """Random observations of a sender from its beginning on, consistent or not. R_m is a step.
+
+    They are A, S, L, Ld and delays, where HORIZON stands for no delay. Byte counts grow.
+    """
 
     def __init__(self, rng):
         self.rng = rng
@@ -42,7 +44,7 @@ class Sequence:
         self._known = {}
 
     def _seen(self, t):
-        """What an exported sender is told at the end of step t."""
+        """Return the input of an exported sender at the end of step t."""
         then = max(0, t - 1)
         return StepObservations(
             acked=self.S[then],
@@ -57,7 +59,7 @@ class Sequence:
         )
 
     def arguments(self, t, names):
-        """What the controller's own Python reads then, of these names."""
+        """Return the inputs of the controller's own Python for these names."""
         return {name: CONSTANTS[name] if name in CONSTANTS else self._observed(name, t) for name in names}
 
     def _observed(self, name, t):

@@ -1,4 +1,5 @@
-"""The laws of docs/encoding.md, sections 2 to 5, as plain Python on a trace's columns, apart from the engine's own."""
+"""The laws of docs/reference/encoding.md, sections 2 to 5, as plain Python on a trace's columns, apart from the
+engine's own."""
 
 from fractions import Fraction
 
@@ -57,8 +58,10 @@ def loss_laws(x):
 
 
 def delay_laws(x):
-    """Section 5, for the last (Q) and the first (F) byte served. Two bounds are looser than written there,
-    for executions break them as written: see the two tests of what a delay may do."""
+    """Section 5, for the last (Q) and the first (F) byte served.
+
+    Two bounds are looser than those in the document, because executions break them; see the two tests about delays.
+    """
     for name, column, slack in (("Q", x.Q, 0), ("F", x.F, 1)):
         for t in range(x.T):
             yield name, t, 0 <= column[t] <= x.T and column[t].denominator == 1

@@ -1,4 +1,4 @@
-"""A run of synthesis so small that the verifier can be asked every candidate, and copies of it with other events."""
+"""A tiny run of synthesis whose candidates the verifier can all decide, and copies of it with other events."""
 
 import json
 import sqlite3
@@ -27,7 +27,7 @@ def use(patch):
 
 
 def query():
-    """What is asked: the template must be in use."""
+    """Return the query of the run. Its template must be in use."""
     return queries.make("ccac", "infinite", 5, template="two_branches", name="small")
 
 
@@ -60,7 +60,7 @@ def copy(path, target, events, **about):
 
 
 def source(candidate):
-    """What a run says of a candidate."""
+    """Return the source that a run records for a candidate."""
     return TEMPLATE.source(TEMPLATE.forms(candidate), "Found by ccmatic for small.")
 
 

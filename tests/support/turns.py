@@ -1,4 +1,4 @@
-"""Whose turn it is where several processes test at once (`pytest -n 2`)."""
+"""Whose turn it is where several processes run tests at the same time (`pytest -n 2`)."""
 
 from contextlib import contextmanager
 from fcntl import LOCK_EX, LOCK_SH, LOCK_UN, flock

@@ -12,31 +12,39 @@ from ccmatic.simulation import JITTER, Path, Simulation, WindowFlow
 PACKET, STEPS = 1500, 30
 
 #: Models that runs are executions of, with their D.
-OF_EXECUTIONS = {"ccac_windows": 1, "cbr_delay_windows": 1, "ideal_windows": 0}
+OF_EXECUTIONS = {"ccac_windows": 1, "cbr_delay_windows": 1, "ideal_windows": 0, "policer_windows": 1}
 
 
-def execution(library, seed, begin=0, jittery=True, link="cbr_delay"):
+def execution(library, seed, begin=0, jittery=True, link="cbr_delay", offers=None):
     """A run of an exported controller on the packets of a model from step `begin` on, in C·R_m.
 
-    Bytes that left more slowly than the window allows left at the sender's rate.
+    Bytes that left more slowly than the window allows left at the sender's rate, unless the application paused.
+    `offers` is its packets, as in WindowFlow; a pause counts as half a step.
     """
     rng = Random(seed)
     bdp, room, jitter = rng.choice((4, 10, 25)), rng.choice((2, 8, 40)), rng.choice(sorted(JITTER))
     path = Path(link, PACKET * bdp, 1, PACKET, 1, PACKET * room)
-    flow = WindowFlow(Simulation(path, seed, jitter=jitter if jittery else "none"), StatefulSender(library, PACKET))
-    lost, found, cwnd = [0], [0], [1]
+    flow = WindowFlow(
+        Simulation(path, seed, jitter=jitter if jittery else "none"), StatefulSender(library, PACKET), offers
+    )
+    lost, found, cwnd, paused, state = [0], [0], [1], [False], [flow.sender.state()]
     for _ in range(begin + STEPS):
         flow.step()
         lost.append(flow.seen.lost // PACKET)
         found.append(flow.detected)
         cwnd.append(flow.sender.window() // PACKET)
-    samples = {name: list(map(int, column[begin:])) for name, column in flow.simulation.run().samples.items()}
+        paused.append(flow.simulation.observation.limited)
+        state.append(flow.sender.state())
+    simulated = flow.simulation.run()
+    samples = {name: list(map(int, column[begin:])) for name, column in simulated.samples.items()}
     columns = {"L": samples["L"], "Ld": lost[begin:], "found": found[begin:], "cwnd": cwnd[begin:]}
     columns |= {name: [n - samples["S"][0] for n in samples[name]] for name in "ASK"}
+    columns |= {name: samples[name] for name in simulated.columns}
     A, K = columns["A"], columns.pop("K")
     allowed = [S + Ld + cwnd for S, Ld, cwnd in zip(columns["S"], columns["Ld"][1:], columns["cwnd"][1:], strict=False)]
     rates = [after - before for before, after in pairwise(A)]
-    windowed = [after == max(before, most) for (before, after), most in zip(pairwise(A), allowed, strict=True)]
+    steps = zip(pairwise(A), allowed, paused[begin + 1 :], strict=True)
+    windowed = [late or after == max(before, most) for (before, after), most, late in steps]
     columns["r"] = [10**6, *(10**6 if free else rate for rate, free in zip(rates, windowed, strict=True))]
     columns["W"] = [t * bdp - tokens for t, tokens in enumerate(K)]
     scaled = {name: [Fraction(n, bdp) for n in column] for name, column in columns.items()}
@@ -44,7 +52,8 @@ def execution(library, seed, begin=0, jittery=True, link="cbr_delay"):
     return SimpleNamespace(
         horizon=STEPS + 1,
         constants={"MSS": Fraction(1, bdp), "beta": Fraction(room, bdp), "tokens_at_first": 0},
-        columns={**scaled, "Q": delays},
+        columns={**scaled, "Q": delays, "idle": [Fraction(int(each), 2) for each in paused[begin:]]},
+        state=state[begin:],
     )
 
 

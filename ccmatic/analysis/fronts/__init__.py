@@ -1,4 +1,4 @@
-"""The front of what can be guaranteed on a network, and by whom of a template's controllers."""
+"""Fronts: the best guarantees on a network, and the controllers of a template that give them."""
 
 from ccmatic.analysis.fronts.figure import draw
 from ccmatic.analysis.fronts.front import Front, find_front

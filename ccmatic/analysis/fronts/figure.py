@@ -1,31 +1,45 @@
-"""The front, drawn: what is inflight, and how long beliefs take to converge again, against what is used."""
+"""The figure of a front: bytes in flight, and the time until beliefs converge again, against the share of the link."""
 
 from collections import defaultdict
+from os.path import commonprefix
 
 from ccmatic import traces
 from ccmatic.traces import QUIET, SENDER, SMALL
 
-#: What is drawn against utilisation where something is guaranteed of it, and what its axis says.
+#: The measures that are drawn against utilisation, with the labels of their axes. A point has a place if it guarantees
+#: both.
 PANELS = {
-    "inflight": "inflight, at most (C(R_m + D))",
-    "settles": "R_m until beliefs have converged again, at most",
-    "climb": "packets by which C_L rises in a window, at least",
+    "inflight": "most bytes in flight (C·($R_m$ + D))",
+    "settles": "most time until beliefs converge again ($R_m$)",
+    "climb": "least rise of C_L in a window (packets)",
 }
 
 
 def draw(points, dominated, file):
-    """Draw Points that hold to a file: PNG, SVG or PDF, by the name's suffix; those that nothing dominates stand out.
-    dominated: as of `points.dominated`. Raises InputError."""
+    """Draw, to a file, the points that hold; points that no other point dominates stand out.
+
+    Args:
+        points: The Points.
+        dominated: The names of the points that dominate each point, by name; see `points.dominated`.
+        file: The path of a PNG, SVG or PDF file.
+
+    Raises:
+        InputError: matplotlib is missing, or the suffix is another one.
+    """
     drawn = [measure for measure in PANELS if any(measure in point.measures for point in points)] or ["inflight"]
-    with traces.figure(file, (4.5 * len(drawn), 4)) as figure:
+    same = len(commonprefix([point.name for point in points]))  # noqa: RUF071 (names are no paths)
+    with traces.figure(file, (4.5 * len(drawn), 4.2)) as figure:
         for axes, measure in zip(figure.subplots(1, len(drawn), squeeze=False)[0], drawn, strict=True):
             for place, names in _places(points, measure).items():
-                _mark(axes, place, [name for name in names if not dominated[name]])
-            axes.set(xlabel="share of the link used, at least", ylabel=PANELS[measure], xmargin=0.3, ymargin=0.3)
+                _mark(axes, place, [name[same:] or name for name in names if not dominated[name]])
+            axes.set(xlabel="least share of the link", ylabel=PANELS[measure], xmargin=0.12, ymargin=0.12)
+            axes.grid(color="#e6e6e6", linewidth=0.7)
+        title = f"{points[0].name[:same]}…: filled points are on the front, hollow ones are dominated"
+        figure.suptitle(title, fontsize=SMALL, parse_math=False)
 
 
 def _places(points, measure):
-    """(utilisation, a measure) of each of the Points that has it, with the names of those there."""
+    """Return the names of the points at each (utilisation, measure)."""
     places = defaultdict(list)
     for point in points:
         if measure in point.measures:
@@ -34,9 +48,7 @@ def _places(points, measure):
 
 
 def _mark(axes, place, best):
-    """best: the names of those there that are on the front."""
+    """Mark a place, and name the points of the front at that place."""
     axes.plot(*place, "o", color=SENDER if best else QUIET, fillstyle="full" if best else "none")
     if best:
-        more = f" and {len(best) - 1} more" if best[1:] else ""
-        named = best[0] + more
-        axes.annotate(named, place, (2, -4), textcoords="offset points", fontsize=SMALL, rotation=-45, va="top")
+        axes.annotate(", ".join(best), place, (5, 3), textcoords="offset points", fontsize=SMALL, fontweight="bold")

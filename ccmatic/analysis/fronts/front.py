@@ -1,4 +1,4 @@
-"""The search for a front: synthesis, a proof for each member, maybe envelopes, and the figure."""
+"""The search for a front: synthesis, a proof for each member, optional envelopes, and the figure."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,11 +13,11 @@ from ccmatic.logic import isolated_steps
 
 @dataclass(frozen=True)
 class Front:
-    """What the controllers of a query's classes guarantee.
+    """The guarantees of the controllers of a query's classes.
 
     Attributes:
         points: A Point for each controller.
-        dominated: For each name of a point that is proved, the names of those that dominate it.
+        dominated: The names of the dominating points, for each proved point by name.
         figure: The file of the figure; None if no point is proved.
     """
 
@@ -27,7 +27,7 @@ class Front:
 
 
 def find_front(query, out, step, jobs, cluster, begun, decided, options):
-    """Find the Front of a query; see `ccmatic.api.find_front`. options: SolverOptions."""
+    """Find the Front of a query; see `ccmatic.api.find_front`."""
     step = step and step_of(step)
     network_of(query)
     folder = writable_folder(Path(out or f"{query.name}-front"))
@@ -58,6 +58,6 @@ def find_front(query, out, step, jobs, cluster, begun, decided, options):
 
 
 def _solved(query, run, jobs, cluster, options):
-    """Whether the query has a solution; the run keeps all that was decided."""
+    """Whether the query has a solution. The run keeps all decided candidates."""
     steps = isolated_steps(synthesis.synthesise(query, jobs, cluster, synthesis.Store(run, query), options))
     return [now for now in steps if now.controller]

@@ -1,12 +1,13 @@
-"""What a proof guarantees as a point, and which points are no better than another in anything."""
+"""Guarantees as points, and the points that another one dominates."""
 
 from dataclasses import dataclass
 from fractions import Fraction
 
 from ccmatic.proving import windows_after
 
-#: Each with whether more of it is better: constants of a proof by name; after how many R_m beliefs have converged again
-#: at the latest if the link rate halves or doubles, as the report of a proof counts them; and the freedom of a Member.
+#: The measures, each with whether more is better. Most are a proof's constants, by name. `settles` is the most R_m
+#: until beliefs have converged again after the link rate halves or doubles, as a proof's report counts them. `freedom`
+#: is that of a Member.
 MEASURES = {
     "utilisation": True,
     "inflight": False,
@@ -17,14 +18,20 @@ MEASURES = {
     "freedom": True,
 }
 
-#: By how much the link rate changes.
+#: The factor by which the link rate changes.
 CHANGE = Fraction(2)
 
 
 @dataclass(frozen=True)
 class Member:
-    """A controller that may be on a front, or an envelope. source: its Python. freedom: the share of the most that may
-    be sent which lies above the least, the mean of all rates that it returns; nothing of a controller."""
+    """A controller, or an envelope, that may be on a front.
+
+    Attributes:
+        name: The name.
+        source: Its Python.
+        freedom: The share of the largest rate that lies above the least one, as the mean over all rates that it
+            returns; 0 for a controller.
+    """
 
     name: str
     source: str
@@ -33,11 +40,16 @@ class Member:
 
 @dataclass(frozen=True)
 class Point:
-    """A controller, what was proved of it, and where.
+    """A controller and its proof.
 
-    source: its Python. shape: by which it was proved, or the last that was tried; file: of that proof; None of either
-    where time was up. verdict: as of a proof. measures: by name, without those of which nothing is guaranteed. why:
-    that no shape will do, or None.
+    Attributes:
+        name: The controller's name.
+        source: Its Python.
+        shape: The shape that proves it, or the last one tried; None if the search timed out.
+        verdict: The verdict of the proof.
+        file: The result file of that shape; None if the search timed out.
+        measures: The guaranteed measures, by name.
+        why: Why no shape proves it, or None.
     """
 
     name: str
@@ -50,7 +62,7 @@ class Point:
 
 
 def measured(proof, result, freedom):
-    """The measures of a proof that holds: its definition, and its Result; and the freedom of what it is of."""
+    """Return the measures of a proof that holds, from its definition, its Result, and the freedom of its Member."""
     measures = {name: result.values[name] for name in MEASURES if name in result.values} | {"freedom": freedom}
     moved = [state for state in proof.states if any(each.name in proof.beliefs for each in state.measures)]
     windows = [windows_after(state, CHANGE, result.values) for state in moved]
@@ -58,8 +70,11 @@ def measured(proof, result, freedom):
 
 
 def dominated(points):
-    """Of each Point that holds the names of those that dominate it, by its name: those at least as good in each
-    measure, and better in one. What is not guaranteed is worse than any value."""
+    """Return for each Point that holds the names of the points that dominate it.
+
+    A point dominates another if it is at least as good in each measure, and better in one. A missing guarantee is worse
+    than any value.
+    """
     holding = [point for point in points if point.verdict == "holds"]
     return {one.name: [other.name for other in holding if _dominates(other, one)] for one in holding}
 
@@ -70,7 +85,7 @@ def _dominates(other, one):
 
 
 def _rank(point, name):
-    """What is larger for what is better."""
+    """Return a key that is larger for a better value."""
     if name not in point.measures:
         return (False, 0)
     return (True, point.measures[name] if MEASURES[name] else -point.measures[name])

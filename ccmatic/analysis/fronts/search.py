@@ -1,11 +1,11 @@
-"""The members of every class that a query has solutions of, and envelopes, each proved by the shapes of its network."""
+"""The members of every class of a query's solutions, and envelopes, each proved by the shapes of its network."""
 
 from collections import defaultdict
 from fractions import Fraction
 from statistics import mean
 
 from ccmatic.analysis.fronts.points import Member, Point, measured
-from ccmatic.analysis.widening import Grid, envelope_name, factors, said_of, widen
+from ccmatic.analysis.widening import Grid, envelope_docstring, envelope_name, factors, widen
 from ccmatic.base import OutOfTime, exact
 from ccmatic.contracts import WayToFail, load_definition
 from ccmatic.controllers import parse
@@ -17,21 +17,27 @@ from ccmatic.traces import Trace
 from ccmatic.verification import HOLDS, UNDECIDED, Part, choices
 from ccmatic.workers import Team
 
-#: The largest factor by which the most that a controller sends is multiplied.
+#: The largest factor by which the upper end of a controller's rate is multiplied.
 MOST = Fraction(2)
 
 
 def network_of(query):
-    """Model, buffer and jitter of a query, of which shapes are. Raises InputError where none is."""
+    """Return the model, buffer and jitter of a query. Raises InputError if no shape is about this network."""
     network = query.network.model_name, str(query.buffer), query.jitter
     shapes_on(network)
     return network
 
 
 def members(query, events):
-    """A Member for every candidate that no counterexample breaks, one of those that send the same, those of few terms
-    first. events: of a synthesis that has ended: then each is of a class that has a solution, or was not decided in
-    time."""
+    """Return a Member for every candidate that no counterexample breaks, candidates with few terms first.
+
+    Candidates that always send the same bytes are one Member.
+
+    Args:
+        query: The query.
+        events: The events of a complete synthesis. Each remaining candidate then belongs to a class that has a
+            solution, or timed out.
+    """
     remaining = generator(query)
     breaking = [Trace.from_json(event.trace) for event in events if event.kind == COUNTEREXAMPLE]
     for trace in breaking:
@@ -39,19 +45,25 @@ def members(query, events):
     distinct, conditions = {}, remaining.space.conditions
     while forms := remaining.propose():
         remaining.strike(forms)
+        # All rates that never exceed the least one send the same bytes, so their forms are not compared.
         sent = tuple(None if hole not in conditions and _lowest(form) else form for hole, form in enumerate(forms))
         distinct.setdefault(sent, forms)
     simple = sorted(distinct.values(), key=lambda forms: sum(len(form.coefficients) for form in forms))
     differing = _differing(query, simple, breaking)
     names = [f"{query.name}_front_{number}" for number in range(1, len(differing) + 1)]
-    said = [f"{name}: of the front of {query.name}." for name in names]
-    return list(map(Member, names, map(query.template.source, differing, said)))
+    docstrings = [f"{name}: of the front of {query.name}." for name in names]
+    return list(map(Member, names, map(query.template.source, differing, docstrings)))
 
 
 @isolated
 def _differing(query, candidates, traces):
-    """Those of the candidates, by their forms, that do not send in every window what one before them sends. traces:
-    where many differ."""
+    """Return the candidates without those that send the same as an earlier candidate in every window.
+
+    Args:
+        query: The query of the candidates' template.
+        candidates: The candidates, by their forms.
+        traces: Traces on which many candidates differ, for a quick comparison.
+    """
     shape, *_ = shapes_on(network_of(query))
     proof = load_definition("proofs", "PROOF", shape)
     windows = windows_of(shape, proof, proof.horizon)
@@ -68,7 +80,7 @@ def _differing(query, candidates, traces):
 
 
 def _same(part, one, other):
-    """Whether each window of one of the controllers is one of the other's."""
+    """Whether two controllers have the same windows."""
     by_one, by_other = choices(part.x, one), choices(part.x, other)
     part.checker.push()
     part.checker.add(some(every(by_one, no(by_other)), every(by_other, no(by_one))))
@@ -78,26 +90,32 @@ def _same(part, one, other):
 
 
 def _lowest(form):
-    """Whether a rate is never above a packet in an R_m, which is then what is sent."""
+    """Whether a rate is never above a packet per R_m, so that a packet per R_m is sent."""
     return all(term == "MSS / R_m" and coefficient <= 1 for term, coefficient in form.coefficients)
 
 
 def step_of(text):
-    """The step of a Grid. Raises InputError for what is none."""
+    """Return the step of a Grid. Raises InputError if the text is no such step."""
     step = exact(text)
     factors(step, MOST)
     return step
 
 
 def envelopes(query, points, step, options=SolverOptions()):
-    """A Member for each maximal envelope around the controllers of Points for which a query holds, if it leaves a
-    choice. step, options: as of `widen`."""
+    """Yield a Member for each maximal envelope around the controllers of Points, if it leaves a choice of rates.
+
+    Args:
+        query: The query that the envelopes must ensure.
+        points: The Points.
+        step: As in `widen`.
+        options: As in `widen`.
+    """
     for point in points:
         grid = Grid(query.read_controller(point.source, point.name), query.units(), step, MOST)
         widening = widen(grid, query, options=options)
         for number, place in enumerate(widening.maximal, start=1):
             if any(place):
-                source = grid.source(place, said_of(widening, number))
+                source = grid.source(place, envelope_docstring(widening, number))
                 yield Member(envelope_name(widening, number), source, _freedom(grid, place))
 
 
@@ -107,9 +125,19 @@ def _freedom(grid, place):
 
 
 def prove_each(query, members, folder, jobs=1, cluster=None, options=SolverOptions()):
-    """Yield the Point of each of the Members, in their order; the proofs go to a folder, in which the same call
-    resumes. jobs, cluster: as of `synthesise`. options: SolverOptions. Raises InputError where no shape is of the
-    query's network, or of what a controller reads."""
+    """Yield the Point of each of the Members, in their order.
+
+    Args:
+        query: The query.
+        members: The Members.
+        folder: The folder for the proofs, from which the same call resumes.
+        jobs: As in `synthesise`.
+        cluster: As in `synthesise`.
+        options: SolverOptions.
+
+    Raises:
+        InputError: No shape is about the query's network, or about the beliefs that a controller reads.
+    """
     network = network_of(query)
     with Team(jobs, cluster) as team:
         yield from team.each(point, [(member, str(folder), network, options) for member in members])
@@ -117,7 +145,7 @@ def prove_each(query, members, folder, jobs=1, cluster=None, options=SolverOptio
 
 @isolated
 def point(member, folder, network, options):
-    """The Point of a Member, by the first of a network's shapes that holds, or the last that was tried."""
+    """Return the Point of a Member for the first of a network's shapes that holds, or else for the last one tried."""
     name, source = member.name, member.source
     try:
         *_, tried = attempts(parse(source, name), folder, Listener(), network=network, options=options)

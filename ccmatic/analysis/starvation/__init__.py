@@ -1,4 +1,4 @@
-"""Starvation: which flow of a network may be left how little of the link, for ever or in one window, and why."""
+"""Starvation: how little of the link a network can leave to a flow, for ever or in one window, and why."""
 
 from ccmatic.analysis.starvation.answer import Attempt, Starvation
 from ccmatic.analysis.starvation.search import search, usual_network

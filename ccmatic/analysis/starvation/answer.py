@@ -1,4 +1,4 @@
-"""The answer to who starves: the least share of any flow, how it was found, and why."""
+"""The answer of `starve`: the least share of any flow, the searches that found it, and its reasons."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,7 +11,7 @@ from ccmatic.explanation import FlowAccount, accounts, contrast
 from ccmatic.query import Decides
 from ccmatic.traces import Trace
 
-#: A flow starves if it has less than this part of its fair part of what the link serves.
+#: A flow starves if it has less than this share of its fair share of the served bytes.
 THRESHOLD = Fraction(1, 10)
 
 STARVES, FAIR, UNKNOWN = "starves", "does not starve", "unknown"
@@ -22,13 +22,13 @@ class Attempt:
     """One search for the least share of any flow.
 
     Attributes:
-        period: Of executions that repeat themselves after so many steps; None: of one window.
+        period: The number of steps after which the executions repeat; None for one window, without repetition.
         horizon: T in steps.
-        seconds: How long it took.
+        seconds: The time that the search took.
         worst: The edge of the least share; None if there is none.
-        why: Why there is none, in words: no such execution, or out of time.
-        exists: Whether there is such an execution; None if that is not known.
-        everywhere: Whether that counts for executions from state to which a controller comes later, too.
+        why: If there is no least share: why, in words (no such execution, or a timeout).
+        exists: Whether there is an execution of the searched kind; None if unknown.
+        everywhere: Whether `exists` also covers executions from state that a controller reaches later.
     """
 
     period: int | None
@@ -41,7 +41,7 @@ class Attempt:
 
     @property
     def decided(self) -> bool:
-        """Whether nothing was left open."""
+        """Whether the search decided everything."""
         if self.exists is False:
             return self.everywhere
         return self.worst is not None and self.worst.verdict != UNDECIDED
@@ -54,29 +54,29 @@ class Attempt:
 
     @property
     def executions(self) -> str:
-        """Which executions were searched, in words."""
+        """The searched executions, in words."""
         if self.period is None:
             return f"one window of {self.horizon - 1} steps from a converged start"
-        return "executions that repeat every step" if self.period == 1 else f"… every {self.period} steps"
+        return f"executions that repeat every {f'{self.period} steps' if self.period > 1 else 'step'}"
 
     def sentence(self) -> str:
-        """The outcome, in words."""
+        """Return the outcome, in words."""
         return self.why or (self.worst.sentence() if self.worst else "")
 
 
 @dataclass(frozen=True, repr=False)
 class Starvation:
-    """Who starves.
+    """The answer of `starve`.
 
     Attributes:
-        controller: The controller, or those of the flows.
+        controller: The controller, or the controllers of the flows.
         on: The network, as a person writes it.
         where: The network, in words.
-        notes: What the network rounds, in sentences.
-        flows: How many flows share it.
+        notes: The quantities that the network rounds, in sentences.
+        flows: The number of flows that share it.
         attempts: Every Attempt, in order.
         left_out: The exclusions that apply.
-        seconds: How long all took.
+        seconds: The time that all searches took.
     """
 
     controller: Decides
@@ -90,7 +90,7 @@ class Starvation:
 
     @property
     def fair(self) -> Fraction:
-        """The fair part of a flow."""
+        """The fair share of a flow."""
         return Fraction(1, self.flows)
 
     @property
@@ -100,7 +100,7 @@ class Starvation:
 
     @property
     def verdict(self) -> str:
-        """`starves`, `does not starve`, of the periods that were tried, or `unknown`."""
+        """`starves`, `does not starve` (for the periods that were tried), or `unknown`."""
         if self.share is not None and self.share < self.threshold:
             return STARVES
         for_ever = [attempt for attempt in self.attempts if attempt.period]
@@ -110,8 +110,7 @@ class Starvation:
 
     @property
     def attempt(self) -> Attempt | None:
-        """The Attempt whose trace leaves a flow least: of executions for ever, if there is one; None without a
-        trace."""
+        """The Attempt whose trace leaves a flow the least share, preferably one that repeats; None without a trace."""
         shown = [(self._lesser(each), each) for each in self.attempts if each.worst and each.worst.trace]
         return min(shown, key=lambda pair: (pair[1].period is None, pair[0]))[1] if shown else None
 
@@ -122,7 +121,7 @@ class Starvation:
 
     @cached_property
     def accounts(self) -> list[FlowAccount]:
-        """What each flow gets, observes and does in the last period of the trace, or in its window."""
+        """The account of each flow in the trace's last period or window: what it receives, observes and does."""
         return _accounts(self.attempt) if self.attempt else []
 
     @property
@@ -142,14 +141,14 @@ class Starvation:
 
     @property
     def ratio(self) -> Fraction | None:
-        """How many times as much the other flow is served; None without a trace, or if the flow gets nothing."""
+        """The largest of the flows' served bytes divided by the least; None without a trace or if the least is 0."""
         if self.least is None or self.most is None or not self.least.served:
             return None
         return self.most.served / self.least.served
 
     @property
     def suggestions(self) -> list[str]:
-        """What to try where nothing was decided."""
+        """What to try if the search was undecided, in sentences."""
         if self.verdict != UNKNOWN:
             return []
         late = [each for each in self.attempts if not each.decided]
@@ -159,18 +158,23 @@ class Starvation:
             made.append("--timeout SECONDS: more than this time; it is shared by all periods")
         if not any(each.exists or not each.decided for each in self.attempts if each.period):
             more = max(tried, default=0)
-            made.append(f"--period {more + 1}, or more: no execution repeats after the steps that were tried")
-            made.append("--on '…, buffer 1/2 bdp': in a small buffer, windows repeat sooner; packets are below 1/5 bdp")
+            made.append(
+                f"--period {more + 1}, or more: no execution repeats after the steps that were tried; state that "
+                "counts time repeats only when it starts again"
+            )
             if "infinite" in self.on:
-                made.append("--on '…, buffer 1 bdp': in an infinite buffer nothing is lost, so losses slow nobody down")
-        elif late and late[0].period:
-            made.append(f"--period {late[0].period} alone: then it has all the time")
+                made.append(
+                    "--on '…, buffer 1/2 bdp': windows repeat sooner in a small buffer; packets are below 1/5 bdp"
+                )
+                made.append("--on '…, buffer 1 bdp': an infinite buffer loses no bytes, so losses slow no flow down")
+        elif len(tried) > 1 and late and late[0].period:
+            made.append(f"--period {late[0].period} alone: then it has most of the time")
         return made
 
     def sentence(self) -> str:
-        """The answer, in a sentence."""
+        """Return the answer as a sentence."""
         if self.attempt is None or self.least is None or self.share is None:
-            reason = "no flow has less than its fair part" if self.verdict == FAIR else "nothing was found in time"
+            reason = "no flow has less than its fair part" if self.verdict == FAIR else "the search timed out"
             none_repeats = all(each.exists is False for each in self.attempts if each.period)
             return "no execution repeats itself" if none_repeats and self.verdict == UNKNOWN else reason
         period = self.attempt.period
@@ -182,13 +186,13 @@ class Starvation:
 
     @property
     def why(self) -> list[str]:
-        """Why a flow is served so little, in sentences with the trace's numbers; empty without a trace."""
+        """Why a flow is served so little, in sentences with the trace's numbers. Empty without a trace."""
         if self.attempt is None or self.least is None or self.most is None:
             return []
         sentences = [account.sentence() for account in self.accounts] + contrast(self.least, self.most)
         if self.attempt.period:
             every = "the next step" if self.attempt.period == 1 else f"{self.attempt.period} steps later"
-            sentences.append(f"All that network and senders keep is the same {every}, so this can go on for ever.")
+            sentences.append(f"The state of network and senders is the same {every}, so this can go on for ever.")
         return sentences
 
     @staticmethod

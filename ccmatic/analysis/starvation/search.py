@@ -1,4 +1,4 @@
-"""The search for the least share: period after period, within a number of seconds for all."""
+"""The search for the least share of a flow: one period after another, within one timeout for all."""
 
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
@@ -15,16 +15,18 @@ from ccmatic.query import Decides, Network, Query, left_out
 from ccmatic.questions import Placed, describe, place
 from ccmatic.solving import SolverOptions
 
-#: Shares that are decided, in fair parts of a flow. The search ends where some flow may have less than the first.
+#: The shares that the search decides, as parts of a fair share. The search ends if a flow may have less than the first
+#: of them.
 PARTS = (Fraction(1, 500), Fraction(1, 50), THRESHOLD, Fraction(1, 2), Fraction(1))
 
-#: The length of a window in R_m, where no execution was found that repeats itself, and its part of the time.
+#: If no execution repeats, the search covers one window: its length in R_m, and the divisor that gives its share of the
+#: time.
 ROUNDS, WINDOW_TIME = 6, 4
 
-#: Senders that are not worth looking at are left out: those that could not send a packet.
+#: Excludes senders of no interest, which could not send a packet.
 A_PACKET = "ALLT(0, N, lambda n: ALLT(0, T, lambda t: And(c_f[n][t] >= alpha, R * r_f[n][t] >= alpha)))"
 
-#: Until it decides, a sender's window and rate are those of a converged start.
+#: The window and rate of a converged start, which a sender has until it decides.
 UNDECIDED = (
     "ALLT(0, N, lambda n: ALLT(0, {}, lambda t: And(2 * N * c_f[n][t] >= C * (R + D), "
     "N * c_f[n][t] <= 2 * C * (R + D), 2 * N * r_f[n][t] >= C)))"
@@ -33,21 +35,21 @@ UNDECIDED = (
 #: A condition for a query that only reads controllers.
 ANYTHING = "T > 0"
 
-#: The buffer for controllers that only losses slow down: in a small one windows repeat sooner.
+#: The buffer for controllers that slow down only after losses. Windows repeat sooner in a small buffer.
 SMALL_BUFFER = "1/4 bdp"
 
-#: An execution this long shows at which step a sender decides first.
+#: The length in steps of an execution that shows at which step a sender decides first.
 LOOK = 12
 
 
 def usual_network(senders: Sequence[Any]) -> str:
-    """Return the network on which controllers are tried unless a person says otherwise.
+    """Return the default network for a starvation search.
 
-    Each flow has jitter of its own, of an R_m. The buffer is infinite, but for controllers that slow down for losses
-    alone: an infinite buffer loses nothing.
+    Each flow has its own jitter of one R_m. The buffer is infinite, except for controllers that slow down only after
+    losses, because an infinite buffer loses no bytes.
 
     Args:
-        senders: The controllers, as `controllers.given` takes them.
+        senders: The controllers, as `controllers.given` accepts them.
 
     Raises:
         InputError: One of them cannot be read.
@@ -79,10 +81,10 @@ def search(
 
     Args:
         controller: The controller.
-        beside: The controller of the other flow; None: the same.
-        on: The network in the question language; None: `usual_network`.
+        beside: The controller of the other flow; None for the same controller.
+        on: The network in the question language; None for `usual_network`.
         periods: The periods to try, in order.
-        listener: Receives what is tried, in words.
+        listener: Receives a description of each search when it begins.
         options: SolverOptions; the timeout is for all periods together.
     """
     begin = monotonic()
@@ -96,7 +98,7 @@ def search(
 
 
 class _Search:
-    """What all attempts share: the network, the controllers, and the time that is left."""
+    """The common part of all attempts: the network, the controllers, and the remaining time."""
 
     def __init__(self, senders: list[Any], on: str | None, options: SolverOptions, listener: Callable[[str], None]):
         self._given = senders[0] if len(senders) == 1 else senders
@@ -109,7 +111,7 @@ class _Search:
         self._model = self._placed.network.model
         if self._model.flows < 2:
             found = f"'{shown(self._on)}' has one flow"
-            raise InputError(f"{found}; expected two at least, as starvation is of flows that share a link")
+            raise InputError(f"{found}; expected at least two, because starvation concerns flows that share a link")
         query = self._query(LOOK, "")
         self._controller: Decides = query.controller(self._given)
         flow_views = query.execution(state=self._controller.state).flows
@@ -119,8 +121,10 @@ class _Search:
         self._decides = max((LOOK if step is None else step for step in first), default=0)
 
     def attempts(self, periods: Sequence[int]) -> Iterator[Attempt]:
-        """Yield an Attempt for each period, until one leaves a flow less than the least part; and then, if no execution
-        was found that repeats itself, one for a window."""
+        """Yield an Attempt for each period, until one leaves a flow less than the least share that is decided.
+
+        If no execution repeats, yield one more Attempt, for a window.
+        """
         nothing, exists = PARTS[0] * self._fair, False
         for period in periods:
             attempt = self._attempt(period, last=period == periods[-1])
@@ -156,7 +160,7 @@ class _Search:
         return Query(network, name, **texts, repeats=period or 0).of_small_packets()
 
     def _attempt(self, period: int | None, last: bool) -> Attempt:
-        """Search the least share of executions of a period, or of one window."""
+        """Search for the least share in executions of a period, or in one window."""
         horizon = self._horizon(period)
         self._listener(Attempt(period, horizon, 0).executions)
         begin, clock = monotonic(), self._clock(period, last)
@@ -173,10 +177,10 @@ class _Search:
         return Attempt(period, horizon, monotonic() - begin, worst, why, exists)
 
     def _worst(self, period: int | None, horizon: int, options: SolverOptions) -> tuple[Worst, int]:
-        """The Worst, and T, which is longer than asked where a sender tells the first steps of a trace apart."""
+        """Return the Worst and T, which is longer than requested if a sender distinguishes the first steps."""
         xs = [part * self._fair for part in PARTS]
         network = place(self._description, True, self._description.flows or 2, horizon).network
-        given = [*self._placed.given, A_PACKET, *(self._converged() if period is None else self._periodic(period))]
+        given = [*self._placed.given, A_PACKET, *(self._converged() if period is None else ())]
         among = {"low": xs[0], "high": xs[-1], "resolution": 1, "also": xs, "first": THRESHOLD * self._fair}
         about = {"given": "; ".join(given), "period": period}
         try:
@@ -190,23 +194,8 @@ class _Search:
         start = load_definition("properties", "PROPERTY", name).starts["converged"]
         return (*start.given, *start.windows, UNDECIDED.format(self._decides))
 
-    def _periodic(self, period: int) -> tuple[str, ...]:
-        """That bytes repeat from the first step on, as the laws of what was before the trace follow its first period;
-        and that duplicate acknowledgements find nothing for a flow that is not served."""
-        end = f"T-1-{period}"
-        repeat = ", ".join(
-            f"{name}[n][t] - {name}[n][t-{period}] == {name}[n][T-1] - {name}[n][{end}]"
-            for name in ("A_f", "S_f", "L_f")
-        )
-        found = [column.name for column in self._model.own_columns if column.name.startswith("found")]
-        finds = [
-            f"Implies(S_f[{number}][T-1] == S_f[{number}][{end}], {name}[T-1] == {name}[{end}])"
-            for number, name in enumerate(found)
-        ]
-        return (f"ALLT(0, N, lambda n: ALLT({period}, T, lambda t: And({repeat})))", *finds)
-
     def _horizon(self, period: int | None) -> int:
-        """The least T that shows a period twice, and all of a sender's decisions in the last one."""
+        """Return the least T that shows a period twice, and all of a sender's decisions in the last period."""
         R, jitter = self._model.round_trip(1), self._placed.network.jitter
         if period is None:
             return ROUNDS * R + 1 + self._decides
@@ -214,7 +203,7 @@ class _Search:
         return period + 1 + max(period, back)
 
     def _clock(self, period: int | None, last: bool) -> Clock:
-        """Half of the time that is left for periods, all of it for the last; or all time that is left for a window."""
+        """Return a clock with half of the remaining time for a period, or all of it for the last period or a window."""
         limit = self._options.timeout
         if not isinstance(limit, int | float | Fraction):
             return Clock.of(limit)
@@ -227,5 +216,5 @@ def _require_windows(senders: Sequence[Any]) -> None:
     for sender in senders:
         if not controllers.sends_by_window(sender):
             name = controllers.given(sender).name
-            found = f"{name} sends at rates that follow from beliefs"
-            raise InputError(f"{found}; flows share a link by windows, expected such as cc_qdel_sender for cc_qdel")
+            problem = f"{name} sends at a rate, and flows that share a link send by a window"
+            raise InputError(f"{problem}; expected such as cc_qdel_sender for cc_qdel")

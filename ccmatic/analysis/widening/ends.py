@@ -1,4 +1,4 @@
-"""The envelopes around a controller on a grid: the ends of each rate that it returns, moved by factors."""
+"""The envelopes around a controller on a grid: factors move both ends of each rate that it returns."""
 
 import ast
 import re
@@ -9,10 +9,10 @@ from math import prod
 from ccmatic.base import InputError, docstring
 from ccmatic.controllers import Controller, parse
 
-#: The most envelopes of a grid, each of which is known to hold, or not, by a bit.
+#: The largest number of envelopes on a grid. A search keeps some bits for each.
 MOST = 10**7
 
-#: An envelope of a grid: of each end the number of its factor.
+#: An envelope of a grid: the index of the factor of each end.
 Point = tuple[int, ...]
 
 _DOCSTRING = re.compile(r'^    """.*?"""\n', re.DOTALL | re.MULTILINE)
@@ -20,8 +20,13 @@ _DOCSTRING = re.compile(r'^    """.*?"""\n', re.DOTALL | re.MULTILINE)
 
 @dataclass(frozen=True)
 class End:
-    """One end of a rate that is returned. line: of the `return`; which: `low` or `high`; factors: that it may be
-    multiplied by, from 1 on."""
+    """One end of a returned rate.
+
+    Attributes:
+        line: The line of the `return`.
+        which: `low` or `high`.
+        factors: The factors by which it may be multiplied, from 1 on.
+    """
 
     line: int
     which: str
@@ -29,8 +34,7 @@ class End:
 
 
 def factors(step, most):
-    """Those of a least rate, and those of a most rate. Raises InputError for a step, or a largest factor, that is
-    none."""
+    """Return the factors of lower ends, and those of upper ends. Raises InputError for an invalid step or maximum."""
     if not 0 < step <= 1 or most < 1 or (1 / step).denominator > 1:
         problem = f"the step is {step}, the largest factor {most}"
         raise InputError(f"{problem}; expected a step that 1 is a multiple of, and a factor of at least 1")
@@ -39,16 +43,23 @@ def factors(step, most):
 
 
 class Grid:
-    """All envelopes around a controller whose least rates are multiplied by 1, 1 - step, … 0, and whose most rates by
-    1, 1 + step, … `most`. A point says of each end which of its factors, by number; the larger these, the wider.
+    """All envelopes around a controller whose ends are multiplied by factors.
 
-    ends: two for each `return`, in the order of the source: low, high. shape: how many factors each has; size: how many
-    envelopes there are. Raises InputError for what has no such grid.
+    Lower ends are multiplied by 1, 1 - step, … 0, and upper ends by 1, 1 + step, … `most`. A point has the index of the
+    factor of each end; larger indices mean a wider envelope.
+
+    Attributes:
+        ends: Two Ends for each `return`, in the order of the source: low, high.
+        shape: The number of factors of each end.
+        size: The number of envelopes.
+
+    Raises:
+        InputError: The controller has no such grid.
     """
 
     def __init__(self, controller, beliefs, step, most):
         if not isinstance(controller, Controller):
-            raise InputError("a controller with state is not widened; expected one of beliefs", controller.file)
+            raise InputError("a controller with state cannot be widened; expected one by beliefs", controller.file)
         self.controller, self._beliefs, self.step, self.most = controller, beliefs, step, most
         allowed = factors(step, most)
         self.ends = tuple(
@@ -63,7 +74,7 @@ class Grid:
             raise InputError(message, controller.file)
 
     def source(self, point, says):
-        """The envelope at a point as Python. says: its docstring."""
+        """Return the envelope at a point as Python, with a docstring."""
         module = ast.parse(_DOCSTRING.sub("", self.controller.source))
         returns = _returns(module)
         factors = [end.factors[i] for end, i in zip(self.ends, point, strict=True)]
@@ -75,12 +86,15 @@ class Grid:
         return f"{docstring(says)}\n\n\n{ast.unparse(ast.Module(body, []))}\n"
 
     def envelope(self, point, says="", name=None):
-        """The Controller at a point."""
+        """Return the Controller at a point."""
         return parse(self.source(point, says), name or f"{self.controller.name}_wider", None, self._beliefs)
 
     def least(self, trace):
-        """The narrowest envelope that allows what a sender does in a trace: that is an execution of every envelope that
-        is as wide. Raises InputError if none allows it."""
+        """Return the narrowest envelope that allows a trace's rates; every envelope at least as wide allows them too.
+
+        Raises:
+            InputError: No envelope allows the rates.
+        """
         widest = [size - 1 for size in self.shape]
         if not self._allows(widest, trace):
             raise InputError("the trace has a rate that no envelope allows")
@@ -111,8 +125,7 @@ def _is_zero(rate):
 
 
 def _times(factor, rate):
-    """A rate times a factor; of what may be below 0, which stands for a packet in an R_m as any rate below that does,
-    0 is taken."""
+    """Return a rate times a factor, where 0 replaces a rate below 0. Either sends the minimum, a packet per R_m."""
     text = ast.unparse(rate)
     if factor == 0 or _is_zero(rate):
         return "0"

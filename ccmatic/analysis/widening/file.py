@@ -1,4 +1,4 @@
-"""What a widening leaves in a folder, and the check of it, which asks a solver only whether envelopes hold."""
+"""The file of a widening, and the check of a folder. The check needs a solver only to verify envelopes again."""
 
 import json
 from dataclasses import dataclass
@@ -16,28 +16,28 @@ from ccmatic.records import QueryRecord, WideningFile
 from ccmatic.traces import Trace
 from ccmatic.verification import HOLDS, VIOLATED, Judge, Outcome, check_trace
 
-#: The file in the folder that says what the others are.
+#: The file that describes the others in the folder.
 ABOUT = "widening.json"
 
 
 def envelope_name(widening, number):
-    """What a maximal envelope, by its number from 1, is called."""
+    """Return the name of a maximal envelope, by its number from 1."""
     return f"{widening.grid.controller.name}_wider_{number}"
 
 
 def trace_name(number):
-    """The file of what breaks, by its number from 0."""
+    """Return the file of a breaking trace, by its number from 0."""
     return f"breaks_{number + 1}.json"
 
 
-def said_of(widening, number):
-    """The docstring of a maximal envelope."""
+def envelope_docstring(widening, number):
+    """Return the docstring of a maximal envelope."""
     around = f"{envelope_name(widening, number)}: around {widening.grid.controller.name}"
     return f"{around}, found by ccmatic {__version__} for the query {widening.query.name}."
 
 
 def to_json(widening):
-    """The text of ABOUT."""
+    """Return the text of ABOUT."""
     controller = widening.grid.controller
     made = WideningFile(
         made_by=f"ccmatic {__version__}",
@@ -55,8 +55,10 @@ def to_json(widening):
 
 
 def unfinished(folder, query, grid):
-    """Return the Checkpoint that an interrupted search left in a folder; an empty one if it left none, or searched
-    something else."""
+    """Return the Checkpoint that an interrupted search left in a folder.
+
+    Returns an empty Checkpoint if it left none, or searched for something else.
+    """
     file = Path(folder) / ABOUT
     if not file.exists():
         return Checkpoint()
@@ -74,11 +76,16 @@ def unfinished(folder, query, grid):
 
 @dataclass(frozen=True)
 class WideningReport:
-    """What the check of a folder found.
+    """The result of checking a folder.
 
-    envelopes, traces: how many of each. grid: how many envelopes there are. faults: what is not as it says, a sentence
-    each. uncovered: the source of an envelope of which nothing shows whether it holds, or None. verified: whether those
-    that hold were verified again; undecided: the files of those that were not in time.
+    Attributes:
+        envelopes: The number of envelopes in the folder.
+        traces: The number of traces in the folder.
+        grid: The number of envelopes on the grid.
+        faults: The mistakes in the folder, a sentence each.
+        uncovered: The source of an envelope that no file decides, or None.
+        verified: Whether the envelopes in the folder were verified again.
+        undecided: The files of envelopes that timed out.
     """
 
     envelopes: int
@@ -91,14 +98,21 @@ class WideningReport:
 
     @property
     def complete(self):
-        """Whether all maximal envelopes are there, if those that are said to hold do."""
+        """Whether the folder has all maximal envelopes, provided that its envelopes hold."""
         return not self.faults and self.uncovered is None
 
 
 def check_widening(folder, allow_code=False, verify=None) -> WideningReport:
-    """The WideningReport on a folder that `ccmatic widen` wrote: that each trace breaks what it allows, by replay, and
-    that no other envelope of the grid is left. verify: SolverOptions of a Judge, which is then asked each maximal one
-    again; None: that they hold is believed. Raises InputError if it is none, or names code that is not allowed."""
+    """Check a folder of `ccmatic widen`: replayed traces break all other envelopes, and no envelope is left undecided.
+
+    Args:
+        folder: The folder.
+        allow_code: Run the files that the query names.
+        verify: The SolverOptions for verifying each maximal envelope again. Default: the envelopes are trusted.
+
+    Raises:
+        InputError: The folder has no widening, or names code that is not allowed.
+    """
     folder = Path(folder)
     file = folder / ABOUT
     with located(str(file)):
@@ -112,13 +126,13 @@ def check_widening(folder, allow_code=False, verify=None) -> WideningReport:
     for name, point in about.envelopes.items():
         check.check_file(name, lambda path, point=tuple(point): check.holds(path, point, verify))
     left = np.argwhere(~(check.good | check.bad))
-    uncovered = grid.source(tuple(left[0].tolist()), "nothing shows whether this holds") if len(left) else None
+    uncovered = grid.source(tuple(left[0].tolist()), "nothing decides whether this holds") if len(left) else None
     sizes = len(about.envelopes), len(about.breaking), int(check.good.size)
     return WideningReport(*sizes, tuple(check.faults), uncovered, verify is not None, tuple(check.undecided))
 
 
 class _Check:
-    """What the files of a folder show of a grid's envelopes."""
+    """The envelopes of a grid that the files of a folder decide."""
 
     def __init__(self, folder, query, grid):
         self._folder, self._query, self._grid = folder, query, grid
@@ -126,7 +140,7 @@ class _Check:
         self.faults, self.undecided = [], []
 
     def check_file(self, name, take):
-        """Check a file; what is wrong with it is kept."""
+        """Check a file, and record its mistake if it has one."""
         try:
             if Path(name).name != name:
                 raise InputError("expected a file in the folder")
@@ -135,7 +149,7 @@ class _Check:
             self.faults.append(f"{name}: {error.message}")
 
     def breaks(self, path):
-        """A trace breaks all envelopes that allow its rates."""
+        """Record a trace, which breaks all envelopes that allow its rates."""
         trace = Trace.load(path)
         report = check_trace(self._query, trace)
         if report.outcome is not Outcome.BREAKS:
@@ -143,7 +157,7 @@ class _Check:
         self.bad[as_wide(self._grid.least(trace))] = True
 
     def holds(self, path, point, verify):
-        """An envelope is the grid's at its point, no trace breaks it, and it holds, if that is asked."""
+        """Record an envelope: the grid's at its point, broken by no trace, and not refuted by a verification."""
         shape = self._grid.shape
         if len(point) != len(shape) or any(not 0 <= i < n for i, n in zip(point, shape, strict=True)):
             raise InputError(f"its point is {list(point)}; expected one of the grid's, {shape}")

@@ -1,8 +1,8 @@
-"""A widening whose envelopes and traces are kept in a folder, from which the same widening resumes."""
+"""A widening that keeps its envelopes and traces in a folder, from which the same widening resumes."""
 
 from pathlib import Path
 
-from ccmatic.analysis.widening.file import ABOUT, envelope_name, said_of, to_json, trace_name, unfinished
+from ccmatic.analysis.widening.file import ABOUT, envelope_docstring, envelope_name, to_json, trace_name, unfinished
 from ccmatic.analysis.widening.search import widen
 from ccmatic.records import EnvelopeLine
 from ccmatic.synthesis import Folder
@@ -14,10 +14,10 @@ def widen_to(path, grid, query, listener, jobs, cluster, options):
     Args:
         path: The folder. While the search runs, its files are in PATH.partial, from which the same search resumes.
         grid: The Grid of envelopes.
-        query: The Query that each of them has to meet.
-        listener: Receives each envelope that is decided next, and how many are left.
-        jobs: As of `search.widen`, as is the next one.
-        cluster: The address of a Dask cluster.
+        query: The Query that each envelope has to ensure.
+        listener: Receives each envelope before it is judged, and the number of undecided envelopes.
+        jobs: As in `search.widen`.
+        cluster: As in `search.widen`.
         options: SolverOptions.
 
     Returns:
@@ -36,7 +36,7 @@ def widen_to(path, grid, query, listener, jobs, cluster, options):
     widening = widen(grid, query, listener, keep, checkpoint, jobs, cluster, options)
     keep(widening)
     for number, point in enumerate(widening.maximal, start=1):
-        folder.keep(f"{envelope_name(widening, number)}.py", grid.source(point, said_of(widening, number)))
+        folder.keep(f"{envelope_name(widening, number)}.py", grid.source(point, envelope_docstring(widening, number)))
     folder.complete()
     return widening
 
@@ -49,5 +49,5 @@ def lines(widening, path):
             f"{end.line}.{end.which}": None if breaking is None else str(Path(path) / trace_name(breaking))
             for end, breaking in widening.beyond(point)
         }
-        source = widening.grid.source(point, said_of(widening, number))
+        source = widening.grid.source(point, envelope_docstring(widening, number))
         yield EnvelopeLine(number, name, str(Path(path) / f"{name}.py"), source, wider)

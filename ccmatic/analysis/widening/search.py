@@ -1,5 +1,7 @@
-"""Finds all maximal envelopes on a grid that hold: an envelope inside one that holds holds, and a trace that breaks one
-breaks all that allow its rates."""
+"""The search for all maximal envelopes on a grid that hold.
+
+An envelope inside one that holds also holds. A trace that breaks an envelope breaks all envelopes that allow its rates.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,7 +20,7 @@ from ccmatic.workers import Team
 
 @dataclass(frozen=True)
 class Breaking:
-    """A trace that breaks every envelope that is as wide as the one at `point`."""
+    """A trace that breaks every envelope at least as wide as the one at `point`."""
 
     point: Point
     trace: Trace
@@ -28,8 +30,13 @@ class Breaking:
 class Widening:
     """All maximal envelopes on a grid.
 
-    query: what they ensure. maximal: their points. breaking: why no other envelope does. undecided: of how many it
-    could not be told in time. questions: envelopes that were judged. seconds: all took.
+    Attributes:
+        query: The query that they ensure.
+        maximal: Their points.
+        breaking: The traces that break all other envelopes.
+        undecided: The number of envelopes that timed out.
+        questions: The number of envelopes that were judged.
+        seconds: The time that the search took.
     """
 
     grid: Grid
@@ -41,8 +48,10 @@ class Widening:
     seconds: float
 
     def beyond(self, point: Point) -> Iterator[tuple[End, int | None]]:
-        """Of an envelope's ends those that could be wider on the grid, each with the number of what breaks the next
-        wider one, or None if that is not known."""
+        """Yield the ends of an envelope that could be wider on the grid.
+
+        Each end comes with the number of the trace that breaks the next wider envelope, or None if that is unknown.
+        """
         for end, size in enumerate(self.grid.shape):
             if point[end] + 1 < size:
                 wider = _moved(point, end, point[end] + 1)
@@ -52,7 +61,7 @@ class Widening:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """What an earlier search found: the points of envelopes that hold, and the traces that break others."""
+    """The results of an earlier search: the points of envelopes that hold, and the traces that break others."""
 
     points: tuple[Point, ...] = ()
     traces: tuple[Trace, ...] = ()
@@ -74,13 +83,13 @@ def widen(
 
     Args:
         grid: The Grid of envelopes.
-        query: The Query that each of them has to meet.
-        listener: Receives each envelope before it is judged, and how many are undecided.
+        query: The Query that each envelope has to ensure.
+        listener: Receives each envelope before it is judged, and the number of undecided envelopes.
         keep: Receives the Widening so far after each answer.
-        checkpoint: What an earlier search found.
-        jobs: How many envelopes are judged at once, each on a process.
+        checkpoint: The results of an earlier search.
+        jobs: How many envelopes are judged at once, each in its own process.
         cluster: The address of a Dask cluster that judges in place of processes.
-        options: As of `verification.Judge`.
+        options: As in `verification.Judge`.
 
     Raises:
         InputError: The Judge refuses the query or a controller.
@@ -96,7 +105,7 @@ def widen(
 
 
 class _Search:
-    """What is known of a grid's envelopes: those of `good` hold, traces break those of `bad`."""
+    """The decided envelopes of a grid: those in `good` hold, and traces break those in `bad`."""
 
     def __init__(self, grid, query, listener, keep, team, options):
         self._grid, self._query, self._listener, self._keep = grid, query, listener, keep
@@ -118,26 +127,26 @@ class _Search:
         return Widening(self._grid, self._query, *decided, self._questions, monotonic() - self._begun)
 
     def _next(self, point):
-        """The envelopes that are wider by a step of one end."""
+        """Yield the envelopes that are wider by one step of one end."""
         for end, size in enumerate(self._grid.shape):
             if point[end] + 1 < size:
                 yield _moved(point, end, point[end] + 1)
 
     def take(self, checkpoint):
-        """Take over what an earlier search found."""
+        """Use the results of an earlier search."""
         for point in checkpoint.points:
             self._good[inside(point)] = True
         for trace in checkpoint.traces:
             self._break(trace)
 
     def narrowest(self):
-        """The narrowest envelopes that have not been judged, as many as are judged at once."""
+        """Return the narrowest undecided envelopes, as many as are judged at once."""
         left = np.argwhere(self._unknown & ~self._late)
         order = left.sum(axis=1).argsort(kind="stable")[: self._at_once]
         return [tuple(point) for point in left[order].tolist()]
 
     def widen(self, point):
-        """Move each end of an envelope that holds until the next step breaks."""
+        """Move each end of an envelope that holds, until the next step breaks the property."""
         for end, size in enumerate(self._grid.shape):
             first = point[end]
             wider = [_moved(point, end, index) for index in range(first, size)]
@@ -149,17 +158,17 @@ class _Search:
             point = wider[steps]
 
     def hold(self, points):
-        """Whether each of some envelopes holds, as far as is known; they are judged if need be."""
+        """Return whether each of some envelopes is known to hold; judge them first if necessary."""
         known = self._good | self._bad | self._late
-        asked = [point for point in points if not known[point]]
-        for point in asked:
+        pending = [point for point in points if not known[point]]
+        for point in pending:
             self._listener(point, int((self._unknown & ~self._late).sum()))
-        for point, judgement in zip(asked, self._judgements(asked), strict=True):
+        for point, judgement in zip(pending, self._judgements(pending), strict=True):
             self._learn(point, judgement)
         return [bool(self._good[point]) for point in points]
 
     def _judgements(self, points):
-        """The Judgement on each of some envelopes."""
+        """Return the Judgement on each of some envelopes."""
         envelopes = map(self._grid.envelope, points)
         if self._team is None:
             return map(self._judge.judge, envelopes)
@@ -181,17 +190,17 @@ class _Search:
 
 
 def is_inside(narrow, wide):
-    """Whether one envelope is inside another, or is it."""
+    """Whether one envelope is inside another, or equal to it."""
     return all(a <= b for a, b in zip(narrow, wide, strict=True))
 
 
 def inside(point):
-    """The indices of all envelopes inside one."""
+    """Return the indices of all envelopes inside one."""
     return tuple(slice(i + 1) for i in point)
 
 
 def as_wide(point):
-    """The indices of all envelopes that one is inside of."""
+    """Return the indices of all envelopes that contain the given one."""
     return tuple(slice(i, None) for i in point)
 
 

@@ -1,5 +1,6 @@
-"""The worst value that a network can force on a controller, by search to a resolution, both sides of the edge asked."""
+"""The worst value that a network can force on a controller, by a search that decides both sides of the edge."""
 
 from ccmatic.analysis.worst_case.edge import UNDECIDED, NoExecution, Worst, search
+from ccmatic.analysis.worst_case.side_by_side import search_each
 
-__all__ = ["UNDECIDED", "NoExecution", "Worst", "search"]
+__all__ = ["UNDECIDED", "NoExecution", "Worst", "search", "search_each"]

@@ -17,15 +17,16 @@ from ccmatic.verification import Executions, Part, Report, for_people
 
 FOUND, UNDECIDED = "found", "unknown"
 
-#: The most values among which an edge is looked for.
+#: The largest number of values in a search for an edge.
 MOST = 10**6
 
 
 class NoExecution(InputError):
-    """There is no execution of which anything could be the worst.
+    """No execution satisfies the conditions, so there is no worst value.
 
     Attributes:
-        everywhere: Whether none of what was asked happens from state to which the controller comes later, either.
+        everywhere: Whether this also covers executions from state that the controller reaches later: they reach no
+            decided x either.
     """
 
     everywhere = False
@@ -33,15 +34,23 @@ class NoExecution(InputError):
 
 @dataclass(frozen=True, repr=False)
 class Worst:
-    """How bad a network can make it for a controller.
+    """The worst value that a network can force on a controller.
 
-    quantity: its `what` says how bad an execution is, by x; `worse` whether it is worse below x or above. none: the x
-    up to which no execution is so bad, as far as that was told in time. some: the x at which `trace` is so bad, next to
-    that; `report` is of its replay. None where the range that was searched has no such x.
-    verdict: `found`, or `unknown` where what is between the two was not told in time. left_out: the exclusions that
-    apply to the question. elsewhere: what is between the two happens for ever, but only from state that the controller
-    does not declare; whether it comes to just that is not known.
-    advice: sentences that say what to ask next.
+    Attributes:
+        controller: The controller.
+        quantity: Its `what` is the condition on an execution and x. Its `worse` says on which side of x executions are
+            worse.
+        none: The decided x that is nearest to the edge among those that no execution reaches. None if the searched
+            range has no such x.
+        some: The x on the other side of the edge, which `trace` reaches. None if the searched range has no such x.
+        verdict: `found`, or `unknown` if values between `none` and `some` timed out.
+        seconds: The time that the search took.
+        trace: The trace that reaches `some`.
+        report: The Report of the trace's replay.
+        left_out: The exclusions that apply to the question.
+        elsewhere: Whether values between `none` and `some` are reached for ever, but only from state that the
+            controller does not declare. It is unknown whether the controller ever comes to that state.
+        advice: Sentences that suggest what to ask next.
     """
 
     controller: Decides
@@ -57,7 +66,12 @@ class Worst:
     advice: tuple[str, ...] = ()
 
     def in_units(self, scale: Fraction, unit: str) -> "Worst":
-        """Return the same with x in another unit. scale: how many of today's one is. unit: its name, or empty."""
+        """Return the same Worst with x in another unit.
+
+        Args:
+            scale: The new unit as a multiple of the present one.
+            unit: The name of the new unit, or empty.
+        """
         none, some = (None if x is None else x / scale for x in (self.none, self.some))
         quantity = replace(self.quantity, unit=unit or self.quantity.unit)
         return replace(self, quantity=quantity, none=none, some=some)
@@ -73,25 +87,27 @@ class Worst:
 
     @property
     def never(self) -> bool:
-        """Whether a condition of one's own, which says nothing of other x, is true of no execution with any x that was
-        asked."""
+        """Whether no execution satisfies a user's own condition for any x that was decided.
+
+        Such a condition has no worse side, so other x remain open.
+        """
         return self.quantity.worse is None and self.some is None and self.verdict == FOUND
 
     def sentence(self) -> str:
-        """What was found, in words."""
+        """Return the outcome, in words."""
         worse, unit = self.quantity.worse, self.quantity.unit
         if self.none is None and self.some is None and not self.elsewhere:
-            return "nothing was told in time"
+            return "the search timed out"
         if self.quantity.low == self.quantity.high:
-            return "no execution is so" if self.some is None else "an execution is so"
-        never, sometimes = ("none is so with x =", "one is with x =") if worse is None else (f"never {worse}", worse)
+            return "no such execution" if self.some is None else "there is such an execution"
+        never, sometimes = ("none with x =", "one with x =") if worse is None else (f"never {worse}", worse)
         if self.never:
-            return f"none is so with x = {self.none}, nor with any other that was asked"
+            return f"no such execution with x = {self.none}, nor with any other x that was decided"
         parts = [f"{never} {self.none}"] if self.none is not None else []
         parts += [f"{sometimes} {self.some}"] if self.some is not None else []
-        between = "happens only from state that is not declared" if self.elsewhere else "was not told in time"
-        late = f"; what is between {between}" if self.verdict == UNDECIDED else ""
-        late = late or ("" if self.none is not None else "; of what is worse nothing was asked")
+        between = "happen only from state that is not declared" if self.elsewhere else "timed out"
+        late = f"; values between them {between}" if self.verdict == UNDECIDED else ""
+        late = late or ("" if self.none is not None else "; no worse value was tried")
         return f"{', '.join(parts)}{f' {unit}' if unit else ''}{self._index_bounds()}{late}"
 
     def _index_bounds(self):
@@ -127,9 +143,24 @@ def search(
     listener=lambda x: None,
     options=SolverOptions(),
 ) -> Worst:
-    """Return the Worst of a quantity; see `ccmatic.api.worst`. of: or a Quantity itself. also: further x to decide.
-    first: the x to decide first. listener: receives each x before the solver decides it. options: SolverOptions; the
-    timeout is for each x."""
+    """Return the Worst of a quantity; see `ccmatic.api.worst`.
+
+    Args:
+        controller: The controller, or one for each flow.
+        network: The Network.
+        of: A quantity's name, a condition, or a Quantity.
+        start: The name of a start.
+        given: Only consider executions that satisfy these conditions.
+        period: Only consider executions that repeat after this many steps.
+        at: Decide this x only.
+        low: The lower end of the search.
+        high: The upper end of the search.
+        resolution: The largest distance between the two sides of the edge.
+        also: Further x to decide.
+        first: The x to decide first.
+        listener: Receives each x before the solver decides it.
+        options: SolverOptions; the timeout is for each x.
+    """
     begin = monotonic()
     name = definitions.chosen("properties", "WORSE")
     kind = load_definition("properties", "PROPERTY", name)
@@ -151,19 +182,19 @@ def search(
     trace, report = edge.shown(some) if some is not None else (None, None)
     seconds = monotonic() - begin
     left = left_out(query, decides, later=period is not None)
-    more = advice(query, decides, verdict == UNDECIDED)
+    more = advice(query, decides, verdict == UNDECIDED, edge.late)
     return Worst(decides, quantity, none, some, verdict, seconds, trace, report, left, edge.elsewhere, more)
 
 
 def _range(quantity, network, low, high, resolution):
-    """The values of x, rising. Raises InputError."""
+    """Return the values of x in increasing order. Raises InputError."""
     most = (network.horizon - 1) // 2 if quantity.high is None else quantity.high
     first, last, step = (
         exact(default if value is None else value)
         for value, default in ((low, quantity.low), (high, most), (resolution, quantity.step))
     )
     if not 0 <= first <= last or step <= 0 or (last - first) / step > MOST:
-        problem = f"x is looked for from {first} to {last} in steps of {step}"
+        problem = f"the range of x is {first} to {last}, in steps of {step}"
         raise InputError(f"{problem}; expected 0 <= low <= high, and at most {MOST} steps above 0")
     count = int((last - first) / step)
     xs = [first + step * n for n in range(count + 1)]
@@ -171,10 +202,14 @@ def _range(quantity, network, low, high, resolution):
 
 
 class _Edge:
-    """The search for neighbours among the x at which answers differ.
+    """The search for neighbouring x with different answers.
 
-    A controller that has run for long may have other state than it declares. So of what repeats itself for ever none is
-    so bad only if none is that begins with state to which it may come. elsewhere: only one from such state is.
+    After a long time a controller may have other state than it declares. For executions that repeat for ever, the
+    answer "no execution reaches x" therefore requires that none does from any state to which the controller may come.
+
+    Attributes:
+        elsewhere: Whether an execution reaches some x, but only from such other state.
+        late: Whether some x timed out before a solver received the question.
     """
 
     def __init__(self, query, controller, xs, listener, options):
@@ -182,22 +217,29 @@ class _Edge:
         self._clock = Clock.of(options.timeout)
         self._options = options.with_clock(self._clock)
         self._executions, self._traces, self._answers = self._of(controller, query), [], {}
-        later = begun_later(query, controller, self._options) if query.property.period else None
+        with self._clock.question():
+            later = begun_later(query, controller, self._options) if query.property.period else None
         self._anywhere = query if query.jitter > 1 else query.on(model=query.model.begun_anywhere())
         self._later, self.elsewhere = later and self._of(later, self._anywhere), False
-        self._is_monotone = False
+        self._is_monotone = self.late = False
 
     def _of(self, controller, query):
-        """The Executions of a controller of which what is given is true."""
+        """Return the Executions of a controller that satisfy the given conditions."""
         (way,) = query.property.ways_to_fail(query.model, query.buffer)
         existence = replace(way, name="an execution", formula=way.premise or (lambda x: True))
         reads = query.units().keys() & {*controller.parameters}
         return Executions(Part(query, existence, self._options, reads, controller.state), controller)
 
     def find(self, worse, first=None):
-        """(none, some, verdict), as a Worst has them. Where one is so by the least that is asked, there is one: whether
-        there is any at all is then not asked, which of executions that repeat themselves takes longest. Raises
-        NoExecution."""
+        """Return (none, some, verdict), as in a Worst.
+
+        If the mildest x is reached, executions exist. Otherwise the search has to check whether any execution exists.
+        This takes longest for executions that repeat.
+
+        Raises:
+            NoExecution: No execution satisfies the conditions.
+        """
+        # From here on the x run from the worst to the mildest.
         if self._falls(worse):
             self._xs = self._xs[::-1]
         self._is_monotone = worse is not None
@@ -214,7 +256,7 @@ class _Edge:
         return none, some, FOUND if decided else UNDECIDED
 
     def shown(self, x):
-        """The trace that was found to be so bad, made readable, and the Report of its replay; ends the search."""
+        """Return the trace that reaches x, made readable, and the Report of its replay. This ends the search."""
         part, trace = self._executions.part, self._trace(x)
         part.query, part.way = self._at(x)
         part.checker.add(part.way.formula(part.x))
@@ -223,20 +265,20 @@ class _Edge:
             return for_people(part, self._controller)
 
     def _at(self, x, query=None):
-        """The query about this x, and the way to be so bad."""
+        """Return the query about this x, and the way to reach it."""
         query = query or self._query
         query = replace(query, property=replace(query.property, x=x))
         (way,) = query.property.ways_to_fail(query.model, query.buffer)
         return query, way
 
     def _falls(self, worse):
-        """Whether it is the lower x at which executions are so bad; asked of none of the answers, if that is known."""
+        """Whether executions reach the lower values of x. Without a worse side, the ends of the range decide this."""
         if worse is not None:
             return worse == "above"
         return self._answer(self._xs[0]) == SAT or self._answer(self._xs[-1]) == UNSAT
 
     def _answer(self, x):
-        """SAT, UNSAT, or UNKNOWN."""
+        """Return SAT, UNSAT, or UNKNOWN."""
         if x not in self._answers and self._is_refuted(x):
             self._answers[x] = UNSAT
         if x not in self._answers:
@@ -247,12 +289,12 @@ class _Edge:
         return self._answers[x]
 
     def _is_refuted(self, x):
-        """Whether no execution is so bad, as none is so for an x that is less bad."""
+        """Whether no execution reaches x, because none reaches a milder x."""
         less_bad = self._xs[self._xs.index(x) + 1 :]
         return self._is_monotone and any(self._answers.get(other) == UNSAT for other in less_bad)
 
     def _trace(self, x):
-        """A trace that was found and is so bad; None if none is."""
+        """Return a trace of this search that reaches x, or None."""
         _, way = self._at(x)
         return next((trace for trace in reversed(self._traces) if way.formula(self._observed(trace)) is True), None)
 
@@ -261,11 +303,12 @@ class _Edge:
         return self._query.observed(trace, beliefs, self._controller.state)
 
     def _ask(self, x=None):
-        """Whether there is an execution, which is so bad if x is given; its trace is then kept."""
+        """Check whether an execution exists, or one that reaches x, and keep its trace."""
         answer, part = UNKNOWN, self._executions.part
         with suppress(OutOfTime), self._clock.question():
             answer, trace = self._executions.find(*([] if x is None else [self._at(x)[1].formula(part.x)]))
             self._traces += [trace] if trace else []
+        self.late = self.late or self._clock.late
         if x is None and answer == UNSAT:
             error = NoExecution(self._empty())
             error.everywhere = all(other == UNSAT for other in self._answers.values())
@@ -273,15 +316,16 @@ class _Edge:
         return answer
 
     def _ask_later(self, x):
-        """UNSAT if none is so bad that begins with state to which the controller may come, else UNKNOWN."""
+        """Return UNSAT if no execution reaches x from state to which the controller may come, else UNKNOWN."""
         answer = UNKNOWN
         with suppress(OutOfTime), self._clock.question():
             answer, _ = self._later.find(self._at(x, self._anywhere)[1].formula(self._later.part.x))
+        self.late = self.late or self._clock.late
         self.elsewhere = self.elsewhere or answer == SAT
         return UNSAT if answer == UNSAT else UNKNOWN
 
     def _empty(self):
-        """That there is no execution, and of what."""
+        """Return the error that no execution satisfies the conditions."""
         network, condition = self._query.network, self._query.property
         of = [f"repeats itself every {condition.repeats} steps"] if condition.repeats else []
         of += [f"has {condition.given}"] if condition.given else []
@@ -289,4 +333,4 @@ class _Edge:
         where = f"{network.model_name} with the buffer {network.buffer} and the horizon {network.horizon}"
         excluded = "; ".join(map(str, left_out(self._query, self._controller)))
         what += f" (left out: {excluded})" if excluded else ""
-        return f"{where} has no {what}, so that no value is the worst; expected another period, or less to be given"
+        return f"{where} has no {what}, so there is no worst value; expected another period, or weaker conditions"

@@ -1,30 +1,34 @@
-"""Terms with a function that is not linear, such as tanh, as C: worked out in single floats, of exact inputs."""
+"""Terms with a nonlinear function, such as tanh, as C code. It computes in single floats from exact inputs."""
 
 from ccmatic.base import c_comment
 from ccmatic.compilers.c.expression import MOST
 from ccmatic.compilers.c.floats import float_function
 from ccmatic.language import Affine, Function, If, Name, Number, Vector, Walker, parts, rebuilt
 
-#: How far the result is off, in words.
+#: The error of the result, in words.
 ERROR = "the roundings of single floats, a 2^24th each, and of `tanhf`"
 
 
 def is_curved(tree):
-    """Return whether a term has a function that is not linear outside of a law."""
+    """Return whether a term has a nonlinear function outside of a law."""
     return _IsCurved().walk(tree)
 
 
 def curved(writer, tree):
-    """Write a term in single floats; `writer`, an Expression, declares what it needs.
+    """Write a term in single floats.
 
-    The largest parts that neither a function nor a layer is in are worked out exactly, in integers, and rounded to
-    floats: so the difference of two large counts loses nothing.
+    The largest parts without a function or a layer are computed exactly, in integers, and then rounded to floats. The
+    difference of two large counts therefore loses nothing.
+
+    Args:
+        writer: An Expression, which declares the necessary variables and functions.
+        tree: The term.
 
     Returns:
         The C expression of the float.
 
     Raises:
-        InputError: A condition reads a function that is not linear, as C cannot decide it exactly.
+        InputError: A condition reads a nonlinear function, so C code cannot decide it exactly.
     """
     name = f"{writer.prefix}_network_{len(writer.functions) + 1}"
     inputs = _Inputs(writer)
@@ -42,7 +46,10 @@ def curved(writer, tree):
 
 
 class _Inputs(Walker):
-    """A tree with names in place of the largest parts that C has exactly. words: the C of each, a float, by name."""
+    """Replaces the largest parts that C code represents exactly by names.
+
+    `words` has the C expression, a float, of each name.
+    """
 
     WORLD = "meaning in C"
 
@@ -52,7 +59,7 @@ class _Inputs(Walker):
         self.is_inexact = _IsInexact(writer).walk
 
     def is_exact(self, tree):
-        """Whether C has a term exactly: 64 bits hold it, and it has neither a function nor a layer."""
+        """Return whether 64 bits hold a term exactly, and it has neither a function nor a layer."""
         return not self.is_inexact(tree) and self.writer.denominator_and_most(tree)[1] < MOST
 
     def visit_If(self, node):
@@ -72,7 +79,7 @@ class _Inputs(Walker):
             return Number(value)
         if self.is_exact(node):
             return self.input(self.number(node))
-        return rebuilt(node, (yield from self.each(parts(node))))
+        return rebuilt(node, (yield from self.results(parts(node))))
 
     visit_Local = visit_Function = visit_object
 
@@ -88,7 +95,7 @@ class _Inputs(Walker):
 
 
 class _IsInexact(Walker):
-    """Whether a term has a part that integers do not have: a function, a layer, or a division by what is not known."""
+    """Decides whether a term has a part that integers cannot express: a function, a layer, or an unknown divisor."""
 
     def __init__(self, writer):
         super().__init__()

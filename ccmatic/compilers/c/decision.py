@@ -1,8 +1,8 @@
-"""A controller's decision as C: integers only, its conditions decided exactly, its rate rounded down.
+"""A controller's decision as C code: integers only, with conditions decided exactly and the rate rounded down.
 
-Bytes, bytes per step and whole steps are integers, R_m is one step and D a whole number of them. The rate of a
-network whose layers need more than 64 bits is worked out in numbers of 32 bits and a power of two (law.py), that of one
-with a tanh in single floats (curved.py).
+Bytes, bytes per step and whole steps are integers. R_m is one step and D is a whole number of steps. If a network's
+layers need more than 64 bits, its rate is computed in floating point: a 32-bit mantissa with a power of two (law.py). A
+rate with a tanh is computed in single floats (curved.py).
 """
 
 from fractions import Fraction
@@ -12,19 +12,27 @@ from ccmatic.compilers.c.expression import Expression
 from ccmatic.compilers.c.law import wide
 from ccmatic.language import Between
 
-#: No belief is larger: 2^40 bytes, or bytes per step.
+#: The largest belief: 2^40 bytes, or bytes per step.
 LARGEST = 2**40
 
 
 class Decision(Expression):
-    """Writes the decision of a controller. jitter: D in steps; prefix: of the functions that it calls.
+    """Writes the decision of a controller.
 
-    Raises InputError where integers of 64 bits cannot hold what is compared, or a divisor is 0.
+    Args:
+        controller: The controller.
+        jitter: D in steps.
+        prefix: The prefix of the functions that the C code calls.
 
-    `lines`: the statements of a C function's body that return the rate, bytes per step, rounded down, at least 0;
-    `int64_t` variables named as its parameters are in scope. Of an envelope: that nearest to `wanted`, a `uint64_t` in
-    scope. `error`: what its rate is wrong by at most, in words; None if it is rounded down and else exact. `headers`:
-    those of the runtime that only some need, by name.
+    Attributes:
+        lines: The statements of a C function's body that returns the rate: bytes per step, rounded down, at least 0.
+            Variables of type `int64_t` with the names of the controller's parameters are in scope. For an envelope, the
+            result is the rate nearest to `wanted`, a `uint64_t` in scope.
+        error: The largest error of the rate, in words; None if rounding down is the only error.
+        headers: The optional runtime headers that the code needs, by name.
+
+    Raises:
+        InputError: A comparison does not fit integers of 64 bits, or a divisor is 0.
     """
 
     def __init__(self, controller, jitter, prefix="ccm"):

@@ -1,8 +1,8 @@
-"""Terms and conditions of controllers as C: integers only, conditions decided exactly.
+"""Terms and conditions of controllers as C code: integers only, with conditions decided exactly.
 
-All that a term reads is an integer, or a known number; so a term is linear with rational coefficients, and multiplied
-by their common denominator it needs no division but a last one. What is assigned and read more than once is a variable
-in C: the term times its common denominator.
+A term reads only integers and known numbers, so it is linear with rational coefficients. Multiplied by their common
+denominator, it needs only one division, the last operation. A value that is assigned and read more than once becomes a
+C variable: the term times its common denominator.
 """
 
 import re
@@ -35,17 +35,22 @@ from ccmatic.language import (
 
 _C_LOGIC = {"and": " && ", "or": " || "}
 
-#: No number in C is larger, of either sign.
+#: The largest absolute value of any number in the C code.
 MOST = 2**62
 
 
 class Expression(Walker):
-    """Writes the trees of one controller. constants: the names that are numbers, with their values; file: of the
-    controller, for messages. What other names are in C a subclass says. `functions`: texts of C functions that what was
-    written calls, whose names begin with `prefix`.
+    """Writes the trees of one controller; a subclass defines the C text of names.
 
-    A walk is for one of these: `constant`, the number that a term is, or None; `leaves`, of a term; `term`, times a
-    factor; `condition`.
+    A walk computes one of these: `constant` (the exact number of a term, or None), the `leaves` of a term, a `term`
+    times a factor, or a `condition`.
+
+    Args:
+        constants: The values of the names that are numbers.
+        file: The controller's file, for messages.
+
+    Attributes:
+        functions: The texts of the C functions that the code calls; their names begin with `prefix`.
     """
 
     WORLD = "meaning in C"
@@ -57,25 +62,25 @@ class Expression(Walker):
         self.functions, self.prefix = [], "ccm"
 
     def variable(self, leaf):
-        """What a name, as a leaf of a tree, is in C: (expression, how many of it are one, the most that it is)."""
+        """Return the C expression of a name, how many of its units make 1, and its largest value in its units."""
         raise NotImplementedError
 
     def truth(self, leaf):
-        """The same of a name that is a condition: an expression, or True or False."""
+        """Return the C expression of a name that is a condition; True or False if it is constant."""
         raise NotImplementedError
 
     def presumed(self, comparison):
-        """What has to be so, an expression, for a comparison to hold; empty if nothing has to."""
+        """Return a C condition that a comparison also requires; empty without such a condition."""
         return ""
 
     def statements(self, tree, leaf):
-        """The body of a function, indented: of each path through a tree, those that `leaf` gives of how it ends."""
+        """Return the indented statements of a function's body; `leaf` gives those at the end of each path."""
         self.forget()
         self.often, self.variables, self.declarations = self.read_often(tree), {}, []
         return self.body(tree, leaf, "    ")
 
     def read_often(self, tree):
-        """The ids of what is assigned and read more than once."""
+        """Return the ids of the assigned values that are read more than once."""
         seen, often, waiting = {}, set(), [tree]
         while waiting:
             node = waiting.pop()
@@ -89,8 +94,9 @@ class Expression(Walker):
         return {each for each in often if isinstance(seen[each], Local)}
 
     def body(self, tree, leaf, indent):
+        """Return the statements of a tree, with `leaf` for the end of each path."""
         if not isinstance(tree, If):
-            statements = leaf(tree)  # then it is known which variables they need
+            statements = leaf(tree)  # first, because it determines the variables to declare
             return [f"{indent}{statement}" for statement in (*self.declared(), *statements)]
         test = self.condition(tree.test)
         if isinstance(test, bool):
@@ -99,17 +105,17 @@ class Expression(Walker):
         outer = len(self._results), len(self.variables)
         then = self.body(tree.then, leaf, indent + "    ")
         for table, size in zip((self._results, self.variables), outer, strict=True):
-            while len(table) > size:  # what was declared within the branch is not known after it
+            while len(table) > size:  # variables of the branch are out of scope after it
                 table.popitem()
         return [*head, *then, f"{indent}}}", *self.body(tree.other, leaf, indent)]
 
     def declared(self):
-        """The variables that what was written since needs."""
+        """Return the pending declarations of variables, and clear them."""
         declarations, self.declarations = self.declarations, []
         return declarations
 
     def declare(self, kind, local, written):
-        """The name of a new variable; what is one already needs none."""
+        """Return the name of a new variable with a value; a value that is a variable already needs no new one."""
         if re.fullmatch(r"[\w.\[\]]+", written):
             return written
         self.made += 1
@@ -123,7 +129,7 @@ class Expression(Walker):
     visit_Local = visit_Function = visit_object
 
     def constant(self, tree):
-        """The number that a term is, where all that it reads is known; else None."""
+        """Return the exact number of a term if all its names are known, otherwise None."""
         return self.walk(tree, "constant")
 
     def constant_of(self, tree):
@@ -140,7 +146,7 @@ class Expression(Walker):
                 values = (yield left, "constant"), (yield right, "constant")
                 return None if None in values else self.combined(tree, op, *values)
             case Extreme(pick, terms):
-                values = yield from self.each(terms, "constant")
+                values = yield from self.results(terms, "constant")
                 return None if None in values else EXTREMES[pick](values)
             case If(test, then, other):
                 decided = yield test, "condition"
@@ -153,8 +159,10 @@ class Expression(Walker):
         return ARITHMETIC[op](left, right)
 
     def leaves_of(self, tree):
-        """The coefficients of a term, without signs, each with the most that it is multiplied by in all, in max, min
-        and if, too. A variable is a leaf."""
+        """Return the absolute coefficients of a term, each with the largest total value that it multiplies.
+
+        The total includes all branches of max, min and if. A variable is a leaf.
+        """
         value = yield tree, "constant"
         if value is not None:
             return {abs(value): 1}
@@ -164,7 +172,7 @@ class Expression(Walker):
                 common, most = _denominator_and_most(leaves)
                 if id(tree) not in self.often or (most >= MOST and self.extents.walk(tree).is_written_out):
                     return leaves
-                return {Fraction(1, common): most}  # too much for 64 bits is too much for all terms that read it
+                return {Fraction(1, common): most}  # beyond 64 bits, then so is every term that reads the variable
             case Item():
                 return (yield self.components.of(tree), "leaves")
             case Name():
@@ -179,23 +187,25 @@ class Expression(Walker):
                 scale, rest = yield from self.scaled(tree)
                 return _times((yield rest, "leaves"), scale)
             case Extreme(_, terms):
-                return _joined(*(yield from self.each(terms, "leaves")))
+                return _joined(*(yield from self.results(terms, "leaves")))
             case If(test, then, other):
                 decided = yield test, "condition"
                 branches = [branch for branch, out in ((then, False), (other, True)) if decided is not out]
-                return _joined(*(yield from self.each(branches, "leaves")))
+                return _joined(*(yield from self.results(branches, "leaves")))
         self.refuse(tree, f"`{text(tree)}` has no {self.WORLD}")
 
     def is_product(self, tree):
-        """Whether neither side of a product is a known number."""
+        """Return whether neither side of a product is a known number."""
         return tree.op == "*" and (yield tree.left, "constant") is None and (yield tree.right, "constant") is None
 
     def denominators(self, tree):
-        """The common denominator, and the most, of both sides of a product."""
-        return [_denominator_and_most(leaves) for leaves in (yield from self.each((tree.left, tree.right), "leaves"))]
+        """Return the common denominator and the largest value of both sides of a product."""
+        return [
+            _denominator_and_most(leaves) for leaves in (yield from self.results((tree.left, tree.right), "leaves"))
+        ]
 
     def scaled(self, tree):
-        """A product or quotient as a number times a term."""
+        """Return a product or quotient as a number and a term, whose product it is."""
         left, right = (yield tree.left, "constant"), (yield tree.right, "constant")
         if tree.op == "/":
             if right is None:
@@ -204,8 +214,11 @@ class Expression(Walker):
         return (left, tree.right) if left is not None else (right, tree.left)
 
     def denominator(self, *trees, factor=Fraction(1)):
-        """The common denominator of all coefficients in the terms, times a factor. Raises InputError if multiplied by
-        both a term may exceed 64 bits."""
+        """Return the common denominator of all coefficients in the terms, times a factor.
+
+        Raises:
+            InputError: A term multiplied by both may exceed 64 bits.
+        """
         common, most = self.denominator_and_most(*trees, factor=factor)
         if most >= MOST:
             terms = ", ".join(f"`{text(tree)}`" for tree in trees)
@@ -213,15 +226,16 @@ class Expression(Walker):
         return common
 
     def is_wide_layer(self, tree, factor=Fraction(1)):
-        """Whether a term has a layer of a network in it, and needs more than 64 bits."""
+        """Return whether a term contains a layer of a network and needs more than 64 bits."""
         _, most = self.denominator_and_most(tree, factor=factor)
         return most >= MOST and any(isinstance(node, Affine) for node in nodes(tree))
 
     def denominator_and_most(self, *trees, factor=Fraction(1)):
+        """Return the common denominator of the terms times a factor, and their largest value in that unit."""
         return _denominator_and_most(_times(_joined(*(self.walk(tree, "leaves") for tree in trees)), factor))
 
     def term(self, tree, factor):
-        """factor·tree as a C expression of type int64_t; factor times each coefficient is a whole number."""
+        """Return factor·tree as a C expression of type int64_t; factor times each coefficient must be an integer."""
         return self.walk(tree, "term", factor)
 
     def term_of(self, tree, factor):
@@ -233,7 +247,7 @@ class Expression(Walker):
                 if id(tree) not in self.often:
                     return (yield term, "term", factor)
                 common, most = _denominator_and_most((yield term, "leaves"))
-                if most >= MOST:  # short, as `leaves` says
+                if most >= MOST:  # short enough to expand, see `leaves_of`
                     return (yield term, "term", factor)
                 if id(tree) not in self.variables:
                     self.variables[id(tree)] = self.declare("int64_t", tree, (yield term, "term", Fraction(common)))
@@ -258,7 +272,7 @@ class Expression(Walker):
             case Extreme(pick, terms):
                 if factor < 0:
                     pick = {"max": "min", "min": "max"}[pick]
-                return self.nested(pick, (yield from self.each(terms, "term", factor)))
+                return self.nested(pick, (yield from self.results(terms, "term", factor)))
             case If(test, then, other):
                 decided = yield test, "condition"
                 if isinstance(decided, bool):
@@ -267,14 +281,14 @@ class Expression(Walker):
         self.refuse(tree, f"`{text(tree)}` has no {self.WORLD}")
 
     def nested(self, pick, terms):
-        """The largest or the smallest of some C expressions."""
+        """Return the largest or the smallest of some C expressions."""
         *firsts, written = terms
         for first in reversed(firsts):
             written = f"ccm_{pick}({first}, {written})"
         return written
 
     def condition(self, tree):
-        """The C expression of a condition; True or False where constants decide it."""
+        """Return the C expression of a condition; True or False if constants decide it."""
         return self.walk(tree, "condition")
 
     def condition_of(self, tree):
@@ -290,7 +304,7 @@ class Expression(Walker):
                 values = (yield left, "constant"), (yield right, "constant")
                 if None not in values:
                     return ORDER[op](*values)
-                yield left, "leaves"  # as then `denominator` has them, and goes no deeper
+                yield left, "leaves"  # memoised here, so that `denominator` does not recurse
                 yield right, "leaves"
                 common, presumed = self.denominator(left, right), self.presumed(tree)
                 sides = (yield left, "term", Fraction(common)), (yield right, "term", Fraction(common))
@@ -320,7 +334,7 @@ class Expression(Walker):
 
 
 def _joined(*several):
-    """Leaves of several terms."""
+    """Return the leaves of several terms together."""
     joined = {}
     for leaves in several:
         for coefficient, most in leaves.items():
@@ -333,7 +347,7 @@ def _times(leaves, factor):
 
 
 def _denominator_and_most(leaves):
-    """The common denominator of the coefficients, and the most that a term is, times that."""
+    """Return the common denominator of the coefficients, and the largest value of the term times that denominator."""
     common = lcm(*(coefficient.denominator for coefficient in leaves))
     return common, sum(coefficient * common * most for coefficient, most in leaves.items())
 

@@ -1,5 +1,7 @@
-"""Terms as C in single floats, all of them: vectors as arrays with loops, layers of networks, functions that are not
-linear."""
+"""Terms as C code in single floats: vectors are arrays with loops.
+
+Layers of networks and nonlinear functions are supported.
+"""
 
 from fractions import Fraction
 
@@ -15,14 +17,14 @@ def float_function(name, tree, inputs):
 
     Args:
         name: The function's name.
-        tree: A term; a scalar is a vector of one.
-        inputs: The names that the term may read, in the order of `in`; or the name of one vector, all of `in`.
+        tree: A term; a scalar counts as a vector with one component.
+        inputs: The names that the term may read, in the order of `in`; or the name of one vector, which is all of `in`.
 
     Returns:
         C source: arrays of constants, and `static inline void NAME(const float in[], float out[])`.
 
     Raises:
-        InputError: With the line, where the term reads another name or has a part that is no number.
+        InputError: The term reads another name, or has a part that is no number. The error names the line.
     """
     writer = _Writer(name, inputs)
     outputs = writer.outputs(writer.walk(tree))
@@ -38,12 +40,12 @@ def float_function(name, tree, inputs):
 
 
 def float_literal(value):
-    """A number as C's nearest float."""
+    """Return the nearest single float to a number, as a C literal."""
     return f"{float(value)!r}f"
 
 
 class _Array(str):
-    """The name of an array in C. size: of how many floats."""
+    """The name of an array in C; `size` is its number of floats."""
 
     __slots__ = ("size",)
 
@@ -60,7 +62,7 @@ class _Truth(str):
 
 
 class _Writer(Walker):
-    """C expressions of a tree: texts, an _Array of a vector, a Fraction of a constant."""
+    """Writes the C expressions of a tree: text for a scalar, an _Array for a vector, a Fraction for a constant."""
 
     WORLD = "number in C"
 
@@ -72,12 +74,12 @@ class _Writer(Walker):
         self.arrays, self.statements, self.locals = [], [], 0
 
     def fresh(self, name="x"):
-        """A name that C has no meaning for."""
+        """Return a new name."""
         self.locals += 1
         return f"{name}_{self.locals}"
 
     def outputs(self, result):
-        """Statements that write a result to `out`."""
+        """Return the statements that write a result to `out`."""
         if isinstance(result, tuple):
             return [f"out[{place}] = {_text(value)};" for place, value in enumerate(result)]
         if isinstance(result, _Array):
@@ -85,7 +87,7 @@ class _Writer(Walker):
         return [f"out[0] = {_text(result)};"]
 
     def each_component(self, expression, *values):
-        """A scalar expression of values, or of each of their components: those of arrays in a loop."""
+        """Apply a scalar expression to values, or to each of their components; components of arrays need a loop."""
         sizes = {value.size if isinstance(value, _Array) else len(value) for value in values if _is_vector(value)}
         if not sizes:
             return expression(*values)
@@ -101,7 +103,7 @@ class _Writer(Walker):
         return made
 
     def as_array(self, value):
-        """A vector as an array."""
+        """Return a vector as an array."""
         if isinstance(value, _Array):
             return value
         made = _Array(self.fresh(), len(value))
@@ -137,19 +139,19 @@ class _Writer(Walker):
         return self.each_component(expression, left, right)
 
     def visit_Extreme(self, node):
-        first, *others = yield from self.each(node.terms)
+        first, *others = yield from self.results(node.terms)
         for other in others:
             first = self.each_component(lambda a, b: f"{_EXTREMES[node.pick]}({_text(a)}, {_text(b)})", first, other)
         return first
 
     def visit_Function(self, node):
-        values = yield from self.each(node.parts)
+        values = yield from self.results(node.parts)
         if node.name == "power" and values[0] == 2:
             return self.each_component(lambda x: f"exp2f({_text(x)})", values[1])
         return self.each_component(lambda *each: f"{_CALLS[node.name]}({', '.join(map(_text, each))})", *values)
 
     def visit_If(self, node):
-        test, then, other = yield from self.each((node.test, node.then, node.other))
+        test, then, other = yield from self.results((node.test, node.then, node.other))
         return self.each_component(lambda a, b: f"({test} ? {_text(a)} : {_text(b)})", then, other)
 
     def visit_Comparison(self, node):
@@ -157,14 +159,14 @@ class _Writer(Walker):
         return _Truth(f"({_text(left)} {node.op} {_text(right)})")
 
     def visit_Logic(self, node):
-        parts = yield from self.each(node.parts)
+        parts = yield from self.results(node.parts)
         return _Truth(f"({_LOGIC[node.op].join(parts)})" if parts else str(node.op == "and").lower())
 
     def visit_Not(self, node):
         return _Truth(f"(!{(yield node.part)})")
 
     def visit_Vector(self, node):
-        return tuple((yield from self.each(node.terms)))
+        return tuple((yield from self.results(node.terms)))
 
     def visit_Item(self, node):
         vector = yield node.vector
@@ -194,7 +196,7 @@ def _is_vector(value):
 
 
 def _text(value):
-    """A C expression of a scalar."""
+    """Return the C expression of a scalar."""
     return float_literal(value) if isinstance(value, Fraction) else value
 
 

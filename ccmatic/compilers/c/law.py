@@ -1,7 +1,7 @@
-"""Laws that are not linear as C: integers only, with an error that is known.
+"""Nonlinear laws as C code: integers only, with a known error.
 
-What is linear in a law is exact where 64 bits hold it. Everything else is worked out in numbers of 32 bits and a power
-of two (c/law.h), one operation after another, each of which rounds off less than a 2^31st.
+Linear parts of a law are exact if 64 bits hold them. Everything else is computed with a 32-bit mantissa and a power of
+two (c/law.h); each operation rounds off less than 2^-31 of its result.
 """
 
 from dataclasses import dataclass
@@ -26,11 +26,11 @@ from ccmatic.language import (
     parts,
 )
 
-#: How many bits of a number are kept, and so how many of an operation are right at least.
+#: The bits of a number's mantissa, and the minimum number of correct bits after an operation.
 _BITS = 32
 _RIGHT = _BITS - 1
 
-#: What a second is, in steps.
+#: The length of a second in steps, as a C expression.
 _SECOND = "ccm_over(ccm_of(1000000000, 1), ccm_of((int64_t)step_ns, 1))"
 
 _CALLED = {"+": "ccm_plus", "-": "ccm_plus", "*": "ccm_times", "/": "ccm_over"}
@@ -39,8 +39,14 @@ _PICKED = {"max": "ccm_larger", "min": "ccm_smaller"}
 
 @dataclass(frozen=True)
 class Rounded:
-    """A number of a law in C. word: its expression. roundings: how many 2^31sts it is wrong by at most, of itself where
-    it is `relative`; else of the sum of the sizes of the terms that it adds up."""
+    """A number of a law in C code.
+
+    Attributes:
+        word: Its C expression.
+        roundings: Its largest error, in units of 2^-31 times its absolute value if `relative`, otherwise of 2^-31 times
+            the sum of its summands' absolute values.
+        relative: Whether the error is relative to the number itself.
+    """
 
     word: str
     roundings: int
@@ -48,15 +54,23 @@ class Rounded:
 
     @property
     def error(self):
-        """What it is wrong by at most, in words."""
+        """The largest error in words."""
         bits = _RIGHT - self.roundings.bit_length()
         return f"2^-{bits} of {'itself' if self.relative else 'the sum of the sizes of its terms'}"
 
 
 class Law(Walker):
-    """Writes one law. writer: an Expression that reads delays themselves; line: where the law stands.
+    """Writes one law.
 
-    name: of its variables, with numbers from `made` on. `lines`: statements that stand before what is written."""
+    Args:
+        writer: An Expression that reads delays themselves rather than their whole steps.
+        line: The line of the law.
+        made: The number of variables so far; new ones are numbered from there on.
+        name: The prefix of variables.
+
+    Attributes:
+        lines: The statements that precede the law's expression.
+    """
 
     WORLD = "meaning in C"
 
@@ -66,30 +80,37 @@ class Law(Walker):
         self.lines, self.is_linear = [], _IsLinear(writer).walk
 
     def number(self, tree):
-        """A Rounded of a term. Raises InputError for one whose error is not known."""
+        """Return the Rounded of a term.
+
+        Raises:
+            InputError: The error of the term is not known.
+        """
         return self.walk(tree)
 
     def visit_object(self, node):
-        """What is known or linear, at once; of other terms, an operation on numbers, in a variable of its own."""
+        """Write known or linear terms directly.
+
+        Other terms are operations on numbers, each in a variable of its own.
+        """
         value = self.writer.constant(node)
         if value is not None:
             return literal(value)
         if form := self.exact(node):
             common, most = form
             roundings = (most >= 2**_BITS) + (common > 1)
-            return self.kept(Rounded(f"ccm_of({self.writer.term(node, common)}, {common})", roundings))
-        return self.kept((yield from self.written(node)))
+            return self.in_variable(Rounded(f"ccm_of({self.writer.term(node, common)}, {common})", roundings))
+        return self.in_variable((yield from self.written(node)))
 
     visit_Local = visit_Function = visit_object
 
-    def kept(self, number):
-        """A number, in a variable if it is worked out."""
+    def in_variable(self, number):
+        """Return a number, in a variable if it requires computation."""
         if "(" not in number.word:
             return number
         return Rounded(self.declare(f"const uint64_t {{}} = {number.word};"), number.roundings, number.relative)
 
     def declare(self, *statements):
-        """The name of a new variable, of which statements are written."""
+        """Write statements for a new variable and return its name."""
         self.made += 1
         name = f"{self.name}_{self.made}"
         self.lines += [statement.format(name) for statement in statements]
@@ -110,12 +131,12 @@ class Law(Walker):
                 one, other = (yield left), (yield right)
                 return self.operation(op, one, self.divisor(right, other) if op == "/" else other)
             case Function("cbrt", (part,)):
-                root = self.certain((yield part), f"takes the cube root of `{text(part)}`")
+                root = self.require_relative((yield part), f"takes the cube root of `{text(part)}`")
                 return Rounded(f"ccm_cube_root({root.word})", root.roundings + 3)
             case Function(name):
                 self.refuse(node, f"{name} has no {self.WORLD} of integers")
             case Extreme(pick, terms):
-                first, *others = yield from self.each(terms)
+                first, *others = yield from self.results(terms)
                 for other in others:
                     first = _either(f"{_PICKED[pick]}({first.word}, {other.word})", first, other)
                 return first
@@ -135,7 +156,7 @@ class Law(Walker):
         return Rounded(word, left.roundings + right.roundings + 1, left.relative and right.relative)
 
     def component(self, item):
-        """A component of a vector; that of a layer is worked out with its others."""
+        """Return a component of a vector; a layer computes all its components together."""
         layer = bare(item.vector)
         if not isinstance(layer, Affine):
             return (yield self.writer.components.of(item))
@@ -143,8 +164,8 @@ class Law(Walker):
         return Rounded(f"{whole.word}[{item.index}]", whole.roundings, whole.relative)
 
     def visit_Affine(self, node):
-        """A layer: an array of its numbers, all as wrong as any."""
-        inputs = yield from self.each(self.writer.components.all(node.vector))
+        """Write a layer as an array; all components get the largest error among them."""
+        inputs = yield from self.results(self.writer.components.all(node.vector))
         x = self.declare(f"const uint64_t {{}}[] = {{{{{_words(inputs)}}}}};")
         weights = [literal(weight) for row in node.weights for weight in row]
         bias = [literal(number) for number in node.bias]
@@ -165,24 +186,27 @@ class Law(Walker):
     def divisor(self, tree, number):
         if self.writer.constant(tree) == 0:
             self.refuse(tree, f"divides by `{text(tree)}`, which is 0 here; expected a divisor other than 0")
-        return self.certain(number, f"divides by `{text(tree)}`")
+        return self.require_relative(number, f"divides by `{text(tree)}`")
 
-    def certain(self, number, what):
-        """A number that may be close to 0 only where what it stands for is."""
+    def require_relative(self, number, what):
+        """Return the number if its error is relative, so that it is close to 0 only if the exact value is.
+
+        Otherwise fail.
+        """
         if not number.relative:
             expected = "expected a sum that is linear and needs no more than 64 bits"
-            self.refuse(None, f"{what}, a sum of what C rounds; {expected}")
+            self.refuse(None, f"{what}, a sum of numbers that C rounds; {expected}")
         return number
 
     def require_exact_tests(self, tree):
-        """Raise InputError for a comparison in a law that C cannot decide exactly."""
+        """Raise InputError for a comparison in a law that C code cannot decide exactly."""
         for node in nodes(tree):
             for part in parts(node) if isinstance(node, Comparison) else ():
                 if not self.is_linear(part):
                     self.refuse(node, f"compares `{text(part)}`, which C cannot decide exactly; expected linear terms")
 
     def exact(self, tree):
-        """The common denominator of the coefficients of a term that 64 bits hold, and the most that it is by then."""
+        """Return the common denominator and the largest value of a term if 64 bits hold it, otherwise None."""
         if not self.is_linear(tree) or not self.writer.extents.walk(tree).is_written_out:
             return None
         common, most = self.writer.denominator_and_most(tree)
@@ -193,7 +217,7 @@ class Law(Walker):
 
 
 def wide(writer, tree):
-    """Return the Rounded of a term that 64 bits do not hold exactly; `writer` declares the variables that it needs."""
+    """Return the Rounded of a term that does not fit 64 bits; `writer` declares the necessary variables."""
     law = Law(writer, getattr(tree, "line", None), writer.made, "wide")
     law.require_exact_tests(tree)
     number = law.number(tree)
@@ -203,7 +227,10 @@ def wide(writer, tree):
 
 
 class _IsLinear(Walker):
-    """Whether a term has no quotient, no root and no `second`; it may have products, as of a delay and a window."""
+    """Decides whether a term has no quotient, no root and no `second`.
+
+    Products, such as a delay times a window, are allowed.
+    """
 
     def __init__(self, writer):
         super().__init__()
@@ -221,7 +248,7 @@ class _IsLinear(Walker):
         return (yield node.left) and (node.op == "/" or (yield node.right))
 
     def visit_Extreme(self, node):
-        return all((yield from self.each(node.terms)))
+        return all((yield from self.results(node.terms)))
 
     def visit_If(self, node):
         return (yield node.then) and (yield node.other)
@@ -236,7 +263,7 @@ class _IsLinear(Walker):
 
 
 def literal(value):
-    """A Rounded of a known number."""
+    """Return the Rounded of a known number."""
     size, sign = abs(value), int(value < 0)
     if not size:
         return Rounded("0", 0)

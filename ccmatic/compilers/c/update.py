@@ -1,7 +1,7 @@
-"""What a controller with state does once a step, and what it sends by, as C.
+"""The update and the sending decision of a controller with state, as C code.
 
-Bytes and bytes per step are kept whole, times and numbers in 4096ths; conditions are 1 or 0. What a step computes is
-exact until it is kept, but for laws that are not linear (law.py): then it is rounded down, and up of an upper bound.
+State in bytes and bytes per step is stored as integers, times and numbers in units of 1/4096, conditions as 1 or 0. A
+step computes exactly, except nonlinear laws (law.py). Stored values are rounded down; upper bounds are rounded up.
 """
 
 from fractions import Fraction
@@ -25,32 +25,39 @@ from ccmatic.language import (
     leaves_outside_tests,
 )
 
-#: How many of what is kept are one, by unit.
+#: The number of stored units that make one, by unit.
 ONE = {BYTES: 1, RATE: 1, TIME: 4096, NUMBER: 4096, CONDITION: 1}
 
-#: The most that is kept of a number, of either sign: more bytes than 100 Gbit/s carry in a day.
+#: The largest absolute value that is stored: more bytes than 100 Gbit/s carry in a day.
 LARGEST = 2**50
 
-#: Whole steps: a longer delay counts as such a one; a longer time is not reached in a week of steps of 1 us.
+#: Limits in whole steps: longer delays count as the longest; longer times take more than a week with steps of 1 us.
 LONGEST_DELAY, LONGEST_TIME = 255, 2**41
 
-#: More bytes in a step than any interface sends: what limits nothing. And the largest packet.
+#: More bytes than any interface sends in a step, so that it limits nothing; and the largest packet in bytes.
 LINE_RATE, LARGEST_PACKET = 2**38, 2**32
 
-#: How many steps before now an observation may be of.
+#: The oldest observation that may be read, in steps before now.
 LONGEST_PAST = 64
 
 
-#: What observations are called in C, if not as in the language. `served` is read only where R_m is a step.
+#: Observations that C code names otherwise than the language. `served` is read only if R_m is one step.
 _CALLED = {"served": "acked"}
 
 
 class Update(Expression):
-    """Writes C for a controller: `was` is its state before a step, `seen[n]` what it has observed n steps before now.
+    """Writes C for a controller: `was` is its state before a step, `seen[n]` its observations n steps ago.
 
-    R, jitter: R_m and D in steps. `past` is the most steps before now that what was written reads; `laws` has of each
-    law that was written its line, the state that follows it, and its error in words; `errors` has those of
-    layers of networks that 64 bits do not hold."""
+    Args:
+        controller: The controller.
+        R: R_m in steps.
+        jitter: D in steps.
+
+    Attributes:
+        past: The oldest observation that the code reads, in steps before now.
+        laws: For the line of each law in the code: the state that follows it, and its error in words.
+        errors: The errors, in words, of network layers that exceed 64 bits.
+    """
 
     def __init__(self, controller, R, jitter):
         constants = {"R_m": Fraction(R), "D": Fraction(jitter), "step": Fraction(1), "line_rate": Fraction(LINE_RATE)}
@@ -69,30 +76,33 @@ class Update(Expression):
         if leaf.name in self.units:
             return f"was.{leaf.name}", ONE[self.units[leaf.name]], LARGEST
         if leaf.name == "ack_rate":
-            now, then = (self.seen(leaf, "acked", more) for more in (0, self.constants["R_m"]))
+            now, then = (self.observation(leaf, "acked", more) for more in (0, self.constants["R_m"]))
             return f"({now} - {then})", int(self.constants["R_m"]), 2 * LARGEST
         observation = self.observations[leaf.name]
         most = LONGEST_DELAY if observation.few else LONGEST_TIME if observation.unit == TIME else LARGEST
-        return self.seen(leaf), 1, most
+        return self.observation(leaf), 1, most
 
     def truth(self, leaf):
         if leaf.name == "before_trace":
-            return False  # a flow's trace begins with it
-        return f"was.{leaf.name}" if leaf.name in self.units else self.seen(leaf)
+            return False  # a real flow has no bytes from before its trace
+        return f"was.{leaf.name}" if leaf.name in self.units else self.observation(leaf)
 
     def presumed(self, comparison):
         return "".join(f"{known} && " for known in self.known_delays(leaves(comparison)))
 
     def known_delays(self, several):
-        """Conditions that the delays among leaves are known."""
+        """Return the C conditions that the delays among some leaves are known."""
         few = [leaf for leaf in several if isinstance(leaf, Name) and self.is_few(leaf.name)]
-        return [f"{name} >= 0" for name in dict.fromkeys(map(self.seen, few))]
+        return [f"{name} >= 0" for name in dict.fromkeys(map(self.observation, few))]
 
     def is_few(self, name):
         return name in self.observations and self.observations[name].few
 
-    def seen(self, leaf, name=None, more=0):
-        """What was observed, under its own or another name, `more` steps before what a leaf says."""
+    def observation(self, leaf, name=None, more=0):
+        """Return the C expression of a leaf's observation, `more` steps earlier.
+
+        `name` replaces the leaf's own name.
+        """
         back = more + (self.constant(leaf.back) if isinstance(leaf, Past) else 0)
         if back.denominator != 1 or not 0 <= back <= LONGEST_PAST:
             problem = (
@@ -103,7 +113,7 @@ class Update(Expression):
         return f"seen[{back}].{name or _CALLED.get(leaf.name, leaf.name)}"
 
     def update(self, tree):
-        """Statements that let state, `m`, become what the tree says, and return whether it is possible."""
+        """Return statements that set state `m` as the tree says, and return whether the step is possible."""
         return self.statements(as_sent(tree), self.ended)
 
     def ended(self, tree):
@@ -114,11 +124,11 @@ class Update(Expression):
             if isinstance(value, Bounded):
                 lines += self.followed(name, value, len(lines))
             elif value != Name(name):
-                lines.append(self.kept(name, value))
+                lines.append(self.assignment(name, value))
         return [*lines, "return true;"]
 
     def followed(self, name, bounded, made):
-        """Statements that let state follow a law. made: how many may stand before."""
+        """Return statements that let state follow a law; `made` is the number of statements before."""
         law = Law(self.in_law, bounded.line, made)
         errors = {}
         try:
@@ -131,8 +141,10 @@ class Update(Expression):
         return [*law.lines, f"m->{name} = ccm_kept({value});"]
 
     def of_law(self, law, tree, one, up, errors):
-        """one·tree, rounded down, or up, where tree is a law; each term of an extreme by itself. errors: gets how far
-        each is off."""
+        """Return one·tree for a law, rounded down, or rounded up; terms of an extreme are rounded separately.
+
+        `errors` collects errors.
+        """
         tree = bare(tree)
         if isinstance(tree, Extreme):
             return self.nested(tree.pick, [self.of_law(law, term, one, up, errors) for term in tree.terms])
@@ -144,12 +156,15 @@ class Update(Expression):
         return _whole(number, one, up)
 
     def returned(self, tree):
-        """Statements that return a term, rounded down."""
+        """Return statements that return a term, rounded down."""
         return self.statements(tree, lambda term: [f"return {self.rounded(term)};"])
 
-    def kept(self, name, tree):
-        """An assignment; of what the network may choose from, of the first or least. State that is made of a delay that
-        is not known stays as it was."""
+    def assignment(self, name, tree):
+        """Return an assignment to state.
+
+        Where the network may choose, C code takes the first or smallest value. State that depends on an unknown delay
+        is unchanged.
+        """
         match tree:
             case AnyOf((first, *_)) | Between(low=first):
                 pass
@@ -163,7 +178,10 @@ class Update(Expression):
         return f"if ({' && '.join(known)}) {assigned}" if known else assigned
 
     def rounded(self, tree, one=1, up=False):
-        """one·tree, rounded down, or up; each term of an extreme by itself, which has the smaller denominators."""
+        """Return one·tree, rounded down, or rounded up.
+
+        Terms of an extreme are rounded separately, because their denominators are smaller.
+        """
         tree = bare(tree)
         if isinstance(tree, Extreme):
             return self.nested(tree.pick, [self.rounded(term, one, up) for term in tree.terms])
@@ -181,13 +199,13 @@ class Update(Expression):
 
 
 def _whole(number, one, up):
-    """one·number, a Rounded, as a whole number."""
+    """Return one·number as an integer, for a Rounded."""
     word = number.word if one == 1 else f"ccm_times({number.word}, {literal(Fraction(one)).word})"
     return f"-ccm_whole(ccm_negated({word}))" if up else f"ccm_whole({word})"
 
 
 class _InLaw(Update):
-    """The same in a law, where a delay is the delay itself, and not its whole steps."""
+    """An Update inside a law, where a delay is exact instead of rounded to whole steps."""
 
     def __init__(self, update):
         vars(self).update(vars(update))
@@ -195,11 +213,11 @@ class _InLaw(Update):
 
     def variable(self, leaf):
         if self.is_few(leaf.name):
-            return self.seen(leaf, "waited"), ONE[TIME], LONGEST_DELAY * ONE[TIME]
+            return self.observation(leaf, "waited"), ONE[TIME], LONGEST_DELAY * ONE[TIME]
         return super().variable(leaf)
 
 
 def kept(memory, value):
-    """What exported code keeps of what a piece of state, a Memory, becomes: how many parts of one."""
+    """Return the stored integer for a new value of state, in units of its memory, as exported code computes it."""
     parts = value * ONE[memory.unit]
     return max(-LARGEST, min(LARGEST, ceil(parts) if memory.is_upper else floor(parts)))

@@ -1,4 +1,4 @@
-"""Beliefs as C: what a sender works out of a window of observations, by the programs that declare it.
+"""Beliefs as C code: the programs that declare them, computed from a window of observations.
 
 Lower bounds are rounded down and upper bounds up, so that rounding never makes a true belief false. A comprehension is
 a bounded loop, and each computed index goes through `ccm_index`, as the kernel's verifier requires.
@@ -10,12 +10,12 @@ from fractions import Fraction
 from ccmatic.base import RATE, InputError, c_comment, c_name
 from ccmatic.compilers.c.expression import Expression
 from ccmatic.contracts import START, TIMEOUT, RunningMax, is_bound
-from ccmatic.language import Binary, Each, Extreme, If, Name, Number, Past, conjuncts, reads
+from ccmatic.language import Binary, Comprehension, Extreme, If, Name, Number, Past, conjuncts, reads
 
-#: The most that is in a column of a window, in a belief, and in a packet; and steps of a window.
+#: The largest value of a window's column, of a belief, and of a packet; and the most steps of a window.
 _COLUMN, _BELIEF, _PACKET, _STEPS = 2**58, 2**40, 2**32, 2**10
 
-#: The column of a `struct ccm_window` that an observation is.
+#: For each observation, its column in `struct ccm_window`.
 _COLUMNS = {
     "sent": "sent",
     "acked": "acked",
@@ -28,22 +28,23 @@ _COLUMNS = {
     "doubtful": "doubtful",
 }
 
-#: Observations that are differences of what is counted; and counts that the sender itself only ever adds to.
+#: Observations that are differences of counts; and counts that only ever grow.
 _DIFFERENCES, _GROWING = ("sending", "admitted"), ("sent", "acked")
 
 
 def window_functions(beliefs, jitter):
-    """The C functions that begin, move, time out and rescale beliefs.
+    """Return the C functions that begin, move, time out and rescale beliefs.
 
     Args:
         beliefs: The beliefs of a model, each with a program.
         jitter: D in steps.
 
     Returns:
-        The text of `ccm_start_beliefs`, `ccm_move`, `ccm_time_out` and `ccm_rescale`, after the functions they call.
+        The text of `ccm_start_beliefs`, `ccm_move`, `ccm_time_out` and `ccm_rescale`, after the functions that they
+        call.
 
     Raises:
-        InputError: Integers of 64 bits cannot hold a term, or C cannot express it.
+        InputError: Integers of 64 bits cannot hold a term, or C code cannot express it.
     """
     called = {}
     writers = {belief.program: _Writer(belief.program, jitter, called) for belief in beliefs}
@@ -71,7 +72,10 @@ def window_functions(beliefs, jitter):
 
 
 def _function(signature, t, target, value, pairs):
-    """A function that sets the beliefs of which `value` gives an expression. t: the step, if that is no parameter."""
+    """Return a function that sets each belief for which `value` gives an expression.
+
+    `t` is the step if it is no parameter.
+    """
     lines = [f"    const unsigned t = {t};\n" if t else "", "    (void)w, (void)t;"]
     if "uint64_t to" in signature:
         lines.append("    (void)to, (void)from;")
@@ -87,7 +91,7 @@ def _function(signature, t, target, value, pairs):
 
 
 def _start(belief, writer):
-    """The belief of a sender that knows nothing."""
+    """Return the belief of a sender that has no information."""
     if is_bound(belief):
         lowest = "w->packet" if belief.unit == RATE else "0"
         return lowest if isinstance(belief, RunningMax) else _most(belief.unit)
@@ -96,7 +100,7 @@ def _start(belief, writer):
 
 
 def _moved(belief, writer):
-    """The belief a step later, t >= 1."""
+    """Return the belief one step later, t >= 1."""
     if not is_bound(belief):
         return writer.state(belief, belief.name).replace("ccm_index(t - 1)", "t - 1")
     pick, up = ("ccm_at_least", False) if isinstance(belief, RunningMax) else ("ccm_at_most", True)
@@ -104,14 +108,14 @@ def _moved(belief, writer):
 
 
 def _timed_out(belief, writer):
-    """The belief after a window's end; None if it stays."""
+    """Return the belief after the end of a window; None if it does not change."""
     if belief.name + TIMEOUT not in writer.program.definitions:
         return None
     return writer.state(belief, belief.name + TIMEOUT)
 
 
 def _rescaled(belief, writer):
-    """The belief where steps are `to` ns long, and were `from`; None if it stays."""
+    """Return the belief after a step's length changes from `from` to `to` ns; None if it does not change."""
     if not is_bound(belief) and not writer.program.reads(belief.name) & {"time", *writer.program.beliefs}:
         return writer.state(belief, belief.name)
     if belief.unit != RATE:
@@ -127,36 +131,37 @@ def _is_upper(belief):
 
 
 def _most(unit):
-    """The most that is kept of a number of this unit."""
+    """Return the largest stored value of a unit."""
     return "CCM_MOST" if unit == RATE else "CCM_LARGEST"
 
 
 class _Writer(Expression):
-    """Writes the functions of one program. called: of all programs, the text of each function by its name in C, each
-    after those that it calls."""
+    """Writes the functions of one program.
+
+    `called` collects the texts of the C functions of all programs by name, each after the functions that it calls.
+    """
 
     def __init__(self, program, jitter, called):
         super().__init__({"R_m": Fraction(1), "step": Fraction(1), "D": Fraction(jitter)}, program.file)
         self.program, self.called = program, called
         self.names = {}
-        self.indices = {}  # comprehensions' names, and what their times are in C
-        self.past_indices = set()  # those that go over `past`: times of a step before or more
-        self.shared = {}  # conditions of the step, which several beliefs read: calls by the name of a local
-        self.capped = False  # a delay of more steps than a window has counts as a window
+        self.indices = {}  # the C expressions of comprehensions' times, by name
+        self.shared = {}  # calls for conditions of this step that several beliefs read, by local variable
+        self.capped = False  # whether a delay longer than the window counts as the window's length
 
     def state(self, belief, function):
-        """The value of a function as a belief, an expression of type uint64_t."""
+        """Return the value of a function as a belief, an expression of type uint64_t."""
         self.capped = not is_bound(belief) and not belief.upper
         value = self.value(self.inlined(self.program.definitions[function]), _is_upper(belief), function)
         self.capped = False
         return f"ccm_at_most({_most(belief.unit)}, {value})"
 
     def samples(self, name, up):
-        """A call of the function that gives the extreme of a bound's samples."""
+        """Return a call of the function that computes the extreme of a bound's samples."""
         return self.value(self.inlined(self.program.definitions[name]), up, name)
 
     def inlined(self, tree):
-        """The tree of a number, with those of other functions in place of their names, but for comprehensions."""
+        """Return the tree of a number with other functions inlined, except comprehensions."""
         match tree:
             case Past():
                 return tree
@@ -171,11 +176,11 @@ class _Writer(Expression):
         return tree
 
     def is_each(self, tree):
-        """Whether a tree is the name of a function that returns a comprehension."""
-        return isinstance(tree, Name) and isinstance(self.program.helpers.get(tree.name), Each)
+        """Return whether a tree is the name of a function that returns a comprehension."""
+        return isinstance(tree, Name) and isinstance(self.program.helpers.get(tree.name), Comprehension)
 
     def value(self, tree, up, function):
-        """A term as an expression of type uint64_t, at least 0, rounded up or down. function: that it stands in."""
+        """Return a term of a function as an expression of type uint64_t, at least 0, rounded up or down."""
         match tree:
             case Name(name) if self.is_each(tree):
                 return self.extreme(self.program.helpers[name], up, name)
@@ -191,7 +196,7 @@ class _Writer(Expression):
                 if isinstance(test, bool):
                     return self.value(then if test else other, up, function)
                 return f"({test} ? {self.value(then, up, function)} : {self.value(other, up, function)})"
-            case Each():
+            case Comprehension():
                 return self.extreme(tree, up, function)
             case Binary("/", amount, over) if self.constant(over) is None:
                 common = self.denominator(amount)
@@ -203,23 +208,26 @@ class _Writer(Expression):
         return _divided(self.amount(tree, Fraction(common)), common, up)
 
     def amount(self, tree, factor):
-        """factor·tree as an expression of type uint64_t, at least 0, though more may be subtracted than there is."""
+        """Return factor·tree as an expression of type uint64_t, clamped at 0 if a difference may be negative."""
         term = self.term(tree, factor)
         if term.isdigit():
             return term
         return f"(uint64_t)({term})" if self.is_never_negative(tree) else f"ccm_amount({term})"
 
     def is_never_negative(self, tree):
-        """Whether a term is at least 0 whatever is observed: it subtracts nothing but an earlier count from a later."""
+        """Return whether a term is at least 0 for all observations.
+
+        Such a term subtracts only earlier counts from later ones.
+        """
         match tree:
             case Number(value):
                 return value >= 0
             case Name(name):
                 return name not in _DIFFERENCES
             case Binary("-", Past(later, Binary("-", Name(back), Name("step"))), Past(earlier, Name(before))):
-                return later == earlier and later in _GROWING and back == before and back in self.past_indices
-            case Binary("-", Name(now), Past(before, back)) if not isinstance(tree.left, Past):
-                return now == before and now in _GROWING and self.is_not_ahead(back)
+                return later == earlier and later in _GROWING and back == before
+            case Binary("-", Name(now), Past(before)) if not isinstance(tree.left, Past):
+                return now == before and now in _GROWING
             case Binary("-"):
                 return False
             case Binary(_, left, right):
@@ -228,15 +236,8 @@ class _Writer(Expression):
                 return all(map(self.is_never_negative, terms))
         return False
 
-    def is_not_ahead(self, back):
-        """Whether a time before is one before, not after: it is known to be at least 0."""
-        if isinstance(back, Name) and (back.name == "time" or back.name in self.past_indices):
-            return True
-        known = self.constant(back)
-        return known is not None and known >= 0
-
     def extreme(self, comprehension, up, function):
-        """A call of a function that goes over a window."""
+        """Return a call of a function that iterates over a window."""
         name = self.named(comprehension, f"{function}_{'up' if up else 'down'}")
         if name not in self.called:
             shared, self.shared = self.shared, None
@@ -254,7 +255,7 @@ class _Writer(Expression):
         return f"{name}(w, t)"
 
     def named(self, key, name):
-        """A name in C for a function of this program."""
+        """Return the C name of a function of this program."""
         if (id(key), name) not in self.names:
             taken = {*self.called, *self.names.values()}
             word = c_name(f"window_{name}", "the function", self.file)
@@ -269,15 +270,18 @@ class _Writer(Expression):
         return f"{source}\nstatic inline {kind} {name}(const struct ccm_window *w, unsigned t{more})\n{{\n{body}}}\n"
 
     def loop(self, comprehension, statement):
-        """Statements that go over the times of a comprehension; it ends where a condition on all times before fails."""
+        """Return statements that iterate over a comprehension's times.
+
+        They stop where a condition that must hold at all times so far fails.
+        """
         k = comprehension.index
         first, on = ("0", f"{k} < t") if comprehension.since else ("1", f"{k} <= t")
         if comprehension.since not in (None, "time"):
             on = f"{k} < {comprehension.since}"
         tests, lasting = [], []
-        with self.at_index(k, k, comprehension.since is None):
+        with self.at_index(k, k):
             for part in conjuncts(comprehension.test):
-                if isinstance(part, Each) and part.pick == "all" and part.since == k and part.test is None:
+                if isinstance(part, Comprehension) and part.pick == "all" and part.since == k and part.test is None:
                     with self.at_index(part.index, f"{k} - 1"):
                         lasting.append(self.condition(part.term))
                 else:
@@ -289,13 +293,10 @@ class _Writer(Expression):
             return [*lines, f"{'        ' if guard else '    '}{statement()}"]
 
     @contextmanager
-    def at_index(self, name, word, is_past=False):
+    def at_index(self, name, word):
         self.indices[name] = word
-        if is_past:
-            self.past_indices.add(name)
         yield
         del self.indices[name]
-        self.past_indices.discard(name)
 
     def variable(self, leaf):
         name = leaf.name
@@ -311,7 +312,7 @@ class _Writer(Expression):
             return f"(int64_t)w->beliefs[{at}].{name}", 1, _BELIEF
         if name == "sending":
             return f"(int64_t)(w->sent[{at}] - w->sent[{self.place(leaf, 1)}])", 1, _BELIEF
-        if name == "admitted":  # as far as is known by now
+        if name == "admitted":  # subtracts all losses known by now
             return f"(int64_t)(w->sent[{at}] - w->lost[t])", 1, _COLUMN
         if name == "delay" and self.capped:
             return f"(int64_t)ccm_at_most(w->last_delay[{at}], CCM_STEPS)", 1, _STEPS
@@ -338,8 +339,8 @@ class _Writer(Expression):
         return local
 
     def decided(self, tree):
-        """Statements that return a condition."""
-        if isinstance(tree, Each):
+        """Return statements that return a condition."""
+        if isinstance(tree, Comprehension):
             decides = tree.pick == "any"
             end = f"return {'false' if decides else 'true'};"
             return [*self.loop(tree, lambda: self.leaves_loop(tree.term, decides)), end]
@@ -351,7 +352,7 @@ class _Writer(Expression):
         return f"if ({condition}) return true;" if decides else f"if (!({condition})) return false;"
 
     def walk(self, tree, *context):
-        """Each tree anew, as what its names are depends on the loop in which it stands."""
+        """Walk without earlier results, because the meaning of names depends on the enclosing loop."""
         around, self._results = self._results, {}
         try:
             return super().walk(tree, *context)
@@ -360,17 +361,20 @@ class _Writer(Expression):
 
     def condition_of(self, tree):
         match tree:
-            case Each():
+            case Comprehension():
                 return self.call_of_condition(tree)
             case If(test, then, other):
-                test, then, other = yield from self.each((test, then, other), "condition")
+                test, then, other = yield from self.results((test, then, other), "condition")
                 if isinstance(test, bool) or then == other:
                     return then if test else other
                 return f"({test} ? {_word(then)} : {_word(other)})"
         return (yield from super().condition_of(tree))
 
     def call_of_condition(self, comprehension):
-        """A call of a function for a comprehension within a condition, which takes the times around it."""
+        """Return a call of a function for a comprehension inside a condition.
+
+        It takes the enclosing times as arguments.
+        """
         outer = [name for name in self.indices if name in reads(comprehension, {})]
         function = self.named(comprehension, f"{comprehension.pick}_{comprehension.line}")
         if function not in self.called:
@@ -382,15 +386,19 @@ class _Writer(Expression):
         return f"{function}({', '.join(['w', 't', *(self.indices[name] for name in outer)])})"
 
     def place(self, leaf, more=0):
-        """The index in the window of what a leaf reads, or of `more` steps before."""
+        """Return the window index of a leaf, or of `more` steps before it."""
         if not isinstance(leaf, Past):
             return f"ccm_index(t - {more})" if more else "t"
         if leaf.back == Name("time"):
             return "0"
-        back = self.term(leaf.back, Fraction(1)).replace("(int64_t)", "")
+        signed = self.term(leaf.back, Fraction(1))
+        back = signed.replace("(int64_t)", "")
         if back == "0" and not more:
             return "t"
-        back = back if back.isidentifier() or back.isdigit() else f"({back.strip('()')})"
+        if "ccm_" in back:  # an extreme of offsets, some of which may be negative
+            back = f"(unsigned)({signed})"
+        elif not (back.isidentifier() or back.isdigit()):
+            back = f"({back.strip('()')})"
         return f"ccm_index(t - {back}{f' - {more}' if more else ''})"
 
 
@@ -398,7 +406,7 @@ _PICK = {"max": "ccm_at_least", "min": "ccm_at_most"}
 
 
 def _divided(amount, over, up):
-    """amount/over, rounded."""
+    """Return amount/over, rounded."""
     if over == 1:
         return amount
     return f"ccm_up({amount}, {over})" if up else f"ccm_down({amount}, {over})"

@@ -1,7 +1,8 @@
-"""A controller's own Python on exact numbers, by which executions are checked."""
+"""A controller's own Python on exact numbers, which replay uses to check executions."""
 
+from ccmatic.compilers.exact.lines import Lines
 from ccmatic.compilers.exact.open_numbers import Open, Unmeasured
 from ccmatic.compilers.exact.program import ObservedNumber, ObservedTruth, Program
 from ccmatic.compilers.exact.rates import Rates, run_exactly
 
-__all__ = ["ObservedNumber", "ObservedTruth", "Open", "Program", "Rates", "Unmeasured", "run_exactly"]
+__all__ = ["Lines", "ObservedNumber", "ObservedTruth", "Open", "Program", "Rates", "Unmeasured", "run_exactly"]

@@ -1,15 +1,17 @@
-"""Numbers of which only the ends are known, such as a delay that nobody knows, as a controller's own Python works with
-them."""
+"""Numbers known only by their ends, such as an unknown delay, on which a controller's own Python can compute."""
 
 import operator
 from fractions import Fraction
 
 
 class Open:
-    """An observation, or what is worked out of it, that lies anywhere between two ends.
+    """An observation, or a value computed from one, whose value may lie anywhere between two ends.
 
-    number: what comparisons take it to be; of None no comparison holds. low, high: its ends; None: there is no such
-    end. before: of an observation, a function of how long before: what was observed then.
+    Args:
+        number: The value for comparisons; if it is None, no comparison holds.
+        low: The lower end; None for no lower end.
+        high: The upper end; None for no upper end.
+        before: For an observation, the function that returns it some time earlier.
     """
 
     __hash__ = None
@@ -35,7 +37,7 @@ class Open:
         return -self + other
 
     def __mul__(self, factor):
-        """Of two such numbers no ends are known: comparisons alone multiply them."""
+        """Multiply. The product of two Open numbers has no known ends, because only comparisons multiply them."""
         if isinstance(factor, Open):
             return Open(_product(self.number, factor.number), None, None)
         number, low, high = (_product(each, factor) for each in ends(self))
@@ -59,20 +61,22 @@ class Open:
 
 
 class Unmeasured(Open):
-    """A delay that nobody knows, or what was not observed yet. before: as of `Open`."""
+    """A delay that is unknown, or an observation that the sender has not made yet; `before` is as in `Open`."""
 
     def __init__(self, before):
         super().__init__(None, Fraction(0), None, before)
 
 
 def ends(number):
-    """What comparisons take a number to be, and its ends."""
+    """Return the value of a number for comparisons, and its ends."""
     return (number.number, number.low, number.high) if isinstance(number, Open) else (number,) * 3
 
 
 def extreme(pick, values):
-    """The most or the least of numbers; `pick` is max or min. Of observations alone of which one is not known it is no
-    better known than that one, as formulas have it."""
+    """Return the largest or smallest of numbers; `pick` is max or min.
+
+    If all numbers are observations and one is unknown, the result is unknown too. Formulas treat it alike.
+    """
     if not any(isinstance(value, Open) for value in values):
         return pick(values)
     numbers, lows, highs = zip(*map(ends, values), strict=True)
@@ -87,7 +91,7 @@ def extreme(pick, values):
 
 
 class Options:
-    """What state may be: any number from low to high of one of some ranges. ranges: pairs of ends, or of truths."""
+    """The admissible values of state: any number in one of several ranges, given as pairs of ends or of truths."""
 
     def __init__(self, ranges):
         self.ranges = ranges
@@ -96,7 +100,7 @@ class Options:
         return any((low is None or low <= number) and (high is None or number <= high) for low, high in self.ranges)
 
     def __iter__(self):
-        """Yield an end of each range; 0 of one without."""
+        """Yield one end of each range; 0 for a range without ends."""
         return (next((end for end in ends if end is not None), Fraction(0)) for ends in self.ranges)
 
 

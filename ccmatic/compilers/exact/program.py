@@ -1,4 +1,4 @@
-"""A controller's own `update` and `send`, as Python runs them on exact numbers: what a trace is checked by."""
+"""A controller's own `update` and `send`, which Python runs on exact numbers to check a trace."""
 
 import ast
 from fractions import Fraction
@@ -11,7 +11,7 @@ from ccmatic.language import add_beliefs, is_constant
 
 
 class ObservedNumber(Fraction):
-    """What is observed at a step; `[back]` gives what was observed so long before."""
+    """An observation at a step; `[back]` gives the observation that long ago."""
 
     def __new__(cls, number, before):
         made = super().__new__(cls, number)
@@ -23,7 +23,7 @@ class ObservedNumber(Fraction):
 
 
 class ObservedTruth:
-    """The same of a condition."""
+    """An observed condition at a step; `[back]` gives the condition that long ago."""
 
     def __init__(self, truth, before):
         self.truth, self.before = truth, before
@@ -36,30 +36,40 @@ class ObservedTruth:
 
 
 class OneOf(tuple):
-    """What state may be, of which the network chooses; nothing reads it in the same step."""
+    """Several admissible values of state; the network chooses one. The same step does not read the result."""
 
 
 class Within(NamedTuple):
-    """What state may be from low to high, of which the network chooses, or a law that is not run."""
+    """A range of admissible values of state: the network's choice, or a law that is not run."""
 
     low: Fraction | Open
     high: Fraction | Open
 
 
 class _Impossible(Exception):
-    """An `assume` is not so."""
+    """An `assume` fails."""
 
 
 class Program:
-    """One source, compiled, with the beliefs that it reads. state: the names of what it remembers, which `update` then
-    returns. beliefs: as of `add_beliefs`."""
+    """One compiled source with the beliefs that it reads.
 
-    def __init__(self, source, file, state, beliefs=MappingProxyType({})):
+    Args:
+        source: The text.
+        file: Its file, for messages.
+        state: The names of its state, which `update` then returns.
+        beliefs: As in `add_beliefs`.
+        lines: The Lines that record which lines of the source run, or None.
+    """
+
+    def __init__(self, source, file, state, beliefs=MappingProxyType({}), lines=None):
         self._scope = {**BUILT_IN, "max": _extreme(max), "min": _extreme(min)}
         self._scope |= {"max_over": _extreme_over(max), "min_over": _extreme_over(min)}
         self._scope |= {"any_of": lambda *options: OneOf(options), "between": Within, "bounded": Within}
         self._scope |= {"assume": _assume, "tanh": no_tanh(file)}
         module = ast.parse(source)
+        for function in module.body if lines is not None else ():
+            if isinstance(function, ast.FunctionDef):
+                lines.mark(function, self._scope)
         add_beliefs(module, beliefs)
         module = with_fractions(module, source, self._scope)
         module.body = [each for each in module.body if is_constant(each) or isinstance(each, ast.FunctionDef)]
@@ -70,8 +80,7 @@ class Program:
         exec(compile(ast.fix_missing_locations(module), file, "exec"), self._scope)
 
     def outcome(self, arguments):
-        """What `update` makes of its arguments: of each piece of state, by name, its Options; None where something
-        assumed is not so."""
+        """Return the result of `update`: the Options of each piece of state, by name; None if an assumption fails."""
         function = self._scope["update"]
         names = function.__code__.co_varnames[: function.__code__.co_argcount]
         try:
@@ -81,7 +90,7 @@ class Program:
         return {name: _options(each, arguments.get(name)) for name, each in made.items()}
 
     def sends(self, arguments):
-        """What it returns, in order: a window, a rate, or both."""
+        """Return the results of `send`, in order: a window, a rate, or both."""
         function = self._scope["send"]
         names = function.__code__.co_varnames[: function.__code__.co_argcount]
         sent = function(**{name: arguments[name] for name in names})
@@ -89,7 +98,7 @@ class Program:
 
 
 def _return_state(function, state):
-    """Let `update` return what it leaves in the names of state, each of which it is given."""
+    """Make `update` take all state as parameters and return its final values."""
     given = {argument.arg for argument in function.args.args}
     function.args.args += [ast.arg(name) for name in state if name not in given]
     values = [ast.Name(name, ast.Load()) for name in state]
@@ -97,15 +106,17 @@ def _return_state(function, state):
 
 
 def _leave_laws_out(function):
-    """Of `bounded(law, low, high)` only the bounds are run: a law may have no exact value."""
+    """Remove the law from each `bounded(law, low, high)`, because a law may have no exact value. Its bounds remain."""
     for node in ast.walk(function):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "bounded":
             del node.args[0]
 
 
 def _options(made, before):
-    """The Options of what `update` made of a piece of state. What is made of a delay that is not known may be made of
-    any, or leave the state as it was before."""
+    """Return the Options of a piece of state after `update`.
+
+    If the value depends on an unknown delay, any delay is possible, and the state may also keep its previous value.
+    """
     several = made if isinstance(made, OneOf) else (made,)
     ranges = []
     for each in several:

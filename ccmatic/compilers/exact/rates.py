@@ -9,21 +9,21 @@ from ccmatic.language import Literals
 
 
 class Rates(NamedTuple):
-    """The least and the most rate that a controller allows, Fractions in the units of what it was given."""
+    """The smallest and the largest rate that a controller allows, as Fractions in the units of its arguments."""
 
     low: Fraction
     high: Fraction
 
 
 class Row(list):
-    """A list, whose indices are Fractions, as all numbers are."""
+    """A list whose indices are Fractions, like all numbers."""
 
     def __getitem__(self, index):
         return super().__getitem__(int(index))
 
 
 def affine(weights, vector, bias):
-    """The layer weights·vector + bias of a network."""
+    """Return the layer weights·vector + bias of a network."""
     return Row(
         sum((weight * x for weight, x in zip(row, vector, strict=True)), start)
         for row, start in zip(weights, bias, strict=True)
@@ -31,16 +31,16 @@ def affine(weights, vector, bias):
 
 
 def no_tanh(file):
-    """`tanh` as a controller's Python in a file may call it: it raises InputError, as no fraction but 0 is a tanh."""
+    """Return a `tanh` for a controller's Python that raises InputError, because only tanh(0) is a fraction."""
 
     def tanh(x, scale):
         expected = "a network of ReLU, or `export` and `emulate`, which run it in floats"
-        raise InputError(f"tanh has no exact value, by which executions are checked; expected {expected}", file)
+        raise InputError(f"tanh has no exact value, which the check of executions requires; expected {expected}", file)
 
     return tanh
 
 
-#: The functions of lists that a controller's Python may call, and no others; all numbers are Fractions.
+#: The only functions of lists that a controller's Python may call; all numbers are Fractions.
 BUILT_IN = {
     "__builtins__": {},
     "affine": affine,
@@ -52,38 +52,49 @@ BUILT_IN = {
     "zip": lambda *several: Row(map(Row, zip(*several, strict=True))),
 }
 
-#: What a list is called in syntax that is run; no source can spell it.
+#: The name of Row in executed syntax. It contains a space, so no source can use it.
 _ROW = "a row"
 
 
-def run_exactly(source, file):
-    """The controller's own `rate`, a function as Python runs it, with every number in it an exact Fraction: it takes
-    Fractions by name and returns one, or Rates where it says `between(low, high)`."""
+def run_exactly(source, file, lines=None):
+    """Return the controller's own `rate` as a Python function in which every number is an exact Fraction.
+
+    The function takes Fractions by name. It returns a Fraction, or Rates for `between(low, high)`.
+    """
     scope = {**BUILT_IN, "max": max, "min": min, "between": Rates, "tanh": no_tanh(file)}
-    exec(compile(exactly(source, scope), file, "exec"), scope)
+    module = ast.parse(source)
+    for function in module.body if lines is not None else ():
+        if isinstance(function, ast.FunctionDef):
+            lines.mark(function, scope)
+    exec(compile(with_fractions(module, source, scope), file, "exec"), scope)
     return scope["rate"]
 
 
 def exactly(source, scope):
-    """The syntax of a source in which every number is an exact Fraction, by names that are put into the scope."""
+    """Return the syntax of a source in which names replace all numbers.
+
+    The names' exact Fractions are added to `scope`.
+    """
     return with_fractions(ast.parse(source), source, scope)
 
 
 def with_fractions(module, source, scope):
-    """The same of syntax that was made of a source."""
+    """Do the same as `exactly`, for syntax derived from a source."""
     return ast.fix_missing_locations(_Exact(Literals(source), scope).visit(module))
 
 
 class _Exact(ast.NodeTransformer):
-    """Replaces every list by a Row, and every number by a name, in scope, of the exact Fraction that its digits say; no
-    source can spell it."""
+    """Replaces each list by a Row, and each number by a name in `scope` for the exact Fraction that its digits spell.
+
+    The names contain a space, so no source can use them.
+    """
 
     def __init__(self, literals, scope):
         self.literals = literals
         self.scope = scope
 
     def visit_List(self, node):
-        """A list is a Row of what is in it."""
+        """Turn a list into a Row."""
         self.scope[_ROW] = Row
         made = ast.Call(ast.Name(_ROW, ast.Load()), [self.generic_visit(node)], [])
         return ast.copy_location(made, node)

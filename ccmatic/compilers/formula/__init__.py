@@ -1,4 +1,4 @@
-"""Trees as formulas for solvers: terms, a step of an update, and what repeats for ever."""
+"""Trees as formulas for solvers: terms, one step of an update, and executions that repeat for ever."""
 
 from ccmatic.compilers.formula.encoder import Encoder, keeps_sign
 from ccmatic.compilers.formula.forever import forever

@@ -1,4 +1,4 @@
-"""Trees as formulas, linear in the terms that the parameters stand for."""
+"""Encoder of trees as formulas that are linear in the parameters' terms."""
 
 import operator
 from functools import partial, reduce
@@ -11,10 +11,11 @@ _COMPARE = {**ORDER, "==": equal, "!=": lambda left, right: no(equal(left, right
 
 
 class Encoder(VectorWalker):
-    """Encodes trees of `ccmatic.language.tree` over one map from parameters to terms or numbers; R_m and D are numbers.
+    """Encodes trees of `ccmatic.language.tree`, given a term or a number for each parameter; R_m and D are numbers.
 
-    Its methods raise InputError, with the line, for a division by 0 that is reached at some values, and for what is
-    not linear in the terms given.
+    Raises:
+        InputError: The methods raise it, with the line, for a reachable division by 0 and for terms that are not
+            linear.
     """
 
     WORLD = "linear formula"
@@ -25,7 +26,7 @@ class Encoder(VectorWalker):
 
     @property
     def values(self):
-        """A term or a number for each name."""
+        """The term or number of each name."""
         return self._values
 
     @values.setter
@@ -34,7 +35,13 @@ class Encoder(VectorWalker):
         self.forget()
 
     def body(self, tree, rate, floor):
-        """The formula that the rate, a term, is what a body returns, or the floor, if that is more."""
+        """Return the formula `rate` = max(floor, result of the body).
+
+        Args:
+            tree: The body.
+            rate: The rate, a term.
+            floor: The smallest rate, a term.
+        """
         if not isinstance(tree, If):
             return self.leaf(tree, rate, floor)
         test = self.condition(tree.test)
@@ -45,7 +52,10 @@ class Encoder(VectorWalker):
         )
 
     def leaf(self, tree, rate, floor):
-        """The same of the end of a path; of `between(low, high)`: the rate is any from low to high, or the floor."""
+        """Return the formula of `body` for the end of a path.
+
+        For `between(low, high)`, the rate is any value from low to high, or the floor if that is larger.
+        """
         if not isinstance(tree, Between):
             return self.at_least(floor, self.form(tree), rate)
         low, high = self.form(tree.low), self.form(tree.high)
@@ -53,8 +63,10 @@ class Encoder(VectorWalker):
         return some(low > high, within)
 
     def unordered(self, tree, reached=()):
-        """(condition, line) for each `between(low, high)`: that it is reached, and low > high. What the numbers say is
-        never reached may divide by 0."""
+        """Yield (condition, line) for each `between(low, high)`: the condition that it is reached with low > high.
+
+        Branches that numbers exclude are skipped, so they may divide by 0.
+        """
         if isinstance(tree, If):
             test = self.condition(tree.test)
             if isinstance(test, bool):
@@ -66,22 +78,22 @@ class Encoder(VectorWalker):
             yield every(reached, self.form(tree.low) > self.form(tree.high)), tree.line
 
     def at_least(self, floor, form, rate):
-        """rate = max(floor, form), without the choice where one side is never the smaller."""
+        """Return the formula rate = max(floor, form), without the choice if numbers decide it."""
         larger = form >= floor
         if isinstance(larger, bool):
             return equal(rate, form if larger else floor)
         return is_max(rate, (True, floor), (True, form))
 
     def form(self, tree):
-        """The linear term of a tree; of a vector, a tuple of them."""
+        """Return the linear term of a tree; for a vector, a tuple of terms."""
         return self.walk(tree)
 
     def condition(self, tree):
-        """The formula of a condition; True or False where the numbers decide it."""
+        """Return the formula of a condition; True or False if numbers decide it."""
         return self.walk(tree)
 
     def difference(self, tree):
-        """The left side of a Comparison less the right one."""
+        """Return the left side of a Comparison minus the right side."""
         return self.form(tree.left) - self.form(tree.right)
 
     def visit_Number(self, node):
@@ -101,7 +113,7 @@ class Encoder(VectorWalker):
 
     def visit_Extreme(self, node):
         first = operator.ge if node.pick == "max" else operator.le
-        terms = yield from self.each(node.terms)
+        terms = yield from self.results(node.terms)
         return reduce(partial(componentwise, lambda a, b: choice(first(a, b), a, b)), terms)
 
     def visit_Function(self, node):
@@ -111,7 +123,10 @@ class Encoder(VectorWalker):
         self.refuse(node, f"{what} is not linear; expected {expected}")
 
     def visit_If(self, node):
-        """One branch where the test is decided, so that the other may divide by 0; else a solver's choice."""
+        """Encode one branch if numbers decide the test, so that the other may divide by 0.
+
+        Otherwise the result is a choice that a solver makes.
+        """
         test = yield node.test
         if isinstance(test, bool):
             return (yield node.then if test else node.other)
@@ -123,7 +138,7 @@ class Encoder(VectorWalker):
         return _COMPARE[node.op](left, right)
 
     def visit_Logic(self, node):
-        """All of the conditions, or any. As Python does, those after one that decides the outcome are left alone."""
+        """Join the conditions; like Python, stop at the first one that decides the outcome."""
         is_and, undecided = node.op == "and", []
         for part in node.parts:
             condition = yield part
@@ -140,7 +155,7 @@ class Encoder(VectorWalker):
         return _weighted(weights, vector, bias)
 
     def product(self, node, left, right):
-        """left·right, of linear terms, one of which is a number; node: for messages."""
+        """Return left·right for linear terms, one of them a number; `node` is for messages."""
         if left.coefficients:
             left, right = right, left
         if left.coefficients:
@@ -148,7 +163,7 @@ class Encoder(VectorWalker):
         return right * left.constant
 
     def quotient(self, node, left, right):
-        """left/right, of a linear term and a number other than 0; node: for messages."""
+        """Return left/right for a linear term and a nonzero number; `node` is for messages."""
         if right.coefficients:
             self.refuse(node, f"`{text(node)}` is a division by an unknown, which has no {self.WORLD}")
         if right.constant == 0:
@@ -157,7 +172,7 @@ class Encoder(VectorWalker):
 
 
 def _weighted(row, vector, bias):
-    """Σ weight·term + bias, in time that grows with the unknowns and not with their square."""
+    """Return Σ weight·term + bias, in time linear in the number of unknowns."""
     sums, constant = {}, bias
     for weight, term in zip(row, vector, strict=True):
         constant += weight * term.constant
@@ -167,8 +182,12 @@ def _weighted(row, vector, bias):
 
 
 def keeps_sign(here, further):
-    """Whether a term that moves on from `here` as it does from here to `further` never changes its sign: linear terms,
-    here of the least value of an unknown, further of the next."""
+    """Return whether a linear term keeps its sign as an unknown grows in equal steps.
+
+    Args:
+        here: The term for the smallest value of the unknown.
+        further: The term for the next value.
+    """
     step = further - here
     if step.coefficients:
         return False

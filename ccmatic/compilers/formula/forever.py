@@ -1,4 +1,4 @@
-"""That a controller goes on for ever as in the last period of a trace, where what it observes goes on likewise."""
+"""Laws for controllers that repeat the last period of a trace for ever, if their observations do."""
 
 import operator
 from contextlib import contextmanager
@@ -12,14 +12,20 @@ from ccmatic.logic import choice, either, equal, every, implies, linear, no, som
 
 
 def forever(controller, view, decides):
-    """The laws of a sender whose execution repeats itself: (law name, t, formula).
+    """Yield the laws (law name, t, formula) of a sender whose execution repeats for ever.
 
-    A piece of state is at the end what it was a period before, or has grown by some number: then it grows by the same
-    number in each period, as what is observed does. What the controller does in a period it does in the next if each
-    comparison that matters comes out the same. It does for ever if the difference of the two sides stays, or moves away
-    from where the comparison would turn.
+    Over a period, each piece of state returns to its value or grows by some number. It then grows by the same number in
+    every later period, like the observations. The controller repeats its actions in the next period if each comparison
+    that matters has the same outcome. It repeats them for ever if the difference of the two sides stays constant, or
+    moves away from the point where the outcome changes.
 
-    decides: the first step at which the controller decides. Raises InputError if the last period begins before that.
+    Args:
+        controller: The controller.
+        view: The execution, a FlowView with a period.
+        decides: The first step at which the controller decides.
+
+    Raises:
+        InputError: The last period begins before that step.
     """
     end = view.horizon - 1
     begin = end - view.period
@@ -45,7 +51,7 @@ def forever(controller, view, decides):
 
 
 def _growths(controller, view, begin, end):
-    """By how much each number that the update reads grows in a period, by name."""
+    """Return the growth per period of each number that the update reads, by name."""
     growths = dict.fromkeys(("R_m", "D", "MSS"), linear(0))
     sent = {tree.name for tree in controller.sent().values() if isinstance(tree, Name)}
     for memory in controller.state:
@@ -64,7 +70,7 @@ def _growths(controller, view, begin, end):
 
 
 class _Onward(Step):
-    """A step of the last period, and what it is in each later period. growths: of what is read, by name."""
+    """A step of the last period, and its counterparts in all later periods. `growths` has the growth of each name."""
 
     def __init__(self, controller, view, t, growths):
         super().__init__(controller, view, t, None)
@@ -73,8 +79,10 @@ class _Onward(Step):
         self.growth = self.persists = self.later.walk
 
     def goes_on(self, tree):
-        """That the update, on the path that it takes, makes of state in each later period what it makes of it now, and
-        the growth."""
+        """Return the condition that the update has the same effect on state in each later period, up to growth.
+
+        The condition concerns the path that the update takes.
+        """
         match tree:
             case If(test, then, other):
                 condition = self.condition(test)
@@ -88,7 +96,7 @@ class _Onward(Step):
         raise TypeError(f"no update: {tree!r}")
 
     def goes_on_as(self, name, tree):
-        """The same of one piece of state."""
+        """Return the same condition for one piece of state."""
         if name in self.truths:
             return self.persists(tree)
         match tree:
@@ -99,16 +107,16 @@ class _Onward(Step):
         return self.for_each_delay(name, tree, tree, self.grows_between)
 
     def grows_between(self, name, low, high):
-        """A piece of state grows as its ends let it."""
+        """Return the condition that a piece of state grows at a rate that its ends permit."""
         grown = self.growths[name]
         if low is high:
             return True if low is None else self.grows(low, grown)
-        below, low_so = (grown, True) if low is None else self.growth(low)
-        above, high_so = (grown, True) if high is None else self.growth(high)
-        return every(low_so, high_so, below <= grown, grown <= above)
+        below, low_holds = (grown, True) if low is None else self.growth(low)
+        above, high_holds = (grown, True) if high is None else self.growth(high)
+        return every(low_holds, high_holds, below <= grown, grown <= above)
 
     def is_and_grows(self, name, low, high):
-        """A piece of state lies between its ends, and grows as they let it."""
+        """Return the condition that a piece of state lies between its ends, and grows at a rate that they permit."""
         return every(self.lies(name, low, high), self.grows_between(name, low, high))
 
     def unchanged(self, name):
@@ -122,7 +130,7 @@ class _Onward(Step):
         self.later._results = results
 
     def stays(self, tree):
-        """That what is sent by is the same in each later period."""
+        """Return the condition that the window or rate is the same in each later period."""
         if isinstance(tree, If):
             return every(
                 self.persists(tree.test),
@@ -131,8 +139,8 @@ class _Onward(Step):
         return self.grows(tree, linear(0))
 
     def grows(self, tree, by):
-        growth, so = self.growth(tree)
-        return every(so, equal(growth, by))
+        growth, holds = self.growth(tree)
+        return every(holds, equal(growth, by))
 
     def require_longer(self, tree, growth):
         difference = self.difference(tree).constant
@@ -143,10 +151,11 @@ class _Onward(Step):
 
 
 class _Later(Walker):
-    """What is so in each later period, at a step of the last.
+    """Describes the later periods, at a step of the last period.
 
-    Of a term: (growth, condition), it grows by so much in each later period if the condition holds. Of a condition:
-    that it comes out in each later period as it does now."""
+    For a term the result is (growth, condition): if the condition holds, the term grows by that much in each later
+    period. For a condition the result is the formula that its outcome is the same in each later period.
+    """
 
     def __init__(self, step):
         super().__init__(step.file)
@@ -160,29 +169,33 @@ class _Later(Walker):
             return linear(0), True
         if node.name in self.step.growths and node.name not in self.step.truths:
             return self.step.growths[node.name], True
-        return True  # a condition of what is observed, or of state that is compared itself
+        return True  # an observed condition, or conditional state, whose repetition other laws require
 
     def visit_Binary(self, node):
         for chosen, factor in ((node.left, node.right), (node.right, node.left)):
             if node.op == "*" and isinstance(bare(chosen), If):
                 test, *branches = parts(bare(chosen))
-                return (yield from self.chosen(test, *(self.step.product_of(node, each, factor) for each in branches)))
-        (of_left, left_so), (of_right, right_so) = (yield node.left), (yield node.right)
-        if node.op == "*":  # of a number, which does not grow, and a term
+                return (
+                    yield from self.growth_of_choice(
+                        test, *(self.step.product_of(node, each, factor) for each in branches)
+                    )
+                )
+        (of_left, left_holds), (of_right, right_holds) = (yield node.left), (yield node.right)
+        if node.op == "*":  # one factor is a number, which does not grow
             grown = self.step.form(node.left) * of_right + of_left * self.step.form(node.right)
         elif node.op == "/":
             grown = of_left / self.step.form(node.right).constant
         else:
             grown = of_left + of_right if node.op == "+" else of_left - of_right
-        return grown, every(left_so, right_so)
+        return grown, every(left_holds, right_holds)
 
     def visit_Extreme(self, node):
-        """One of the terms leads, and grows at least as much as the others."""
+        """Require that one of the terms leads and grows at least as much as the others."""
         if node in self.step.chosen:
             return linear(0), True
         leads = operator.ge if node.pick == "max" else operator.le
         values = [self.step.form(term) for term in node.terms]
-        growths, conditions = zip(*(yield from self.each(node.terms)), strict=True)
+        growths, conditions = zip(*(yield from self.results(node.terms)), strict=True)
         if all(equal(growth, growths[0]) is True for growth in growths):
             return growths[0], every(conditions)
         most = reduce(lambda a, b: linear(choice(leads(a, b), a, b)), growths)
@@ -191,22 +204,25 @@ class _Later(Walker):
         return most, every(*conditions, some(ahead))
 
     def visit_If(self, node):
-        return (yield from self.chosen(node.test, node.then, node.other))
+        return (yield from self.growth_of_choice(node.test, node.then, node.other))
 
-    def chosen(self, test, then, other):
-        """Of `then if test else other`."""
+    def growth_of_choice(self, test, then, other):
+        """Describe `then if test else other`."""
         condition, stays = self.step.condition(test), (yield test)
         if isinstance(condition, bool):
-            growth, so = yield then if condition else other
-            return growth, every(stays, so)
-        (of_then, then_so), (of_other, other_so) = (yield then), (yield other)
-        return linear(choice(condition, of_then, of_other)), every(stays, either(condition, then_so, other_so))
+            growth, holds = yield then if condition else other
+            return growth, every(stays, holds)
+        (of_then, then_holds), (of_other, other_holds) = (yield then), (yield other)
+        return linear(choice(condition, of_then, of_other)), every(stays, either(condition, then_holds, other_holds))
 
     def visit_Not(self, node):
         return (yield node.part)
 
     def visit_Logic(self, node):
-        """All parts do, or one does that decides the outcome. As Python does, those after a decided one are left."""
+        """Require that all parts keep their outcomes, or one that decides the whole.
+
+        Like Python, stop at the first part that numbers decide.
+        """
         lasting, deciding, decisive = [], [], node.op == "or"
         for part in node.parts:
             condition, lasts = self.step.condition(part), (yield part)
@@ -228,12 +244,12 @@ class _Later(Walker):
         return every(cases)
 
     def difference(self, node):
-        """Of a comparison of numbers: the difference of its sides stays, or moves away from where it would turn."""
-        (of_left, left_so), (of_right, right_so) = (yield node.left), (yield node.right)
+        """Describe a comparison of numbers: the difference of its sides stays, or moves away from the turning point."""
+        (of_left, left_holds), (of_right, right_holds) = (yield node.left), (yield node.right)
         growth, step = of_left - of_right, self.step
         rises, falls = growth >= 0, growth <= 0
         if rises is True and falls is True:
-            return every(left_so, right_so)
+            return every(left_holds, right_holds)
         match node.op:
             case "<" | "<=":
                 lasts = either(step.condition(node), falls, rises)
@@ -243,6 +259,6 @@ class _Later(Walker):
                 difference = step.difference(node)
                 stays = every(rises, falls)
                 lasts = some(stays, every(difference > 0, rises), every(difference < 0, falls))
-        if lasts is False and step.view.numeric is False:  # of the time alone, which no solver decides
+        if lasts is False and step.view.numeric is False:  # it depends on the time alone, not on unknowns
             step.require_longer(node, growth.constant)
-        return every(left_so, right_so, lasts)
+        return every(left_holds, right_holds, lasts)

@@ -1,4 +1,4 @@
-"""An update at one step of an execution: as a formula of unknowns, or by the controller's own Python on numbers."""
+"""An update at one step of an execution: a formula of unknowns, or the controller's own Python on numbers."""
 
 import operator
 from contextlib import contextmanager
@@ -32,7 +32,7 @@ from ccmatic.logic import boolean, choice, either, equal, every, linear, no, som
 
 
 class Step(Encoder):
-    """Encodes an update at one step: state is that of the step before, observations are those of this one."""
+    """Encodes an update at one step, from the state of the previous step and the observations of this one."""
 
     def __init__(self, controller, view, t, program):
         self.chosen, self.products = {}, {}
@@ -46,32 +46,40 @@ class Step(Encoder):
         self.few_outside_tests = _FewOutsideTests(self.few).of
 
     def truth(self, memory):
-        """That a condition which a trace has as a number is true or false."""
+        """Yield the law that a condition, which a trace stores as a number, is 0 or 1."""
         if memory.unit == CONDITION and self.view.numeric:
             now = self.now[memory.name]
             yield f"{memory.name}_is_true_or_false", self.t, some(equal(now, 0), equal(now, 1))
 
     def unseen(self, tree):
-        """A name that the update may read and that has not been observed, as none of the tests that may lead there is
-        decided by the time alone; None if there is none."""
+        """Return a name that the update may read although it has not been observed yet, or None.
+
+        Tests that only depend on the time are decided, and exclude the paths that they rule out.
+        """
         names = {"R_m": self.view.R, "D": self.view.D, "time": self.t, "step": 1}
         reached = dict.fromkeys(_reached(tree, {name: Fraction(number) for name, number in names.items()}))
         observed = (leaf for leaf in reached if isinstance(leaf, Name) and leaf.name in self.controller.observations)
         return next((leaf for leaf in observed if self.observed(leaf) is None), None)
 
     def updated(self):
-        """That the state of this step is what the update makes of that of the step before: of numbers, by its own
-        Python."""
+        """Return the condition that the update leads from the previous state to this step's.
+
+        Numbers use the controller's Python.
+        """
         if self.view.numeric:
             outcome = self.program.outcome(self.arguments())
             return outcome is not None and all(self.may_be(name, outcome[name]) for name in self.now)
         return self.becomes(self.controller.update)
 
     def may_be(self, name, outcome):
-        """Whether a piece of state is among what the controller's own Python left for it; what is true is then 1."""
+        """Return whether a piece of state is one of the values that the controller's own Python allows.
+
+        True is stored as 1.
+        """
         return self.now[name] in (map(bool, outcome) if name in self.truths else outcome)
 
     def becomes(self, tree):
+        """Return the condition that the update, given as a tree, results in this step's state."""
         match tree:
             case If(test, then, other):
                 condition = self.condition(test)
@@ -85,6 +93,7 @@ class Step(Encoder):
         raise TypeError(f"no update: {tree!r}")
 
     def becomes_one(self, name, tree):
+        """Return the same condition for one piece of state."""
         now = self.now[name]
         if name in self.truths:
             return either(self.condition(tree), equal(now, 1), equal(now, 0))
@@ -94,9 +103,15 @@ class Step(Encoder):
         return some([self.for_each_delay(name, option, option, self.lies) for option in options])
 
     def for_each_delay(self, name, low, high, holds):
-        """What `holds` says of a piece of state and its ends, trees or None, whatever the delays are that they read.
+        """Return the formula of `holds` for a piece of state and its ends, by cases over the delays that the ends read.
 
-        A delay that is not known may be any, of at least 0 steps; the state may also stay as it was.
+        An unknown delay may be any number of steps from 0 on; the state may then also stay unchanged.
+
+        Args:
+            name: The name of the state.
+            low: A tree, or None for no lower end.
+            high: A tree, or None for no upper end.
+            holds: Takes the name and both ends, and returns a formula.
         """
         within = (part for end in (low, high) if end is not None for part in self.few_outside_tests(end))
         part = next((part for part in within if part not in self.chosen), None)
@@ -115,7 +130,7 @@ class Step(Encoder):
         return some([*cases, every(unknown, some(self.unchanged(name), anything))])
 
     def lies(self, name, low, high):
-        """A piece of state lies from `low` to `high`, trees; None: there is no such end."""
+        """Return the condition that a piece of state lies between two trees; None means no end on that side."""
         now = self.now[name]
         if low is high:
             return True if low is None else equal(now, self.form(low))
@@ -125,36 +140,39 @@ class Step(Encoder):
         )
 
     def unchanged(self, name):
-        """A piece of state is what it was before."""
+        """Return the condition that a piece of state keeps its previous value."""
         return equal(self.now[name], self.values[name])
 
     def opened(self, low, high, part, least):
-        """The ends `low` and `high`, trees or None, where a delay in them is any of at least so many steps."""
+        """Return the ends (trees or None), for a delay in them that may be any number of at least `least` steps."""
         ends = _Ends(self, part, Number(Fraction(least))).walk
         return low if low is None else ends(low)[0], high if high is None else ends(high)[1]
 
     def unbounded(self, part):
-        """Of what is a number of whole steps: the number that stands for larger ones as well, or None."""
+        """Return the number of steps that also stands for all larger ones; None without such a number."""
         return self.controller.observations[next(leaves(part)).name].unbounded(self.view)
 
     def sends(self):
-        """The laws that the window, and the rate, are what it says of the state of this step; what it does not say
-        limits nothing."""
+        """Yield the laws that the window and the rate are the controller's results for this step's state.
+
+        One that the controller does not set limits nothing.
+        """
         self.values = {**self.values, **self.now}
         amounts = {"window": self.view.cwnd[self.t], "rate": self.view.r[self.t]}
         sent = self.controller.sent()
         if self.view.numeric:
             made = self.program.sends({**self.arguments(), **self.now})
-            said = {name: amounts[name] == number for name, number in zip(sent, made, strict=True)}
+            conditions = {name: amounts[name] == number for name, number in zip(sent, made, strict=True)}
         else:
-            said = {name: self.is_sent(tree, amounts[name]) for name, tree in sent.items()}
+            conditions = {name: self.is_sent(tree, amounts[name]) for name, tree in sent.items()}
         for name in amounts:
-            if name in said:
-                yield f"{name}_is_the_controllers", self.t, said[name]
+            if name in conditions:
+                yield f"{name}_is_the_controllers", self.t, conditions[name]
             else:
                 yield f"{name}_is_not_limited", self.t, self.limits_nothing(name)
 
     def limits_nothing(self, name):
+        """Return the condition that the window, or the rate, limits nothing in this step."""
         view, t = self.view, self.t
         if name == "rate":
             return view.r[t] >= view.unlimited
@@ -163,26 +181,34 @@ class Step(Encoder):
         return view.S[t - view.R] + view.Ld[t] + view.cwnd[t] >= view.A[t - 1] + view.r[t]
 
     def is_sent(self, tree, amount):
+        """Return the condition that `amount` is the result of a tree."""
         match tree:
             case If(test, then, other):
                 return either(self.condition(test), self.is_sent(then, amount), self.is_sent(other, amount))
         return equal(amount, self.form(tree))
 
     def arguments(self):
-        """What the controller's own Python reads at this step."""
+        """Return the values that the controller's own Python reads at this step."""
         constants = {name: Fraction(self.values[name]) for name in ("R_m", "D", "MSS")}
         before = {name: self.values[name] for name in self.now if name in self.values}
-        return {**constants, **before, **{name: self.seen(name, 0) for name in self.controller.observations}}
+        return {
+            **constants,
+            **before,
+            **{name: self.observation_value(name, 0) for name in self.controller.observations},
+        }
 
-    def seen(self, name, back):
-        """An observation, as a number; what has not been observed may be worked with, as nothing is decided by it."""
+    def observation_value(self, name, back):
+        """Return an observation as a number.
+
+        An unobserved value may take part in arithmetic but decides no comparison.
+        """
         observation = self.controller.observations[name]
         observed = observation.read(self.view, self.t - int(back)) if 0 <= back <= self.t else None
         if observation.few:
             observed = next((number for holds, number in observed or () if holds), None)
 
         def before(more):
-            return self.seen(name, back + more)
+            return self.observation_value(name, back + more)
 
         if observed is None:
             return Unmeasured(before)
@@ -207,7 +233,7 @@ class Step(Encoder):
         return (yield from super().visit_Extreme(node))
 
     def visit_Binary(self, node):
-        """A product of a choice is a choice of products, as a factor may be a number of whole steps."""
+        """Encode a product with a choice as a choice of products, because a factor may be a count of whole steps."""
         for chosen, factor in ((node.left, node.right), (node.right, node.left)):
             if node.op == "*" and isinstance(bare(chosen), If):
                 test, *branches = parts(bare(chosen))
@@ -219,12 +245,15 @@ class Step(Encoder):
         return (yield from super().visit_Binary(node))
 
     def product_of(self, node, branch, factor):
-        """The same product of a branch of a choice: one node of the same two, so that it is walked once."""
+        """Return the product of a choice's branch and a factor, the same node each time, so that it is visited once."""
         key = id(branch), id(factor)
         return self.products.setdefault(key, Binary("*", branch, factor, node.line))
 
     def visit_Comparison(self, node):
-        """One that reads a number of whole steps holds if it does of the one that was observed; of none it does not."""
+        """Encode a comparison that reads a count of steps by cases over its values.
+
+        It fails while the count is unknown.
+        """
         part = next((part for part in self.few_in(node) if part not in self.chosen), None)
         if part is None:
             return (yield from super().visit_Comparison(node))
@@ -236,15 +265,18 @@ class Step(Encoder):
 
     @contextmanager
     def choosing(self, part, number):
-        """A number of whole steps is this one, meanwhile."""
+        """Fix a count of whole steps to a number while the context lasts."""
+        # Memoised results depend on the choice, so this one starts without any.
         results, self._results, self.chosen[part] = self._results, {}, number
         yield
         self._results = results
         del self.chosen[part]
 
     def readings(self, tree):
-        """(condition, number) pairs, one for each number that this may be; none of the conditions holds where it is not
-        known."""
+        """Return (condition, number) pairs, one for each possible count.
+
+        While the count is unknown no condition holds.
+        """
         tree = bare(tree)
         if isinstance(tree, Name):
             return self.observed(tree)
@@ -260,7 +292,7 @@ class Step(Encoder):
         return pairs
 
     def is_alike_from(self, tree, number):
-        """Whether a comparison comes out the same for every delay of `number` steps or more that it reads."""
+        """Return whether a comparison has the same outcome for every delay of at least `number` steps."""
         few, differences = self.few_in(tree), []
         if len(few) != 1:
             return False
@@ -270,7 +302,7 @@ class Step(Encoder):
         return keeps_sign(*differences)
 
     def observed(self, leaf):
-        """What was observed of a name; None if it has not been."""
+        """Return the observation that a leaf reads, or None before the sender has it."""
         back = self.form(leaf.back).constant if isinstance(leaf, Past) else Fraction(0)
         if back.denominator != 1 or back < 0:
             problem = "is between two steps" if back >= 0 else "is of a step to come, not yet observed"
@@ -280,8 +312,10 @@ class Step(Encoder):
 
 
 class OpenStep(Step):
-    """The same where each comparison that reads a number of whole steps may hold or not: `holds` has unknowns of that,
-    by comparison, of a name."""
+    """A step in which each comparison that reads a count of whole steps may hold or not.
+
+    `holds` has an unknown per such comparison; `name` is the prefix of the unknowns.
+    """
 
     def __init__(self, controller, view, t, name):
         super().__init__(controller, view, t, None)
@@ -293,15 +327,12 @@ class OpenStep(Step):
         return self.holds.setdefault(tree, boolean(f"{self.name}_{len(self.holds)}"))
 
     def readings(self, tree):
-        """None, so that state that is made of a delay is what any delay makes of it."""
+        """Return no pairs, so that a state which depends on a delay takes any value that some delay gives."""
         return []
 
 
 class _Ends(Walker):
-    """The ends of a term, trees or None, where a part of it is any number of at least so many whole steps.
-
-    step: a Step. part: the part; least: a tree.
-    """
+    """Computes the ends of a term (trees or None) if `part` of it may be any count of at least `least` whole steps."""
 
     def __init__(self, step, part, least):
         super().__init__(step.file)
@@ -321,7 +352,7 @@ class _Ends(Walker):
             case Local(_, term):
                 return (yield term)
             case Extreme(pick, terms):
-                return _extreme_of(pick, (yield from self.each(terms)))
+                return _extreme_of(pick, (yield from self.results(terms)))
             case Binary("+" | "-" as op, left, right):
                 (low, high), (least, most) = (yield left), (yield right)
                 if op == "-":
@@ -340,7 +371,7 @@ def _joined_if_known(op, left, right):
 
 
 def _extreme_of(pick, several):
-    """The ends of an extreme: the lower one of a maximum is that of the terms that have one."""
+    """Return the ends of an extreme. Terms without a lower end do not affect the lower end of a maximum."""
     lows, highs = zip(*several, strict=True)
     near, far = (lows, highs) if pick == "max" else (highs, lows)
     known = tuple(end for end in near if end is not None)
@@ -350,8 +381,10 @@ def _extreme_of(pick, several):
 
 
 class _FewIn(Walker):
-    """The parts of a tree that are numbers of whole steps: observations of these names, and extremes of such. Of each
-    tree: whether it is one itself, and those in it, each once."""
+    """Finds the counts of whole steps in a tree: observations with the given names, and extremes of them.
+
+    For each tree the result is whether the tree itself is such a count, and the distinct ones within.
+    """
 
     def __init__(self, few):
         super().__init__()
@@ -364,20 +397,20 @@ class _FewIn(Walker):
         return (True, (node,)) if node.name in self.few else (False, ())
 
     def visit_Extreme(self, node):
-        several = yield from self.each(node.terms)
+        several = yield from self.results(node.terms)
         return (True, (node,)) if all(is_few for is_few, _ in several) else (False, _joined(several))
 
     def visit_object(self, node):
-        return False, _joined((yield from self.each(parts(node))))
+        return False, _joined((yield from self.results(parts(node))))
 
     visit_Function = visit_object
 
 
 class _FewOutsideTests(_FewIn):
-    """The same, but for those of which only tests within a term are made."""
+    """Finds the counts of whole steps as `_FewIn` does, except those that occur only in tests."""
 
     def visit_If(self, node):
-        return False, _joined((yield from self.each((node.then, node.other))))
+        return False, _joined((yield from self.results((node.then, node.other))))
 
 
 def _joined(several):
@@ -385,7 +418,7 @@ def _joined(several):
 
 
 def _reached(tree, values):
-    """The names that may be read in a tree, where the names with values decide some of its tests."""
+    """Yield the leaves of a tree that may be read, given values that decide some of its tests."""
     match tree:
         case If(test, then, other):
             yield from _reached(test, values)
@@ -405,6 +438,6 @@ def _reached(tree, values):
 
 
 def _truth(test, values):
-    """Whether a test holds, if these values decide it; else None."""
+    """Return the outcome of a test if the values decide it, otherwise None."""
     decided = names(test) <= values.keys() and not any(isinstance(leaf, Past) for leaf in leaves(test))
     return value(test, values) if decided else None

@@ -1,7 +1,7 @@
 """Templates of functions of beliefs: nested `Branch`es.
 
-A hole is a tuple of `Form`s, the linear forms that may fill it: a condition's hole reads "form > 0", a leaf's hole is
-the rate.
+A hole is a tuple of `Form`s, the linear forms that may fill it. In a condition's hole a form means "form > 0", in a
+leaf's hole it is the rate.
 """
 
 import ast
@@ -20,7 +20,10 @@ from ccmatic.contracts.template.space import Template
 
 @dataclass(frozen=True)
 class Form:
-    """A linear form: (term, coefficient) pairs without zeros; a term is written as in a controller, `MSS / R_m`."""
+    """A linear form: (term, coefficient) pairs with nonzero coefficients.
+
+    Terms are text, as in a controller: `MSS / R_m`.
+    """
 
     coefficients: tuple[tuple[str, Fraction], ...]
 
@@ -34,30 +37,35 @@ class Form:
         return text or "0"
 
     def positive(self) -> str:
-        """The condition "form > 0", each term on the side where its coefficient is positive."""
+        """Return the condition "form > 0", with each term on the side where its coefficient is positive."""
         left = Form(tuple((term, c) for term, c in self.coefficients if c > 0))
         right = Form(tuple((term, -c) for term, c in self.coefficients if c < 0))
         return f"{left} > {right}"
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """The beliefs and constants that occur."""
+        """The beliefs and constants that occur in the form."""
         return frozenset[str]().union(*(names_in(term) for term, _ in self.coefficients))
 
     @cached_property
     def beliefs(self) -> tuple[tuple[str, Fraction], ...]:
-        """The part that tells classes apart (docs/encoding.md, section 9): the coefficients of terms with a belief."""
+        """The part that distinguishes classes (docs/reference/encoding.md, section 9): the terms with a belief."""
         return tuple((term, c) for term, c in self.coefficients if not names_in(term) <= CONSTANTS.keys())
 
 
-#: What may fill a hole; what follows a condition; and the way to a leaf: conditions' holes, and whether each holds.
+#: The forms that may fill a hole; the part after a condition; and the path to a leaf, as (condition's hole, truth)
+#: pairs.
 Hole = tuple[Form, ...]
 Part = Union["Branch", Hole]
 Path = tuple[tuple[int, bool], ...]
 
 
 def linear_forms(domains: Mapping[str, Iterable[Fraction | int | str]]) -> Hole:
-    """Every form over `domains`, which maps each term to the coefficients that it may have."""
+    """Return every linear form over `domains`, which maps each term to its possible coefficients.
+
+    Raises:
+        InputError: There is no term, or a term has no coefficients.
+    """
     empty = [term for term, values in domains.items() if not values]
     if empty or not domains:
         raise InputError(f"no coefficients for {', '.join(empty) or 'any term'}; expected one at least for each term")
@@ -66,12 +74,12 @@ def linear_forms(domains: Mapping[str, Iterable[Fraction | int | str]]) -> Hole:
 
 
 def names_in(term: str) -> set[str]:
-    """The names that occur in a term."""
+    """Return the names that occur in a term."""
     return {node.id for node in ast.walk(_tree(term)) if isinstance(node, ast.Name)}
 
 
 def value_of(term: str, values: Mapping[str, Fraction]) -> Fraction:
-    """What a term is worth, exactly, where each name in it has the number that `values` gives."""
+    """Return the exact value of a term, where `values` gives the value of each name."""
     return _value(_tree(term), values)
 
 
@@ -83,7 +91,7 @@ _PRODUCTS: dict[type[ast.operator], Callable[[Fraction, Fraction], Fraction]] = 
 
 @lru_cache(maxsize=1024)
 def _tree(term: str) -> ast.expr:
-    """The syntax of a term: names and whole numbers, multiplied and divided. Raises InputError."""
+    """Return the syntax of a term, a product or quotient of names and integers; raise InputError for any other text."""
     try:
         tree = ast.parse(term, mode="eval").body
     except SyntaxError:
@@ -115,14 +123,14 @@ def _value(node: ast.expr, values: Mapping[str, Fraction]) -> Fraction:
 
 @dataclass(frozen=True)
 class Branch(Template[Form]):
-    """`if condition > 0: then, else: otherwise`; condition is a hole, the others are holes or branches."""
+    """`if condition > 0: then, else: otherwise`. The condition is a hole; the others are holes or branches."""
 
     condition: Hole
     then: Part
     otherwise: Part
 
     def holes(self) -> tuple[Hole, ...]:
-        """The holes in the order of the source."""
+        """Return the holes in source order."""
         return (self.condition, *_holes(self.then), *_holes(self.otherwise))
 
     @cached_property
@@ -131,25 +139,25 @@ class Branch(Template[Form]):
         return frozenset[str]().union(*(form.names for hole in self.holes() for form in hole))
 
     def leaves(self) -> list[tuple[Path, int]]:
-        """For each leaf: the path to it, (hole, whether it holds) pairs, and its own hole; as hole indices."""
+        """Return the path and the hole of each leaf, as hole indices; a path has (hole, truth) pairs."""
         return list(_leaves(self, 0, ()))
 
     def condition_holes(self) -> set[int]:
-        """The indices of the holes that are conditions."""
+        """Return the indices of the conditions' holes."""
         return {hole for path, _ in self.leaves() for hole, _ in path}
 
     def source(self, forms: Sequence[Form], docstring: str) -> str:
-        """The controller in which `forms` fill the holes."""
+        """Return the controller whose holes are filled with `forms`."""
         names = sorted(set[str]().union(*(form.names for form in forms)))
         body = _statements(self, iter(forms), "    ")
         return f"def rate({', '.join(names)}):\n    {embedded(docstring)}\n" + "\n".join(body) + "\n"
 
     def kind(self, forms: Sequence[Form]) -> tuple[Any, ...]:
-        """The coefficients of beliefs: those of constants may differ within a class."""
+        """Return the coefficients of beliefs; those of constants may differ within a class."""
         return tuple(form.beliefs for form in forms)
 
     def samples(self) -> Iterator[str]:
-        """Controllers of one form, one for each set of terms of conditions and of leaves."""
+        """Yield controllers with a single form: one for each set of terms in conditions, and one for each in leaves."""
         conditions = self.condition_holes()
         checked = set()
         for index, hole in enumerate(self.holes()):
@@ -161,7 +169,7 @@ class Branch(Template[Form]):
                     yield f"def rate({', '.join(sorted(form.names))}):\n    {body}\n"
 
     def described(self) -> Any:
-        """The forms in each hole."""
+        """Return the forms of each hole."""
         return [[str(form) for form in hole] for hole in self.holes()]
 
 

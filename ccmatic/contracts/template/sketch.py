@@ -1,4 +1,4 @@
-"""Templates of controllers that remember: the text of one controller, in which numbers are left open."""
+"""Templates of controllers with state: the text of one controller with open numbers."""
 
 import ast
 import re
@@ -13,13 +13,13 @@ from ccmatic.base import InputError, exact
 from ccmatic.base import docstring as embedded
 from ccmatic.contracts.template.space import Template
 
-#: The most candidates of a sketch, as each that is left is run on each counterexample.
+#: Limit on the candidates of a sketch, because the search runs each remaining candidate on each counterexample.
 MOST = 10_000
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A number that a name of a sketch stands for."""
+    """A value for an open number of a sketch."""
 
     name: str
     value: Fraction
@@ -30,10 +30,16 @@ class Choice:
 
 @dataclass(frozen=True)
 class Sketch(Template[Choice]):
-    """text: a controller with state (docs/stateful.md), but for some constants; numbers: what each of these may be, by
-    its name. A candidate is the text with one number for each. Raises InputError.
+    """The text of a controller with some numbers left open; a candidate has one value for each.
 
         Sketch("window: bytes = above(0)…", {"increase": (1, 2), "decrease": ("1/2", "3/4")})
+
+    Attributes:
+        text: A controller with state (docs/reference/stateful.md) without the definitions of some constants.
+        numbers: The possible values of each of these constants, by name.
+
+    Raises:
+        InputError: The text does not read an open constant, a constant has no values, or there are too many candidates.
     """
 
     text: str
@@ -50,7 +56,7 @@ class Sketch(Template[Choice]):
     def _hole(self, name: str, values: Iterable[Fraction | int | str]) -> tuple[Choice, ...]:
         if not (name.isidentifier() and re.search(rf"\b{name}\b", self.text)):
             raise InputError(
-                f"the sketch leaves `{name}` open, which its text does not read; expected a name that it does"
+                f"the sketch leaves `{name}` open, but its text does not read it; expected a name in the text"
             )
         choices = tuple(dict.fromkeys(Choice(name, exact(value)) for value in values))
         if not choices:
@@ -58,31 +64,31 @@ class Sketch(Template[Choice]):
         return choices
 
     def holes(self) -> tuple[tuple[Choice, ...], ...]:
-        """What each open name may be."""
+        """Return the choices for each open number."""
         return self._holes
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """The names of all that its functions are given."""
+        """The names of all parameters of its functions."""
         functions = (node for node in ast.walk(ast.parse(self.text)) if isinstance(node, ast.FunctionDef))
         return frozenset(argument.arg for function in functions for argument in function.args.args)
 
     def source(self, forms: Iterable[Choice], docstring: str) -> str:
-        """The controller in which the open names are these numbers."""
+        """Return the controller with these values for the open numbers."""
         chosen = "".join(f"{choice}\n" for choice in forms)
         return f"{embedded(docstring)}\n\n{chosen}\n{self.text}"
 
     def kind(self, forms: Iterable[Choice]) -> tuple[Choice, ...]:
-        """Each candidate is a class of its own."""
+        """Return the choices themselves: each candidate is a class of its own."""
         return tuple(forms)
 
     def samples(self) -> Iterator[str]:
-        """Each choice once, beside the first of the others."""
+        """Yield a source for each choice, combined with the first choices of the other numbers."""
         first = [hole[0] for hole in self._holes]
         for index, hole in enumerate(self._holes):
             for choice in hole:
                 yield self.source([*first[:index], choice, *first[index + 1 :]], "A candidate.")
 
     def described(self) -> Any:
-        """The text, and the numbers."""
+        """Return the text and the choices."""
         return [self.text, [[str(choice) for choice in hole] for hole in self._holes]]

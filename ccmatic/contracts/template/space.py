@@ -1,4 +1,4 @@
-"""What a template is to a search: holes, what may fill them, and the controllers that come of it."""
+"""Templates as search spaces: holes, the forms that may fill them, and the resulting controllers."""
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -11,10 +11,13 @@ F = TypeVar("F")
 
 
 class Template(Generic[F]):
-    """A search space; F: what fills its holes. A candidate is a form for each hole, or the tuple of their indices."""
+    """A search space. F is the type of the forms that fill its holes.
+
+    A candidate is one form for each hole, or the tuple of their indices.
+    """
 
     def holes(self) -> tuple[tuple[F, ...], ...]:
-        """What may fill each hole, in the order of the source."""
+        """Return the forms that may fill each hole, in source order."""
         raise NotImplementedError
 
     @property
@@ -23,28 +26,32 @@ class Template(Generic[F]):
         raise NotImplementedError
 
     def source(self, forms: Sequence[F], docstring: str) -> str:
-        """The controller in which `forms` fill the holes."""
+        """Return the controller whose holes are filled with `forms`."""
         raise NotImplementedError
 
     def kind(self, forms: Sequence[F]) -> tuple[Any, ...]:
-        """What the candidates of a class have in common (docs/encoding.md, section 9, "Counting")."""
+        """Return the common part of all candidates of a class (docs/reference/encoding.md, section 9, "Counting")."""
         raise NotImplementedError
 
     def samples(self) -> Iterator[str]:
-        """Sources in which each form occurs, or one of its kind: what is checked before a search."""
+        """Yield sources to check before a search. Together they contain each form, or one of the same kind."""
         raise NotImplementedError
 
     def described(self) -> Any:
-        """All that it is, as lists of text; what a run of synthesis keeps a digest of."""
+        """Return the full content as lists of text. A synthesis run records a digest of it."""
         raise NotImplementedError
 
     @cached_property
     def size(self) -> int:
-        """How many candidates there are."""
+        """The number of candidates."""
         return prod(len(hole) for hole in self.holes())
 
     def forms(self, indices: Sequence[int]) -> tuple[F, ...]:
-        """The forms with these indices in the holes. Raises InputError if there is not one in its range for each."""
+        """Return the forms with these indices.
+
+        Raises:
+            InputError: The indices do not fit the holes, one for each.
+        """
         holes = self.holes()
         if len(indices) != len(holes) or any(
             type(index) is not int or not 0 <= index < len(hole) for index, hole in zip(indices, holes, strict=True)
@@ -54,5 +61,5 @@ class Template(Generic[F]):
         return tuple(hole[index] for hole, index in zip(holes, indices, strict=True))
 
     def candidate(self, indices: Sequence[int]) -> str:
-        """The source of the candidate with these forms, by their indices in the holes."""
+        """Return the source of a candidate, given the indices of its forms."""
         return self.source(self.forms(indices), "A candidate.")

@@ -1,4 +1,4 @@
-"""The sources around a controller's header: over UDP, and for the kernel as a BPF program."""
+"""The sources around a controller's header: programs over UDP, and a BPF program for the kernel."""
 
 from hashlib import sha256
 from importlib import resources
@@ -8,7 +8,7 @@ _FILES = {
     "bpf": ("kernel.h", "loader.c", "log.h"),
 }
 
-#: What the kernel can run within an envelope: its name there, and what calls it.
+#: The kernel's congestion controls that can run within an envelope, and for each the files that call it.
 AROUND = {
     "cubic": ("around_cubic.h", "by_window.h"),
     "bbr": ("around_bbr.h",),
@@ -17,26 +17,34 @@ AROUND = {
 
 
 def sources(target, export, header):
-    """The texts of a target's files but for NAME.h, by file name. target: `udp` or `bpf`; header: the text of
-    NAME.h."""
-    name, texts = export.name, {file: _shipped(file) for file in _FILES[target]}
+    """Return the texts of a target's files except NAME.h, by file name.
+
+    Args:
+        export: The Export or StatefulExport.
+        target: `udp` or `bpf`.
+        header: The text of NAME.h.
+    """
+    name, texts = export.name, {file: _read_source(file) for file in _FILES[target]}
     if target == "bpf":
         program, *included = export.kernel_program
-        texts["@NAME@.bpf.c"] = _shipped(program).replace("@AROUND@", export.around or "")
-        texts |= {file: _shipped(file) for file in included}
-    texts["Makefile"] = _shipped("Makefile.in")
+        texts["@NAME@.bpf.c"] = _read_source(program).replace("@AROUND@", export.around or "")
+        texts |= {file: _read_source(file) for file in included}
+    texts["Makefile"] = _read_source("Makefile.in")
     tcp_name = kernel_name(name, "".join([header, *texts.values()]))
-    return {_filled(file, name, tcp_name): _filled(text, name, tcp_name) for file, text in texts.items()}
+    return {_fill(file, name, tcp_name): _fill(text, name, tcp_name) for file, text in texts.items()}
 
 
 def kernel_name(name, code):
-    """What the code of a controller is called in the kernel, which takes 15 characters: no two codes alike."""
+    """Return the name of a controller's code in the kernel, of at most 15 characters.
+
+    It contains a hash of the code, so that different codes have different names.
+    """
     return f"{name[:7]}_{sha256(code.encode()).hexdigest()[:7]}"
 
 
-def _shipped(file):
+def _read_source(file):
     return resources.files(__name__).joinpath(file).read_text(encoding="utf-8")
 
 
-def _filled(text, name, tcp_name):
+def _fill(text, name, tcp_name):
     return text.replace("@NAME@", name).replace("@TCP_NAME@", tcp_name)

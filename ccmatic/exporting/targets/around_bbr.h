@@ -1,4 +1,4 @@
-/* The kernel's BBR, as BPF programs may call it (Linux 6.10). It sets a pacing rate, and a window. */
+/* The kernel's BBR, as BPF programs may call it (Linux 6.10). It sets both a pacing rate and a window. */
 void bbr_init(struct sock *sk) __ksym;
 void bbr_main(struct sock *sk, uint32_t ack, int flag, const struct rate_sample *sample) __ksym;
 uint32_t bbr_ssthresh(struct sock *sk) __ksym;

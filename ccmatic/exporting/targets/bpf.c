@@ -1,4 +1,4 @@
-/* The controller in @NAME@.h as a congestion control of Linux, CCM_TCP_NAME. */
+/* The controller in @NAME@.h as the Linux congestion control CCM_TCP_NAME. */
 #include "paced.h"
 
 SEC("struct_ops")
@@ -14,7 +14,7 @@ void BPF_PROG(ccm_acknowledged, struct sock *sk)
     (void)advance(sk, 0);
 }
 
-/* The kernel asks for this before it sends. */
+/* The kernel calls this before it sends. */
 SEC("struct_ops")
 uint32_t BPF_PROG(ccm_least_segments, struct sock *sk)
 {

@@ -1,5 +1,6 @@
-/* What the kernel does for controllers that only say how a window grows: while it recovers from losses the window is the
- * threshold (which the kernel reaches over an RTT); what is undone gives it back. They do not pace. */
+/* For controllers that only determine how a window grows, this does what the kernel does around them. While the
+ * kernel recovers from losses, the window is the threshold, which the kernel reaches over an RTT. An undone loss
+ * restores the window. These controllers do not pace. */
 enum { TCP_CA_CWR = 2 };
 
 static __always_inline void unpaced(struct sock *sk)
@@ -7,7 +8,7 @@ static __always_inline void unpaced(struct sock *sk)
     sk->sk_pacing_rate = ~0ul;
 }
 
-/* Whether the window may grow; if not, it is as it has to be. */
+/* Return whether the window may grow. Otherwise, limit it to the threshold while the kernel recovers. */
 static __always_inline bool grows(struct sock *sk, uint32_t delivered)
 {
     struct tcp_sock *tcp = (struct tcp_sock *)sk;

@@ -1,14 +1,16 @@
-/* The kernel's own @AROUND@ within the envelope in @NAME@.h, as a congestion control of Linux, CCM_TCP_NAME.
+/* The kernel's own @AROUND@ within the envelope in @NAME@.h, as the Linux congestion control CCM_TCP_NAME.
  *
- * @AROUND@ is asked what it would do, each time with the window and the pacing rate that it left. The rate that these
- * make is wanted of the step that begins next; the nearest that the envelope has is paced. The window never binds, as
- * a sender that waits for acknowledgements may send less than the envelope's least.
+ * Each time, @AROUND@ runs with the window and the pacing rate that it left before, and sets new ones. Together they
+ * make the rate that it wants for the step that begins next. The sender paces at the nearest rate that the envelope
+ * allows. The window never limits the sender: a sender that waits for acknowledgements may send less than the
+ * envelope's lowest rate.
  */
 #define CCM_AROUND
 #include "paced.h"
 #include "around_@AROUND@.h"
 
-/* What the controller within has: segments, before it last slowed down too; bytes per second. */
+/* The state of the controller within: its window in segments, now and before it last slowed down; its rate in bytes
+ * per second. */
 struct within {
     uint32_t window, before;
     uint64_t rate;
@@ -21,7 +23,7 @@ struct {
     __type(value, struct within);
 } flows_within SEC(".maps");
 
-/* What the kernel sends by, while the controller within is asked. */
+/* The kernel's own window and rate, stored while the controller within runs. */
 struct kept {
     uint32_t window;
     uint64_t rate;
@@ -51,7 +53,8 @@ static __always_inline void leave(struct sock *sk, struct within *within, const 
     sk->sk_pacing_rate = kept->rate;
 }
 
-/* A window in an RTT, as it comes on average; until one is measured, all. */
+/* The rate that the controller within wants: a window per mean RTT, at most its pacing rate. Before an RTT is
+ * measured, only the pacing rate counts. */
 static __always_inline uint64_t wanted(struct sock *sk, const struct within *within)
 {
     const struct tcp_sock *tcp = (const struct tcp_sock *)sk;
@@ -89,8 +92,8 @@ void BPF_PROG(ccm_acknowledged, struct sock *sk, uint32_t ack, int flag, const s
     (void)advance(sk, wanted(sk, within));
 }
 
-/* The kernel asks for this before it sends. It tells a controller that its window limits it if that is full after it has
- * sent; so where what is out is as much as the window within, no more is let out now than what is due. */
+/* The kernel calls this before it sends. After it has sent, it reports to a controller that the window limits it if
+ * the window is full. So if the bytes in flight fill the window within, only the due segments may leave now. */
 SEC("struct_ops")
 uint32_t BPF_PROG(ccm_least_segments, struct sock *sk)
 {
@@ -120,7 +123,7 @@ uint32_t BPF_PROG(ccm_ssthresh, struct sock *sk)
     return threshold;
 }
 
-/* After a timeout its window is the kernel's: what is out, and one segment. */
+/* After a timeout the controller within has the kernel's window: the segments in flight plus one. */
 SEC("struct_ops")
 void BPF_PROG(ccm_changed, struct sock *sk, uint8_t new_state)
 {

@@ -1,5 +1,5 @@
-/* What congestion controls for Linux share: of the kernel's structures what is used (libbpf finds where the running
- * kernel has it), and a log. */
+/* The common part of congestion controls for Linux: the used fields of the kernel's structures (libbpf finds their
+ * places in the running kernel), and a log. */
 #define CCM_KERNEL
 typedef _Bool bool;
 #define true 1
@@ -32,7 +32,7 @@ enum { BPF_MAP_TYPE_SK_STORAGE = 24, BPF_MAP_TYPE_RINGBUF = 27, BPF_F_NO_PREALLO
 enum { SK_PACING_NONE = 0, SK_PACING_NEEDED = 1 };
 enum { TCP_CA_Disorder = 1, TCP_CA_Recovery = 3, TCP_CA_Loss = 4 };
 enum tcp_ca_event { CA_EVENT_TX_START };
-enum { RTT_NS = 100000000 /* until one is measured */ };
+enum { RTT_NS = 100000000 /* assumed until an RTT is measured */ };
 
 #define FOUND __attribute__((preserve_access_index))
 
@@ -63,23 +63,23 @@ struct ack_sample {
 } FOUND;
 
 struct tcp_rack {
-    uint64_t mstamp;  /* when the segment last acknowledged was sent, in microseconds */
-    uint32_t rtt_us;  /* and how long ago that was then */
-    uint32_t end_seq; /* and where it ends */
+    uint64_t mstamp;  /* when the segment last acknowledged was sent, us */
+    uint32_t rtt_us;  /* its RTT, us */
+    uint32_t end_seq; /* its end, as a sequence number */
 } FOUND;
 
 struct tcp_sock {
-    uint32_t mss_cache, snd_cwnd, snd_cwnd_clamp, snd_ssthresh; /* of which only mss_cache is in bytes */
+    uint32_t mss_cache, snd_cwnd, snd_cwnd_clamp, snd_ssthresh; /* mss_cache is in bytes, the others are in segments */
     uint32_t data_segs_out, delivered, lost, total_retrans;    /* segments so far */
     uint32_t packets_out, sacked_out, lost_out, retrans_out;   /* segments now */
-    uint32_t write_seq, snd_nxt; /* up to which the application has written, and sent, in bytes */
-    uint32_t snd_una, snd_wnd;   /* up to which bytes are acknowledged; so many more the receiver takes */
-    uint32_t srtt_us; /* eighths of microseconds */
-    uint32_t tlp_high_seq; /* not 0 while a segment is out that was sent to probe for losses */
-    uint64_t tcp_wstamp_ns, tcp_clock_cache; /* when a segment may be sent again; when the kernel last looked */
-    uint64_t first_tx_mstamp; /* when that last acknowledged was sent, in microseconds */
+    uint32_t write_seq, snd_nxt; /* the ends of the bytes written by the application, and of those sent */
+    uint32_t snd_una, snd_wnd;   /* the end of the acknowledged bytes; the receiver's window */
+    uint32_t srtt_us; /* eighths of us */
+    uint32_t tlp_high_seq; /* not 0 while a segment that probes for losses is in flight */
+    uint64_t tcp_wstamp_ns, tcp_clock_cache; /* when the next segment may leave; the kernel's latest clock reading */
+    uint64_t first_tx_mstamp; /* when the segment last acknowledged was sent, us */
     struct tcp_rack rack;
-    struct minmax rtt_min; /* microseconds; ~0 if none is measured */
+    struct minmax rtt_min; /* us; ~0 before the first measurement */
 } FOUND;
 
 struct tcp_congestion_ops {
@@ -94,7 +94,7 @@ struct tcp_congestion_ops {
     void (*init)(struct sock *sk);
 } FOUND;
 
-/* A ccm_record at the end of each step, of all flows; dropped while nobody reads it. */
+/* A ccm_record at the end of each step of every flow. Records are dropped while no program reads them. */
 struct {
     __uint(type, BPF_MAP_TYPE_RINGBUF);
     __uint(max_entries, 1 << 18);
@@ -116,13 +116,13 @@ static __always_inline void log_step(const struct ccm_sender *sender, uint64_t *
     bpf_ringbuf_submit(record, 0);
 }
 
-/* What is out by the kernel's count; it takes back losses that were none. */
+/* The segments in flight by the kernel's count, which takes back false losses. */
 static __always_inline uint64_t in_flight(const struct tcp_sock *tcp)
 {
     return ccm_less(tcp->packets_out + tcp->retrans_out, tcp->sacked_out + tcp->lost_out);
 }
 
-/* What controllers answer that have no use for it. */
+/* The answers of controllers that do not use these two functions. */
 #ifndef CCM_AROUND
 SEC("struct_ops")
 uint32_t BPF_PROG(ccm_ssthresh, struct sock *sk)

@@ -1,6 +1,6 @@
-/* Registers the congestion control in OBJECT, @NAME@.bpf.o, as long as it runs: the kernel takes it away when this
- * process ends, however it ends. "ready" is printed once it is registered. LOG: a file for what there was at the end of
- * each step of its flows, as CSV.
+/* Registers the congestion control in OBJECT, @NAME@.bpf.o, while this program runs: the kernel removes it when this
+ * process ends, however it ends. The program prints "ready" once the control is registered. It writes the record of
+ * each step of its flows to the file LOG, as CSV.
  *
  * usage: loader OBJECT [LOG]
  */
@@ -15,19 +15,19 @@
 #include "@NAME@.h"
 #include "log.h"
 
-/* Of Linux 6.4. */
+/* Constants of Linux 6.4. */
 enum { CCM_F_LINK = 1 << 13, CCM_STRUCT_OPS = 44 };
 enum { LOOK_MS = 100 };
 
-static char said[65536]; /* what libbpf and the kernel complain of */
+static char messages[65536]; /* messages of libbpf and the kernel */
 
 static int keep(enum libbpf_print_level level, const char *format, va_list arguments)
 {
-    size_t length = strlen(said);
-    return level == LIBBPF_DEBUG ? 0 : vsnprintf(said + length, sizeof said - length, format, arguments);
+    size_t length = strlen(messages);
+    return level == LIBBPF_DEBUG ? 0 : vsnprintf(messages + length, sizeof messages - length, format, arguments);
 }
 
-/* The verifier's reason stands before its statistics; the rest are the instructions that led there. */
+/* The verifier prints its reason before its statistics. The other lines are the instructions that led there. */
 static bool is_reason(const char *line)
 {
     return *line && !isdigit(*line) && *line != ';' && strncmp(line, "libbpf:", 7) && strncmp(line, "processed ", 10) &&
@@ -37,7 +37,7 @@ static bool is_reason(const char *line)
 static const char *reason(void)
 {
     const char *found = strerror(errno);
-    for (char *line = strtok(said, "\n"); line; line = strtok(NULL, "\n"))
+    for (char *line = strtok(messages, "\n"); line; line = strtok(NULL, "\n"))
         if (is_reason(line))
             found = line;
     return found;

@@ -1,4 +1,4 @@
-/* A log of steps, as CSV: a sender's ccm_record at the end of each. Times are those of CLOCK_MONOTONIC. */
+/* A log of steps, as CSV: one ccm_record of a sender per step. Times are those of CLOCK_MONOTONIC. */
 #include <stdio.h>
 
 #define LOG_NAMES "time_ns,step_ns,packet,rate,sent,acked,lost," CCM_COLUMNS "\n"
@@ -8,10 +8,10 @@ static void log_names(FILE *log)
     fputs(LOG_NAMES, log);
 }
 
-/* All that there is of a record are numbers of 64 bits, in up to 20 characters each; state may be below 0. */
+/* A record consists of 64-bit numbers, each of up to 20 characters. Only state variables may be negative. */
 enum { LOG_NUMBERS = sizeof(struct ccm_record) / sizeof(int64_t), LOG_LINE = 21 * LOG_NUMBERS + 1 };
 
-/* A record as a line; how long that is. */
+/* Write a record as a line, and return the length of the line. */
 static size_t log_line(char line[LOG_LINE], const struct ccm_record *record)
 {
     const int64_t *numbers = (const int64_t *)record;

@@ -1,26 +1,27 @@
-/* What congestion controls for Linux share that send at a rate: the kernel counts and paces, the header decides.
+/* The common part of congestion controls for Linux that send at a rate: the kernel counts and paces, the header
+ * decides.
  *
- * They act on each acknowledgement and before each packet that is sent, so they need no timer. Nothing waits for the
- * window, unless a retransmission timeout closes it. Segments are counted as full ones, of the size that they had at
- * first.
+ * They act on each acknowledgement and before each transmission, so they need no timer. The window does not limit
+ * the sender, unless a retransmission timeout closes it. Every segment counts as a full one, of the size at the
+ * beginning of the connection.
  */
 #include "kernel.h"
 
 enum { WINDOW = 1 << 16 };
-/* The kernel sends at once what it paces over a 2^-10 of a second, if the device takes that. */
+/* The kernel sends at once the segments that it paces over 2^-10 s, if the device accepts that many. */
 enum { BURSTS_IN_SECOND = 1 << 10, BURST_NS = 976563 };
 
 struct flow {
     struct ccm_sender sender;
-    uint64_t told;        /* when the sender was last told what happened */
-    uint32_t ready;       /* segments that were due then */
-    uint64_t due;         /* when the segment to be sent next is, or was, due */
-    uint32_t sendable;    /* up to which the application had written, and the receiver would take, then */
-    uint32_t sent, delivered, lost, retransmitted; /* segments that the sender knows of */
-    uint32_t unambiguous; /* what ends after this was not retransmitted, so its RTT is known */
-    uint64_t measured;    /* when the segment of the last RTT was sent */
-    uint64_t acked_sent;  /* when the segment last acknowledged was sent; 0 where losses may be older than that */
-    uint64_t logged;      /* when the step of the last record was over */
+    uint64_t reported;    /* the time of the last report to the sender */
+    uint32_t ready;       /* segments due at that time */
+    uint64_t due;         /* when the next segment is, or was, due */
+    uint32_t sendable;    /* the end of the sendable bytes then: written, and acceptable to the receiver */
+    uint32_t sent, delivered, lost, retransmitted; /* segments reported to the sender */
+    uint32_t unambiguous; /* a segment that ends after this was not retransmitted, so its RTT is unambiguous */
+    uint64_t measured;    /* when the segment of the last RTT sample was sent */
+    uint64_t acked_sent;  /* when the segment last acknowledged was sent; 0 if losses may be older than that */
+    uint64_t logged;      /* when the step of the last record ended */
 };
 
 struct {
@@ -32,7 +33,7 @@ struct {
 
 static __always_inline void count(struct flow *flow, const struct tcp_sock *tcp, uint64_t now)
 {
-    flow->told = now;
+    flow->reported = now;
     flow->sendable = tcp->snd_una + tcp->snd_wnd;
     if ((int32_t)(tcp->write_seq - flow->sendable) < 0)
         flow->sendable = tcp->write_seq;
@@ -41,8 +42,8 @@ static __always_inline void count(struct flow *flow, const struct tcp_sock *tcp,
     flow->lost = tcp->lost;
 }
 
-/* The RTT of the segment last acknowledged, once, and only if it cannot be that of an earlier transmission. The
- * kernel's own least RTT is that of 300 s. */
+/* Report the RTT of the segment last acknowledged, once, and only if it cannot be the RTT of an earlier
+ * transmission. The kernel's own smallest RTT covers 300 s. */
 static __always_inline void measure(struct flow *flow, const struct tcp_sock *tcp)
 {
     if (tcp->total_retrans != flow->retransmitted) {
@@ -71,25 +72,26 @@ static __always_inline void left_at(struct flow *flow, uint64_t when, uint32_t s
     ccm_sent(&flow->sender, when, segments * flow->sender.w.packet);
 }
 
-/* Segments were sent since the sender was last told. It is told just before the kernel sends, so those that were due
- * left then. What is retransmitted may leave by the kernel's timer, which tells right afterwards; after a timeout, or to
- * probe for losses, at any time. If of what could be sent less than a segment is left, there may have been nothing to
- * send since. */
-static __always_inline void tell_sent(struct flow *flow, struct sock *sk, uint64_t now)
+/* Report the segments sent since the last report. A report comes just before the kernel sends, so the segments due
+ * then left then. Retransmissions may leave by the kernel's timer, which reports right afterwards; after a timeout,
+ * or as probes for losses, they may leave at any time. If less than a segment of the sendable bytes remains, the
+ * application may have had nothing to send since. */
+static __always_inline void report_sent(struct flow *flow, struct sock *sk, uint64_t now)
 {
     const struct tcp_sock *tcp = (struct tcp_sock *)sk;
     uint32_t sent = tcp->data_segs_out - flow->sent;
     bool any_time = sent && (state(sk) == TCP_CA_Loss || tcp->tlp_high_seq);
     uint32_t first = any_time || sent < flow->ready ? sent : flow->ready;
 
-    left_at(flow, flow->told, first);
+    left_at(flow, flow->reported, first);
     if (any_time || (int32_t)(flow->sendable - tcp->snd_nxt) < (int32_t)tcp->mss_cache)
-        ccm_limited(&flow->sender, flow->told);
+        ccm_limited(&flow->sender, flow->reported);
     left_at(flow, now, sent - first);
 }
 
-/* At the latest, just before what is acknowledged now. If that is of a step whose first segment may be what was lost,
- * as nothing of the step was acknowledged before, then as early as that. */
+/* Return the latest time at which a lost segment may have been sent: just before the segment acknowledged now. If
+ * nothing of that segment's step was acknowledged before, the step's first segment may be the lost one; then the
+ * time is at most that segment's. */
 static __always_inline uint64_t lost_sent(const struct flow *flow, uint64_t acked_sent)
 {
     const struct ccm_sender *s = &flow->sender;
@@ -98,16 +100,16 @@ static __always_inline uint64_t lost_sent(const struct flow *flow, uint64_t acke
     return flow->acked_sent > first ? ccm_less(acked_sent, 1) : ccm_at_most(ccm_less(acked_sent, 1), first);
 }
 
-/* Tell the sender what happened since it was last told. What a timeout gives up is any of what is out; what else is
- * lost was sent before what is acknowledged now, and after what was acknowledged before: but when recovery begins, the
- * kernel has waited. */
-static __always_inline void tell(struct flow *flow, struct sock *sk, uint64_t now)
+/* Report to the sender all events since the last report. A timeout gives up any of the segments in flight. Any other
+ * lost segment was sent before the segment acknowledged now and after the one acknowledged before. The exception is
+ * the beginning of recovery, because the kernel has waited. */
+static __always_inline void report(struct flow *flow, struct sock *sk, uint64_t now)
 {
     const struct tcp_sock *tcp = (struct tcp_sock *)sk;
     uint64_t segment = flow->sender.w.packet, acked_sent = tcp->first_tx_mstamp * 1000;
     uint32_t lost = tcp->lost - flow->lost, delivered = tcp->delivered - flow->delivered;
 
-    tell_sent(flow, sk, now);
+    report_sent(flow, sk, now);
     ccm_advance(&flow->sender, now);
     measure(flow, tcp);
     if (delivered)
@@ -122,7 +124,7 @@ static __always_inline void tell(struct flow *flow, struct sock *sk, uint64_t no
     count(flow, tcp, now);
 }
 
-/* How many segments the kernel sends at once. */
+/* Return how many segments the kernel sends at once. */
 static __always_inline uint32_t at_once(const struct sock *sk, uint64_t rate, uint32_t segment)
 {
     uint64_t bytes = ccm_at_most(rate / BURSTS_IN_SECOND, sk->sk_gso_max_size);
@@ -130,8 +132,9 @@ static __always_inline uint32_t at_once(const struct sock *sk, uint64_t rate, ui
     return ccm_at_least(1, ccm_at_most(bytes / segment, sk->sk_gso_max_segs));
 }
 
-/* Make the kernel wait, after what it sends now, until the next is due: from the rate it computes a length of time, of
- * which it leaves out by how much it is late now, but half of it at most. Returns how many segments to send. */
+/* After the kernel's next transmission, make it wait until the following segments are due. The kernel computes a
+ * length of time from the pacing rate, and shortens it by its current lateness, at most by half. Returns how many
+ * segments to send. */
 static __always_inline uint32_t pace(struct sock *sk, struct flow *flow, uint64_t now)
 {
     const struct tcp_sock *tcp = (struct tcp_sock *)sk;
@@ -148,8 +151,8 @@ static __always_inline uint32_t pace(struct sock *sk, struct flow *flow, uint64_
     return segments;
 }
 
-/* Tell the sender what happened, and make the kernel wait. wanted: bytes per second, in an envelope. Returns how many
- * segments to send. */
+/* Report events to the sender, and make the kernel wait. wanted: the wanted rate in an envelope, bytes per second.
+ * Returns how many segments to send. */
 static __always_inline uint32_t advance(struct sock *sk, uint64_t wanted)
 {
     struct flow *flow = bpf_sk_storage_get(&flows, sk, 0, 0);
@@ -157,7 +160,7 @@ static __always_inline uint32_t advance(struct sock *sk, uint64_t wanted)
 
     if (!flow)
         return 1;
-    tell(flow, sk, now);
+    report(flow, sk, now);
     if (CCM_ENVELOPE)
         ccm_want(&flow->sender, now, wanted);
     return pace(sk, flow, now);

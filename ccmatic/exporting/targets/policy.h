@@ -1,19 +1,19 @@
-/* Who says what rate is wanted in the envelope: the function of a C file, or a process on a pipe.
+/* The source of the wanted rate in the envelope: a function in a C file, or a process at a pipe.
  *
  * make POLICY=FILE: the file defines
  *     static uint64_t wanted(const struct ccm_record *record);
- * which is called when a step is over, with what there was at its end, and returns what is wanted of the next, in bytes
- * per second.
+ * It is called at the end of each step with that step's record. It returns the rate wanted for the next step, in
+ * bytes per second.
  *
- * --policy COMMAND: the shell runs it; it reads a line for each step, of CSV as in logs, the first with names, and writes
- * a line for each: the rate that is wanted, of the next step that begins. A sender that is told its rate (CCM_TOLD)
- * begins with the first line, and heeds each as it comes.
+ * --policy COMMAND: the shell runs COMMAND. The command reads lines of CSV, as in logs: first a line of names, then
+ * one line per step. For each step it writes a line: the wanted rate of the next step that begins. A sender with
+ * CCM_TOLD begins with the first such line, and follows every line as soon as it comes.
  */
 static struct {
-    int socket; /* to the process */
-    char line[64]; /* of it, as far as it has come */
+    int socket; /* the socket to the process */
+    char line[64]; /* the part of its line that has arrived */
     size_t length;
-    uint64_t last; /* that it wanted */
+    uint64_t last; /* the rate that it wanted last */
 } policy = {.last = UINT64_MAX};
 
 #ifdef CCM_POLICY
@@ -34,7 +34,7 @@ static void policy_write(const char *text, size_t length)
         fail("the policy does not read", strerror(errno));
 }
 
-/* Starts the process, if one is asked for; it ends when this one does, as nothing is left to read. */
+/* Start the process if there is a command. The process ends when this one does, because its input ends. */
 static void policy_begin(const char *command)
 {
     static const char names[] = LOG_NAMES;
@@ -59,7 +59,7 @@ static void policy_begin(const char *command)
     policy_write(names, sizeof names - 1);
 }
 
-/* What the process has written since; ends this one if it has ended. */
+/* Read what the process has written since the last call. Fail if it has ended. */
 static void policy_read(void)
 {
     char c;
@@ -79,7 +79,7 @@ static void policy_read(void)
 }
 
 #ifdef CCM_TOLD
-/* Wait for the first rate that is told. */
+/* Wait for the first rate that the process writes. */
 static void policy_first(void)
 {
     struct pollfd told = {.fd = policy.socket, .events = POLLIN};
@@ -89,7 +89,7 @@ static void policy_first(void)
 }
 #endif
 
-/* What is wanted of the step that begins after this record, in bytes per second. */
+/* Return the rate wanted for the step after this record, in bytes per second. */
 static uint64_t policy_wants(const struct ccm_record *record)
 {
     char line[LOG_LINE];

@@ -1,4 +1,5 @@
-/* What sender and receiver share: the format of packets and acknowledgements (big-endian), a clock, and endings. */
+/* The common part of sender and receiver: the format of packets and acknowledgements (big-endian), a clock, and
+ * ends. */
 #ifndef CCM_UDP_H
 #define CCM_UDP_H
 
@@ -15,16 +16,17 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Bytes of a packet that IPv4 and UDP take; all bytes that are counted and reported include them. */
+/* The bytes of a packet's IPv4 and UDP headers. All counted and reported bytes include them. */
 #define HEADERS 28
 
-/* The first bytes of a packet, which is then padded to its size. Numbers start at 1; 0 only asks for an answer. */
+/* The first bytes of a packet, which is then padded to its size. Numbers start at 1; number 0 only requests an
+ * answer. */
 struct packet {
     uint64_t seq;
 };
 
-/* Answers packet `seq`. Bit i of `received` says that packet highest - 1 - i came, too: so a lost acknowledgement is
- * made good by the next. */
+/* The answer to packet `seq`. Bit i of `received` is set if packet highest - 1 - i arrived, too. So a later
+ * acknowledgement makes up for a lost one. */
 struct ack {
     uint64_t seq, highest, received;
 };
@@ -37,7 +39,7 @@ static inline void stop(int signal)
     stopped = 1;
 }
 
-/* End at SIGINT and SIGTERM, interrupting what waits; run ahead of other processes, where that is allowed. */
+/* End at SIGINT and SIGTERM, which interrupt waiting calls. Run ahead of other processes, if that is allowed. */
 static inline void begin(void)
 {
     struct sigaction action = {.sa_handler = stop};
@@ -60,7 +62,7 @@ static inline void fail(const char *message, const char *detail)
     exit(2);
 }
 
-/* A whole number from text, from 0 to `most`; ends the process if it is none. */
+/* Return the whole number in a text, from 0 to `most`. End the process if the text is no such number. */
 static inline uint64_t number(const char *text, uint64_t most)
 {
     char *end;
@@ -70,7 +72,7 @@ static inline uint64_t number(const char *text, uint64_t most)
     return value;
 }
 
-/* Room for the acknowledgements, or packets, that come while the process waits for a processor. */
+/* Make room for the acknowledgements or packets that arrive while the process waits for a processor. */
 static inline void widen(int socket)
 {
     int bytes = 4 << 20;

@@ -1,27 +1,29 @@
 /* Acknowledges each packet of one udp_sender at once. Usage: udp_receiver PORT
- * Prints a line of JSON when it is ready, and one of what it received when it ends, at SIGINT or SIGTERM. */
+ * Prints a line of JSON when it is ready. When SIGINT or SIGTERM ends it, it prints a line of what it received. */
 #define _GNU_SOURCE
 #include "udp.h"
 
-/* The packets that came of one sender: the highest, and which of the 64 before it. */
-struct seen {
+/* The packets received from one sender: the highest number, and which of the 64 before it. */
+struct arrivals {
     struct sockaddr_in sender;
     uint64_t highest, received;
 };
 
-static void see(struct seen *seen, const struct sockaddr_in *from, uint64_t seq)
+static void record_packet(struct arrivals *arrivals, const struct sockaddr_in *from, uint64_t seq)
 {
-    if (seq == 0 || from->sin_port != seen->sender.sin_port || from->sin_addr.s_addr != seen->sender.sin_addr.s_addr) {
-        seen->sender = *from;
-        seen->highest = seq;
-        seen->received = 0;
-    } else if (seq > seen->highest) {
-        uint64_t ahead = seq - seen->highest;
-        uint64_t before = ahead < 64 ? seen->received << ahead : 0;
-        seen->received = ahead <= 64 ? before | 1ull << (ahead - 1) : 0;
-        seen->highest = seq;
-    } else if (seq < seen->highest && seen->highest - seq <= 64) {
-        seen->received |= 1ull << (seen->highest - seq - 1);
+    const struct sockaddr_in *sender = &arrivals->sender;
+
+    if (seq == 0 || from->sin_port != sender->sin_port || from->sin_addr.s_addr != sender->sin_addr.s_addr) {
+        arrivals->sender = *from;
+        arrivals->highest = seq;
+        arrivals->received = 0;
+    } else if (seq > arrivals->highest) {
+        uint64_t ahead = seq - arrivals->highest;
+        uint64_t before = ahead < 64 ? arrivals->received << ahead : 0;
+        arrivals->received = ahead <= 64 ? before | 1ull << (ahead - 1) : 0;
+        arrivals->highest = seq;
+    } else if (seq < arrivals->highest && arrivals->highest - seq <= 64) {
+        arrivals->received |= 1ull << (arrivals->highest - seq - 1);
     }
 }
 
@@ -41,7 +43,7 @@ int main(int argc, char **argv)
     fflush(stdout);
 
     static char bytes[65536];
-    struct seen seen = {0};
+    struct arrivals arrivals = {0};
     uint64_t packets = 0, total = 0;
     while (!stopped) {
         struct sockaddr_in from;
@@ -51,8 +53,8 @@ int main(int argc, char **argv)
             continue;
         struct packet packet;
         memcpy(&packet, bytes, sizeof packet);
-        see(&seen, &from, be64toh(packet.seq));
-        struct ack ack = {packet.seq, htobe64(seen.highest), htobe64(seen.received)};
+        record_packet(&arrivals, &from, be64toh(packet.seq));
+        struct ack ack = {packet.seq, htobe64(arrivals.highest), htobe64(arrivals.received)};
         (void)sendto(link, &ack, sizeof ack, MSG_DONTWAIT, (struct sockaddr *)&from, size);
         packets++;
         total += (uint64_t)length + HEADERS;

@@ -1,7 +1,8 @@
-/* Sends over UDP at the rate, and by the window, of the controller in @NAME@.h, to an udp_receiver.
+/* Sends over UDP to a udp_receiver, at the rate and by the window of the controller in @NAME@.h.
  *
- * Packets keep at least the distance that the rate says, counted from the last one sent: a change of the rate takes
- * effect for the next packet, and a sending opportunity that was missed is not made up for (the paper, appendix G).
+ * Packets keep at least the distance of the current rate, counted from the last packet sent. A change of the rate
+ * takes effect at the next packet. The sender does not make up for a missed sending opportunity (the paper, appendix
+ * G).
  */
 #define _GNU_SOURCE
 #include "udp.h"
@@ -21,31 +22,32 @@ static const char usage[] =
     "  --duration S   seconds to send for (10)\n"
     "  --packet B     bytes of a packet, with its IP and UDP headers (1500)\n"
     "  --step NS      length of a step, fixed; else it follows the least round trip that is measured\n"
-    "  --queue B      send so many bytes at once, first\n"
+    "  --queue B      first send this many bytes at once\n"
     "  --start NAME=VALUE,...  first values of beliefs or state, in bytes per step, bytes or steps\n"
-    "  --log FILE     write what there was at the end of each step, as CSV\n"
-    "  --policy COMMAND  of an envelope: what reads that, and writes the rate that it wants, a line a step";
+    "  --log FILE     write a record of each step, as CSV\n"
+    "  --policy COMMAND  for an envelope: a command that reads these records and writes a wanted rate, a line per step";
 
 /* The longest sleep. */
 enum { LOOK_NS = 1000000 };
-/* The last while before a packet is due is spent spinning: so long, within bounds, that nine sleeps in ten end in time.
- * A process of a real-time priority that only spins is stopped by Linux for a twentieth of the time. */
+/* The sender spins for a short time before a packet is due. Within bounds, this time is so long that nine sleeps in
+ * ten end in time. Linux stops a real-time process that only spins for a twentieth of the time. */
 enum { LEAST_SPIN_NS = 10000, FIRST_SPIN_NS = 50000, MOST_SPIN_NS = 100000, SPIN_STEP_NS = 1000 };
-/* A packet that took so much longer to send than others may have left only at the end of that. */
+/* A packet that took this much longer to send than others may have left only at the end of that time. */
 enum { HELD_NS = 20000 };
-/* A packet that is late is made up for by those after it, which follow at up to twice the rate; but of what is more
- * than so many packets late, nothing: a stall does not end in a burst that a shallow buffer loses. */
+/* Later packets make up for a late one by following at up to twice the rate. But the sender gives up any lateness
+ * beyond this many packets. So a stall does not end in a burst that a shallow buffer loses. */
 enum { BEHIND = 4 };
-/* In an envelope not even that, of the step before: what is sent in a step is within its bounds. */
+/* In an envelope the sender never makes up for packets of the step before: the bytes sent in a step obey its bounds. */
 #if CCM_ENVELOPE || defined CCM_NETWORK
 enum { IN_ENVELOPE = 1 };
 #else
 enum { IN_ENVELOPE = 0 };
 #endif
-/* A packet is lost when so many later ones are acknowledged (the models' networks keep order), when it is unanswered
- * for this long and longer than usual, or when so many are in flight; it may be acknowledged nevertheless. */
+/* A packet is lost when this many later ones are acknowledged (the models' networks keep the order), when it is
+ * unanswered for this long and for longer than usual, or when this many are in flight. It may be acknowledged
+ * nevertheless. */
 enum { REORDERING = CCM_REORDERING, TIMEOUT_NS = 1000000000, WINDOW = 1 << 17 };
-/* Of numbers on the command line. */
+/* The largest number on the command line. */
 #define LARGEST 1000000000000000
 
 struct options {
@@ -57,7 +59,7 @@ struct options {
 
 enum state { SENT, ACKED, LOST };
 
-/* Packets `oldest` to `next` - 1, by number modulo WINDOW; those before have met their fate. */
+/* Packets `oldest` to `next` - 1, by number modulo WINDOW. The fate of earlier packets is decided. */
 struct flight {
     uint64_t sent_ns[WINDOW];
     unsigned char state[WINDOW];
@@ -71,10 +73,10 @@ static struct {
     struct flight flight;
     int socket;
     uint64_t begun_ns, srtt_ns, rttvar_ns, spin_ns;
-    uint64_t usual_ns; /* that it takes to send a packet */
+    uint64_t usual_ns; /* the usual time that sending a packet takes */
     uint64_t sent, delivered, lost, rate; /* bytes, bytes per second */
     FILE *log;
-    uint64_t logged; /* start of the step last logged */
+    uint64_t logged; /* the start of the last logged step */
 } flow;
 
 static char payload[65536];
@@ -89,16 +91,17 @@ static void send_packet(uint64_t now)
     flight->next++;
     flow.sent += flow.options.packet;
     ccm_sent(&flow.sender, now, flow.options.packet);
-    /* A packet that this machine does not take is one that is lost on its way. */
+    /* If this machine refuses a packet, the packet counts as lost on its way. */
     (void)send(flow.socket, payload, flow.options.packet - HEADERS, MSG_DONTWAIT);
 }
 
-/* Packets of which an acknowledgement is the first news; the last of them. */
+/* The packets that an acknowledgement reports first: their number, and the last of them. */
 struct news {
     uint64_t packets, last;
 };
 
-/* A packet was received: whether that is news. One that was given up is told at once. */
+/* Process the acknowledgement of a packet, and return whether it is news. If the packet had been given up, the
+ * sender learns of it at once. */
 static bool acknowledge(uint64_t seq, uint64_t now, struct news *news)
 {
     struct flight *flight = &flow.flight;
@@ -178,7 +181,7 @@ static void lose_all(uint64_t now)
     }
 }
 
-/* Whether a step has begun since. */
+/* Set the rate, and return whether a step has begun since the last call. */
 static bool set_rate(uint64_t now)
 {
     struct ccm_record record;
@@ -201,7 +204,7 @@ static bool set_rate(uint64_t now)
     return true;
 }
 
-/* Wait for an acknowledgement, or so long; an end of a step, and a new rate with it, is not announced. */
+/* Wait for an acknowledgement, or for this long. The end of a step, with its new rate, interrupts nothing. */
 static void wait_for(uint64_t ns)
 {
     struct pollfd answer = {.fd = flow.socket, .events = POLLIN};
@@ -215,7 +218,7 @@ static void wait_for(uint64_t ns)
         flow.spin_ns -= flow.spin_ns > LEAST_SPIN_NS ? SPIN_STEP_NS : 0;
 }
 
-/* Send at a time that is near or past, and say when that was. */
+/* Send at a time that is near or past, and return when the packet left. */
 static uint64_t send_at(uint64_t due)
 {
     uint64_t now, after;
@@ -228,8 +231,8 @@ static uint64_t send_at(uint64_t due)
     return held ? after : now;
 }
 
-/* The round trip of a packet that asks for an answer. Ends the process if none comes. */
-static uint64_t ask(void)
+/* Return the round trip of a packet that requests an answer. End the process if no answer comes. */
+static uint64_t probe(void)
 {
     struct pollfd answer = {.fd = flow.socket, .events = POLLIN};
     for (int tries = 0; tries < 5 && !stopped; tries++) {
@@ -268,7 +271,7 @@ static void open_all(void)
         setvbuf(flow.log, NULL, _IOLBF, 0);
     flow.flight.oldest = flow.flight.next = 1;
     flow.spin_ns = FIRST_SPIN_NS;
-    uint64_t rtt = options->step_ns ? ccm_at_most(options->step_ns, CCM_LONGEST_RTT) : ask();
+    uint64_t rtt = options->step_ns ? ccm_at_most(options->step_ns, CCM_LONGEST_RTT) : probe();
     flow.begun_ns = clock_ns();
     if (!ccm_init(&flow.sender, flow.begun_ns, rtt, (uint32_t)options->packet))
         fail("cannot begin", "expected a round trip of at most 17 s");
@@ -318,7 +321,7 @@ static uint64_t seconds(const char *text)
 
 static void parse(int argc, char **argv)
 {
-    static const struct option known[] = {
+    static const struct option options_by_name[] = {
         {"duration", required_argument, NULL, 'd'}, {"packet", required_argument, NULL, 'p'},
         {"step", required_argument, NULL, 't'},     {"queue", required_argument, NULL, 'q'},
         {"start", required_argument, NULL, 's'},    {"log", required_argument, NULL, 'l'},
@@ -328,7 +331,7 @@ static void parse(int argc, char **argv)
     struct options *options = &flow.options;
     bool fixed = false;
     *options = (struct options){.duration_ns = 10000000000, .packet = 1500};
-    for (int option; (option = getopt_long(argc, argv, "", known, NULL)) != -1;) {
+    for (int option; (option = getopt_long(argc, argv, "", options_by_name, NULL)) != -1;) {
         switch (option) {
         case 'd': options->duration_ns = seconds(optarg); break;
         case 'p': options->packet = number(optarg, 65535); break;

@@ -1,15 +1,15 @@
-/* The controller in @NAME@.h as a congestion control of Linux, CCM_TCP_NAME: the kernel counts, finds losses and sends
- * what the window allows, the header decides.
+/* The controller in @NAME@.h as the Linux congestion control CCM_TCP_NAME. The kernel counts, detects losses and
+ * sends what the window allows; the header decides.
  *
- * It acts on each acknowledgement, and when a retransmission timer fires, so it needs no timer. Segments are counted as
- * full ones, of the size that they had at first.
+ * It acts on each acknowledgement, and when a retransmission timer fires, so it needs no timer of its own. Every
+ * segment counts as a full one, of the size at the beginning of the connection.
  */
 #include "kernel.h"
 
 struct flow {
     struct ccm_sender sender;
-    uint32_t sent, delivered, lost; /* segments that the sender knows of */
-    uint64_t logged; /* when the step of the last record was over */
+    uint32_t sent, delivered, lost; /* segments reported to the sender */
+    uint64_t logged; /* when the step of the last record ended */
 };
 
 struct {
@@ -31,8 +31,9 @@ static __always_inline bool is_measured(const struct tcp_sock *tcp)
     return tcp->rtt_min.s[0].v != ~0u;
 }
 
-/* Tell the sender what happened since it was last told. A step that was over before is judged by what was known then. */
-static __always_inline void tell(struct flow *flow, const struct tcp_sock *tcp, uint64_t now, bool timeout)
+/* Report to the sender all events since the last report. A step that ended before now is judged by what was known at
+ * its end. */
+static __always_inline void report(struct flow *flow, const struct tcp_sock *tcp, uint64_t now, bool timeout)
 {
     struct ccm_sender *s = &flow->sender;
     uint64_t sent = tcp->data_segs_out - flow->sent, delivered = tcp->delivered - flow->delivered;
@@ -50,13 +51,15 @@ static __always_inline void tell(struct flow *flow, const struct tcp_sock *tcp, 
     count(flow, tcp);
 }
 
-/* Let the kernel send by what the sender says now. It may pace though nobody asked here, by a rate of its own. */
+/* Make the kernel send by the sender's current window and rate. The kernel may pace at a rate of its own even if
+ * this program requests no pacing. */
 static __always_inline void set(struct sock *sk, struct flow *flow, uint64_t now)
 {
     struct tcp_sock *tcp = (struct tcp_sock *)sk;
     uint64_t window = ccm_window(&flow->sender, now) / flow->sender.packet, rate = ccm_rate(&flow->sender, now);
 
-    /* The kernel does not pace by a rate of 0, and waits for what a low one left: at least a packet per step is sent. */
+    /* The kernel does not pace by a rate of 0, and a low rate delays all later packets. So the sender sends at least
+     * a packet per step. */
     uint64_t least = ccm_scaled(flow->sender.packet, 1000000000, flow->sender.step, true);
 
     tcp->snd_cwnd = ccm_at_most(window, tcp->snd_cwnd_clamp);
@@ -91,19 +94,19 @@ void BPF_PROG(ccm_acknowledged, struct sock *sk)
 
     if (!flow)
         return;
-    tell(flow, (const struct tcp_sock *)sk, now, false);
+    report(flow, (const struct tcp_sock *)sk, now, false);
     set(sk, flow, now);
 }
 
-/* When a retransmission timer fires, what is out counts as lost, and the kernel lets one segment out until what it has
- * sent then is acknowledged. */
+/* When a retransmission timer fires, all segments in flight count as lost. The kernel then lets one segment out
+ * until the segments that it had sent by then are acknowledged. */
 SEC("struct_ops")
 void BPF_PROG(ccm_changed, struct sock *sk, uint8_t new_state)
 {
     struct flow *flow = bpf_sk_storage_get(&flows, sk, 0, 0);
 
     if (flow && new_state == TCP_CA_Loss)
-        tell(flow, (const struct tcp_sock *)sk, bpf_ktime_get_ns(), true);
+        report(flow, (const struct tcp_sock *)sk, bpf_ktime_get_ns(), true);
 }
 
 SEC(".struct_ops")

@@ -1,29 +1,40 @@
-"""Logs of packets, of one kind of file each: a module has `read_log(path, two_clocks)`, which gives a PacketLog.
+"""Read packet logs. There is a module per kind of file; its `read_log(path, two_clocks)` returns a PacketLog.
 
-The kind of a file is told by how it begins, not by its name.
+The first bytes of a file, not its name, tell its kind.
 """
 
 from ccmatic.base import InputError, opened, shown
 from ccmatic.fitting.readers import capture_file, captures, csv_text, emulator, link_trace, mm_link, qlog
 
-#: How many bytes of a file tell its kind.
+#: The number of first bytes that tell a file's kind.
 FIRST = 4096
 
 
 def read_log(path, two_clocks=False, received=None):
-    """The PacketLog of a file of any kind; or of a capture at the sender and, where they are `received`, at the
-    receiver. Raises InputError where it is none, with the line where one can be named."""
+    """Read a log file of any kind.
+
+    Args:
+        path: The file; or a capture at the sender if `received` is given.
+        two_clocks: Whether sender and receiver have clocks of their own.
+        received: A capture at the receiver, or None.
+
+    Returns:
+        The PacketLog.
+
+    Raises:
+        InputError: The file is no packet log. The message names the line if there is one.
+    """
     begin = _begin(path)
     if received is not None:
         for file, first in ((path, begin), (received, _begin(received))):
             if not first.startswith(capture_file.MAGICS):
-                said = "no capture; expected pcap or pcapng of the sender's end and of the receiver's"
-                raise InputError(said, str(file))
+                problem = "no capture; expected pcap or pcapng of the sender's end and of the receiver's"
+                raise InputError(problem, str(file))
         return captures.read_pair(str(path), str(received))
-    for begins_so, reader in KINDS:
-        if begins_so(begin):
+    for is_kind, reader in KINDS:
+        if is_kind(begin):
             return reader(str(path), two_clocks)
-    raise InputError(f"begins '{shown(begin[:40])}', as no log that is known; expected {EXPECTED}", str(path))
+    raise InputError(f"begins '{shown(begin[:40])}', which is no known kind of log; expected {EXPECTED}", str(path))
 
 
 def _begin(path):
@@ -31,7 +42,7 @@ def _begin(path):
         return file.read(FIRST)
 
 
-#: What tells a kind of file by its first bytes, and its reader.
+#: The kinds of files: a test of the first bytes, and the reader.
 KINDS = (
     (lambda begin: begin.startswith(emulator.MAGIC), emulator.read_log),
     (lambda begin: begin.split(b"\n")[0].strip().replace(b" ", b"") == csv_text.HEADER.encode(), csv_text.read_log),

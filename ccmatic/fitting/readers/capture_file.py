@@ -1,16 +1,19 @@
-"""Captures of packets, pcap and pcapng, read by dpkt."""
+"""Read captures of packets, pcap and pcapng, with dpkt."""
 
 from ccmatic.base import InputError, opened
 from ccmatic.fitting.readers.csv_text import LATEST
 from ccmatic.fitting.readers.headers import LINKS, decode
 
-#: How captures begin: pcap of either order of bytes, in µs and ns, and pcapng.
+#: The first bytes of captures: pcap in both byte orders, in µs and ns, and pcapng.
 MAGICS = (b"\xa1\xb2\xc3\xd4", b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\x3c\x4d", b"\x4d\x3c\xb2\xa1", b"\x0a\x0d\x0d\x0a")
 
 
 def packets(path):
-    """For each packet of TCP or UDP: its record's number, from 1 on, when it was captured, in ns, and its Header.
-    Raises InputError, with the record, where the file is cut off or goes back in time."""
+    """Yield each TCP or UDP packet of a capture: (its record's number from 1, its time of capture in ns, its Header).
+
+    Raises:
+        InputError: The file is cut off or goes back in time. The message names the record.
+    """
     with opened(path) as file:
         yield from _packets(path, file)
 
@@ -32,7 +35,7 @@ def _packets(path, file):
 
 
 def _records(path, file):
-    """(type of link, seconds, frame) of each record."""
+    """Yield (type of link, seconds, frame) of each record."""
     import dpkt
 
     number = 1
@@ -52,13 +55,16 @@ def _records(path, file):
 
 
 class _Whole:
-    """A file of which less than what is asked for is read at its end only: dpkt takes the rest of a record for it."""
+    """A file whose `read` raises EOFError instead of returning only a part of the requested bytes.
+
+    dpkt would treat such a part as a whole record.
+    """
 
     def __init__(self, file):
         self.file, self.seek = file, file.seek
 
     def read(self, size):
-        """So many bytes, or none at the file's end; EOFError if there are fewer."""
+        """Return this many bytes, or none at the file's end; EOFError if there are fewer."""
         content = self.file.read(size) if size >= 0 else None
         if content is None or 0 < len(content) < size:
             raise EOFError

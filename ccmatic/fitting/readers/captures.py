@@ -1,4 +1,4 @@
-"""Captures of packets: at the sender, whose TCP acknowledgements tell what arrived when, or at both ends."""
+"""Read captures of packets: at both ends, or only at the sender, where TCP acknowledgements show arrivals."""
 
 from collections import Counter, defaultdict, deque
 
@@ -18,8 +18,17 @@ PAIR_NOTES = ("captured at both ends: packets that the receiver's capture lacks,
 
 
 def read_log(path, two_clocks=False):
-    """The PacketLog of a sender's capture: data over TCP in the direction in which most was sent, all connections of
-    two addresses together. Raises InputError."""
+    """Return the PacketLog of a capture at a sender.
+
+    It covers TCP data in the direction in which most was sent, of all connections between two addresses together.
+
+    Args:
+        path: The capture.
+        two_clocks: Whether sender and receiver have clocks of their own.
+
+    Raises:
+        InputError: The file is no such capture, or has no acknowledged TCP data.
+    """
     directions = defaultdict(lambda: defaultdict(TcpSender))
     for number, now, header in packets(path):
         source, target, protocol = header.ports
@@ -30,27 +39,34 @@ def read_log(path, two_clocks=False):
     chosen = max(senders, key=lambda some: sum(sender.bytes for sender in some), default=())
     rows = [row for sender in chosen for row in sender.decided()]
     if not rows:
-        raise InputError(
-            "no data over TCP that is acknowledged; expected a capture at a sender, of both directions", path
-        )
+        raise InputError("no acknowledged TCP data; expected a capture at a sender, of both directions", path)
     return packet_log(path, *zip(*rows, strict=True), two_clocks, NOTES)
 
 
 def read_pair(sent, received):
-    """The PacketLog of two captures, of the sender's end and the receiver's: packets of TCP and UDP in the direction in
-    which the first has most bytes. Raises InputError."""
+    """Return the PacketLog of two captures.
+
+    It covers TCP and UDP packets in the direction in which the first capture has most bytes.
+
+    Args:
+        sent: The capture at the sender.
+        received: The capture at the receiver.
+
+    Raises:
+        InputError: A file is no capture, or the captures share no packet.
+    """
     directions = {}
     for number, now, header in _pieces(sent):
         directions.setdefault(header.path, []).append((now, header.size, number, _key(header)))
     if not directions:
-        raise InputError("no packet of TCP or UDP; expected some", sent)
+        raise InputError("no TCP or UDP packet; expected at least one", sent)
     path = max(directions, key=lambda path: sum(row[1] for row in directions[path]))
     rows = directions[path]
     arrived = {}
     for _, now, header in _pieces(received):
         if header.path == path:
             arrived.setdefault(_key(header), deque()).append(now)
-    # What was sent twice alike and arrived once arrived the second time.
+    # If two equal packets were sent and one arrived, the second one did.
     spare = Counter(row[3] for row in rows)
     delivered = []
     for *_, key in rows:
@@ -60,7 +76,7 @@ def read_pair(sent, received):
     matched = [at for at, instant in enumerate(delivered) if instant != NEVER]
     if not matched:
         raise InputError(
-            f"none of the packets of {sent} is in it; expected the same packets where they arrive", received
+            f"none of the packets of {sent} is in it; expected a capture of the same packets at the receiver", received
         )
     within = slice(matched[0], matched[-1] + 1)
     instants, sizes, numbers, _ = zip(*rows[within], strict=True)
@@ -68,7 +84,7 @@ def read_pair(sent, received):
 
 
 def _pieces(path):
-    """What `packets` gives, cut into segments as they are on the wire."""
+    """Yield the packets of `packets`, cut into the segments on the wire."""
     segments = Segments()
     for number, now, header in packets(path):
         for piece in segments.of(header):
@@ -76,5 +92,5 @@ def _pieces(path):
 
 
 def _key(header):
-    """What a packet has at both ends, and no other, but for one sent again."""
+    """Return the features that identify a packet at both ends. Only a retransmission shares them."""
     return header.ports, header.identity, header.length, header.seq, header.ack, header.flags & SYN, header.begins

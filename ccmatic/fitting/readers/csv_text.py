@@ -1,4 +1,8 @@
-"""Logs as CSV: the header `sent,delivered,size`, then a packet a line: seconds, seconds or empty if lost, bytes."""
+"""Read logs as CSV.
+
+The header is `sent,delivered,size`. Each further line is a packet: when it was sent, in seconds; when it was delivered,
+in seconds, or empty if it was lost; its bytes.
+"""
 
 import warnings
 from contextlib import suppress
@@ -10,16 +14,24 @@ from ccmatic.fitting.log import NEVER, SECOND, packet_log
 
 HEADER = "sent,delivered,size"
 
-#: Bytes of a log that are read, seconds of an instant (a year of a clock that counts from 1970 is within), and bytes of
-#: a packet: of what is larger, nanoseconds would not fit, or a sum of bytes would not.
+#: Limits: the bytes of a log, the seconds of an instant (clocks that count from 1970 are within), and the bytes of a
+#: packet. Beyond them, nanoseconds or a sum of bytes would not fit.
 LARGEST, LATEST, BIGGEST = 2**32, 2**32, 2**24
 
-#: What an empty cell is read as.
+#: The value of an empty cell.
 NOTHING = -1e15
 
 
 def read_log(path, two_clocks=False):
-    """The PacketLog of a CSV file. `sent` is empty if the packet has waited since before the log. Raises InputError."""
+    """Return the PacketLog of a CSV file. `sent` is empty if the packet has waited since before the log.
+
+    Args:
+        path: The file.
+        two_clocks: Whether sender and receiver have clocks of their own.
+
+    Raises:
+        InputError: The file is no such CSV, or no path can leave such a log.
+    """
     text = read_text(path, LARGEST)
     head, _, body = text.partition("\n")
     if head.strip().replace(" ", "") != HEADER:
@@ -29,17 +41,17 @@ def read_log(path, two_clocks=False):
 
 
 def _columns(body, path):
-    """sent, delivered and size as floats, NOTHING where a line has nothing."""
+    """Return sent, delivered and size as floats, with NOTHING for empty cells."""
     body = body.rstrip("\n") + "\n"
     filled = f"\n{body}".replace(",,", f",{NOTHING},").replace("\n,", f"\n{NOTHING},")[1:]
     characters = np.frombuffer(filled.encode(), np.uint8)
     separators = characters[(characters == ord(",")) | (characters == ord("\n"))]
     rows = len(separators) // 3
     if body == "\n":
-        raise InputError("no packets; expected a line each", path, 2)
+        raise InputError("no packets; expected one per line", path, 2)
     if not np.array_equal(separators, np.tile(np.frombuffer(b",,\n", np.uint8), rows)):
         raise _first_fault(body, path)
-    with warnings.catch_warnings(), suppress(ValueError):  # by version, of what is no number
+    with warnings.catch_warnings(), suppress(ValueError):  # NumPy's versions differ on a cell that is no number
         warnings.simplefilter("ignore", DeprecationWarning)
         numbers = np.fromstring(filled.replace("\n", ","), sep=",")
         if len(numbers) == 3 * rows and _sane(numbers.reshape(rows, 3)):
@@ -54,7 +66,7 @@ def _sane(table):
 
 
 def _first_fault(body, path):
-    """The InputError of the first line that is no packet."""
+    """Return the InputError of the first line that is no packet."""
     for number, row in enumerate(body.rstrip("\n").split("\n"), 2):
         cells = row.split(",")
         if len(cells) != 3:
@@ -70,7 +82,7 @@ def _number(cell, whole, most):
     if not cell.strip():
         return not whole
     try:
-        value = float(cell.replace("_", "?"))  # Python's own digits, as in 1_000, are no CSV's
+        value = float(cell.replace("_", "?"))  # Python reads 1_000, but CSV has no such numbers
     except ValueError:
         return False
     return abs(value) < most and (not whole or value == int(value))

@@ -1,4 +1,4 @@
-"""The emulator's own log: packets.npy, of `ccmatic emulate --out`."""
+"""Read the emulator's own log: packets.npy of `ccmatic emulate --out`."""
 
 from tokenize import TokenError
 
@@ -10,13 +10,23 @@ from ccmatic.fitting.readers.csv_text import BIGGEST, LATEST
 
 MAGIC = b"\x93NUMPY"
 
-#: What is read of a packet, and below what it is.
+#: The fields that are read, each with an upper limit.
 FIELDS = {"arrival": LATEST * SECOND, "released": LATEST * SECOND, "size": BIGGEST, "lost": 2}
 
 
 def read_log(path, two_clocks=False):
-    """The PacketLog of an array of packets with the fields arrival, released (ns, -1 if never), size and lost. What the
-    run's end found on its way is left out. Raises InputError."""
+    """Return the PacketLog of an array of packets.
+
+    Its fields are arrival, released (ns, -1 if never), size and lost. Packets in flight at the end of the run are left
+    out.
+
+    Args:
+        path: The file.
+        two_clocks: Whether sender and receiver have clocks of their own.
+
+    Raises:
+        InputError: The file has no such array.
+    """
     try:
         log = np.load(path, mmap_mode="r", allow_pickle=False)
     except OSError as error:

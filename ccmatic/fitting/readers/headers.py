@@ -1,5 +1,7 @@
-"""The headers of a captured packet, as far as a log of packets needs them. (dpkt reads captures, but its objects of
-packets take 40 µs each, and there are millions.)"""
+"""Read the headers of a captured packet that a packet log needs.
+
+dpkt reads captures, but its packet objects take 40 µs each, and there are millions of packets.
+"""
 
 from struct import unpack_from
 from typing import NamedTuple
@@ -7,19 +9,27 @@ from typing import NamedTuple
 TCP, UDP = 6, 17
 SYN = 2
 
-#: Where the network's header begins in a frame, by the type of link: https://www.tcpdump.org/linktypes.html. Of those
-#: whose frames say what they carry, where they say it.
+#: For each type of link (https://www.tcpdump.org/linktypes.html): where the network header begins in a frame, and where
+#: the frame says what it carries, or None.
 LINKS = {1: (14, 12), 113: (16, 14), 276: (20, 0), 0: (4, None), 12: (0, None), 14: (0, None), 101: (0, None),
          228: (0, None), 229: (0, None)}  # fmt: skip
 _VLAN, _IPV4, _IPV6 = (0x8100, 0x88A8), 0x0800, 0x86DD
 
 
 class Header(NamedTuple):
-    """Of a packet of TCP or UDP.
+    """The header of a TCP or UDP packet.
 
-    path: addresses of source and destination. ports: their ports, and the protocol.
-    size: bytes of the IP packet. identity: IPv4's, 0 of others. length: bytes of data; begins: the first of them.
-    seq, ack, flags, options: TCP's, 0 and nothing of UDP.
+    Attributes:
+        path: The addresses of source and destination.
+        ports: Their ports, and the protocol.
+        size: The bytes of the IP packet.
+        identity: IPv4's identification; 0 for IPv6.
+        length: The bytes of data.
+        begins: The first bytes of the data, for UDP.
+        seq: TCP's sequence number; 0 for UDP.
+        ack: TCP's acknowledgement number; 0 for UDP.
+        flags: TCP's flags; 0 for UDP.
+        options: TCP's options; empty for UDP.
     """
 
     path: tuple
@@ -35,19 +45,19 @@ class Header(NamedTuple):
 
     @property
     def sacks(self):
-        """The ranges of sequence numbers, (first, end), that a selective acknowledgement tells."""
+        """The ranges of sequence numbers, (first, end), of a selective acknowledgement."""
         option = _option(self.options, 5)
         return [unpack_from(">II", option, at) for at in range(0, len(option) - 7, 8)]
 
     @property
     def largest(self):
-        """The largest segment that whoever sent this SYN takes, by TCP's option; None if it does not say."""
+        """The largest segment that the sender of this SYN accepts, by TCP's option; None without the option."""
         option = _option(self.options, 2)
         return unpack_from(">H", option)[0] if len(option) == 2 else None
 
 
 def decode(link, frame):
-    """The Header of a frame on a type of link of LINKS; None of what is not a whole header of TCP or UDP."""
+    """Return the Header of a frame on a type of link in LINKS; None if it has no whole TCP or UDP header."""
     at, says = LINKS[link]
     carried = None if says is None or len(frame) < at else unpack_from(">H", frame, says)[0]
     while carried in _VLAN and link == 1 and len(frame) >= at + 4:
@@ -69,7 +79,7 @@ def decode(link, frame):
         protocol, path = frame[at + 6], (frame[at + 8 : at + 24], frame[at + 24 : at + 40])
     else:
         return None
-    # The kernel leaves out the size of a packet that it has yet to cut into segments, if they are over 64 KiB.
+    # The kernel leaves out the size of a packet over 64 KiB that it has yet to cut into segments.
     size = size if size > inner else len(frame) - at
     return _transport(frame, at + inner, protocol, path, size, identity, size - inner)
 
@@ -87,7 +97,7 @@ def _transport(frame, at, protocol, path, size, identity, rest):
 
 
 def _option(options, kind):
-    """What a TCP option of that kind says; nothing if it is not there."""
+    """Return the content of a TCP option of this kind; empty if there is none."""
     at = 0
     while at < len(options) and options[at]:
         if options[at] == 1:

@@ -1,4 +1,4 @@
-"""Link traces of mahimahi: what got through a link on which something always waited, a packet an opportunity."""
+"""Read mahimahi link traces. Each opportunity delivered one packet, because the link always had a packet waiting."""
 
 import numpy as np
 
@@ -13,12 +13,20 @@ NOTE = (
 
 
 def begins(first):
-    """Whether a file with these first bytes is one: its first line is digits."""
+    """Return whether these are the first bytes of a link trace: its first line consists of digits."""
     return first.split(b"\n")[0].strip().isdigit()
 
 
 def read_log(path, two_clocks=False):
-    """The PacketLog of a link trace, once through. Raises InputError."""
+    """Return the PacketLog of a link trace, played once.
+
+    Args:
+        path: The file.
+        two_clocks: Whether sender and receiver have clocks of their own.
+
+    Raises:
+        InputError: The file is no link trace.
+    """
     delivered = MS * np.array(Opportunities.load(path).milliseconds, np.int64)
     sent, size = np.full(len(delivered), NEVER), np.full(len(delivered), OPPORTUNITY)
     return packet_log(path, sent, delivered, size, None, two_clocks, (NOTE,))

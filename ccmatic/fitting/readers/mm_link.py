@@ -1,8 +1,12 @@
-"""Logs of mahimahi's mm-link (`--uplink-log`, `--downlink-log`), and link.log of `ccmatic emulate --out`.
+"""Read logs of mahimahi's mm-link (`--uplink-log`, `--downlink-log`), and link.log of `ccmatic emulate --out`.
 
-`MS + BYTES` is a packet that arrives, `MS - BYTES DELAY` one that leaves, `MS d PACKETS BYTES` packets that are
-dropped, `MS # BYTES` what the link could carry. What leaves says how long it was there, so which it is; what it finds
-before it in the queue was dropped without a word, as CoDel does.
+- `MS + BYTES`: a packet arrives.
+- `MS - BYTES DELAY`: a packet leaves.
+- `MS d PACKETS BYTES`: packets are dropped.
+- `MS # BYTES`: the link could carry this many bytes.
+
+A leaving packet's line has its delay, which identifies the packet. If other packets are before it in the queue then,
+they were dropped without a line, as CoDel does.
 """
 
 from collections import deque
@@ -14,17 +18,25 @@ from ccmatic.fitting.readers.csv_text import BIGGEST, LARGEST, LATEST
 MAGIC = b"# mahimahi mm-link"
 MS = 10**6
 
-#: How many numbers follow what happened.
+#: How many numbers follow each kind of event.
 COUNTS = {"+": 1, "-": 2, "d": 2, "#": 1}
 
-#: Nothing says yet what became of a packet.
+#: No line has reported the packet's fate yet.
 WAITS = NEVER + 1
 
 NOTE = "mm-link counts whole ms, so instants are early by up to 1 ms, and D is off by as much"
 
 
 def read_log(path, two_clocks=False):
-    """The PacketLog of a log. What still waits at its end is left out. Raises InputError."""
+    """Return the PacketLog of a log. Packets that still wait at its end are left out.
+
+    Args:
+        path: The file.
+        two_clocks: Whether sender and receiver have clocks of their own.
+
+    Raises:
+        InputError: A line cannot be read, or contradicts earlier ones.
+    """
     log = _Log(path)
     for line, text in enumerate(read_text(path, LARGEST).splitlines(), 1):
         if text.startswith("#"):
@@ -37,19 +49,23 @@ def read_log(path, two_clocks=False):
 
 
 class _Log:
-    """rows: [sent, delivered, size, line] of each packet that arrived, instants in ns; waiting: those of them that no
-    line told to have left or been dropped, in order."""
+    """The state of reading a log.
+
+    Attributes:
+        rows: [sent, delivered, size, line] of each packet that arrived; instants in ns.
+        waiting: The rows of packets that no line has reported as left or dropped, in order.
+    """
 
     def __init__(self, path):
         self.path, self.rows, self.waiting, self.drops_heads = path, [], deque(), False
 
     def head(self, text):
-        """A line of the log's head: of all it says, which packets the queue drops."""
+        """Read a line of the log's head. Only the line about which packets the queue drops matters."""
         if text.startswith("# queue: "):
             self.drops_heads = text.startswith("# queue: drophead")
 
     def event(self, line, text):
-        """A line of the log. Raises InputError."""
+        """Read a line of the log; InputError if it cannot be read."""
         try:
             now, kind, *numbers = text.split()
             now, numbers = int(now), list(map(int, numbers))
@@ -64,11 +80,11 @@ class _Log:
             self.rows.append([now * MS, WAITS, numbers[0], line])
             self.waiting.append(self.rows[-1])
         elif kind == "-":
-            self._leaves(line, now, *numbers)
+            self._leave(line, now, *numbers)
         elif kind == "d":
-            self._dropped(line, numbers[0])
+            self._drop(line, numbers[0])
 
-    def _leaves(self, line, now, size, delay):
+    def _leave(self, line, now, size, delay):
         while self.waiting:
             row = self.waiting.popleft()
             if (row[0], row[2]) == ((now - delay) * MS, size):
@@ -80,7 +96,7 @@ class _Log:
             self.path, line,
         )  # fmt: skip
 
-    def _dropped(self, line, count):
+    def _drop(self, line, count):
         if not 0 <= count <= len(self.waiting):
             raise InputError(f"{count} packets are dropped where {len(self.waiting)} wait", self.path, line)
         for _ in range(count):

@@ -1,8 +1,11 @@
-"""qlog of QUIC (draft-ietf-quic-qlog-main-schema, -quic-events), JSON and JSON-SEQ, of the sender.
+"""Read a sender's qlog of QUIC (draft-ietf-quic-qlog-main-schema, -quic-events), JSON and JSON-SEQ.
 
-`packet_sent` says when and how large; the first `packet_received` with an ACK frame that covers a packet when it was
-acknowledged, which counts as its delivery; `packet_lost` that it was lost. Packets of which nothing is said are left
-out.
+- `packet_sent` gives a packet's time and size.
+- The first `packet_received` with an ACK frame that covers a packet gives its acknowledgement, which counts as its
+  delivery.
+- `packet_lost` reports it as lost.
+
+Packets without such a report are left out.
 """
 
 from bisect import bisect_left, bisect_right
@@ -11,10 +14,10 @@ from ccmatic.base import InputError, parse_json, read_text, shown
 from ccmatic.fitting.log import NEVER, packet_log
 from ccmatic.fitting.readers.csv_text import BIGGEST, LARGEST, LATEST
 
-#: Before each record of JSON-SEQ (RFC 7464).
+#: The character before each record of JSON-SEQ (RFC 7464).
 SEPARATOR = "\x1e"
 
-#: Bytes of the headers of IPv4 and UDP, which qlog does not count.
+#: Bytes of the IPv4 and UDP headers, which qlog does not count.
 HEADERS = 28
 
 NOTES = (
@@ -23,12 +26,20 @@ NOTES = (
     f"a packet loads the link with its bytes in the qlog and {HEADERS} of IPv4 and UDP",
 )
 
-#: The space of numbers of each type of packet that has one.
+#: The number space of each type of packet that has one.
 _SPACES = {"initial": "initial", "handshake": "handshake", "0rtt": "application", "1rtt": "application"}
 
 
 def read_log(path, two_clocks=False):
-    """The PacketLog of a qlog; of several traces in it, of the one that sends the most. Raises InputError."""
+    """Return the PacketLog of a qlog. If it has several traces, the one that sends the most counts.
+
+    Args:
+        path: The file.
+        two_clocks: Whether sender and receiver have clocks of their own.
+
+    Raises:
+        InputError: The file is no qlog of a sender.
+    """
     text = read_text(path, LARGEST)
     traces = _sequence(text, path) if text.startswith(SEPARATOR) else _document(text, path)
     logs = [_Trace(path, fields) for fields, _ in traces]
@@ -44,13 +55,13 @@ def read_log(path, two_clocks=False):
 
 
 def _sequence(text, path):
-    """[(the trace's common fields, its events with the numbers of their records)] of JSON-SEQ."""
+    """Return [(the trace's common fields, its events with the numbers of their records)] of JSON-SEQ."""
     head, *records = (_object(part, path, number) for number, part in enumerate(text.split(SEPARATOR)[1:], 1))
     return [(_within(_within(head, "trace"), "common_fields"), list(enumerate(records, 2)))]
 
 
 def _document(text, path):
-    """The same of a JSON document, whose events are counted from 1 in each trace."""
+    """Return the same for a JSON document, whose events are numbered from 1 in each trace."""
     traces = _object(text, path, None).get("traces")
     if not isinstance(traces, list) or not all(isinstance(trace, dict) for trace in traces):
         raise InputError("a qlog without a list of traces; expected `traces`", path)
@@ -58,7 +69,7 @@ def _document(text, path):
 
 
 def _events(trace, path):
-    """Events as objects; those of the first drafts are lists, by the names of event_fields."""
+    """Yield events as objects. In the first drafts they are lists, in the order of event_fields."""
     events, names = trace.get("events"), trace.get("event_fields")
     if not isinstance(events, list):
         raise InputError("a trace of the qlog without events; expected a list of them", path)
@@ -85,15 +96,20 @@ def _within(fields, name):
 
 
 class _Trace:
-    """rows: [sent, delivered, size, number of the event] of each packet; delivered NEVER: lost, None: not known yet.
-    out: by connection and space of numbers, those of packets that nothing acknowledged, in order, and their rows."""
+    """The state of reading a trace.
+
+    Attributes:
+        rows: [sent, delivered, size, number of the event] of each packet. delivered: NEVER if lost, None if not yet
+            known.
+        out: By connection and number space: the numbers of unacknowledged packets, in order, and their rows.
+    """
 
     def __init__(self, path, fields):
         self.path, self.rows, self.out, self.now = path, [], {}, 0.0
         self.adds = fields.get("time_format") in ("delta", "relative_to_previous_event")
 
     def event(self, number, event):
-        """An event; all but three kinds are passed over. Raises InputError."""
+        """Read an event. Only three kinds matter. InputError if it cannot be read."""
         if not isinstance(event, dict) or not isinstance(event.get("time"), int | float):
             raise InputError("an event without a time; expected `time`, in ms", self.path, number)
         time = event["time"]
@@ -103,7 +119,7 @@ class _Trace:
             raise InputError(f"an event at {shown_time} ms; expected below {1000 * LATEST}", self.path, number)
         name = str(event.get("name")).rpartition(":")[2]
         if name in ("packet_sent", "packet_received", "packet_lost"):
-            # What the drafts have in the header, some have beside it.
+            # Some logs put fields beside the header that the drafts put into it.
             data = _within(event, "data")
             packet = {**data, **_within(data, "header")}
             space = _SPACES.get(str(packet.get("packet_type", packet.get("type"))).lower())
@@ -113,14 +129,14 @@ class _Trace:
     def _packet_sent(self, number, data, space):
         size = _within(data, "raw").get("length", data.get("packet_size"))
         if not isinstance(size, int) or abs(size) >= BIGGEST:
-            said = f"a packet_sent without its size; expected `raw` with `length`, in bytes, below {BIGGEST}"
-            raise InputError(said, self.path, number)
+            problem = f"a packet_sent without its size; expected `raw` with `length`, in bytes, below {BIGGEST}"
+            raise InputError(problem, self.path, number)
         row = [round(self.now * 10**6), None, size + HEADERS, number]
         packet = self._number(number, data)
         numbers, rows = self.out.setdefault(space, ([], {}))
         if numbers and packet <= numbers[-1]:
-            said = f"packet {packet} is sent after packet {numbers[-1]}; expected numbers that grow"
-            raise InputError(said, self.path, number)
+            problem = f"packet {packet} is sent after packet {numbers[-1]}; expected numbers that grow"
+            raise InputError(problem, self.path, number)
         self.rows.append(row)
         numbers.append(packet)
         rows[packet] = row
@@ -134,14 +150,14 @@ class _Trace:
         frames = data.get("frames")
         for frame in frames if isinstance(frames, list) else ():
             if isinstance(frame, dict) and frame.get("frame_type") == "ack":
-                self._acknowledged(number, frame, space)
+                self._acknowledge(number, frame, space)
 
-    def _acknowledged(self, number, frame, space):
+    def _acknowledge(self, number, frame, space):
         try:
             ranges = [(int(first), int(last)) for first, *_, last in ([*r, r[-1]] for r in frame["acked_ranges"])]
         except (KeyError, TypeError, ValueError, IndexError, OverflowError):
-            said = "an ACK frame without ranges; expected `acked_ranges`, such as [[0, 7], [9]]"
-            raise InputError(said, self.path, number) from None
+            problem = "an ACK frame without ranges; expected `acked_ranges`, such as [[0, 7], [9]]"
+            raise InputError(problem, self.path, number) from None
         numbers, rows = self.out.get(space, ([], {}))
         for first, last in ranges:
             begin, end = bisect_left(numbers, first), bisect_right(numbers, last)

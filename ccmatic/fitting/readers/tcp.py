@@ -1,25 +1,31 @@
-"""What a sender of TCP sent, and when it heard that it arrived (RFC 9293; selective acknowledgements: RFC 2018)."""
+"""The segments that a TCP sender sent, and when it learned of their arrival.
+
+It follows RFC 9293, and RFC 2018 for selective acknowledgements.
+"""
 
 from bisect import bisect_left
 
 from ccmatic.fitting.log import NEVER
 from ccmatic.fitting.readers.headers import SYN, TCP
 
-#: Bytes of data in a segment, and its options, where no SYN tells: of a packet of 1500 bytes.
+#: The bytes of data and options in a segment if no SYN gives them: those of a packet of 1500 bytes.
 USUAL = 1460
 
-#: Marks a segment that a log leaves out: on its way at the end, or sent in vain.
+#: Marks a segment that the log leaves out: in flight at the end, or sent in vain.
 UNKNOWN = NEVER + 1
 
 
 class Segments:
-    """Cuts what a machine gives its network card to cut (TSO), or has put together (GRO), into segments."""
+    """Cuts packets into the segments on the wire.
+
+    A captured packet may be one that the network card still has to cut (TSO), or that it has put together (GRO).
+    """
 
     def __init__(self):
         self.largest = {}
 
     def of(self, header):
-        """The Headers of the segments of a packet; of any but a large one of TCP, itself."""
+        """Return the Headers of the segments of a packet. Only a large TCP packet has several."""
         connection = frozenset([(header.path[0], header.ports[0]), (header.path[1], header.ports[1])])
         if header.flags & SYN and header.largest:
             self.largest[connection] = min(header.largest, self.largest.get(connection, header.largest))
@@ -40,11 +46,13 @@ class Segments:
 
 
 class TcpSender:
-    """One end of a connection, which sends.
+    """The sending end of a connection.
 
-    rows: [sent, delivered, size, record] of each segment with data, in the order sent; instants in ns.
-    out:  [first, end, rows of it] for each that nothing acknowledges yet, in order; the numbers are not modulo 2^32. Of
-          the rows, the last is of when it was sent last.
+    Attributes:
+        rows: [sent, delivered, size, record] of each segment with data, in the order sent; instants in ns.
+        out: [first, end, rows] for each unacknowledged range of data, in order. The numbers are not modulo 2^32. The
+            last of the rows is the last transmission.
+        bytes: The bytes sent.
     """
 
     def __init__(self):
@@ -52,7 +60,7 @@ class TcpSender:
         self.segments, self.acknowledged, self.least = Segments(), None, None
 
     def sends(self, number, now, header):
-        """It sends a packet."""
+        """Record a packet that this end sends."""
         for piece in self.segments.of(header):
             if piece.length > 0:
                 self.bytes += piece.size
@@ -75,21 +83,21 @@ class TcpSender:
         self.out[at:until] = [[first, end, [*before, row]]]
 
     def hears(self, now, header):
-        """It receives a packet."""
+        """Record a packet that this end receives."""
         if header.flags & SYN:
             self.segments.of(header)
         if self.acknowledged is None:
             return
         self.acknowledged = max(self.acknowledged, self._near(header.ack))
         while self.out and self.out[0][1] <= self.acknowledged:
-            self._delivered(self.out.pop(0), now)
+            self._deliver(self.out.pop(0), now)
         for left, right in header.sacks:
             first, end = self._near(left), self._near(right)
             at = bisect_left(self.out, first, key=lambda entry: entry[0])
             while at < len(self.out) and self.out[at][1] <= end:
-                self._delivered(self.out.pop(at), now)
+                self._deliver(self.out.pop(at), now)
 
-    def _delivered(self, entry, now):
+    def _deliver(self, entry, now):
         first, *again = entry[2]
         if not again:
             first[1] = now
@@ -100,10 +108,10 @@ class TcpSender:
             again[-1][1] = now
 
     def decided(self):
-        """Return the rows whose packets were delivered or lost for sure."""
+        """Return the rows of packets that were certainly delivered or lost."""
         return (row for row in self.rows if row[1] != UNKNOWN)
 
     def _near(self, number):
-        """A sequence number, not modulo 2^32: the one nearest to what is acknowledged."""
+        """Return a sequence number not modulo 2^32: the one nearest to the acknowledged data."""
         near = number if self.acknowledged is None else self.acknowledged
         return near + (number - near + 2**31) % 2**32 - 2**31

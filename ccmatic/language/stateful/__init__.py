@@ -1,4 +1,4 @@
-"""Controllers that remember: what they are written in."""
+"""The language of controllers with state."""
 
 from ccmatic.language.stateful.beliefs import add_beliefs, observations_and_beliefs
 from ccmatic.language.stateful.reader import Declaration, is_stateful, rate_line, read_stateful

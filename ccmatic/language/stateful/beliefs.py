@@ -1,7 +1,7 @@
-"""Beliefs that a controller with state reads: what a sender works out step by step, written in the same language.
+"""Beliefs of a controller with state: a sender updates them step by step, by programs in the same language.
 
-What a belief keeps is state, and its `update` is done before the controller's own: so whatever is done with a
-controller is done with the beliefs that it reads.
+The values that a belief keeps become state of the controller, and the belief's `update` runs before the controller's
+own. Every analysis of a controller therefore covers its beliefs as well.
 """
 
 import ast
@@ -45,7 +45,7 @@ class Belief(Protocol):
 
 
 class Sourced(Protocol):
-    """Either of them: the source of an observation is None."""
+    """An observation or a belief; the source of an observation is None."""
 
     @property
     def source(self) -> str | None: ...
@@ -56,17 +56,28 @@ B = TypeVar("B", bound=Belief)
 
 
 def observations_and_beliefs(observations: Mapping[str, S]) -> tuple[dict[str, S], dict[str, S]]:
-    """Split what senders of a model may read into observations and beliefs, by name."""
+    """Split the names that a model's senders may read into observations and beliefs."""
     beliefs = {name: each for name, each in observations.items() if each.source}
     return {name: each for name, each in observations.items() if name not in beliefs}, beliefs
 
 
 def add_beliefs(module: ast.Module, beliefs: Mapping[str, B], file: str | None = None) -> dict[str, B]:
-    """Add to the syntax of a source, an `ast.Module`, that of the beliefs that it reads and does not declare itself,
-    each after those that it reads in turn, as if they were written where the source reads them. Returns these beliefs.
+    """Add the beliefs that a source reads to its syntax, as if their programs stood where the source reads them.
 
-    beliefs: as models declare them (`contracts.SenderBelief`), by name. Raises InputError for a function that uses what
-    a belief works with and it does not read itself."""
+    A belief that the source declares itself is not added. Each belief follows those that it reads in turn.
+
+    Args:
+        module: The syntax of the source. The function changes it.
+        beliefs: The beliefs of the model (`contracts.SenderBelief`), by name.
+        file: The file of the source, for messages.
+
+    Returns:
+        The added beliefs, by name.
+
+    Raises:
+        InputError: A function of the source uses a name inside a belief's program without reading it as a parameter, or
+            assigns it.
+    """
     functions = {each.name: each for each in module.body if isinstance(each, ast.FunctionDef)}
     declared = {name for statement in module.body if (name := _declared(statement))}
     others = {name: each for name, each in beliefs.items() if name not in declared}
@@ -94,7 +105,7 @@ def _add(parts: dict[str, ast.Module], arguments: Iterable[ast.arg], beliefs: Ma
 
 
 def _declared(statement: ast.stmt) -> str | None:
-    """The name of the state that a statement declares; None if it is no declaration."""
+    """Return the name of the state that a statement declares; None if it is no declaration."""
     match statement:
         case ast.AnnAssign(target=ast.Name(id=name)):
             return name
@@ -102,7 +113,7 @@ def _declared(statement: ast.stmt) -> str | None:
 
 
 def _update(part: ast.Module) -> ast.FunctionDef:
-    """The function that stands last in the source of a belief."""
+    """Return the last statement of a belief's source, which is its function."""
     *_, update = part.body
     if not isinstance(update, ast.FunctionDef):
         raise TypeError(f"no function: {ast.unparse(update)}")
@@ -110,7 +121,7 @@ def _update(part: ast.Module) -> ast.FunctionDef:
 
 
 def _at(source: str, place: ast.AST) -> ast.Module:
-    """The syntax of a source, all of it at one place of another."""
+    """Return the syntax of a source with all its nodes located at `place`."""
     module = ast.parse(source)
     for node in ast.walk(module):
         ast.copy_location(node, place)
@@ -134,7 +145,7 @@ def _check(function: ast.FunctionDef, parts: Mapping[str, ast.Module], file: str
 
 
 def _join(module: ast.Module, update: ast.FunctionDef, parts: Mapping[str, ast.Module]) -> None:
-    """Put the beliefs' state beside a source's own, and what they do before what its `update` does."""
+    """Add the beliefs' state to the source's own, and prepend their updates to its `update`."""
     states, body, arguments = list[ast.stmt](), list[ast.stmt](), list(update.args.args)
     for part in parts.values():
         own_update = _update(part)

@@ -1,7 +1,7 @@
-"""Reads a controller that remembers: its state, what it does once a step, and what it sends by.
+"""Reader of controllers with state: the state, its update in each step, and the window or rate to send by.
 
-It is written in the same Python as other controllers, and read by the same reader. A module-level `NAME: UNIT = VALUE`
-declares state; `update` assigns it, of what the sender has observed; `send` returns a window, a rate, or both.
+They use the same Python subset and the same reader as other controllers. A module-level `NAME: UNIT = VALUE` declares
+state. `update` sets the state from the sender's observations. `send` returns a window, a rate, or both.
 """
 
 import ast
@@ -17,10 +17,10 @@ from ccmatic.language.stateful.terms import TRUTH, TermReader
 from ccmatic.language.statements import assignment, first_line, is_constant, observation_of
 from ccmatic.language.tree import AnyOf, Between, Binary, Bounded, If, Impossible, Name, Number, Remembered, Tree
 
-#: The units of state, by the names that declarations have for them.
+#: The units of state, by their names in declarations.
 UNITS: dict[str, Unit | str] = {"bytes": BYTES, "rate": RATE, "time": TIME, "number": NUMBER, "condition": CONDITION}
 
-#: RFC 6928 begins with a window of ten packets.
+#: The initial window of RFC 6928: ten packets.
 _PACKETS = Binary("*", Number(Fraction(10)), Name("MSS"))
 _MORE: dict[Unit | str, Tree] = {
     BYTES: _PACKETS,
@@ -29,7 +29,7 @@ _MORE: dict[Unit | str, Tree] = {
     NUMBER: Number(Fraction(1)),
 }
 
-#: What senders by a window observe, by the names that other programs have for it.
+#: Terms of a window sender's observations, by the names that other programs use for these quantities.
 _WRITTEN = {
     **dict.fromkeys(("inflight", "in_flight", "pipe", "packets_in_flight"), "sent - acked - lost"),
     **dict.fromkeys(("rtt", "latest_rtt", "last_rtt"), "R_m + delay"),
@@ -45,11 +45,18 @@ _INITIAL = "a number, anything(), above(a), between(a, b) or any_of(a, b, …)"
 
 @dataclass(frozen=True)
 class Declaration:
-    """A piece of state, as it is declared.
+    """A declared piece of state.
 
-    kind: of its value at first, `equal`, `anything`, `above`, `between` or `any_of`; terms: of numbers and constants,
-    which that is about. observations: as of `read_stateful`, of which terms read constants. flow: of which flow of
-    several it is, from 1; None: of each. belief: that it is, if it is one."""
+    Attributes:
+        name: The name of the state.
+        unit: Its unit.
+        kind: How its initial value is restricted: `equal`, `anything`, `above`, `between` or `any_of`.
+        terms: The terms of numbers and constants that `kind` refers to.
+        line: The line of the declaration.
+        observations: The observations of the model, as in `read_stateful`; terms read the constants among them.
+        flow: The number of its flow, from 1, if there are several; None if every flow has this state.
+        belief: The belief that this state holds, if any.
+    """
 
     name: str
     unit: Unit | str
@@ -62,9 +69,12 @@ class Declaration:
 
     @property
     def chosen(self) -> Tree:
-        """The tree of what it is at first in a sender that runs, for which no network chooses: the first or least of
-        what it may be, of an upper bound the last; where that is anything, or above a number, ten packets more, as
-        bytes or in an R_m, a step more or 1 more, and false of a condition."""
+        """The initial value in a real sender, where no network chooses it, as a tree.
+
+        It is the first of the admissible values, the smallest of a range. For an upper bound it is the last. If any
+        value is admissible, it is ten packets (in bytes, or per R_m), one step, or the number 1, by unit. If the value
+        must lie above a number, it exceeds that number by this amount. An unrestricted condition starts false.
+        """
         if self.unit == CONDITION:
             return self.terms[0] if self.terms else TRUTH[False]
         if self.kind == "above":
@@ -73,19 +83,26 @@ class Declaration:
 
     @property
     def is_restricted(self) -> bool:
-        """Whether its author restricts what it may be at first: not if it may be anything, and not of a belief."""
+        """Whether the author restricts the initial value: false for `anything()` and for beliefs."""
         return self.kind != "anything" and not self.belief
 
     @property
     def is_upper(self) -> bool:
-        """Whether it is a belief that something is at most so much."""
+        """Whether this state is a belief that bounds a quantity from above."""
         return bool(self.belief and self.belief.upper)
 
 
 @dataclass(frozen=True)
 class Parts:
-    """What a source says: its state, its update as a tree that ends in `Remembered`, and the window and the rate that
-    it sends by, as trees, of which one may be None. parameters: all names that it reads but for its own state."""
+    """The parts of a source.
+
+    Attributes:
+        state: The declared state.
+        update: The update, as a tree that ends in `Remembered`.
+        window: The window to send by, as a tree; None if the controller sets only a rate.
+        rate: The rate to send at, as a tree; None if the controller sets only a window.
+        parameters: All names that the source reads, except its own state.
+    """
 
     state: tuple[Declaration, ...]
     update: Tree
@@ -97,24 +114,33 @@ class Parts:
 def read_stateful(
     source: str, observations: Mapping[str, Observation], beliefs: Mapping[str, Belief], file: str | None = None
 ) -> Parts:
-    """The Parts of a source. observations, beliefs: what may be read, by name, besides constants
-    (`contracts.Observation`, `contracts.SenderBelief`). Raises InputError."""
+    """Read a controller with state.
+
+    Args:
+        source: The text.
+        observations: The readable observations (`contracts.Observation`), by name. Constants are always readable.
+        beliefs: The readable beliefs (`contracts.SenderBelief`), by name.
+        file: The file of the source, for messages.
+
+    Raises:
+        InputError: The source is no such controller.
+    """
     return parsed(source, file, _StatefulReader(source, observations, beliefs, file).parts)
 
 
 def rate_line(source: str) -> int | None:
-    """The line of the function `rate` in a source that has neither `send` nor `update`; None if it has none."""
+    """Return the line of the function `rate` in a source with neither `send` nor `update`; None if there is none."""
     functions = {function.name: function.lineno for function in _functions(source)}
     return None if functions.keys() & {"send", "update"} else functions.get("rate")
 
 
 def is_stateful(source: str) -> bool:
-    """Whether a source is one of these, and not a function of beliefs: it defines `send` or `update`."""
+    """Return whether a source is a controller with state: it defines `send` or `update`."""
     return any(function.name in ("send", "update") for function in _functions(source))
 
 
 def _functions(source: str) -> list[ast.FunctionDef]:
-    """The functions of a source; none of what is no Python."""
+    """Return the functions of a source; an empty list if it is not Python."""
     try:
         module = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -123,7 +149,7 @@ def _functions(source: str) -> list[ast.FunctionDef]:
 
 
 class _StatefulReader(TermReader):
-    """As its base; in `update` the names of state may be assigned again, and there is no return."""
+    """Reads the whole source. Within `update`, state may be assigned repeatedly, and `return` is refused."""
 
     WHOLE = "state such as `window: bytes = above(0)`, constants, `def update(…)` and `def send(…)`"
 
@@ -154,7 +180,7 @@ class _StatefulReader(TermReader):
         return Parts(tuple(self.state.values()), update, window, rate, tuple(self.read))
 
     def statements(self, statements: list[ast.stmt]) -> dict[str, ast.FunctionDef]:
-        """Read what stands before the functions, which are returned by name."""
+        """Read the statements at module level; return the functions by name."""
         functions: dict[str, ast.FunctionDef] = {}
         for statement in statements:
             match statement:
@@ -174,7 +200,7 @@ class _StatefulReader(TermReader):
         return functions
 
     def declare(self, statement: ast.AnnAssign) -> None:
-        """`NAME: UNIT = VALUE`."""
+        """Read `NAME: UNIT = VALUE`."""
         match statement:
             case ast.AnnAssign(target=ast.Name(id=name), annotation=ast.Name(id=unit), value=ast.expr() as value):
                 pass
@@ -191,7 +217,7 @@ class _StatefulReader(TermReader):
         )
 
     def initial(self, name: str, unit: Unit | str, node: ast.expr) -> tuple[str, tuple[Tree, ...]]:
-        """What state may be at first: a kind, and the terms that this is about."""
+        """Return the restriction of an initial value: its kind, and the terms that it refers to."""
         match node:
             case ast.Constant(value=bool(truth)) if unit == CONDITION:
                 return "equal", (TRUTH[truth],)
@@ -210,13 +236,13 @@ class _StatefulReader(TermReader):
             case _:
                 kind, nodes = "equal", [node]
         self.parameters = (*CONSTANTS, *(each.name for each in self.observations.values() if each.constant))
-        self.takes_tanh = False  # a network may choose among what solvers know
+        self.takes_tanh = False  # the network chooses initial values, so solvers have to express them
         terms = tuple(self.in_unit(name, unit, each) for each in nodes)
         self.parameters, self.takes_tanh = None, True
         return kind, terms
 
     def parameter_names(self, function: ast.FunctionDef) -> tuple[str, ...]:
-        """What a function reads: state, observations and constants."""
+        """Return the parameters of a function: state, observations, beliefs and constants."""
         self.units |= {memory.name: memory.unit for memory in self.state.values()}
         names = super().parameter_names(function)
         for argument, name in zip(function.args.args, names, strict=True):
@@ -228,7 +254,7 @@ class _StatefulReader(TermReader):
         return names
 
     def unknown(self, name: str) -> str:
-        """Why a parameter of this name is refused: what to write for it, or how state is declared."""
+        """Explain why a parameter is refused: suggest a term to write, or how to declare state."""
         expected = f"unknown parameter `{name}`, expected state, an observation, a belief or a constant"
         if name in _WRITTEN:
             return f"{expected}; for `{name}` write {_WRITTEN[name]}"
@@ -239,7 +265,7 @@ class _StatefulReader(TermReader):
         return f"{expected}; {suggestion}{declared}"
 
     def enter(self, function: ast.FunctionDef) -> tuple[tuple[str, ...], list[ast.stmt]]:
-        """Begin to read a function, as of `begin`, with the constants alone."""
+        """Start to read a function, in which only the constants are assigned so far."""
         self.names = dict(self.constants)
         return self.begin(function)
 
@@ -262,7 +288,7 @@ class _StatefulReader(TermReader):
         return tree
 
     def send(self, function: ast.FunctionDef) -> tuple[Tree | None, Tree | None]:
-        """The window and the rate, of which one may be None; each path returns the same of them."""
+        """Read `send`: return the window and the rate. One of them may be None, the same one on every path."""
         _, body = self.enter(function)
         tree = self.block(body, function)
         if len(self.sent) > 1:
@@ -271,7 +297,7 @@ class _StatefulReader(TermReader):
         return _picked(tree, "window") if "window" in sent else None, _picked(tree, "rate") if "rate" in sent else None
 
     def returned(self, statement: ast.Return) -> Remembered:
-        """A window, a rate, or both, by name."""
+        """Read a returned window, rate, or both, by name."""
         self.count(statement)
         value = statement.value
         nodes = value.elts if isinstance(value, ast.Tuple) else [value] if value else []
@@ -292,7 +318,7 @@ class _StatefulReader(TermReader):
         return self.whole(node, tree)
 
     def check_other(self, statement: ast.stmt) -> None:
-        """In `update` an `assume(…)` may stand, and no return."""
+        """Allow `assume(…)` in `update`, and refuse a return there."""
         if not self.updating:
             super().check_other(statement)
         elif _assumed(statement) is None:
@@ -344,12 +370,12 @@ class _StatefulReader(TermReader):
         self.names[name] = tree, memory.unit
 
     def bounds(self, memory: Declaration, low: ast.expr, high: ast.expr) -> tuple[Tree, Tree]:
-        """The least and the most that state may be."""
+        """Read the smallest and the largest admissible value of state."""
         return self.in_unit(memory.name, memory.unit, low), self.in_unit(memory.name, memory.unit, high)
 
 
 def _picked(tree: Tree, name: str) -> Tree:
-    """What has this name where a tree ends."""
+    """Return the tree of the window or of the rate, as `name` says."""
     match tree:
         case If(test, then, other):
             return If(test, _picked(then, name), _picked(other, name))
@@ -359,7 +385,7 @@ def _picked(tree: Tree, name: str) -> Tree:
 
 
 def _assumed(statement: ast.stmt) -> ast.expr | None:
-    """The condition of `assume(condition)`; None for any other statement."""
+    """Return the condition of `assume(condition)`; None for any other statement."""
     match statement:
         case ast.Expr(value=ast.Call(func=ast.Name(id="assume"), args=[condition], keywords=[])):
             return condition

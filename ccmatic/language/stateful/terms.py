@@ -1,5 +1,7 @@
-"""Reads the terms of a controller that remembers: what was observed before, extremes over a window, and laws that are
-not linear, between bounds."""
+"""Reader of the terms of a controller with state.
+
+Beyond the terms of other controllers, there are past observations, extremes over a window, and bounded laws.
+"""
 
 import ast
 import operator
@@ -31,14 +33,14 @@ from ccmatic.language.walker import Visit, Walker
 
 TRUTH = {True: Logic("and", ()), False: Logic("or", ())}
 
-#: The highest power in a law.
+#: The highest power that a law may contain.
 _HIGHEST = 9
 _ALONE = {"any_of": "any_of(a, b)", "between": "between(low, high)", "bounded": "bounded(law, low, high)"}
 _BOUNDED = "a law between bounds: `window = bounded(law, low, high)`"
 
 
 class TermReader(Reader):
-    """As its base, of what a sender observes."""
+    """Reads terms of a sender's observations."""
 
     def __init__(
         self, source: str, observations: Mapping[str, Observation], beliefs: Mapping[str, Belief], file: str | None
@@ -55,7 +57,7 @@ class TermReader(Reader):
         self.has_root, self.has_choice = _Has(Function).walk, _Has(If).walk
 
     def in_unit(self, name: str, unit: Unit | str, node: ast.expr) -> Tree:
-        """The tree of a term that state of this unit may be."""
+        """Read a term that state of this unit may be set to."""
         tree, term_unit = self.expression(node)
         if term_unit not in (None, unit):
             self.fail(node, f"sets `{name}` ({unit}) to `{ast.unparse(node)}` ({term_unit}), expected the same unit")
@@ -64,14 +66,19 @@ class TermReader(Reader):
         return self.whole(node, tree)
 
     def check_time(self, name: str, unit: Unit | str, node: ast.expr, tree: Tree, few: str) -> None:
-        """State of unit `time` may be made of a delay: a term that grows with it evenly, or an extreme of such."""
+        """Fail unless state of unit `time` may be set to this term of a delay.
+
+        The term may grow linearly with the delay, or be an extreme of such terms.
+        """
         refused = f"sets `{name}` by `{few}`, which is not always known"
         if unit != TIME:
             self.fail(node, f"{refused}; expected `{few}` in a comparison, or in state of unit `time`")
         if self.choice_with_few(tree):
             self.fail(node, f"{refused}, in a choice; expected `if` before")
         if self.product_with_few(tree):
-            self.fail(node, f"{refused}, times what is unknown, too; expected it times numbers, R_m, D and step only")
+            self.fail(
+                node, f"{refused}, and multiplies it by an unknown; expected only numbers, R_m, D and step as factors"
+            )
 
     def name(self, node: ast.Name) -> Meaning:
         tree, unit = super().name(node)
@@ -105,7 +112,7 @@ class TermReader(Reader):
         return super().expression(node)
 
     def law(self, name: str, unit: Unit | str, node: ast.expr) -> Tree:
-        """The tree of a law that state of this unit follows, linear or not; only its bounds are put to a solver."""
+        """Read a law, linear or not, for state of this unit. A solver sees only its bounds."""
         self.in_law = True
         tree, term_unit = self.expression(node)
         self.in_law = False
@@ -114,7 +121,7 @@ class TermReader(Reader):
         return self.whole(node, tree)
 
     def power(self, node: ast.BinOp | ast.Call) -> Term:
-        """`cbrt(x)`, or `x ** 3`."""
+        """Read `cbrt(x)` or `x ** 3`."""
         if not self.in_law:
             self.fail(node, f"found `{ast.unparse(node)}`, which is not linear; expected {_BOUNDED}")
         match node:
@@ -138,7 +145,7 @@ class TermReader(Reader):
             super().check_division(node, divisor)
 
     def past(self, node: ast.Subscript, observed: ast.Name) -> Meaning:
-        """`acked[step]`: what was observed a known time before."""
+        """Read `acked[step]`: an observation a known time ago."""
         name = observed.id
         _, unit = self.name(observed)
         back, time_unit = self.expression(node.slice)
@@ -151,7 +158,7 @@ class TermReader(Reader):
         return Past(name, back, node.lineno), unit
 
     def extreme_over(self, node: ast.Call, called: str) -> Term:
-        """`max_over(ack_rate, 4)`: of what was observed in this step and in the three before."""
+        """Read `max_over(ack_rate, 4)`: the largest observation in this step and the three before."""
         match node:
             case ast.Call(args=[ast.Name(id=name) as observed, last], keywords=[]) if name in self.observations:
                 steps, unit = self.expression(last)
@@ -183,7 +190,11 @@ class TermReader(Reader):
         return super().condition(node)
 
     def comparison(self, node: ast.Compare) -> Tree:
-        """One that reads what is not always known does not hold then, so that all of it has to read that."""
+        """Read a comparison.
+
+        Some observations are unknown at times; a comparison that reads one does not hold while it is unknown. The whole
+        comparison therefore has to read the observation, rather than one branch of a choice.
+        """
         tree = super().comparison(node)
         if few := self.choice_with_few(tree):
             self.fail(node, f"compares a choice that reads `{few}`, which is not always known; expected `if` before")
@@ -193,7 +204,11 @@ class TermReader(Reader):
         return self.read_names(tree) <= {*KNOWN, "step"}
 
     def is_factor(self, tree: Tree) -> bool:
-        """A number of whole steps may be multiplied by too, as there are finitely many; and a choice of factors."""
+        """Return whether an unknown term may be multiplied by this term.
+
+        Factors are known numbers, counts of whole steps (since their values are finitely many), and choices between
+        factors.
+        """
         tree = bare(tree)
         if isinstance(tree, If):
             return self.is_factor(tree.then) and self.is_factor(tree.other)
@@ -202,7 +217,7 @@ class TermReader(Reader):
 
 
 class _Few(Walker[str | None]):
-    """The name of a number of whole steps that a term reads, or None; in its tests as well, or not."""
+    """Finds the name of a count of whole steps that a term reads; `in_tests` includes the tests of its choices."""
 
     def __init__(self, few: frozenset[str]) -> None:
         super().__init__()
@@ -227,7 +242,7 @@ class _Few(Walker[str | None]):
 
 
 class _ChoiceWithFew(Walker[str | None]):
-    """The name of a number of whole steps that a `then if test else other` in a term reads, or None."""
+    """Finds the name of a count of whole steps that a choice `then if test else other` in a term reads."""
 
     def __init__(self, few: frozenset[str]) -> None:
         super().__init__()
@@ -246,7 +261,7 @@ class _ChoiceWithFew(Walker[str | None]):
 
 
 class _ProductWithFew(Walker[bool]):
-    """Whether a number of whole steps is multiplied in a term, by what is not known."""
+    """Decides whether a term multiplies a count of whole steps by an unknown."""
 
     def __init__(self, few: frozenset[str], is_known: Callable[[Tree], bool]) -> None:
         super().__init__()
@@ -268,7 +283,7 @@ class _ProductWithFew(Walker[bool]):
 
 
 class _Has(Walker[bool]):
-    """Whether there is a node of a class in a tree."""
+    """Decides whether a tree contains a node of a class."""
 
     def __init__(self, kind: type[Tree]) -> None:
         super().__init__()

@@ -1,5 +1,7 @@
-"""The network as an adversary: links whose rate is chosen, within a budget, against a sender (docs/adversaries.md). It
-needs the extra `rl`."""
+"""The network as an adversary: links that act within a budget against a sender (docs/reference/adversary.md).
+
+It needs the extra `rl`.
+"""
 
 from ccmatic.learning.adversaries.attack import Attack
 from ccmatic.learning.adversaries.levels import Bandwidth, Jitter, LeastRtt, anything

@@ -1,5 +1,7 @@
-"""The network as an agent: CCLab's adversary ("CCLab: Adversarial Testing of Learning- and Non-Learning-Based
-Congestion Controllers"), which acts once an interval, against one sender."""
+"""The network as an agent that acts once per interval against one sender.
+
+It is CCLab's adversary ("CCLab: Adversarial Testing of Learning- and Non-Learning-Based Congestion Controllers").
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -18,16 +20,23 @@ from ccmatic.learning.envs import EnvironmentState, LinkOptions
 from ccmatic.learning.envs.capacity import MBIT
 from ccmatic.learning.envs.signals import Knowledge
 
-#: Over how many of the last intervals the two mean delays are that CCLab's Eq. 5 compares with its threshold.
+#: The numbers of last intervals for the two mean delays that CCLab's Eq. 5 compares with its threshold.
 LONG, SHORT = 10, 2
 
-#: The most intervals of all episodes that are played, and that the observations of an episode have.
+#: The most intervals in all played episodes, and in the observations of an episode.
 MOST_INTERVALS = 10**7
 
 
 class AttackState(NamedTuple):
-    """An episode under way. chosen: last, and on which links; target: as of its environment; memory: its own; delays:
-    (LONG, n) seconds; history: (n, 1, k, features)."""
+    """The state of an episode.
+
+    Attributes:
+        chosen: The last Chosen, with the links.
+        target: The EnvironmentState of the target.
+        memory: The memory of the target's policy.
+        delays: (LONG, n), the last queueing delays in seconds.
+        history: (n, 1, k, features), the history of the adversary's observations.
+    """
 
     chosen: Chosen
     target: EnvironmentState
@@ -37,24 +46,33 @@ class AttackState(NamedTuple):
 
     @property
     def interval(self) -> Array:
-        """How many are over."""
+        """The number of finished intervals."""
         return self.target.interval
 
     @property
     def links(self) -> Links:
-        """With the capacity that was chosen so far."""
+        """The links, with the capacities chosen so far."""
         return self.chosen.links
 
 
 @dataclass(frozen=True, eq=False)
 class Attack:
-    """What an adversary learns in: an environment as of ccmatic.learning, whose actions, from -1 to 1, are a level's.
+    """The environment of an adversary, with the interface of a ccmatic.learning Environment.
 
-    target:    who sends. reward: `utilisation`, CCLab's Eqs. 4 to 7: that the link is used little while the queueing
-               delay is some threshold at least; or `naive`, its Eq. 3: less Orca's reward.
-    threshold: in seconds; CCLab's is the mean of what there is unharmed. penalty: what an interval costs without any
-               delay (Eq. 6); the whole link is worth 1.
-    history:   k, vectors of an observation. runs: episodes of what is played. level: what is chosen. Raises InputError.
+    A level defines the meaning of its actions, from -1 to 1.
+
+    Attributes:
+        target: The Target, the sender under attack.
+        reward: `utilisation` (CCLab's Eqs. 4 to 7) rewards low use of the link while the queueing delay is at least a
+            threshold. `naive` (its Eq. 3) is the negative of Orca's reward.
+        threshold: The threshold of the delay in seconds. CCLab uses the mean delay without an adversary.
+        penalty: The cost of an interval without any delay (Eq. 6), in units of the whole link.
+        history: k, the number of vectors in an observation.
+        runs: The number of episodes to play.
+        level: The level, which determines what the adversary chooses.
+
+    Raises:
+        InputError: A value is wrong.
     """
 
     target: Target
@@ -82,22 +100,21 @@ class Attack:
 
     @property
     def options(self) -> LinkOptions:
-        """The LinkOptions."""
+        """The LinkOptions of the links."""
         return self.target.options
 
     @property
     def features(self) -> int:
-        """How many numbers a vector of the history has."""
+        """The size of a vector of the history."""
         return self.level.features + 5
 
     @property
     def size(self) -> int:
-        """How many numbers an observation has."""
+        """The size of an observation."""
         return self.history * self.features
 
     def reset(self, key: Array, n: int) -> tuple[Links, AttackState]:
-        """n links and their first AttackState, (Links, AttackState), as Environment.reset; the Links are those at
-        first."""
+        """Draw n links, and return them with their first AttackState, as Environment.reset does."""
         links, target = self.target.environment.reset(key, n)
         return links, AttackState(
             chosen=self.level.begin(self.options, links),
@@ -108,24 +125,36 @@ class Attack:
         )
 
     def observation(self, state: AttackState) -> Array:
-        """(n, 1, size): of each of the last intervals, the oldest first, what the level tells, what was acknowledged
-        and what was out, of the most that was asked for; delays in R_m; losses."""
+        """Return the observation, (n, 1, size).
+
+        It has a vector for each of the last intervals, the oldest first. A vector has the observations of the level;
+        acknowledged bytes and bytes in flight, as shares of the possible maximum; delays in R_m; and losses.
+        """
         return state.history.reshape(*state.history.shape[:2], self.size)
 
     def step(self, links: Links, state: AttackState, action: Array) -> tuple[AttackState, Array, Array]:
-        """One interval: (AttackState, observation, reward (n, 1)). action: (n, 1)."""
+        """Play one interval.
+
+        Args:
+            links: The Links.
+            state: The AttackState.
+            action: The actions, (n, 1).
+
+        Returns:
+            The next AttackState, the observation, and the reward (n, 1).
+        """
         state, reward, _ = self.watched(state, action)
         return state, self.observation(state), reward
 
     def watched(self, state: AttackState, action: Array) -> tuple[AttackState, Array, Array]:
-        """One interval: (AttackState, reward (n, 1), bytes served (n))."""
+        """Play one interval, and return (AttackState, reward (n, 1), bytes served (n))."""
         chosen = self.level.choose(self.options, state.chosen, state.interval, jnp.clip(action[:, 0], -1, 1))
         links = chosen.links
-        memory, target, seen = self.target.step(links, state.memory, state.target, chosen.wrong)
+        memory, target, outcomes = self.target.step(links, state.memory, state.target, chosen.wrong)
         knowledge = target.knowledge
         waits = knowledge.measure("smoothed_rtt") - knowledge.measure("least_rtt")
         delays = jnp.concatenate([waits[:1], state.delays[:-1]])
-        served = seen.served.sum(0)
+        served = outcomes.served.sum(0)
         capacity = jax.lax.dynamic_slice_in_dim(links.capacity, state.interval * self.options.slots, self.options.slots)
         reward = self.rewarded(served / jnp.maximum(capacity.sum(0), 1), delays, knowledge)
         vector = jnp.stack(
@@ -135,18 +164,23 @@ class Attack:
         return AttackState(chosen, target, memory, delays, history), reward[:, None], served
 
     def rewarded(self, used: Array, delays: Array, knowledge: Knowledge) -> Array:
-        """(n), of the share of the link that was used, (n), the last queueing delays, (LONG, n) the latest first, and
-        the target's Knowledge."""
+        """Return the reward, (n).
+
+        Args:
+            used: (n), the share of the link that was used.
+            delays: (LONG, n), the last queueing delays, the latest one first.
+            knowledge: The target's Knowledge.
+        """
         return REWARDS[self.reward](self, used, delays, knowledge)
 
     def wanting(self, rates: Array) -> Array:
-        """The actions that want these rates, Mbit/s."""
+        """Return the actions that request these rates, in Mbit/s."""
         low, high = self.options.rate.ends
         actions: Array = (rates - low) / (high - low) * 2 - 1
         return actions
 
     def totals(self, links: Links, state: AttackState) -> tuple[Array, Array, Array]:
-        """As Environment.totals, of the target."""
+        """Return totals of the target, as Environment.totals does."""
         return self.target.environment.totals(state.links, state.target)
 
     def _network(self, links: Links, knowledge: Knowledge, delay: Array) -> list[Array]:
@@ -158,14 +192,17 @@ class Attack:
 
 
 def _utilisation(attack: Attack, used: Array, delays: Array, knowledge: Knowledge) -> Array:
-    """CCLab's Eq. 7: less the share that is used, and less a penalty (Eq. 6) for what the long mean of the queueing
-    delay is below the threshold, or the short one (Eq. 5)."""
+    """Return the reward of CCLab's Eq. 7.
+
+    It is the negative of the used share. A penalty (Eq. 6) is subtracted if the mean queueing delay over the last LONG
+    intervals, or over the last SHORT intervals (Eq. 5), is below the threshold.
+    """
     least = jnp.minimum(delays.mean(0), delays[:SHORT].mean(0))
     return -used - attack.penalty * jnp.maximum(0, 1 - least / jnp.maximum(attack.threshold, 1e-6))
 
 
 def _naive(attack: Attack, used: Array, delays: Array, knowledge: Knowledge) -> Array:
-    """CCLab's Eq. 3: less the reward of Orca's training."""
+    """Return the reward of CCLab's Eq. 3: the negative of the reward of Orca's training."""
     return -knowledge.value(signal.load("reward", definitions.chosen("models.signals", "ORCA")).term)[0]
 
 

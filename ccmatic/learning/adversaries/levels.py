@@ -1,5 +1,8 @@
-"""What an adversary chooses in an interval, level by level: at what rate a link serves, by how much the least RTT is
-wrong that a sender measures, or how much of what is served jitter holds back."""
+"""The levels of an adversary, which determine what it chooses in an interval.
+
+It chooses the rate of a link; or the error of the smallest RTT that a sender measures; or how long jitter holds served
+bytes.
+"""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -15,9 +18,14 @@ from ccmatic.learning.envs.capacity import MBIT, smoothed
 
 
 class Chosen(NamedTuple):
-    """What became of an action. links: on which the interval is played; rate: (n) at which they serve in it, bytes per
-    second; kept: of the level, until the next; wrong: (n) times what it is the least RTT is taken for; None: for what
-    it is."""
+    """The effect of an action.
+
+    Attributes:
+        links: The Links on which the interval is played.
+        rate: (n), their rate in the interval, bytes per second.
+        kept: A value that the level needs for the next action.
+        wrong: (n), the factor by which senders misjudge the smallest RTT; None if they measure it correctly.
+    """
 
     links: Links
     rate: Array
@@ -27,21 +35,34 @@ class Chosen(NamedTuple):
 
 @dataclass(frozen=True)
 class Bandwidth:
-    """CCLab's environment level: the rate of the link, from -1, the least that was asked for, to 1, the most, as near
-    to it as the budget leaves."""
+    """CCLab's environment level: the adversary chooses the rate of the link.
+
+    The action -1 requests the lowest possible rate, and 1 the highest. The link gets the rate within the budget that is
+    nearest to the requested one.
+    """
 
     features, follows_links = 2, False
 
     def begin(self, options: LinkOptions, links: Links) -> Chosen:
-        """The Chosen before the first interval; kept: changes of the rate, (window, n) the latest first."""
+        """Return the Chosen before the first interval.
+
+        Its `kept` has the changes of the rate, (window, n), the latest first.
+        """
         return Chosen(links, links.capacity[0] / links.slot, jnp.zeros((options.window, len(links.slot))))
 
     def unharmed(self, key: Array, n: int) -> Array:
-        """Actions, (n, 1), of those that a sender has without an adversary: any rate is as likely to be wanted."""
+        """Return the actions, (n, 1), of a link without an adversary. They request each rate with equal probability."""
         return anything(key, n)
 
     def choose(self, options: LinkOptions, before: Chosen, interval: Array, action: Array) -> Chosen:
-        """The Chosen of an action, (n). before: the Chosen of the interval before."""
+        """Return the Chosen of an action.
+
+        Args:
+            options: The LinkOptions.
+            before: The Chosen of the interval before.
+            interval: The number of the interval.
+            action: (n), the actions.
+        """
         low, high = options.rate.ends
         wanted = MBIT * (low + (action + 1) / 2 * (high - low))
         rate, changes = smoothed(before.rate, before.kept, wanted, options.budget * MBIT)
@@ -51,8 +72,10 @@ class Bandwidth:
         return Chosen(links._replace(capacity=capacity), rate, changes)
 
     def observed(self, options: LinkOptions, chosen: Chosen) -> list[Array]:
-        """Return what an adversary observes of a Chosen, (n) each: the rate, and how much it may still grow, as shares
-        of the largest rate of the options."""
+        """Return what an adversary observes of a Chosen, (n) each.
+
+        These are the rate, and by how much the rate may still grow, both as shares of the largest rate in the options.
+        """
         high = options.rate.ends[1]
         room = options.window * options.budget - chosen.kept[:-1].sum(0) / MBIT
         return [chosen.rate / MBIT / high, room / high]
@@ -60,8 +83,13 @@ class Bandwidth:
 
 @dataclass(frozen=True)
 class LeastRtt:
-    """CCLab's feature level: the least RTT that a sender takes for its R_m is 1 + within · action times what it is.
-    Raises InputError."""
+    """CCLab's feature level: the adversary falsifies the smallest RTT that a sender measures.
+
+    The sender multiplies the smallest RTT by 1 + within · action, and uses the product as R_m.
+
+    Raises:
+        InputError: `within` is not between 0 and 1.
+    """
 
     within: float
     features, follows_links = 1, True
@@ -71,52 +99,54 @@ class LeastRtt:
             raise InputError(f"within is {shown(self.within)}; expected a number between 0 and 1, such as 0.05")
 
     def begin(self, options: LinkOptions, links: Links) -> Chosen:
-        """As Bandwidth.begin; kept: the last action, (n)."""
+        """Return the first Chosen, as Bandwidth.begin does. Its `kept` has the last action, (n)."""
         none = jnp.zeros(len(links.slot))
         return Chosen(links, links.capacity[0] / links.slot, none, none + 1)
 
     def unharmed(self, key: Array, n: int) -> Array:
-        """As Bandwidth.unharmed: nothing is wrong."""
+        """Return the actions of a link without an adversary, which leave the RTT correct."""
         return jnp.zeros((n, 1))
 
     def choose(self, options: LinkOptions, before: Chosen, interval: Array, action: Array) -> Chosen:
-        """As Bandwidth.choose."""
+        """Return the Chosen of an action, as Bandwidth.choose does."""
         links = before.links
         served = jax.lax.dynamic_slice_in_dim(links.capacity, interval * options.slots, options.slots)
         return Chosen(links, served.mean(0) / links.slot, action, 1 + self.within * action)
 
     def observed(self, options: LinkOptions, chosen: Chosen) -> list[Array]:
-        """As Bandwidth.observed: the action."""
+        """Return what an adversary observes of a Chosen: the action."""
         return [chosen.kept]
 
 
 @dataclass(frozen=True)
 class Jitter:
-    """What the laws of a link with jitter leave open: how much it holds of what it may hold behind the bottleneck, from
-    -1, none of it, to 1, all. What is lost follows."""
+    """The choice that the laws of a link with jitter leave open: how long the link holds bytes behind the bottleneck.
+
+    The action -1 holds bytes for no time, and 1 holds them for all of D. The action determines the losses.
+    """
 
     features, follows_links = 1, True
 
     def begin(self, options: LinkOptions, links: Links) -> Chosen:
-        """As Bandwidth.begin; kept: the share that is held, (n)."""
+        """Return the first Chosen, as Bandwidth.begin does. Its `kept` has the share of D, (n)."""
         return Chosen(links, links.capacity[0] / links.slot, jnp.zeros(len(links.slot)))
 
     def unharmed(self, key: Array, n: int) -> Array:
-        """As Bandwidth.unharmed: any share is as likely."""
+        """Return the actions of a link without an adversary, where each share of D is equally likely."""
         return anything(key, n)
 
     def choose(self, options: LinkOptions, before: Chosen, interval: Array, action: Array) -> Chosen:
-        """As Bandwidth.choose."""
+        """Return the Chosen of an action, as Bandwidth.choose does."""
         links, share, slots = before.links, (action + 1) / 2, options.slots
         rows = jnp.broadcast_to(share, (slots, *share.shape))
         held = jax.lax.dynamic_update_slice_in_dim(links.held, rows, interval * slots, 0)
         return Chosen(links._replace(held=held), before.rate, share)
 
     def observed(self, options: LinkOptions, chosen: Chosen) -> list[Array]:
-        """As Bandwidth.observed: the share."""
+        """Return what an adversary observes of a Chosen: the share of D."""
         return [chosen.kept]
 
 
 def anything(key: Array, n: int) -> Array:
-    """Actions, (n, 1), any as likely."""
+    """Return uniform random actions, (n, 1)."""
     return jax.random.uniform(key, (n, 1), minval=-1, maxval=1)

@@ -1,4 +1,4 @@
-"""Episodes of an attack from beginning to end, what a sender has of them, and the worst of them."""
+"""Play episodes of an attack, and find the worst of them."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
@@ -14,15 +14,22 @@ from ccmatic.learning.envs.capacity import MBIT
 
 Numbers: TypeAlias = NDArray[Any]
 
-#: From an AttackState, its observation and a key to actions, (n, 1).
+#: A function from an AttackState, its observation and a key to actions, (n, 1).
 Decide: TypeAlias = Callable[[AttackState, Array, Array], Array]
 
 
 class Played(NamedTuple):
-    """What became of n links. rates: (steps, n) at which they served, Mbit/s. used: (n) the share of it that was used;
-    delay, p95: (n) queueing delay of what was acknowledged, mean and 95th percentile, seconds; lost: (n) the share of
-    what is heard of that is lost. held: (steps, n) the share of what jitter may hold that was held at the beginning of
-    each interval; None: there is no jitter."""
+    """The outcome of episodes on n links.
+
+    Attributes:
+        rates: (steps, n), the rates of the links in Mbit/s.
+        used: (n), the share of these rates that was used.
+        delay: (n), the mean queueing delay of acknowledged bytes in seconds.
+        p95: (n), its 95th percentile.
+        lost: (n), the lost share of the bytes that were acknowledged or lost.
+        held: (steps, n), for how long jitter held bytes at the beginning of each interval, as a share of D; None
+            without jitter.
+    """
 
     rates: Numbers
     used: Numbers
@@ -33,8 +40,14 @@ class Played(NamedTuple):
 
 
 def play(attack: Attack, decide: Decide, n: int, seed: int = 0) -> Played:
-    """Play n episodes, as one compiled loop: a Played. decide: from a State, its observation and a key to actions, (n,
-    1)."""
+    """Play n episodes, as one compiled loop.
+
+    Args:
+        attack: The Attack.
+        decide: A function from an AttackState, its observation and a key to actions (n, 1).
+        n: The number of episodes.
+        seed: The seed of everything random.
+    """
 
     def episode(key: Array) -> tuple[tuple[Array, ...], Array | None]:
         links, state = attack.reset(key, n)
@@ -57,7 +70,7 @@ def play(attack: Attack, decide: Decide, n: int, seed: int = 0) -> Played:
 
 
 def _late(acked: Numbers, waited: Numbers) -> Numbers:
-    """The 95th percentile of each link's delays, by bytes."""
+    """Return the 95th percentile of each link's delays, weighted by bytes."""
     order = np.argsort(waited, axis=0)
     by = np.cumsum(np.take_along_axis(acked, order, axis=0), axis=0)
     place = np.argmax(by >= 0.95 * by[-1], axis=0)
@@ -66,19 +79,27 @@ def _late(acked: Numbers, waited: Numbers) -> Numbers:
 
 
 def baseline(attack: Attack) -> Played:
-    """What the sender of an Attack has unharmed."""
-    return play(attack, lambda state, seen, key: attack.level.unharmed(key, len(seen)), attack.runs)
+    """Play the sender of an Attack without an adversary."""
+    return play(attack, lambda state, observation, key: attack.level.unharmed(key, len(observation)), attack.runs)
 
 
 def following(attack: Attack, rates: ArrayLike) -> Decide:
-    """What decides for given rates, (steps, n) Mbit/s, one after the other."""
+    """Return a function `decide` that requests the given rates, (steps, n) in Mbit/s, one after the other."""
     actions = attack.wanting(jnp.asarray(rates))
-    return lambda state, seen, key: actions[state.interval][:, None]
+    return lambda state, observation, key: actions[state.interval][:, None]
 
 
 def worst(episodes: Played, threshold: float) -> tuple[int, bool]:
-    """The number of the episode in a Played that uses least of those whose mean queueing delay is a threshold at least,
-    seconds; where none is, that of the longest delay. And whether there is one."""
+    """Find the episode of least use of the link among episodes whose mean queueing delay is at least a threshold.
+
+    Args:
+        episodes: The Played.
+        threshold: The threshold in seconds.
+
+    Returns:
+        The number of the episode, and whether any episode reaches the threshold. If none does, it is the number of the
+        episode with the longest delay.
+    """
     allowed = np.flatnonzero(episodes.delay >= threshold)
     if not len(allowed):
         return int(np.argmax(episodes.delay)), False

@@ -1,4 +1,4 @@
-"""Who is attacked: a sender in the fluid simulator, alone on its link."""
+"""The target of an attack: a sender in the fluid simulator, alone on its link."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +13,13 @@ from ccmatic.learning.envs import Environment, EnvironmentState, LinkOptions, Ro
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """A sender by its name, the Environment that it is in, and its RolloutPolicy there."""
+    """A sender under attack.
+
+    Attributes:
+        name: Its name.
+        environment: Its Environment.
+        policy: Its RolloutPolicy in the environment.
+    """
 
     name: str
     environment: Environment
@@ -21,24 +27,40 @@ class Target:
 
     @property
     def options(self) -> LinkOptions:
-        """The LinkOptions."""
+        """The LinkOptions of the links."""
         return self.environment.options
 
     def step(
         self, links: Links, memory: Any, state: EnvironmentState, wrong: Array | None = None
     ) -> tuple[Any, EnvironmentState, SlotOutcome]:
-        """One interval: what it remembers next, the EnvironmentState after it, and the SlotOutcome of each slot. wrong:
-        as of Environment.misled; what it observes once it goes on observing."""
+        """Play one interval.
+
+        Args:
+            links: The Links.
+            memory: The memory of the sender's policy.
+            state: The EnvironmentState.
+            wrong: As in Environment.misled. The history keeps the falsified observations.
+
+        Returns:
+            The next memory, the next EnvironmentState, and the SlotOutcome of each slot.
+        """
         shown = state if wrong is None else self.environment.misled(state, wrong)
         memory, action = self.policy.act(memory, links, shown, self.environment.observation(shown))
         state = state._replace(history=shown.history)
-        state, _, _, seen = self.environment.watched(links, state, action)
-        return memory, state, seen
+        state, _, _, outcomes = self.environment.watched(links, state, action)
+        return memory, state, outcomes
 
 
 def target(name: str, options: LinkOptions) -> Target:
-    """Return the Target of this name on the links of `options`: `policy:FILE` for a trained policy, else a name as of
-    `learning.sender`. Raises InputError."""
+    """Return a Target.
+
+    Args:
+        name: `policy:FILE` for a trained policy, or a name as in `learning.sender`.
+        options: The LinkOptions of its links.
+
+    Raises:
+        InputError: There is no such sender, or it cannot be a target.
+    """
     if options.flows != 1:
         raise InputError(f"{options.flows} flows; expected one, the target's")
     if name == "oracle":

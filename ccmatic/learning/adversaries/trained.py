@@ -1,4 +1,4 @@
-"""Attacks that are asked for by name, and adversaries that were trained in them, each one file of numbers."""
+"""Attacks by name, and trained adversaries, which are files of numbers."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
@@ -17,26 +17,34 @@ from ccmatic.learning.adversaries.played import Played, baseline, play, worst
 from ccmatic.learning.adversaries.target import target
 from ccmatic.learning.envs import LinkOptions
 
-#: Keys of the section [adversary] of a query.
+#: The keys of the section [adversary] of a query.
 OPTIONS = ("target", "reward", "penalty", "history", "runs", "level", "within")
 
-#: What an adversary chooses: by CCLab's names, and what the laws of a link with jitter leave open.
+#: The levels by name: CCLab's two, and the free choice of jitter.
 LEVELS: dict[str, Callable[..., Bandwidth | LeastRtt | Jitter]] = {
     "environment": Bandwidth,
     "feature": LeastRtt,
     "jitter": Jitter,
 }
 
-#: What the links of an attack are unless it is said otherwise: CCLab's range and R_m. Its buffer is a BDP, here that of
-#: the middle of the range.
+#: The default links of an attack: CCLab's range and R_m. CCLab's buffer is a BDP, here that of the middle of the range.
 LINKS = {"rate": {"low": 1, "high": 96}, "rtt": 20, "buffer": 121_250}
 
 
 def attack(options: Mapping[str, Any], links: Mapping[str, Any], threshold: float = 0.0) -> Attack:
-    """The Attack that two sections of a query ask for: [adversary], and [environment] with options of LinkOptions.
-    threshold: seconds. Raises InputError."""
+    """Return the Attack of two sections of a query.
+
+    Args:
+        options: The section [adversary].
+        links: The section [environment], with options of LinkOptions.
+        threshold: The threshold of the delay in seconds.
+
+    Raises:
+        InputError: An option is unknown, missing or wrong.
+    """
     level = _level(options)
-    names = [each.name for each in fields(LinkOptions) if each.init and (each.name != "links" or level.follows_links)]
+    own = [field.name for field in fields(LinkOptions) if field.init]
+    names = [name for name in own if name != "links" or level.follows_links]
     for name in links:
         if name not in names:
             raise InputError(f"unknown option '{name}' of an attack's links; {suggest(name, names)}")
@@ -45,7 +53,7 @@ def attack(options: Mapping[str, Any], links: Mapping[str, Any], threshold: floa
     ours = {key: value for key, value in LINKS.items() if key != "buffer" or "buffer_bdp" not in links}
     link_options = LinkOptions(**{"links": "smooth", **ours, **links})
     if isinstance(level, Jitter) and not link_options.jitter.ends[0]:
-        raise InputError("the jitter of a link may be 0; expected more, of which an adversary at 'jitter' chooses")
+        raise InputError("the jitter of a link may be 0; an adversary at 'jitter' needs more than 0")
     given = {key: options[key] for key in ("reward", "penalty", "history", "runs") if key in options}
     return Attack(target(options["target"], link_options), threshold=threshold, level=level, **given)
 
@@ -56,42 +64,50 @@ def _level(options: Mapping[str, Any]) -> Bandwidth | LeastRtt | Jitter:
         raise InputError(f"unknown level '{shown(name)}'; {suggest(str(name), LEVELS)}")
     given = {"within": options["within"]} if "within" in options else {}
     if name != "feature" and given:
-        raise InputError(f"within is of the level 'feature'; expected none at '{name}'")
+        raise InputError(f"within belongs to the level 'feature'; expected none at '{name}'")
     if name == "feature" and not given:
         raise InputError("[adversary] has no within; expected by how much the least RTT may be wrong, such as 0.05")
     return LEVELS[name](**given)
 
 
 def constrained(attack: Attack) -> Attack:
-    """An Attack with CCLab's threshold: the mean queueing delay unharmed."""
+    """Return an Attack with CCLab's threshold: the mean queueing delay without an adversary."""
     return replace(attack, threshold=float(baseline(attack).delay.mean()))
 
 
 @dataclass(frozen=True)
 class Adversary:
-    """An AdversaryFile that has been checked, and its Attack."""
+    """A checked AdversaryFile, and its Attack."""
 
     file: records.AdversaryFile
     attack: Attack
 
     @cached_property
     def layers(self) -> policies.Layers:
-        """As of `policies.arrays`."""
+        """The layers of its network, as of `policies.arrays`."""
         return policies.arrays(self.file.layers)
 
     def played(self) -> Played:
-        """What it does in as many episodes as its baseline has, on the same links or from the same rates on."""
-        return play(self.attack, lambda state, seen, key: policies.outputs(self.layers, seen)[..., 0], self.attack.runs)
+        """Play the adversary in as many episodes as its baseline, on the same links or from the same first rates."""
+        return play(
+            self.attack,
+            lambda state, observation, key: policies.outputs(self.layers, observation)[..., 0],
+            self.attack.runs,
+        )
 
     def trace(self) -> tuple[NDArray[Any], bool]:
-        """The rates of the `worst` episode, (steps) Mbit/s, and whether there is one with the threshold's delay."""
+        """Return the rates of the `worst` episode, (steps) in Mbit/s, and whether its delay reaches the threshold."""
         episodes = self.played()
         number, constrained = worst(episodes, self.attack.threshold)
         return episodes.rates[:, number], constrained
 
 
 def load(path: str | Path) -> Adversary:
-    """The Adversary in a file. Raises InputError, which names it, for what is none."""
+    """Return the Adversary in a file.
+
+    Raises:
+        InputError: The file is no adversary. The message names the file.
+    """
     file = records.read_record(read_text(path), records.AdversaryFile, str(path))
     with located(str(path)):
         if not 0 <= file.threshold < 1e6:

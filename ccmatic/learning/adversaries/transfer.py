@@ -1,4 +1,4 @@
-"""What traces that were chosen to harm one sender do to others (CCLab's Table III)."""
+"""The effect on other senders of traces that were chosen to harm one sender (CCLab's Table III)."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -25,16 +25,25 @@ from ccmatic.trace_export import OPPORTUNITY
 def transfer(
     adversaries: Sequence[Adversary], senders: Sequence[str], folder: str | Path | None = None
 ) -> Iterator[AttackLine]:
-    """Yield AttackLines: of each sender on random traces, and on the worst trace of each Adversary. senders: by name;
-    those attacked are among them whether they are named or not. folder: where these traces go, as link traces of
-    mahimahi; None: nowhere. Of Adversaries that choose no traces: of each target unharmed, and the mean of what they
-    do. Raises InputError where the Adversaries are not of the same links and level, where others than their targets
-    are to be tried on what they choose, or where two of their traces would go to one file."""
+    """Yield AttackLines that compare senders on random traces and on the worst trace of each Adversary.
+
+    The attacked senders are always included. Adversaries of other levels choose no traces. For them there is a line
+    about each target without an adversary, and a line about the mean of the adversary's episodes.
+
+    Args:
+        adversaries: The Adversaries, all with the same links and level.
+        senders: The names of further senders.
+        folder: The folder for the traces, as mahimahi link traces; None writes no traces.
+
+    Raises:
+        InputError: The Adversaries differ in links or level, adversaries without traces get `senders` or `folder`, or
+            two traces would go to one file.
+    """
     first = adversaries[0].attack
-    for each in adversaries:
-        if (each.attack.options, each.attack.level) != (first.options, first.level):
+    for attack in (adversary.attack for adversary in adversaries):
+        if (attack.options, attack.level) != (first.options, first.level):
             raise InputError(
-                f"the adversaries against {first.target.name} and {each.attack.target.name} are of other "
+                f"the adversaries against {first.target.name} and {attack.target.name} are of other "
                 "links or another level; expected adversaries of the same, one after the other"
             )
     if isinstance(first.level, Bandwidth):
@@ -42,23 +51,23 @@ def transfer(
     elif senders or folder:
         raise InputError("adversaries at 'feature' or 'jitter' choose no traces; expected neither --against nor --out")
     else:
-        yield from _measured(adversaries)
+        yield from _measured_lines(adversaries)
 
 
 def _traces(
     adversaries: Sequence[Adversary], senders: Sequence[str], folder: str | Path | None
 ) -> Iterator[AttackLine]:
-    """Of adversaries that choose traces."""
+    """Yield the lines of adversaries that choose traces."""
     twice = [stem for stem, count in Counter(map(_stem, adversaries)).items() if count > 1]
     if folder and twice:
         expected = "adversaries of other names of targets, or other seeds, or one after the other"
         raise InputError(f"the traces of two adversaries would go to {folder}/{twice[0]}.mahimahi; expected {expected}")
     place = writable_folder(folder) if folder else None
     first = adversaries[0].attack
-    names = list(dict.fromkeys([each.attack.target.name for each in adversaries] + list(senders)))
+    names = list(dict.fromkeys([adversary.attack.target.name for adversary in adversaries] + list(senders)))
     for name in names:
         yield _line(name, baseline(Attack(target(name, first.options), "naive", runs=first.runs)))
-    chosen = [each.trace() for each in adversaries]
+    chosen = [adversary.trace() for adversary in adversaries]
     rates = np.stack([trace for trace, _ in chosen], axis=1)
     episodes = [play(*along(name, first.options, rates), len(chosen)) for name in names]
     for number, (adversary, (trace, constrained)) in enumerate(zip(adversaries, chosen, strict=True)):
@@ -69,20 +78,27 @@ def _traces(
 
 
 def _stem(adversary: Adversary) -> str:
-    """Of the file of its trace."""
+    """Return the name of an adversary's trace file, without its suffix."""
     return f"{Path(adversary.attack.target.name).stem}-{adversary.file.seed}"
 
 
 def along(name: str, options: LinkOptions, rates: NDArray[Any]) -> tuple[Attack, Decide]:
-    """The Attack on a sender, by its name, and what decides in it, on links at given rates, (steps, n) Mbit/s, one
-    after the other, whatever they change by: a trace keeps the budget by itself."""
+    """Return the Attack on a sender, and the function `decide` that makes its links take the given rates.
+
+    The Attack allows any change of the rate, because the given rates already obey the budget.
+
+    Args:
+        name: The name of the sender.
+        options: The LinkOptions.
+        rates: (steps, n), the rates in Mbit/s, one after the other.
+    """
     attack = Attack(target(name, replace(options, budget=options.rate.ends[1], window=1)), "naive")
     return attack, following(attack, rates)
 
 
-def _measured(adversaries: Sequence[Adversary]) -> Iterator[AttackLine]:
-    """Of adversaries that choose what is measured or held back."""
-    for attack in {each.attack.target.name: each.attack for each in adversaries}.values():
+def _measured_lines(adversaries: Sequence[Adversary]) -> Iterator[AttackLine]:
+    """Yield the lines of adversaries that choose measurements or jitter."""
+    for attack in {adversary.attack.target.name: adversary.attack for adversary in adversaries}.values():
         yield _line(attack.target.name, baseline(attack))
     for adversary in adversaries:
         played = adversary.played()
@@ -93,15 +109,24 @@ def _measured(adversaries: Sequence[Adversary]) -> Iterator[AttackLine]:
 def _line(
     sender: str, played: Played, adversary: Adversary | None = None, constrained: bool = True, file: str | None = None
 ) -> AttackLine:
-    used, delay, p95, lost = (float(np.mean(each)) for each in (played.used, played.delay, played.p95, played.lost))
+    measures = played.used, played.delay, played.p95, played.lost
+    used, delay, p95, lost = (float(np.mean(measure)) for measure in measures)
     against = None if adversary is None else adversary.attack.target.name
     seed = None if adversary is None else adversary.file.seed
     return AttackLine(sender, against, seed, used, delay * 1000, p95 * 1000, lost, constrained, file)
 
 
 def written(folder: Path | None, name: str, rates: NDArray[Any], options: LinkOptions) -> str | None:
-    """The path of the link trace of rates in Mbit/s, one for each interval: an opportunity at the millisecond in which
-    its last byte can be served, rounded up."""
+    """Write the link trace of rates, and return its path; None without a folder.
+
+    A packet has its opportunity in the millisecond, rounded up, in which its last byte can be served.
+
+    Args:
+        folder: The folder, or None.
+        name: The name of the file, without its suffix.
+        rates: The rates in Mbit/s, one per interval.
+        options: The LinkOptions.
+    """
     if folder is None:
         return None
     interval = float(options.interval) * options.rtt.ends[0] / 1000

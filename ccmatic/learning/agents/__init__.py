@@ -1,4 +1,4 @@
-"""Training of policies in ccmatic's environments (docs/training.md): a folder for each algorithm, found by its name.
+"""Train policies in ccmatic's environments (docs/reference/learning.md). Each algorithm has a folder with its name.
 
 It needs the extra `rl`.
 """

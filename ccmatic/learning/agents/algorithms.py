@@ -1,4 +1,4 @@
-"""Learning algorithms by name: folders of this package, entry points of other packages, or a person's own folder."""
+"""Learning algorithms by name: folders of this package, entry points of other packages, or a user's folder."""
 
 from importlib import import_module
 from pathlib import Path
@@ -11,7 +11,7 @@ DEFAULT = "ppo"
 
 
 def shipped() -> list[str]:
-    """The names of the algorithms in this package, sorted."""
+    """Return the names of the algorithms in this package, sorted."""
     return sorted(module.name for module in iter_modules([str(Path(__file__).parent)]) if module.ispkg)
 
 

@@ -1,4 +1,4 @@
-"""What a training has learned so far, in a file: numbers only, so that reading it runs nothing."""
+"""The state of a training in a file. It consists of numbers only, so reading it runs no code."""
 
 import io
 import json
@@ -17,8 +17,14 @@ from ccmatic.learning.agents.contract import Agent
 
 
 def write(path: str | Path, agent: Agent, about: Mapping[str, Any], curve: Sequence[records.TrainingLine]) -> None:
-    """Write the state of an Agent, each part of it as Flax writes it (msgpack). about: what is trained, as
-    JSON has it; curve: TrainingLines so far."""
+    """Write the state of an Agent, each part in Flax's format (msgpack).
+
+    Args:
+        path: The file.
+        agent: The Agent.
+        about: A description of the training, as JSON.
+        curve: The TrainingLines so far.
+    """
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
         archive.writestr("about.json", json.dumps({"about": about, "curve": [records.data(line) for line in curve]}))
@@ -28,9 +34,19 @@ def write(path: str | Path, agent: Agent, about: Mapping[str, Any], curve: Seque
 
 
 def restore(path: str | Path, agent: Agent, about: Mapping[str, Any]) -> list[records.TrainingLine]:
-    """Restore an agent from a checkpoint, and return the TrainingLines so far: none if there is no file.
+    """Restore an agent from a checkpoint.
 
-    Raises InputError if the file is no checkpoint of this training."""
+    Args:
+        path: The file, which need not exist.
+        agent: The Agent.
+        about: The description of the training.
+
+    Returns:
+        The TrainingLines so far; none if there is no file.
+
+    Raises:
+        InputError: The file is no checkpoint of this training.
+    """
     if not Path(path).exists():
         return []
     try:

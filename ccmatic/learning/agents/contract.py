@@ -13,32 +13,32 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NoOptions:
-    """The options of an algorithm that has none of its own."""
+    """The options of an algorithm that adds no options."""
 
 
 class Agent(ABC):
-    """What learns. A training makes one, and lets it learn in one episode after the other.
+    """A learner. A training makes one Agent, which learns from one episode after the other.
 
     Attributes:
-        Options: A frozen dataclass: the keys of the section [agent] that this algorithm alone has, and their defaults.
-            Its `__post_init__` raises InputError for values that will not do, see `require_whole`.
+        Options: A frozen dataclass: the keys of the section [agent] that only this algorithm has, and their defaults.
+            Its `__post_init__` raises InputError for wrong values (see `require_whole`).
     """
 
     Options: ClassVar[type[Any]] = NoOptions
 
     @classmethod
     def check(cls, training: "Training") -> None:
-        """Raise InputError for a Training from which this algorithm cannot learn."""
+        """Raise InputError if the algorithm cannot learn from a Training."""
         return
 
     @abstractmethod
     def __init__(self, training: "Training", links: "Links", seed: int) -> None:
-        """Begin at random.
+        """Make an agent with a random initial policy.
 
         Args:
             training: The Training: `training.agent` has the section [agent], `training.agent.options` the Options.
-            links: The Links that it plays on: `reset` begins an episode, `step` plays an interval.
-            seed: The seed of all that is random at the beginning.
+            links: The Links for the episodes: `reset` begins an episode, `step` plays an interval.
+            seed: The seed of all random initial values.
         """
 
     @property
@@ -51,7 +51,7 @@ class Agent(ABC):
         """Play one episode of `training.environment.options.steps` intervals on the links, and learn from it.
 
         Args:
-            seed: The seed of all that is random in this episode.
+            seed: The seed of everything random in this episode.
         """
 
     @abstractmethod
@@ -60,11 +60,11 @@ class Agent(ABC):
 
     @abstractmethod
     def state(self) -> dict[str, Any]:
-        """Return all that it has learned, for a checkpoint: trees of arrays, by name."""
+        """Return everything that it has learned, for a checkpoint: trees of arrays, by name."""
 
     @abstractmethod
     def restore(self, state: dict[str, Any]) -> None:
-        """Take over what `state` returned in an earlier process."""
+        """Restore what `state` returned in an earlier process."""
 
 
 def require_whole(options: object, *names: str) -> None:
@@ -75,5 +75,5 @@ def require_whole(options: object, *names: str) -> None:
 
 
 def is_whole(value: object) -> bool:
-    """Whether a value is an int of at least 1."""
+    """Return whether a value is an int of at least 1."""
     return type(value) is int and value >= 1

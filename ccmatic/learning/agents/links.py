@@ -1,4 +1,4 @@
-"""Links as skrl asks for an environment: all flows of all of them are agents of one policy."""
+"""Links as an environment of skrl: the flows of all links are agents of one policy."""
 
 from functools import partial
 from typing import Any
@@ -15,7 +15,13 @@ from ccmatic.learning.envs import Fluid, Learnable, spaces
 
 
 class Links(Wrapper):  # type: ignore[misc]  # skrl has no types
-    """n links of an Environment, an episode at a time. sums: of the episode so far, what `measures` reads."""
+    """n links of an Environment, one episode at a time.
+
+    Attributes:
+        environment: The Environment.
+        seed: The seed of the next episode.
+        sums: Sums over the episode so far, which `measures` reads.
+    """
 
     def __init__(self, environment: Learnable[Any], n: int, device: str | None) -> None:
         self.environment, self._spaces = environment, spaces(environment)
@@ -26,22 +32,22 @@ class Links(Wrapper):  # type: ignore[misc]  # skrl has no types
 
     @property
     def observation_space(self) -> "Box[np.float32]":
-        """As skrl says."""
+        """The space of observations, as skrl describes."""
         return self._spaces[0]
 
     @property
     def action_space(self) -> "Box[np.float32]":
-        """As skrl says."""
+        """The space of actions, as skrl describes."""
         return self._spaces[1]
 
     @property
     def num_envs(self) -> int:
-        """The flows of all links."""
+        """The number of flows of all links."""
         return self._backend.n * self.environment.options.flows
 
     @property
     def device(self) -> jax.Device:
-        """As skrl says."""
+        """The device of JAX, as skrl describes."""
         return self._device
 
     def reset(self) -> tuple[Array, dict[str, Any]]:
@@ -51,25 +57,29 @@ class Links(Wrapper):  # type: ignore[misc]  # skrl has no types
         return self._flat(observation), {}
 
     def step(self, actions: Array) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
-        """An interval. No episode ends here: the trainer asks for as many steps as it has."""
+        """Play one interval. No episode ends here: the trainer plays a fixed number of steps."""
         actions = actions.reshape(self._backend.n, -1)
         self._state, self.sums, observation, reward = self._step(self._links, self._state, self.sums, actions)
         ended = jnp.zeros((self.num_envs, 1), jnp.int8)
         return self._flat(observation), reward.reshape(-1, 1), ended, ended, {}
 
     def measures(self) -> tuple[float, float, float]:
-        """Of the episode: (mean reward, share of what the links could serve that was acknowledged, mean RTT in ms)."""
+        """Return measures of the episode.
+
+        Returns:
+            The mean reward; the acknowledged bytes as a share of those that the links could serve; the mean RTT in ms.
+        """
         reward, acked, served, waited = (float(total) for total in self.sums)
         return reward / self.environment.options.steps, acked / served, waited / max(acked, 1) * 1000
 
     def state(self) -> None:
-        """There is none but the observation."""
+        """Return no state: the observation is the whole state."""
 
     def render(self) -> None:
-        """Nothing is drawn."""
+        """Draw nothing."""
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Close nothing: nothing is open."""
 
     def _flat(self, observation: Array) -> Array:
         return observation.reshape(self.num_envs, -1)

@@ -1,4 +1,4 @@
-"""What the networks of all agents are made of, and what of them is kept in a policy's file."""
+"""The parts of the networks of all agents, and the layers that a policy's file stores."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ LAYER = "Dense_{}"
 
 
 class Critic(DeterministicMixin, Model):  # type: ignore[misc]  # skrl has no types
-    """The value of an observation, or, but in the role of `value`, of an action where it was taken."""
+    """In the role `value`, the value of an observation; in other roles, the value of an action with its observation."""
 
     layers: tuple[int, ...] = ()
 
@@ -27,14 +27,20 @@ class Critic(DeterministicMixin, Model):  # type: ignore[misc]  # skrl has no ty
 
     @nn.compact
     def __call__(self, inputs: Mapping[str, Array], role: str) -> tuple[Array, dict[str, Any]]:
-        """It, and nothing else."""
+        """Return the value, and no further outputs."""
         taken = [] if role == "value" else [inputs["taken_actions"]]
         x = jnp.concatenate([inputs["observations"], *taken], axis=-1)
         return network(x, self.layers, 1, nn.initializers.lecun_normal()), {}
 
 
 class Dense(nn.Module):
-    """The weights and biases of a layer, as they are learned. first: by which the weights begin."""
+    """The trained weights and biases of a layer.
+
+    Attributes:
+        inputs: The number of inputs.
+        outputs: The number of outputs.
+        first: The initializer of the weights.
+    """
 
     inputs: int
     outputs: int
@@ -42,7 +48,7 @@ class Dense(nn.Module):
 
     @nn.compact
     def __call__(self) -> tuple[Array, Array]:
-        """(weights (inputs, outputs), bias (outputs))."""
+        """Return (weights (inputs, outputs), bias (outputs))."""
         weights = self.param("kernel", self.first, (self.inputs, self.outputs))
         return weights, self.param("bias", nn.initializers.zeros, (self.outputs,))
 
@@ -50,15 +56,22 @@ class Dense(nn.Module):
 def network(
     x: Array, layers: Sequence[int], outputs: int, last: nn.initializers.Initializer, *fixed: tuple[Array, Array]
 ) -> Array:
-    """The outputs for observations `x`; last: by which the last layer begins; fixed: layers after it that are not
-    learned."""
+    """Return the outputs of a network for observations.
+
+    Args:
+        x: The observations.
+        layers: The units of the hidden layers.
+        outputs: The number of outputs.
+        last: The initializer of the last layer's weights.
+        fixed: Further layers at the end, which are not trained.
+    """
     widths, firsts = [x.shape[-1], *layers, outputs], [*[nn.initializers.lecun_normal()] * len(layers), last]
-    learned = [Dense(*each)() for each in zip(widths, widths[1:], firsts, strict=False)]
+    learned = [Dense(*sizes)() for sizes in zip(widths, widths[1:], firsts, strict=False)]
     return policies.outputs([*learned, *fixed], x)
 
 
 def give(model: Any, layers: Iterable[tuple[Any, Any]]) -> None:
-    """A Model's network gets such layers."""
+    """Set layers of a Model's network."""
     params, numbers = model.state_dict.params, {}
     for number, (weights, bias) in enumerate(layers):
         numbers[LAYER.format(number)] = {"kernel": weights, "bias": bias}
@@ -67,8 +80,10 @@ def give(model: Any, layers: Iterable[tuple[Any, Any]]) -> None:
 
 
 def layers(model: Any) -> list[tuple[Any, Any]]:
-    """(weights, bias) of each layer of a policy's network, first to last; weights have a column for each output. All
-    but the last are followed by a tanh."""
+    """Return (weights, bias) of each layer of a policy's network, first to last.
+
+    Weights have a column for each output. A tanh follows each layer except the last.
+    """
     params = model.state_dict.params["params"]
     numbered: list[tuple[Any, Any]] = []
     while LAYER.format(len(numbered)) in params:

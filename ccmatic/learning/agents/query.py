@@ -1,4 +1,7 @@
-"""What is to be trained, from a TOML file: its sections [environment] and [agent], and of an adversary [adversary]."""
+"""The query of a training: a TOML file.
+
+It has the sections [environment] and [agent], and [adversary] for an adversary.
+"""
 
 import re
 from collections.abc import Collection, Mapping
@@ -19,15 +22,15 @@ class AgentSection:
     """The section [agent].
 
     Attributes:
-        algorithm: As `algorithms.find` takes it.
-        options: The keys that the algorithm alone has, as its Options.
-        layers: Units of the network's hidden layers, of policy and value alike.
-        gamma: The discount of an interval.
-        parallel: How many links it learns on at once.
-        episodes: How many there are in all.
-        learning_rate: That of Adam; by TD3 that of the critics.
-        deviation: That of an action; by PPO at first.
-        device: `cpu`, `gpu` …; None: JAX's default.
+        algorithm: A name, as `algorithms.find` takes it.
+        options: The keys that only the algorithm has, as its Options.
+        layers: The units of the network's hidden layers, the same for policy and value.
+        gamma: The discount per interval.
+        parallel: The number of links on which it learns at once.
+        episodes: The number of episodes.
+        learning_rate: Adam's learning rate; for TD3 that of the critics.
+        deviation: The standard deviation of actions; for PPO the initial one.
+        device: `cpu`, `gpu` …; None for JAX's default.
     """
 
     algorithm: str
@@ -53,8 +56,15 @@ class AgentSection:
 
 @dataclass(frozen=True)
 class Training:
-    """What is to be trained: an Environment, or an Attack, and an agent. sections: of the file, as it was written;
-    name: of it. algorithm: the class of the agent."""
+    """A training: an Environment, or an Attack, and an agent.
+
+    Attributes:
+        name: The name of the file.
+        sections: The sections of the file, as written.
+        environment: The Environment or the Attack.
+        algorithm: The class of the agent.
+        agent: The section [agent].
+    """
 
     name: str
     sections: dict[str, Any]
@@ -64,16 +74,19 @@ class Training:
 
     @property
     def attacks(self) -> bool:
-        """Whether it is an adversary that is trained."""
+        """Whether the training is that of an adversary."""
         return isinstance(self.environment, adversaries.Attack)
 
     @property
     def lag(self) -> int:
-        """After how many intervals that of an action is heard of: those in R_m; what a link does is felt at once."""
+        """The number of intervals until the effect of an action is observed.
+
+        For a sender these are the intervals in R_m. A link's action takes effect at once, so its lag is 0.
+        """
         return 0 if self.attacks else int(1 / self.environment.options.interval)
 
 
-#: The keys of [agent] that all algorithms have.
+#: The keys of [agent] that are common to all algorithms.
 COMMON = tuple(field.name for field in fields(AgentSection) if field.name != "options")
 
 KNOWN = {
@@ -84,7 +97,11 @@ KNOWN = {
 
 
 def load(file: str | Path) -> Training:
-    """The Training of a TOML file. Raises InputError, which names the file and, where it can, the line."""
+    """Return the Training of a TOML file.
+
+    Raises:
+        InputError: A section, key or value is wrong. The message names the file and, if possible, the line.
+    """
     sections, text = load_toml(file)
     for section, keys in sections.items():
         if section not in KNOWN or not isinstance(keys, dict):
@@ -95,7 +112,7 @@ def load(file: str | Path) -> Training:
     with located(str(file)):
         try:
             algorithm, agent = _agent(sections.get("agent", {}), file, text)
-            training = Training(Path(file).stem, sections, _made(sections), algorithm, agent)
+            training = Training(Path(file).stem, sections, _environment(sections), algorithm, agent)
             if isinstance(training.environment, Environment):
                 _check_exported(training.environment)
             _check_length(training)
@@ -115,7 +132,7 @@ def _require_known(section: str, key: str, names: Collection[str], file: str | P
 
 
 def _agent(section: Mapping[str, Any], file: str | Path, text: str) -> tuple[type[Agent], AgentSection]:
-    """The class of the algorithm, and the AgentSection, of the section [agent]."""
+    """Return the class of the algorithm, and the AgentSection, of the section [agent]."""
     name = section.get("algorithm", algorithms.DEFAULT)
     algorithm = algorithms.find(name)
     own = _options(algorithm)
@@ -134,34 +151,35 @@ def _options(algorithm: type[Agent]) -> list[str]:
     return [field.name for field in fields(algorithm.Options)]
 
 
-def _made(sections: Mapping[str, Any]) -> Environment | adversaries.Attack:
+def _environment(sections: Mapping[str, Any]) -> Environment | adversaries.Attack:
     if "adversary" not in sections:
         return make_environment(sections.get("environment", {}))
     return adversaries.attack(sections["adversary"], sections.get("environment", {}))
 
 
 def _check_exported(environment: Environment) -> None:
-    """What is learned can be sent by: `ccmatic.learning.policies` has all that it observes and does."""
+    """Check that an exported sender can compute the policy's observations and actions."""
     reward = environment.reward
     assert isinstance(reward, str)  # a file has no functions
     policies.exportable(environment.observe, reward, None if environment.envelope else environment.act)
     options = environment.options
     if environment.envelope and options.longest_delay > 1:
         length = f"interval is {options.interval} R_m, and R_m with jitter takes up to {options.longest_delay:g} of it"
-        raise InputError(f"{length}; expected an interval as long, as the beliefs of an envelope's proof are of such")
+        expected = "an interval at least that long, because an envelope's proof assumes such intervals"
+        raise InputError(f"{length}; expected {expected}")
     controllers.require_order(environment.envelope, jitter=1)
 
 
 def _check_length(training: Training) -> None:
-    """Something is recorded of an episode."""
+    """Check that an episode is long enough for the agent to record at least one interval."""
     steps = training.environment.options.steps
     if steps <= training.lag:
-        expected = f"at least 1 and {training.lag} more until the first is heard of"
+        expected = f"at least 1 and {training.lag} more until an effect is observed"
         raise InputError(f"steps is {steps}; expected {expected}, such as {4 + training.lag}")
 
 
 def _line(text: str, message: str, sections: Mapping[str, Mapping[str, Any]]) -> int | None:
-    """That of the first key that a message speaks of."""
+    """Return the line of the first key that a message names."""
     keys = {key for section in sections.values() for key in section}
     named = [word for word in re.findall(r"\w+", message) if word in keys]
     return line_of(text, named[0]) if named else None

@@ -1,4 +1,4 @@
-"""Agents by skrl, on JAX: to which action a reward is credited, and what of an agent a checkpoint keeps."""
+"""Agents by skrl, on JAX: which action gets the credit of a reward, and which parts of an agent a checkpoint stores."""
 
 from abc import abstractmethod
 from collections import deque
@@ -18,14 +18,20 @@ from ccmatic.learning.agents.query import AgentSection, Training
 
 skrl.logger.setLevel("ERROR")
 
-#: Options of skrl's agents: they write nothing themselves.
+#: Options that keep skrl's agents from writing files.
 QUIET = {"write_interval": 0, "checkpoint_interval": 0}
 
 
 class Late:
-    """An agent in which the reward of an interval is credited to the action so many intervals before, whose packets are
-    heard of in it: as Custard's statistics of an interval are of the packets sent in it. Without that a discount of
-    γ = 0 could learn nothing. NOTED: what it knows of an action beside."""
+    """An agent that credits the reward of an interval to the action `lag` intervals before.
+
+    In this interval the sender receives the acknowledgements of the packets that it sent under that action. Custard
+    does the same: its statistics of an interval describe the packets sent in that interval. Without the lag, an agent
+    with a discount of γ = 0 could learn nothing.
+
+    Attributes:
+        NOTED: The names of attributes that belong to an action and wait with it.
+    """
 
     NOTED: tuple[str, ...] = ()
 
@@ -35,13 +41,13 @@ class Late:
         super().__init__(**options)
 
     def begin(self, key: jax.Array) -> None:
-        """An episode begins: what the last one still waits for never comes. key: by which actions deviate in it."""
+        """Begin an episode, and drop actions of the last one that still wait. `key` determines how actions deviate."""
         self._waiting.clear()
 
     def record_transition(
         self, *, observations: jax.Array, actions: jax.Array, next_observations: jax.Array, **others: Any
     ) -> None:
-        """As skrl says, of the action whose reward this is."""
+        """Record a transition, as skrl describes, for the action that earned this reward."""
         noted = {name: getattr(self, name) for name in self.NOTED}
         self._waiting.append((observations, actions, next_observations, noted))
         if len(self._waiting) > self._lag:
@@ -53,15 +59,15 @@ class Late:
             agent.post_interaction(timestep=others["timestep"], timesteps=others["timesteps"])
 
     def post_interaction(self, **when: Any) -> None:
-        """Nothing: `record_transition` has done it, where there was something to record."""
+        """Do nothing, because `record_transition` has already done this work."""
 
 
 class SkrlAgent(Agent):
-    """An Agent that one of skrl's agents is. A subclass defines `make`, KIND and KEPT.
+    """An Agent that runs one of skrl's agents. A subclass defines `make`, KIND and KEPT.
 
     Attributes:
-        KIND: The class of skrl's agent, a Late.
-        KEPT: What it learns, by the names of its attributes.
+        KIND: The class of skrl's agent, a subclass of Late.
+        KEPT: The names of the attributes that it learns.
     """
 
     KIND: type[Any]
@@ -71,7 +77,7 @@ class SkrlAgent(Agent):
         config.jax.key = seed
         spaces = {name: getattr(links, name) for name in ("observation_space", "action_space", "device")}
         models, options, kept = self.make(links, training.agent, spaces)
-        for role, model in models.items():  # critics that begin alike would stay so, and be one
+        for role, model in models.items():  # two critics that begin equal would stay equal
             model.init_state_dict(role=role, key=jax.random.fold_in(config.jax.key, 1) if role == "critic_2" else None)
         memory = RandomMemory(memory_size=kept, num_envs=links.num_envs, device=links.device)
         self.agent = self.KIND(training.lag, models=models, memory=memory, cfg=options, **spaces)
@@ -82,26 +88,26 @@ class SkrlAgent(Agent):
 
     @abstractmethod
     def make(self, links: Links, section: AgentSection, spaces: dict[str, Any]) -> tuple[dict[str, Any], Any, int]:
-        """Return (models by role, options of skrl's agent, how many intervals its memory has)."""
+        """Return (models by role, options of skrl's agent, the number of intervals in its memory)."""
 
     @property
     def deviation(self) -> float:
-        """As Agent says."""
+        """The standard deviation of actions, as Agent describes."""
         deviation: float = self.agent.deviation
         return deviation
 
     def learn(self, seed: int) -> None:
-        """As Agent says."""
-        np.random.seed(seed)  # by which skrl chooses batches
+        """Play an episode and learn, as Agent describes."""
+        np.random.seed(seed)  # skrl chooses batches by this
         self.agent.begin(jax.random.key_data(jax.random.key(seed)))
         self._trainer.train()
 
     def layers(self) -> list[tuple[Any, Any]]:
-        """As Agent says."""
+        """Return the layers of the policy, as Agent describes."""
         return networks.layers(self.agent.policy)
 
     def state(self) -> dict[str, Any]:
-        """As Agent says."""
+        """Return the state, as Agent describes."""
         return {name: self._state(name) for name in self.KEPT}
 
     def _state(self, name: str) -> Any:
@@ -111,7 +117,7 @@ class SkrlAgent(Agent):
         return module.state if name.endswith("optimizer") else module.state_dict.params
 
     def restore(self, state: dict[str, Any]) -> None:
-        """As Agent says."""
+        """Restore the state, as Agent describes."""
         for name in self.KEPT:
             self._restore(name, jax.tree.map(lambda leaf: jax.device_put(leaf, self.agent.device), state[name]))
 

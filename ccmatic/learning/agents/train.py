@@ -1,5 +1,8 @@
-"""Training, an episode after the other: each begins from what was learned and from seeds of its own, so that a training
-that was cut off goes on as if it had not been."""
+"""Train an agent, one episode after the other.
+
+Each episode starts from the state learned so far, with separate seeds. So an interrupted training resumes and gives the
+same result as without the interruption.
+"""
 
 import time
 from collections.abc import Callable, Iterator
@@ -15,7 +18,7 @@ from ccmatic.learning.agents.contract import Agent
 from ccmatic.learning.agents.links import Links
 from ccmatic.learning.agents.query import Training
 
-#: After how many seconds what was learned is written again.
+#: The seconds between checkpoints.
 EVERY = 5
 
 
@@ -27,16 +30,16 @@ def train(
 ) -> None:
     """Train the agent of a Training, and write its policy, or adversary, to the file `out`.
 
-    Until the training ends, OUT.checkpoint keeps what the agent has learned; the same call resumes from there.
+    Until the training ends, OUT.checkpoint holds the state of the agent; the same call resumes from there.
 
     Args:
         training: The Training.
-        seed: The seed of all that is random.
+        seed: The seed of everything random.
         out: The file of the policy or the adversary.
         listener: Receives a TrainingLine after each episode.
 
     Raises:
-        InputError: The checkpoint is of another training, or a file cannot be written.
+        InputError: The checkpoint belongs to another training, or a file cannot be written.
     """
     section, kept = training.agent, Path(f"{out}.checkpoint")
     about = {"query": training.sections, "seed": seed}
@@ -57,7 +60,7 @@ def train(
 
 
 def _seeds(seed: int, episode: int) -> Iterator[int]:
-    """All that is random in an episode is of the seed and its number: (of the links, of the agent)."""
+    """Yield the seeds of an episode: the links' seed, then the agent's."""
     return (int(drawn) for drawn in np.random.SeedSequence([seed, episode]).generate_state(2))
 
 

@@ -1,6 +1,6 @@
-"""Environments for learners: many links at once, as fluids; Gymnasium's and PettingZoo's interfaces (docs/learning.md).
+"""Environments for learning: many links at once, as fluids, with the interfaces of Gymnasium and PettingZoo.
 
-It needs the extra `rl`.
+They need the extra `rl`. See docs/learning.md.
 """
 
 from ccmatic.base import InputError

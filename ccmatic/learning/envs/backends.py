@@ -1,5 +1,8 @@
-"""What an episode runs on: the fluid simulator, or the packet simulator; the emulator is in `emulated`. One interface:
-`reset` gives Links, an EnvironmentState and an observation, `step` takes them and an action."""
+"""The back ends of an episode: the fluid simulator and the packet simulator. The emulator is in `emulated`.
+
+They share one interface. `reset` returns Links, an EnvironmentState and an observation; `step` takes them and an
+action.
+"""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -21,70 +24,88 @@ from ccmatic.learning.envs.environment import Environment, EnvironmentState, Lea
 from ccmatic.learning.envs.signals import Interval
 from ccmatic.simulation import Path, Simulation
 
-#: A changing link has whole multiples, up to so many, of one rate, so that all of them serve packets in whole ticks.
+#: The rates of a changing link are up to this many multiples of one rate, so that each serves packets in whole ticks.
 MULTIPLES = 12
 
 
 class Simulated:
-    """What runs by itself: nothing is to be ended, nothing can be wrong with a run."""
+    """A back end without open resources, whose runs are always valid."""
 
     faults: list[str] | None = None
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Close nothing: nothing is open."""
 
 
 class Fluid(Simulated, Generic[State]):
-    """n links of an Environment in the fluid simulator, compiled. device: `cpu`, `gpu` …; None: JAX's default. Raises
-    InputError where there is no such device."""
+    """n links of an Environment in the compiled fluid simulator."""
 
     def __init__(self, environment: Learnable[State], n: int = 1, device: str | None = None) -> None:
+        """Compile the environment.
+
+        Args:
+            environment: The Environment, or another Learnable.
+            n: The number of links.
+            device: `cpu`, `gpu` …; None for JAX's default.
+
+        Raises:
+            InputError: JAX has no such device.
+        """
         self.environment, self.n = environment, n
-        self._device = _found(device)
+        self._device = _device(device)
         self._reset = jax.jit(partial(environment.reset, n=n))
         self._step = jax.jit(environment.step, donate_argnums=1)
         self._observe = jax.jit(environment.observation)
 
     def reset(self, seed: int) -> tuple[Links, State, Array]:
-        """(Links, EnvironmentState, observation (n, f, size)) of an episode. seed: of all that is random in it."""
+        """Begin an episode. `seed` determines everything random in it.
+
+        Returns:
+            The Links, the EnvironmentState, and the observation (n, f, size).
+        """
         key = jax.random.key(seed)
         links, state = self._reset(key if self._device is None else jax.device_put(key, self._device))
         return links, state, self._observe(state)
 
     def step(self, links: Links, state: State, action: ArrayLike) -> tuple[State, Array, Array]:
-        """One interval, as Environment.step; the EnvironmentState that is given is not to be used again."""
+        """Play one interval, as Environment.step does. The caller must not use the given EnvironmentState again."""
         after: tuple[State, Array, Array] = self._step(links, state, jnp.asarray(action, jnp.float32))
         return after
 
 
-def _found(device: str | None) -> jax.Device | None:
+def _device(name: str | None) -> jax.Device | None:
     try:
-        return None if device is None else jax.devices(device)[0]
+        return None if name is None else jax.devices(name)[0]
     except RuntimeError:
-        there = ", ".join(sorted({each.platform for each in jax.devices()}))
-        raise InputError(f"no device '{device}' here; JAX has {there}") from None
+        platforms = ", ".join(sorted({device.platform for device in jax.devices()}))
+        raise InputError(f"no device '{name}' here; JAX has {platforms}") from None
 
 
 class Packets(Simulated):
-    """As `Fluid`, of one link with one flow. A step of the simulation is a monitor interval; R_m, and what
-    jitter may hold besides, are the delay behind the bottleneck. The rate is rounded to whole packets in an interval,
-    on a changing link to multiples of a twelfth of the highest. Raises InputError for links of other kinds, and
-    flows."""
+    """The back end for one link with one flow, packet by packet; the interface is that of `Fluid`.
+
+    A step of the simulation is a monitor interval. R_m and additional jitter delay packets behind the bottleneck. A
+    constant rate of the link is rounded to whole packets per interval. A changing rate is rounded to multiples of a
+    twelfth of the highest rate.
+
+    Raises:
+        InputError: The environment has several flows, or links that are neither constant nor changing.
+    """
 
     def __init__(self, environment: Environment) -> None:
         self.environment = environment
         if environment.options.flows != 1:
             raise InputError(f"{environment.options.flows} flows packet by packet; expected one")
-        for each in environment.options.mix:
-            if not isinstance(each, capacity.Constant | capacity.Changing):
-                name = type(each).__name__.lower()
+        for kind in environment.options.mix:
+            if not isinstance(kind, capacity.Constant | capacity.Changing):
+                name = type(kind).__name__.lower()
                 raise InputError(f"{name} links packet by packet; expected constant or changing ones")
         self._reset = jax.jit(partial(environment.reset, n=1))
         self._act, self._learn = jax.jit(environment.acted), jax.jit(environment.learn)
         self._observe = jax.jit(environment.observation)
 
     def reset(self, seed: int) -> tuple[Links, EnvironmentState, Array]:
-        """As Fluid.reset."""
+        """Begin an episode, as Fluid.reset does."""
         links, state = self._reset(jax.random.key(seed))
         self._random = np.random.default_rng(seed)
         self._begin(links, seed)
@@ -92,7 +113,7 @@ class Packets(Simulated):
         return links, state, self._observe(state)
 
     def step(self, links: Links, state: EnvironmentState, action: ArrayLike) -> tuple[EnvironmentState, Array, Array]:
-        """As Fluid.step."""
+        """Play one interval, as Fluid.step does."""
         state = self._act(links, state, jnp.asarray(action, jnp.float32))
         now = self._send(float(state.rate[0, 0]), int(state.interval), state.knowledge.now)
         knowledge, history, reward = self._learn(state.knowledge, state.history, now)
@@ -120,7 +141,7 @@ class Packets(Simulated):
         self._loss, self._carry, self._unlucky, self._totals = float(links.loss[0]), 0.0, [0], (0, 0)
 
     def _send(self, rate: float, interval: int, before: Interval) -> Interval:
-        """Send at a rate, bytes per second, for an interval; the Interval that was measured."""
+        """Send at a rate, in bytes per second, for an interval, and return the measured Interval."""
         simulation, packet = self._simulation, self.environment.options.packet
         if interval and self._capacity[interval] != self._capacity[interval - 1]:
             simulation.change_rate(Fraction(int(self._capacity[interval]) * packet))
@@ -130,18 +151,18 @@ class Packets(Simulated):
         unlucky = int(self._random.binomial(count, self._loss)) if self._loss else 0
         simulation.send(count - unlucky)
         self._unlucky.append(self._unlucky[-1] + unlucky)
-        seen = simulation.observation
-        totals = seen.delivered, seen.lost + packet * self._unlucky[-2]
+        observed = simulation.observation
+        totals = observed.delivered, observed.lost + packet * self._unlucky[-2]
         acked, lost = (new - old for new, old in zip(totals, self._totals, strict=True))
         self._totals = totals
-        end = before.rtt_end if seen.delay is None or not acked else _one(float(seen.delay) * self._seconds)
+        end = before.rtt_end if observed.delay is None or not acked else _one(float(observed.delay) * self._seconds)
         rtt = (before.rtt_end + end) / 2 if acked else before.rtt
         sent, acked, lost = (_one(value) for value in (count * packet, acked, lost))
         return Interval(_one(self._seconds), sent, acked, lost, rtt, end, before.out + sent - acked - lost)
 
 
 def _holding(rtt: float, held: float, pattern: str) -> "Callable[[Random, int, int], Callable[[int], int]]":
-    """A jitter pattern of the simulation: R_m, and of what D allows a random part or all; both in steps."""
+    """Return a jitter pattern of the simulation: R_m plus a random part of D, or R_m plus D. Both are in steps."""
 
     def make(rng: Random, bound: int, step: int) -> Callable[[int], int]:
         least, most = int(rtt * step), int(held * step)

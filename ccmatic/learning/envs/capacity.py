@@ -1,4 +1,4 @@
-"""Kinds of links: how many bytes a bottleneck may serve in each slot of an episode, by the name of the kind."""
+"""The kinds of links, by name. A kind determines how many bytes a bottleneck may serve in each slot of an episode."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
@@ -18,30 +18,47 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Constant:
-    """One rate for the whole episode."""
+    """A link with one rate for the whole episode."""
 
     def rates(self, options: "LinkOptions", rate: Array, slot: Array, luck: Array) -> Array:
-        """(T, n) bytes per second in each slot. rate: (n) of each link; slot: (n) seconds; luck: (T, n) from 0 to 1."""
+        """Return the rate in each slot: (T, n), bytes per second.
+
+        Args:
+            options: The LinkOptions.
+            rate: (n), the drawn rate of each link.
+            slot: (n), the length of a slot in seconds.
+            luck: (T, n), random numbers from 0 to 1.
+        """
         return jnp.broadcast_to(rate, luck.shape)
 
 
 @dataclass(frozen=True)
 class Changing:
-    """Another rate every `period` seconds, of those asked for. Custard's dynamic link (Jay et al., "Internet Congestion
-    Control via Deep Reinforcement Learning", 2018, section 4.2): uniform in 16 to 64 Mbit/s, every five seconds. A rate
-    lasts for whole slots."""
+    """A link that changes to another possible rate every `period` seconds. A rate lasts for a whole number of slots.
+
+    On Custard's dynamic link (Jay et al., "Internet Congestion Control via Deep Reinforcement Learning", 2018, section
+    4.2), the rate is uniform in 16 to 64 Mbit/s and changes every five seconds.
+    """
 
     period: float
 
     def rates(self, options: "LinkOptions", rate: Array, slot: Array, luck: Array) -> Array:
-        """As Constant.rates."""
+        """Return the rate in each slot, as Constant.rates does."""
         turn = jnp.floor(jnp.arange(len(luck))[:, None] * slot / self.period).astype(jnp.int32)
         return jnp.where(turn == 0, rate, options.rate.at(jnp.take_along_axis(luck, turn, axis=0)) * MBIT)
 
 
 def smoothed(rate: Array, changes: Array, wanted: Array, budget: float) -> tuple[Array, Array]:
-    """The rate nearest to the one wanted after which the mean of the last |change|s is within a budget (CCLab's Eq. 8),
-    and these. rate: (n) the last one; changes: (window, n), the latest first."""
+    """Return the next rate and the latest changes under a smoothness budget (CCLab's Eq. 8).
+
+    The next rate is the one nearest to `wanted` that keeps the mean of the last absolute changes within the budget.
+
+    Args:
+        rate: (n), the last rate.
+        changes: (window, n), the last absolute changes, the latest one first.
+        wanted: (n), the wanted rate.
+        budget: The budget of the mean absolute change.
+    """
     room = jnp.maximum(0, len(changes) * budget - jnp.sum(changes[:-1], axis=0))
     after = jnp.clip(wanted, rate - room, rate + room)
     return after, jnp.concatenate([jnp.abs(after - rate)[None], changes[:-1]])
@@ -49,14 +66,17 @@ def smoothed(rate: Array, changes: Array, wanted: Array, budget: float) -> tuple
 
 @dataclass(frozen=True)
 class Smooth:
-    """A new rate in each slot, drawn among those from the least to the most asked for that keep the mean of
-    |change| over the last `window` slots within `budget` Mbit/s: CCLab's smoothness budget (its Eq. 8)."""
+    """A link with a new rate in each slot, under CCLab's smoothness budget (its Eq. 8).
+
+    The rates are drawn among the possible ones that keep the mean absolute change over the last `window` slots within
+    `budget` Mbit/s.
+    """
 
     budget: float
     window: int
 
     def rates(self, options: "LinkOptions", rate: Array, slot: Array, luck: Array) -> Array:
-        """As Constant.rates."""
+        """Return the rate in each slot, as Constant.rates does."""
         low, high = (end * MBIT for end in options.rate.ends)
 
         def step(carry: tuple[Array, Array], luck: Array) -> tuple[tuple[Array, Array], Array]:
@@ -71,13 +91,13 @@ class Smooth:
 
 @dataclass(frozen=True)
 class Mahimahi:
-    """A link trace of mahimahi, from a random place on, again and again: 1500 bytes at each line's millisecond."""
+    """A mahimahi link trace: 1500 bytes at each line's millisecond. The trace starts at a random place and repeats."""
 
     file: str
     opportunities: Opportunities
 
     def rates(self, options: "LinkOptions", rate: Array, slot: Array, luck: Array) -> Array:
-        """As Constant.rates."""
+        """Return the rate in each slot, as Constant.rates does."""
         trace = self.opportunities
         by = jnp.array([trace.by(ms) for ms in range(trace.period + 1)], jnp.float32)
         ends = luck[0] * trace.period + jnp.arange(len(luck) + 1)[:, None] * slot * 1000
@@ -92,20 +112,29 @@ MBIT = 125_000.0
 
 @dataclass(frozen=True)
 class Exported:
-    """An exported counterexample (docs/export.md), from its first step on: what its bottleneck admits, what is released
-    by when, its buffer, R_m and initial queue. Its tokens wait for who uses them, as in the emulator. After its last
-    point it goes on at its rate."""
+    """An exported counterexample (docs/reference/export.md), from its first step.
+
+    The counterexample determines when the bottleneck admits bytes and when it releases them, the buffer, R_m and the
+    initial queue. Tokens wait for packets, as in the emulator. After the last point, the link continues at the
+    counterexample's rate.
+    """
 
     file: str
     schedule: Schedule = field(compare=False)
 
     def rates(self, options: "LinkOptions", rate: Array, slot: Array, luck: Array) -> Array:
-        """As Constant.rates."""
+        """Return the rate in each slot, as Constant.rates does."""
         return jnp.broadcast_to(self.tables(len(luck), options.per_rtt)[0][:, None] / slot, luck.shape)
 
     def tables(self, slots: int, per_rtt: int) -> list[NDArray[np.int32]]:
-        """Bytes admitted and released in each slot, of which there are so many in R_m: two (T) arrays of whole
-        numbers. What a schedule admits at its very beginning is of the first slot."""
+        """Return the bytes admitted and released in each slot: two (T) arrays of whole numbers.
+
+        Bytes that the schedule admits at its very beginning belong to the first slot.
+
+        Args:
+            slots: The number of slots, T.
+            per_rtt: The slots in R_m.
+        """
         times, *curves = np.array(self.schedule.points, float).T
         ends = np.arange(1, slots + 1) * (self.schedule.step / per_rtt)
         beyond = np.maximum(0, ends - times[-1]) / 1e9 * float(self.schedule.rate)
@@ -115,13 +144,23 @@ class Exported:
 
 Kind: TypeAlias = Constant | Changing | Smooth | Mahimahi | Exported
 
-#: Kinds that need no file, and those that do, by their names.
+#: The names of kinds that need no file; and the kinds that do, by name.
 KINDS = ("constant", "changing", "smooth")
 OF_FILES = {"mahimahi": Mahimahi, "schedule": Exported}
 
 
 def kind(name: str, period: float, budget: float, window: int) -> Kind:
-    """The kind of link of this name, or KIND:FILE. Raises InputError."""
+    """Return the kind of link of a name, or of KIND:FILE.
+
+    Args:
+        name: One of KINDS, or KIND:FILE with a key of OF_FILES.
+        period: See Changing.
+        budget: See Smooth.
+        window: See Smooth.
+
+    Raises:
+        InputError: There is no such kind, or its file cannot be read.
+    """
     word, colon, file = name.partition(":")
     if word in OF_FILES:
         if not file:

@@ -1,5 +1,8 @@
-"""As `backends.Fluid`, in real packets and real time: one flow over a link that is emulated on this machine, by the
-sender over UDP, which is told its rate and measures."""
+"""The back end of real packets in real time: one flow over a link that is emulated on this machine.
+
+The exported UDP sender receives its rate from the environment, and reports its measurements. The interface is that of
+`backends.Fluid`.
+"""
 
 import os
 import time
@@ -26,17 +29,22 @@ from ccmatic.learning.envs.links import LinkOptions
 from ccmatic.learning.envs.signals import Interval
 from ccmatic.runtime import build_udp
 
-#: Seconds: for how long to wait for a sender that says nothing, and for how long the link is there after an episode.
+#: In seconds: how long to wait for a silent sender, and how long the link stays after an episode.
 PATIENCE, AFTER = 15, 0.2
 
 
 class Emulated:
-    """As `Fluid`, of one link with one flow. An interval begins and ends by the clock: while an agent thinks the last
-    rate goes on, and of one that thinks for longer than an interval the next observation is of all that passed. An
-    episode is over when its time is.
+    """The back end for one emulated link with one flow; the interface is that of `Fluid`.
 
-    faults: why the last episode is none on the link that was asked for, as of `ccmatic emulate`; None while it lasts.
-    Raises InputError where this machine or user cannot emulate, and for links that the emulator has not.
+    Intervals follow the clock. While an agent computes, the sender keeps the last rate. If the agent takes longer than
+    an interval, its next observation covers all the time that has passed. An episode ends after its duration, however
+    many steps it had.
+
+    Attributes:
+        faults: The reasons why the last episode is invalid, as in `ccmatic emulate`; None while the episode lasts.
+
+    Raises:
+        InputError: This machine or user cannot emulate, or the emulator has no such links.
     """
 
     def __init__(self, environment: Environment) -> None:
@@ -52,16 +60,20 @@ class Emulated:
         weakref.finalize(self, self._stack.close)
 
     def reset(self, seed: int) -> tuple[Links, EnvironmentState, Array]:
-        """As Fluid.reset. Nothing is sent before the first step."""
+        """Begin an episode, as Fluid.reset does. No packet is sent before the first step."""
         self.close()
         links, state = self._reset(jax.random.key(seed))
         state = state._replace(queues=None)
         self.faults, self._seed = None, seed
-        self._learn(state.knowledge, state.history, state.knowledge.now)  # so that it is compiled before time counts
+        self._learn(state.knowledge, state.history, state.knowledge.now)  # compile it before the clock runs
         return links, state, self._observe(state)
 
     def step(self, links: Links, state: EnvironmentState, action: ArrayLike) -> tuple[EnvironmentState, Array, Array]:
-        """As Fluid.step. Raises InputError if a process failed."""
+        """Play one interval, as Fluid.step does.
+
+        Raises:
+            InputError: A process failed.
+        """
         state = self._act(links, state, np.asarray(action, np.float32))
         if self._run is None:
             self._begin(links)
@@ -76,7 +88,7 @@ class Emulated:
         return state, self._observe(state), reward
 
     def close(self) -> None:
-        """End what is running."""
+        """End the running episode."""
         self._stack.close()
         self._run = None
 
@@ -90,7 +102,7 @@ class Emulated:
 
 
 def _check(options: LinkOptions) -> None:
-    kinds = [type(each).__name__.lower() for each in options.mix]
+    kinds = [type(kind).__name__.lower() for kind in options.mix]
     wrong = [kind for kind in kinds if kind not in ("constant", "changing")]
     for problem, expected in (
         (options.flows != 1 and f"{options.flows} flows", "one"),
@@ -104,7 +116,7 @@ def _check(options: LinkOptions) -> None:
 
 
 def _link(options: LinkOptions, links: Links, seed: int) -> Link:
-    """The Link to emulate."""
+    """Return the Link to emulate."""
     slot = float(links.slot[0])
     bits = np.round(np.asarray(links.capacity)[:, 0] * 8 / slot).astype(int)
     changes = np.flatnonzero(np.diff(bits, prepend=-1))
@@ -120,8 +132,7 @@ def _link(options: LinkOptions, links: Links, seed: int) -> Link:
 
 
 class CommandedFlow:
-    """A flow whose sender sends at the rate that it is told, and tells what it measured in each interval of `step`
-    ns."""
+    """A flow whose sender sends at commanded rates, and reports its measurements of each interval of `step` ns."""
 
     def __init__(self, step: int) -> None:
         self._step, self._rest = step, b""
@@ -130,7 +141,7 @@ class CommandedFlow:
 
     @contextmanager
     def prepare(self, context: Any) -> Iterator[Commands]:
-        """As ccmatic.emulation.flows says."""
+        """Build the sender and yield its Commands, as ccmatic.emulation.flows describes."""
         folder = context.folder / "learner"
         exporting.write(policies.commanded(), "udp", folder)
         sender, receiver = build_udp(folder)
@@ -147,18 +158,28 @@ class CommandedFlow:
             os.close(self._in)
 
     def say(self, rate: int) -> None:
-        """Send at this rate, bytes per second."""
+        """Command a rate, in bytes per second."""
         os.write(self._out, b"%d\n" % rate)
 
     def heard(self, run: Any, before: Interval) -> tuple[int, Interval]:
-        """(how many intervals are over since it was heard last, one at least; the Interval that they are). run: within
-        which it sends; before: the Interval before. Raises InputError if it says nothing."""
+        """Wait for the sender's next report.
+
+        Args:
+            run: The emulation.Running in which the flow sends.
+            before: The Interval before.
+
+        Returns:
+            How many intervals have ended since the last report, at least one; and the Interval that they form.
+
+        Raises:
+            InputError: The sender reports nothing for too long.
+        """
         count, end = max(1, len(self._rows)), time.monotonic() + PATIENCE
         while len(self._rows) <= count:
             run.follow()
             self._read()
             if time.monotonic() > end:
-                raise InputError(f"the sender has said nothing for {PATIENCE} s")
+                raise InputError(f"the sender has reported nothing for {PATIENCE} s")
         rows = {name: np.array([row[name] for row in self._rows[count - 1 :]]) for name in self._rows[0]}
         passed = round((rows["time_ns"][-1] - rows["time_ns"][0]) / self._step)
         acknowledged = np.diff(rows["acked"])
@@ -170,7 +191,7 @@ class CommandedFlow:
         return passed, Interval(seconds, _one(sent), _one(acked), _one(lost), rtt, rtt_end, out)
 
     def _read(self) -> None:
-        """What it has told, a line for each interval, within a moment."""
+        """Read the sender's reports, a line for each interval, for a moment."""
         if not select([self._in], [], [], 0.02)[0]:
             return
         *lines, self._rest = (self._rest + os.read(self._in, 2**16)).split(b"\n")
@@ -183,5 +204,5 @@ class CommandedFlow:
 
 
 def _one(value: float | NDArray[np.float32]) -> Array:
-    # no JAX: what JAX compiles would cost time that counts
+    # NumPy, not JAX: compiling would take time while the clock runs
     return cast("Array", np.full((1, 1), value, np.float32))

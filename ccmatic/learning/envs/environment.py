@@ -1,5 +1,7 @@
-"""The environment, as pure functions of arrays: for training loops that JAX compiles, and what the other interfaces are
-made of."""
+"""The environment as pure functions of arrays, for training loops that JAX compiles.
+
+The other interfaces build on it.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,9 +26,13 @@ from ccmatic.learning.estimation import beliefs, particles
 class EnvironmentState(NamedTuple):
     """The state of an episode.
 
-    interval: how many intervals are over. rate: (f, n) bytes per second of the next interval, unless an action changes
-    it. queues: the queues of the links. knowledge: signals.Knowledge. history: (n, f, k + d, features), the latest
-    last. wrong: (n) senders take the least RTT for so many times its value; None: they measure it right.
+    Attributes:
+        interval: The number of finished intervals.
+        rate: (f, n), the rate of the next interval in bytes per second, unless an action changes it.
+        queues: The queues of the links.
+        knowledge: The signals.Knowledge.
+        history: (n, f, k + d, features), the latest vector last.
+        wrong: (n), the factor by which senders misjudge the smallest RTT; None if they measure it correctly.
     """
 
     interval: Array
@@ -41,7 +47,10 @@ State = TypeVar("State")
 
 
 class Learnable(Protocol[State]):
-    """An Environment, or what else `Fluid` plays: an attack on a sender. State: of an episode."""
+    """An Environment, or anything else that `Fluid` plays, such as an attack on a sender.
+
+    State is the type of an episode's state.
+    """
 
     @property
     def options(self) -> LinkOptions:
@@ -50,47 +59,52 @@ class Learnable(Protocol[State]):
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The least and the largest action."""
+        """The smallest and the largest action."""
         ...
 
     @property
     def size(self) -> int:
-        """How many numbers an observation of one flow has."""
+        """The size of one flow's observation."""
         ...
 
     def reset(self, key: Array, n: int) -> tuple[Links, State]:
-        """As Environment.reset."""
+        """Begin an episode, as Environment.reset does."""
         ...
 
     def observation(self, state: State) -> Array:
-        """As Environment.observation."""
+        """Return the observation, as Environment.observation does."""
         ...
 
     def step(self, links: Links, state: State, action: Array) -> tuple[State, Array, Array]:
-        """As Environment.step."""
+        """Play one interval, as Environment.step does."""
         ...
 
     def totals(self, links: Links, state: State) -> tuple[Array, Array, Array]:
-        """As Environment.totals."""
+        """Return totals, as Environment.totals does."""
         ...
 
 
 def window(of_envelope: bool) -> int:
-    """Return the steps of a window of beliefs, and the one before it: in an envelope those of its proof."""
+    """Return the steps of a window of beliefs, plus the step before it; in an envelope those of its proof."""
     return policies.PROVED_HORIZON if of_envelope else beliefs.HORIZON
 
 
 @dataclass(frozen=True, eq=False)
 class Environment:
-    """What is learned in.
+    """An environment for learning.
 
-    options: the LinkOptions of its links.
-    observe, act, reward: formulas (docs/signals.md), by a name that ccmatic ships or by the path of a file, which is
-             made absolute. A reward may be a function of a signals.Knowledge. Or act is `envelope:NAME`, of a
-             controller that leaves a choice: -1 is its least rate, 1 its most.
-    history: k, vectors of an observation. delay: d, how many intervals old the latest of them is, beyond what the path
-             takes.
-    Raises InputError.
+    Attributes:
+        options: The LinkOptions of its links.
+        observe: The formula of observations (docs/signals.md): a shipped name, or the path of a file, which is made
+            absolute.
+        act: The formula of actions, also a name or path; or `envelope:NAME`, the name of a controller that leaves a
+            choice. Then the action -1 is the controller's lowest rate and 1 its highest.
+        reward: The formula of rewards, a name or path, or a function of a signals.Knowledge.
+        history: k, the number of vectors in an observation.
+        delay: d, the age of the latest vector in intervals, in addition to the delay of the path.
+
+    Raises:
+        InputError: A formula or number is wrong.
     """
 
     options: LinkOptions
@@ -101,15 +115,15 @@ class Environment:
     delay: int = 0
 
     def __post_init__(self) -> None:
-        for each in self.formulas:
-            object.__setattr__(self, each.kind, each.name)
+        for formula in self.formulas:
+            object.__setattr__(self, formula.kind, formula.name)
         for name, least in (("history", 1), ("delay", 0)):
             if type(getattr(self, name)) is not int or getattr(self, name) < least:
                 raise InputError(f"{name} is {getattr(self, name)!r}; expected a whole number, at least {least}")
 
     @cached_property
     def formulas(self) -> tuple[signal.Signal, ...]:
-        """The Signals: what is observed, the reward but for a function, and the action but for one in an envelope."""
+        """The Signals: observations, rewards (except a function) and actions (except those in an envelope)."""
         names = {"observe": self.observe}
         if not callable(self.reward):
             names["reward"] = self.reward
@@ -118,65 +132,69 @@ class Environment:
         return tuple(signal.load(kind, name) for kind, name in names.items())
 
     def formula(self, kind: str) -> signal.Signal | None:
-        """The Signal of a kind, `observe`, `reward` or `act`; None where it is none."""
-        return next((each for each in self.formulas if each.kind == kind), None)
+        """Return the Signal of a kind, `observe`, `reward` or `act`; None if that kind is no formula."""
+        return next((formula for formula in self.formulas if formula.kind == kind), None)
 
-    def _required(self, kind: str) -> signal.Signal:
+    def _formula(self, kind: str) -> signal.Signal:
         formula = self.formula(kind)
         assert formula is not None
         return formula
 
     @cached_property
     def memory(self) -> tuple[tuple[signal.Register, ...], ...]:
-        """The registers of senders, in groups: those that measures share, and those of the formulas."""
-        return signal.joined(signal.shared_memory(), *(each.memory for each in self.formulas))
+        """The registers of senders, in groups: those shared by measures, and those of the formulas."""
+        return signal.joined(signal.shared_memory(), *(formula.memory for formula in self.formulas))
 
     @property
     def features(self) -> int:
-        """How many numbers a vector of the history has."""
-        return self._required("observe").size
+        """The size of a vector of the history."""
+        return self._formula("observe").size
 
     @property
     def believes(self) -> bool:
-        """Whether beliefs are formed."""
+        """Whether the senders form beliefs."""
         return self.envelope is not None or not shipped_beliefs().keys().isdisjoint(self._inputs)
 
     @property
     def _inputs(self) -> frozenset[str]:
-        return frozenset().union(*(each.inputs for each in self.formulas))
+        return frozenset().union(*(formula.inputs for formula in self.formulas))
 
     @property
     def horizon(self) -> int:
-        """Steps of a window of beliefs, and the one before it."""
+        """The steps of a window of beliefs, plus the step before it."""
         return window(self.envelope is not None)
 
     @cached_property
     def envelope(self) -> Controller | None:
-        """The controller whose choice an action is; None if it is none."""
+        """The controller from whose rates an action chooses; None if there is none."""
         return policies.envelope(self.act)
 
     @cached_property
     def link(self) -> ModuleType:
-        """The fluid.py of the model whose links are emulated: what links do."""
+        """The fluid.py of the model whose links are emulated: the behaviour of links."""
         return load_fluid(load_definition("models", "MODEL", definitions.chosen("models", "EMULATED")))
 
     @property
     def size(self) -> int:
-        """How many numbers an observation of one flow has, k · features: the oldest vector first."""
+        """The size of one flow's observation, k · features. The oldest vector is first."""
         return self.history * self.features
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The least and the largest action."""
+        """The smallest and the largest action."""
         if self.envelope:
             return -1.0, 1.0
-        bounds = self._required("act").bounds
-        assert bounds is not None  # it is an action's
+        bounds = self._formula("act").bounds
+        assert bounds is not None  # every formula of actions has bounds
         return bounds
 
     def reset(self, key: Array, n: int) -> tuple[Links, EnvironmentState]:
-        """n links and their first EnvironmentState: (Links, EnvironmentState). key: of jax.random; of the links and all
-        that is random."""
+        """Draw links, and return them with their first EnvironmentState.
+
+        Args:
+            key: The key of jax.random for the links and everything else that is random.
+            n: The number of links.
+        """
         links, rate = self.options.draw(key, n)
         queues = self.link.begin(links, self.options.longest, self.options.longest_rtt, self.options.longest_jitter)
         rtt = links.rtt * links.slot
@@ -194,44 +212,60 @@ class Environment:
         return links, EnvironmentState(jnp.int32(0), rate, queues, knowledge, history)
 
     def seconds(self, links: Links) -> Array:
-        """How long an interval is, (f, n)."""
+        """Return the length of an interval in seconds, (f, n)."""
         return jnp.broadcast_to(links.slot * self.options.slots, links.rtt.shape)
 
     def observation(self, state: EnvironmentState) -> Array:
-        """(n, f, size) of an EnvironmentState."""
-        seen = state.history[:, :, : self.history]
-        return seen.reshape(*seen.shape[:2], self.size)
+        """Return the observation of an EnvironmentState, (n, f, size)."""
+        vectors = state.history[:, :, : self.history]
+        return vectors.reshape(*vectors.shape[:2], self.size)
 
     def step(self, links: Links, state: EnvironmentState, action: Array) -> tuple[EnvironmentState, Array, Array]:
-        """One interval: (EnvironmentState, observation (n, f, size), reward (n, f)). action: (n, f)."""
+        """Play one interval.
+
+        Args:
+            links: The Links.
+            state: The EnvironmentState.
+            action: The actions, (n, f).
+
+        Returns:
+            The next EnvironmentState, the observation (n, f, size), and the reward (n, f).
+        """
         return self.watched(links, state, action)[:3]
 
     def watched(
         self, links: Links, state: EnvironmentState, action: Array
     ) -> tuple[EnvironmentState, Array, Array, SlotOutcome]:
-        """As `step`, and then the SlotOutcome of each slot, the slots first."""
+        """Play one interval as `step`, and also return the SlotOutcome of each slot, with slots as the first axis."""
         state = self.acted(links, state, action)
-        queues, now, seen = self.send(links, state)
+        queues, now, outcomes = self.send(links, state)
         knowledge, history, reward = self.learn(state.knowledge, state.history, now)
         state = EnvironmentState(state.interval + 1, state.rate, queues, knowledge, history)
-        return state, self.observation(state), reward, seen
+        return state, self.observation(state), reward, outcomes
 
     def totals(self, links: Links, state: EnvironmentState) -> tuple[Array, Array, Array]:
-        """Of the last interval, over all flows and links: bytes acknowledged, those that could be served, and seconds
-        that the first took, summed up over bytes."""
+        """Return totals of the last interval over all flows and links.
+
+        Returns:
+            The acknowledged bytes; the bytes that could be served; and the RTTs of the acknowledged bytes, in seconds,
+            summed over the bytes.
+        """
         slots = self.options.slots
         served = jax.lax.dynamic_slice_in_dim(links.capacity, (state.interval - 1) * slots, slots)
         now = state.knowledge.now
         return now.acked.sum(), served.sum(dtype=jnp.float32), (now.acked * now.rtt).sum()
 
     def acted(self, links: Links, state: EnvironmentState, action: Array) -> EnvironmentState:
-        """The EnvironmentState with the rate of the next interval, by an action (n, f): at least a packet in it, at
-        most as much as is counted. A flow that has not come yet stays as it is, and its action is 0."""
+        """Return the EnvironmentState with the rate of the next interval, given an action (n, f).
+
+        The rate is at least a packet per interval, and at most the largest rate that the integers of the simulator can
+        count. A flow that has not started yet stays unchanged, and its action is 0.
+        """
         most = MANY / (self.options.flows * self.options.slots * 4)
         here = links.start <= state.interval * self.options.slots
         knowledge = state.knowledge._replace(action=jnp.where(here, action.T, 0))
         if self.envelope is None:
-            wanted = knowledge.value(self._required("act").term, rate=state.rate)
+            wanted = knowledge.value(self._formula("act").term, rate=state.rate)
         else:
             low, high = (jnp.maximum(links.packet, end) for end in rates(self.envelope, knowledge.bounds))
             wanted = (low + (jnp.clip(action.T, -1, 1) + 1) / 2 * (high - low)) / knowledge.now.seconds
@@ -239,8 +273,12 @@ class Environment:
         return state._replace(rate=jnp.where(here, rate, state.rate), knowledge=knowledge)
 
     def send(self, links: Links, state: EnvironmentState) -> tuple[Any, signals.Interval, SlotOutcome]:
-        """Send at the rates of an EnvironmentState for an interval: the Queues after it, the signals.Interval that was
-        measured, and the SlotOutcome of each slot, the slots first."""
+        """Send at the rates of an EnvironmentState for an interval.
+
+        Returns:
+            The queues after it, the measured signals.Interval, and the SlotOutcome of each slot, with slots as the
+            first axis.
+        """
         knowledge, slots = state.knowledge, self.options.slots
         queues, end, outcomes = state.queues, knowledge.now.rtt_end, []
         waited: Any = 0
@@ -249,11 +287,11 @@ class Environment:
             t = state.interval * slots + slot
             here = (links.start <= t) & (t < links.stop)
             sending = jnp.where(here, jnp.floor(state.rate * links.slot), 0).astype(jnp.int32)
-            queues, seen = self.link.advance(links, queues, t, sending)
-            last = jnp.where(seen.acked > 0, (links.rtt + seen.delay) * links.slot, end)
-            waited += seen.acked * (end + last) / 2
+            queues, outcome = self.link.advance(links, queues, t, sending)
+            last = jnp.where(outcome.acked > 0, (links.rtt + outcome.delay) * links.slot, end)
+            waited += outcome.acked * (end + last) / 2
             end, sent = last, sent + sending
-            outcomes.append(seen)
+            outcomes.append(outcome)
         every = jax.tree.map(lambda *slots: jnp.stack(slots), *outcomes)
         acked, lost = jnp.sum(every.acked, axis=0), jnp.sum(every.lost, axis=0)
         rtt = jnp.where(acked > 0, waited / jnp.maximum(acked, 1), knowledge.now.rtt)
@@ -265,14 +303,16 @@ class Environment:
     def learn(
         self, knowledge: signals.Knowledge, history: Array, now: signals.Interval
     ) -> tuple[signals.Knowledge, Array, Array]:
-        """What a sender knows after an interval, with the history and the reward (n, f)."""
+        """Return a sender's Knowledge, its history and its reward (n, f) after an interval."""
         knowledge = knowledge.after(now, self.memory)
         reward, vector = self._outcome(knowledge)
         return knowledge, jnp.concatenate([history[:, :, 1:], vector], axis=2), reward.T
 
     def misled(self, state: EnvironmentState, wrong: Array) -> EnvironmentState:
-        """The EnvironmentState as it is to a sender that takes the least RTT for (n) times what it is, now that it has
-        measured the latest interval. (A formula's own registers stay as they are.)"""
+        """Return the EnvironmentState as observed by a sender that misjudges the smallest RTT by a factor `wrong` (n).
+
+        The sender has measured the latest interval. A formula's own registers stay as they are.
+        """
         registers = state.knowledge.registers
         knowledge = state.knowledge._replace(
             registers=registers | {signal.LEAST_RTT: registers[signal.LEAST_RTT] * wrong}
@@ -282,7 +322,7 @@ class Environment:
         return state._replace(knowledge=knowledge, history=history, wrong=wrong)
 
     def _outcome(self, knowledge: signals.Knowledge) -> tuple[Array, Array]:
-        """Return the reward (f, n), and the latest vector of observations (n, f, 1, features), from a Knowledge."""
-        reward = self.reward(knowledge) if callable(self.reward) else knowledge.value(self._required("reward").term)
-        vector = knowledge.value(self._required("observe").term, reward=reward)
+        """Return the reward (f, n), and the latest vector of observations (n, f, 1, features), for a Knowledge."""
+        reward = self.reward(knowledge) if callable(self.reward) else knowledge.value(self._formula("reward").term)
+        vector = knowledge.value(self._formula("observe").term, reward=reward)
         return reward, jnp.swapaxes(vector, 0, 1)[:, :, None]

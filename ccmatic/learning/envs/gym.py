@@ -1,5 +1,8 @@
-"""Gymnasium's interface, an Env of one link and a VectorEnv of many that are simulated at once; and PettingZoo's, in
-which the flows of one link are agents that act at once."""
+"""The interfaces of Gymnasium (an Env of one link, a VectorEnv of many) and of PettingZoo.
+
+The VectorEnv simulates all its links at once. In PettingZoo's interface, the flows of one link are agents that act
+simultaneously.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, SupportsFloat, TypeAlias
@@ -21,17 +24,24 @@ from ccmatic.learning.envs.environment import Environment, EnvironmentState, Lea
 from ccmatic.learning.envs.links import LinkOptions
 from ccmatic.learning.envs.signals import Knowledge
 
-#: On what an episode of a LinkEnv runs, by name.
+#: The back ends of a LinkEnv, by name.
 BACKENDS = {"fluid": Fluid, "packets": Packets, "emulator": Emulated}
 
 Floats: TypeAlias = NDArray[np.float32]
 
-#: Options that say what is learned; the others say on which links.
+#: The options about what is learned. The others are about the links.
 LEARNED = ("observe", "act", "reward", "history", "delay")
 
 
 def make_environment(options: Mapping[str, Any]) -> Environment:
-    """The Environment of options by name: those of Environment and of LinkOptions. Raises InputError."""
+    """Return the Environment of options by name.
+
+    Args:
+        options: Arguments of Environment and of LinkOptions.
+
+    Raises:
+        InputError: There is no such option, or its value is wrong.
+    """
     fields = [name for name, field in LinkOptions.__dataclass_fields__.items() if field.init]
     for name in options:
         if name not in (*LEARNED, *fields):
@@ -41,20 +51,24 @@ def make_environment(options: Mapping[str, Any]) -> Environment:
 
 
 def spaces(environment: Learnable[Any]) -> "tuple[Box[np.float32], Box[np.float32]]":
-    """(observations, actions) of one flow."""
+    """Return the spaces of one flow: (observations, actions)."""
     low, high = environment.bounds
     return Box(-np.inf, np.inf, (environment.size,), np.float32), Box(low, high, (1,), np.float32)
 
 
 def measured(links: Links, knowledge: Knowledge) -> dict[str, NDArray[Any]]:
-    """What is measured in an interval, by name: arrays (n, f)."""
+    """Return the measurements of an interval by name: arrays (n, f)."""
     throughput, loss = (knowledge.measure(name) for name in ("throughput", "loss_rate"))
     values = {"throughput_mbit": throughput / MBIT, "rtt_ms": knowledge.now.rtt * 1000, "loss": loss}
     return {name: np.asarray(value).T for name, value in values.items()}
 
 
 def whole(reward: ArrayLike) -> NDArray[Any]:
-    """The reward as NumPy has it. Raises InputError for one that is no number."""
+    """Return the reward as a NumPy array.
+
+    Raises:
+        InputError: It is not finite.
+    """
     reward = np.asarray(reward)
     if not np.isfinite(reward).all():
         raise InputError(f"the reward is {reward[~np.isfinite(reward)][0]}; expected a finite number")
@@ -62,8 +76,7 @@ def whole(reward: ArrayLike) -> NDArray[Any]:
 
 
 class LinkEnv(gymnasium.Env[Floats, Floats]):
-    """One flow on one link, another one in each episode; docs/learning.md. backend: `fluid`, `packets` or
-    `emulator`."""
+    """One flow on one link, with another link in each episode; see docs/learning.md."""
 
     # Gymnasium declares it for instances, hence the ignore
     metadata: ClassVar = {"render_modes": []}  # type: ignore[misc]
@@ -73,6 +86,17 @@ class LinkEnv(gymnasium.Env[Floats, Floats]):
     def __init__(
         self, render_mode: str | None = None, device: str | None = None, backend: str = "fluid", **options: Any
     ) -> None:
+        """Make the environment.
+
+        Args:
+            render_mode: Not supported; Gymnasium passes it.
+            device: `cpu`, `gpu` …, for the backend `fluid`; None for JAX's default.
+            backend: `fluid`, `packets` or `emulator`.
+            options: See `make_environment`.
+
+        Raises:
+            InputError: An option is wrong, or there are several flows.
+        """
         self.render_mode = render_mode
         self.environment = _alone(options)
         self.observation_space, self.action_space = spaces(self.environment)
@@ -84,20 +108,20 @@ class LinkEnv(gymnasium.Env[Floats, Floats]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.float32], dict[str, Any]]:
-        """As Gymnasium says."""
+        """Begin an episode, as Gymnasium describes."""
         super().reset(seed=seed)
-        self._links, self._state, observation = self._backend.reset(_drawn(self))
+        self._links, self._state, observation = self._backend.reset(_draw_seed(self))
         return np.asarray(observation)[0, 0], self._info()
 
     def step(self, action: Floats) -> tuple[Floats, SupportsFloat, bool, bool, dict[str, Any]]:
-        """As Gymnasium says; an episode is truncated after `steps` intervals."""
+        """Play one interval, as Gymnasium describes. An episode is truncated after `steps` intervals."""
         action = np.asarray(action).reshape(1, 1)
         self._state, observation, reward = self._backend.step(self._links, self._state, action)
         truncated = bool(self._state.interval >= self.environment.options.steps)
         return np.asarray(observation)[0, 0], float(whole(reward)[0, 0]), False, truncated, self._info()
 
     def close(self) -> None:
-        """As Gymnasium says."""
+        """Close the back end, as Gymnasium describes."""
         self._backend.close()
 
     def _info(self) -> dict[str, Any]:
@@ -106,8 +130,11 @@ class LinkEnv(gymnasium.Env[Floats, Floats]):
 
 
 class LinkVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
-    """So many such links, simulated at once. All episodes are as long; when they end the next begin in the same step,
-    and `final_obs` has the last observations."""
+    """Many links as in LinkEnv, simulated at once.
+
+    All episodes have the same length. When they end, the next episodes begin in the same step, and `final_obs` has the
+    last observations of the ended ones.
+    """
 
     # Gymnasium declares it for instances, hence the ignore
     metadata: ClassVar = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}  # type: ignore[misc]
@@ -127,14 +154,14 @@ class LinkVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         self._backend = Fluid(self.environment, num_envs, device)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Floats, dict[str, Any]]:
-        """As Gymnasium says."""
+        """Begin an episode on each link, as Gymnasium describes."""
         super().reset(seed=seed)
         return self._begin(), self._info()
 
     def step(self, actions: Floats) -> tuple[Floats, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
-        """As Gymnasium says."""
-        self._state, seen, reward = self._backend.step(self._links, self._state, actions)
-        observation, info = np.asarray(seen)[:, 0], self._info()
+        """Play one interval on each link, as Gymnasium describes."""
+        self._state, observations, reward = self._backend.step(self._links, self._state, actions)
+        observation, info = np.asarray(observations)[:, 0], self._info()
         over = np.full(self.num_envs, int(self._state.interval) >= self.environment.options.steps)
         if over[0]:
             info |= {"final_obs": observation, "_final_obs": over}
@@ -142,7 +169,7 @@ class LinkVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         return observation, whole(reward)[:, 0], np.zeros(self.num_envs, bool), over, info
 
     def _begin(self) -> Floats:
-        self._links, self._state, observation = self._backend.reset(_drawn(self))
+        self._links, self._state, observation = self._backend.reset(_draw_seed(self))
         return np.asarray(observation)[:, 0]
 
     def _info(self) -> dict[str, Any]:
@@ -151,8 +178,11 @@ class LinkVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
 
 
 class LinkParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no types
-    """Agents `flow_0`, `flow_1` …, each from the interval in which its flow comes until it goes; then it is terminated.
-    At the end of the episode those that are there are truncated."""
+    """The flows of one link as agents `flow_0`, `flow_1` ….
+
+    An agent is present from the interval in which its flow starts until the flow stops; then it is terminated. At the
+    end of the episode the present agents are truncated.
+    """
 
     metadata: ClassVar = {"name": "ccmatic/Link-v0", "render_modes": []}
     _links: Links
@@ -169,27 +199,27 @@ class LinkParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no t
         self._random = np.random.default_rng()
 
     def observation_space(self, agent: str) -> "Box[np.float32]":
-        """As PettingZoo says."""
+        """Return the space of an agent's observations, as PettingZoo describes."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> "Box[np.float32]":
-        """As PettingZoo says."""
+        """Return the space of an agent's actions, as PettingZoo describes."""
         return self.action_spaces[agent]
 
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Floats], dict[str, dict[str, Any]]]:
-        """As PettingZoo says."""
+        """Begin an episode, as PettingZoo describes."""
         if seed is not None:
             self._random = np.random.default_rng(seed)
         self._links, self._state, observation = self._backend.reset(int(self._random.integers(2**31)))
         self.agents = self._here()
-        return self._each(np.asarray(observation)[0], self.agents), self._info(self.agents)
+        return self._by_agent(np.asarray(observation)[0], self.agents), self._info(self.agents)
 
     def step(
         self, actions: Mapping[str, Floats]
     ) -> tuple[dict[str, Floats], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
-        """As PettingZoo says. The actions of flows that are not there change nothing."""
+        """Play one interval, as PettingZoo describes. The actions of absent flows have no effect."""
         action = np.zeros((1, len(self.possible_agents)), np.float32)
         for agent, chosen in actions.items():
             action[0, self.possible_agents.index(agent)] = np.asarray(chosen).item()
@@ -200,11 +230,11 @@ class LinkParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no t
         terminated = {agent: agent not in here for agent in present}
         truncated = {agent: over and agent in here for agent in present}
         self.agents = [] if over else here
-        rewards = {agent: float(value) for agent, value in self._each(whole(reward)[0], present).items()}
-        return self._each(np.asarray(observation)[0], present), rewards, terminated, truncated, self._info(present)
+        rewards = {agent: float(value) for agent, value in self._by_agent(whole(reward)[0], present).items()}
+        return self._by_agent(np.asarray(observation)[0], present), rewards, terminated, truncated, self._info(present)
 
     def _here(self) -> list[str]:
-        """The agents whose flows send in the coming interval, or in the last one."""
+        """Return the agents whose flows send in the next interval; at the end of an episode, in the last interval."""
         last = min(int(self._state.interval), self.environment.options.steps - 1)
         start, end = (number * self.environment.options.slots for number in (last, last + 1))
         come, gone = np.asarray(self._links.start)[:, 0] < end, np.asarray(self._links.stop)[:, 0] <= start
@@ -212,10 +242,10 @@ class LinkParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no t
 
     def _info(self, agents: Sequence[str]) -> dict[str, dict[str, Any]]:
         values = {name: value[0] for name, value in measured(self._links, self._state.knowledge).items()}
-        by_agent = {name: self._each(value, agents) for name, value in values.items()}
+        by_agent = {name: self._by_agent(value, agents) for name, value in values.items()}
         return {agent: {name: float(value[agent]) for name, value in by_agent.items()} for agent in agents}
 
-    def _each(self, values: NDArray[Any], agents: Sequence[str]) -> dict[str, Any]:
+    def _by_agent(self, values: NDArray[Any], agents: Sequence[str]) -> dict[str, Any]:
         return {agent: values[self.possible_agents.index(agent)] for agent in agents}
 
 
@@ -226,6 +256,6 @@ def _alone(options: Mapping[str, Any]) -> Environment:
     return made
 
 
-def _drawn(env: "LinkEnv | LinkVectorEnv") -> int:
-    """A seed for what is random in an episode."""
+def _draw_seed(env: "LinkEnv | LinkVectorEnv") -> int:
+    """Return a seed for everything random in an episode."""
     return int(env.np_random.integers(2**31))

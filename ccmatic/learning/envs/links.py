@@ -1,5 +1,4 @@
-"""What links an environment has: which kinds in which ratios, of what rates, delays, buffers, losses and jitter; and
-links drawn from it."""
+"""The links of an environment: their kinds in given ratios, rates, delays, buffers, losses and jitter."""
 
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -17,33 +16,50 @@ from ccmatic.learning.envs import capacity
 from ccmatic.learning.envs.capacity import MBIT, Exported, Kind
 from ccmatic.learning.envs.spread import spread
 
-#: The most slots of delay that are told apart.
+#: The most slots of delay that the simulator distinguishes.
 LONGEST = 128
 
-#: The most flows, monitor intervals, bytes of a packet and slots of a mean, so that a small file is little work.
+#: Limits, so that a small file cannot request much work: flows, monitor intervals, bytes of a packet, slots of a mean.
 MOST = {"flows": 1000, "steps": 10**6, "packet": 65535, "window": 10**6}
 
-#: How jitter holds what is served: nothing, a random part of what it may hold, all of it.
+#: How jitter delays served bytes: by a random part of D, or by all of D.
 PATTERNS = ("uniform", "latest")
 
 
 @dataclass(frozen=True)
 class LinkOptions:
-    """What links to draw. A number that may differ from link to link is a number, a list, or {"low", "high", "log"}.
+    """The links to draw.
 
-    links:   a kind, or a dict of kinds to ratios: `constant`, `changing` (another rate every `period` seconds),
-             `smooth` (CCLab's `budget` of Mbit/s, mean of `window` slots), `mahimahi:FILE`, `schedule:FILE`.
-    rate:    C, Mbit/s. rtt: R_m of each flow, ms. buffer: β in bytes, or buffer_bdp in C·R_m at the mean rate.
-    loss:    the share of packets lost at random. jitter: D in ms; pattern: one of PATTERNS.
-    flows:   that share a link. starts, lasts: of all but the first, when they come and for how long they stay, seconds.
-    interval: a monitor interval, in the least R_m of a link: 1, "1/2", 2 and so on. Other R_m are rounded to parts of
-        it.
-    steps:   monitor intervals in an episode. packet: bytes. first: the rate at which senders begin, in shares of the
-    link. Raises InputError.
+    A quantity that may differ from link to link is a number, a list, or a dict {"low", "high", "log"}.
+
+    Attributes:
+        links: A kind, or a dict of kinds to ratios: `constant`, `changing` (to another rate every `period` seconds),
+            `smooth` (CCLab's `budget` in Mbit/s, a mean over `window` slots), `mahimahi:FILE`, `schedule:FILE`.
+        rate: C in Mbit/s.
+        rtt: R_m of each flow in ms.
+        buffer: β in bytes.
+        buffer_bdp: β in C·R_m at the mean rate; an alternative to `buffer`.
+        loss: The share of packets that are lost at random.
+        jitter: D in ms.
+        pattern: One of PATTERNS.
+        flows: The flows that share a link.
+        starts: The times in seconds at which the flows except the first one start.
+        lasts: How long these flows stay, in seconds; None if they stay to the end.
+        interval: The length of a monitor interval, in units of the smallest R_m of a link: 1, "1/2", 2 and so on.
+            Larger R_m are rounded to a whole number of slots.
+        steps: The monitor intervals in an episode.
+        packet: The bytes of a packet.
+        first: The first rate of senders, as a share of the link.
+        period: See `links`, in seconds.
+        budget: See `links`, in Mbit/s.
+        window: See `links`, in slots.
+
+    Raises:
+        InputError: A value is wrong.
     """
 
     links: str | dict[str, float] = "constant"
-    # Any: what is given, which becomes a Spread; of an interval, a Fraction
+    # Any: the given value, which becomes a Spread, or a Fraction for an interval
     rate: Any = field(default_factory=lambda: [16, 64])
     rtt: Any = field(default_factory=lambda: [16, 64])
     buffer: Any = None
@@ -99,17 +115,21 @@ class LinkOptions:
 
     @cached_property
     def mix(self) -> dict[Kind, float]:
-        """The kinds of links and their ratios. Raises InputError."""
+        """The kinds of links and their ratios.
+
+        Raises:
+            InputError: A kind is unknown or its file cannot be read, or the ratios do not sum up to 1.
+        """
         return _mix(self)
 
     @property
     def per_rtt(self) -> int:
-        """Slots in the least R_m of a link."""
+        """The slots in the smallest R_m of a link."""
         return int(self.interval.denominator)
 
     @property
     def slots(self) -> int:
-        """Slots in a monitor interval."""
+        """The slots in a monitor interval."""
         return int(self.interval.numerator)
 
     @cached_property
@@ -125,15 +145,15 @@ class LinkOptions:
 
     @property
     def longest_delay(self) -> float:
-        """The most that R_m and jitter take, in intervals."""
+        """The longest R_m plus jitter, in intervals."""
         return float((self.longest_rtt + self.jitter.ends[1] / self.rtt.ends[0] * self.per_rtt) / self.slots)
 
     @cached_property
     def largest_slot(self) -> float:
         """The most bytes that a link serves in a slot."""
         ours: float = self.rate.ends[1] * MBIT * self.rtt.ends[1] / 1000 / self.per_rtt
-        files = [each for each in self.mix if isinstance(each, Exported)]
-        tables = (int(each.tables(self.steps * self.slots, self.per_rtt)[0].max()) for each in files)
+        files = [kind for kind in self.mix if isinstance(kind, Exported)]
+        tables = (int(kind.tables(self.steps * self.slots, self.per_rtt)[0].max()) for kind in files)
         return max(ours, 0, *tables)
 
     @cached_property
@@ -145,8 +165,8 @@ class LinkOptions:
 
     @cached_property
     def longest(self) -> int:
-        """H: the most slots of queueing delay that are told apart."""
-        if any(not isinstance(each, capacity.Constant) for each in self.mix) or self.buffer is not None:
+        """H: the most slots of queueing delay that the simulator distinguishes."""
+        if any(not isinstance(kind, capacity.Constant) for kind in self.mix) or self.buffer is not None:
             least = self.rate.ends[0] * MBIT * self.rtt.ends[0] / 1000 / self.per_rtt
             drains: float = self.largest_buffer / least
         else:
@@ -154,7 +174,15 @@ class LinkOptions:
         return min(LONGEST, ceil(drains) + self.longest_jitter + 2)
 
     def draw(self, key: Array, links: int) -> tuple[Links, Array]:
-        """So many Links, and the rates at which their senders begin, (f, n) bytes a second."""
+        """Draw links.
+
+        Args:
+            key: The key of jax.random.
+            links: The number of links.
+
+        Returns:
+            The Links, and the first rates of their senders, (f, n) in bytes per second.
+        """
         if type(links) is not int or links < 1:
             raise InputError(f"{links!r} links; expected a whole number, at least 1")
         total, shape = self.steps * self.slots, (self.flows, links)
@@ -164,13 +192,13 @@ class LinkOptions:
         rate = self.rate.at(luck["rate"][0]) * MBIT
         rtt = self.rtt.at(luck["rtt"]) / 1000
         slot = jnp.min(rtt, axis=0) / self.per_rtt
-        for number, each in enumerate(self.mix):
-            if isinstance(each, Exported):
-                slot = jnp.where(which == number, each.schedule.step / 1e9 / self.per_rtt, slot)
+        for number, kind in enumerate(self.mix):
+            if isinstance(kind, Exported):
+                slot = jnp.where(which == number, kind.schedule.step / 1e9 / self.per_rtt, slot)
                 rtt = jnp.where(which == number, slot * self.per_rtt, rtt)
         lossy, shaky = bool(self.loss.ends[1]), bool(self.jitter.ends[1])
         tables = jax.random.uniform(often, (total, len(self.mix) + shaky + lossy * self.flows, links))
-        kinds = [each.rates(self, rate, slot, tables[:, number]) for number, each in enumerate(self.mix)]
+        kinds = [kind.rates(self, rate, slot, tables[:, number]) for number, kind in enumerate(self.mix)]
         rates = kinds[0] if len(kinds) == 1 else jnp.select([which == i for i in range(len(kinds))], kinds)
         mean = jnp.mean(rates, axis=0)
         buffer = (self.buffer or self.buffer_bdp).at(luck["buffer"][0])
@@ -192,10 +220,10 @@ class LinkOptions:
             released=None,
             packet=jnp.int32(self.packet),
         )
-        return self._exported(drawn, which), self.first.at(luck["first"]) * mean / self.flows
+        return self._with_schedules(drawn, which), self.first.at(luck["first"]) * mean / self.flows
 
     def _stays(self, luck: dict[str, Array], slot: Array, total: int) -> dict[str, Array]:
-        """When flows come and go, in slots."""
+        """Return when flows start and stop, in slots."""
         others = jnp.arange(self.flows)[:, None] > 0
         start = jnp.where(others, self.starts.at(luck["starts"]) / slot, 0)
         stop = start + self.lasts.at(luck["lasts"]) / slot if self.lasts else jnp.full_like(start, total)
@@ -204,21 +232,21 @@ class LinkOptions:
             "stop": jnp.where(others, stop, total).astype(jnp.int32),
         }
 
-    def _exported(self, links: Links, which: Array) -> Links:
-        """The links with what exported schedules say of those that follow one."""
-        for number, each in enumerate(self.mix):
-            if not isinstance(each, Exported):
+    def _with_schedules(self, links: Links, which: Array) -> Links:
+        """Return the links, with the values of exported schedules for those that follow one."""
+        for number, kind in enumerate(self.mix):
+            if not isinstance(kind, Exported):
                 continue
             here, total = which == number, links.capacity.shape[0]
             if links.keeps is None:
                 none = jnp.zeros_like(here)
                 links = links._replace(keeps=none, released=jnp.full_like(links.capacity, MANY))
-            admitted, released = (jnp.array(table)[:, None] for table in each.tables(total, self.per_rtt))
-            buffer = MANY if each.schedule.buffer is None else each.schedule.buffer
+            admitted, released = (jnp.array(table)[:, None] for table in kind.tables(total, self.per_rtt))
+            buffer = MANY if kind.schedule.buffer is None else kind.schedule.buffer
             links = links._replace(
                 capacity=jnp.where(here, admitted, links.capacity),
                 buffer=jnp.where(here, buffer, links.buffer),
-                queue=jnp.where(here, each.schedule.queue, links.queue),
+                queue=jnp.where(here, kind.schedule.queue, links.queue),
                 jitter=jnp.where(here, 0, links.jitter),
                 keeps=links.keeps | here,
                 released=jnp.where(here, released, links.released),
@@ -226,7 +254,7 @@ class LinkOptions:
         return links
 
 
-#: What is drawn once for each flow of each link, or for each link.
+#: The quantities that are drawn once per flow and link, or per link.
 _DRAWN = ("links", "rate", "rtt", "buffer", "jitter", "loss", "starts", "lasts", "first")
 
 
@@ -241,7 +269,7 @@ def _interval(given: object) -> Fraction:
 
 
 def _mix(options: LinkOptions) -> dict[Kind, float]:
-    """The kinds of links and their ratios."""
+    """Return the kinds of links and their ratios."""
     given = options.links if isinstance(options.links, dict) else {options.links: 1}
     if not given:
         raise InputError("links is empty; expected a kind of link at least")
@@ -252,4 +280,4 @@ def _mix(options: LinkOptions) -> dict[Kind, float]:
         mix[capacity.kind(name, options.period, options.budget, options.window)] = ratio
     if abs(sum(mix.values()) - 1) > 1e-6:
         raise InputError(f"the ratios of links sum up to {sum(mix.values()):g}; expected 1")
-    return {each: ratio for each, ratio in mix.items() if ratio}
+    return {kind: ratio for kind, ratio in mix.items() if ratio}

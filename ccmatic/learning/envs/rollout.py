@@ -1,4 +1,4 @@
-"""Episodes of a policy, from beginning to end; and the check that what happened in them is an execution of a model."""
+"""Episodes of a policy, and the check that an episode is an execution of a model."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -20,28 +20,38 @@ from ccmatic.learning.envs.environment import Environment, EnvironmentState
 from ccmatic.simulation import delays, sampled
 from ccmatic.verification import check_trace
 
-#: From what a policy remembers, Links, an EnvironmentState and its observation to what it remembers next and its
-#: action.
+#: A function from a policy's memory, Links, an EnvironmentState and its observation to its next memory and its action.
 Act: TypeAlias = Callable[[Any, Links, EnvironmentState, Array], tuple[Any, Array]]
 
 
 @dataclass(frozen=True)
 class RolloutPolicy:
-    """Who acts. begin: from Links to what it remembers at first, arrays. act: from that, Links, a State and its
-    observation to what it remembers next and its action, (n, f)."""
+    """A policy for whole episodes.
+
+    Attributes:
+        begin: A function from Links to the policy's first memory, which consists of arrays.
+        act: A function from the memory, Links, an EnvironmentState and its observation to the next memory and the
+            action (n, f).
+    """
 
     begin: Callable[[Links], Any]
     act: Act
 
 
 def stateless(decide: Callable[[Array], Array]) -> RolloutPolicy:
-    """The RolloutPolicy that remembers nothing: a function from observations, (n, f, size), to actions, (n, f)."""
+    """Return the RolloutPolicy without memory of a function from observations (n, f, size) to actions (n, f)."""
     return RolloutPolicy(lambda links: (), lambda memory, links, state, observation: (memory, decide(observation)))
 
 
 class Episode(NamedTuple):
-    """What happened on n links. knowledge: the signals.Knowledge after each interval, intervals first. reward: (steps,
-    n, f). seen: the SlotOutcome of each slot, the slots first."""
+    """A recorded episode on n links.
+
+    Attributes:
+        links: The Links.
+        knowledge: The signals.Knowledge after each interval; intervals are the first axis.
+        reward: (steps, n, f).
+        seen: The SlotOutcome of each slot; slots are the first axis.
+    """
 
     links: Links
     knowledge: signals.Knowledge
@@ -50,7 +60,14 @@ class Episode(NamedTuple):
 
 
 def rollout(environment: Environment, policy: RolloutPolicy, key: Array, n: int) -> Episode:
-    """An Episode of n links, as one compiled loop."""
+    """Play an Episode of n links, as one compiled loop.
+
+    Args:
+        environment: The Environment.
+        policy: The RolloutPolicy.
+        key: The key of jax.random.
+        n: The number of links.
+    """
 
     def play(key: Array) -> Episode:
         links, state = environment.reset(key, n)
@@ -60,13 +77,13 @@ def rollout(environment: Environment, policy: RolloutPolicy, key: Array, n: int)
         ) -> tuple[tuple[Any, EnvironmentState], tuple[Any, ...]]:
             memory, state = carry
             memory, action = policy.act(memory, links, state, environment.observation(state))
-            state, _, reward, seen = environment.watched(links, state, action)
-            return (memory, state), (state.knowledge, reward, seen)
+            state, _, reward, outcomes = environment.watched(links, state, action)
+            return (memory, state), (state.knowledge, reward, outcomes)
 
-        _, (knowledge, reward, seen) = jax.lax.scan(
+        _, (knowledge, reward, outcomes) = jax.lax.scan(
             interval, (policy.begin(links), state), None, environment.options.steps
         )
-        return Episode(links, knowledge, reward, jax.tree.map(jnp.concatenate, seen))
+        return Episode(links, knowledge, reward, jax.tree.map(jnp.concatenate, outcomes))
 
     episode: Episode = jax.tree.map(np.asarray, jax.jit(play)(key))
     return episode
@@ -74,23 +91,38 @@ def rollout(environment: Environment, policy: RolloutPolicy, key: Array, n: int)
 
 @dataclass(frozen=True)
 class Lawful:
-    """What the check of an Episode found. windows: how many were checked. broken: how often which law was broken, by
-    its name; none should be."""
+    """The result of checking an Episode against laws.
+
+    Attributes:
+        windows: How many windows were checked.
+        broken: How often each law was broken, by name. It should be empty.
+    """
 
     windows: int
     broken: Counter[str]
 
 
 def lawful(episode: Episode, windows: int = 20, horizon: int = 10, seed: int = 0) -> Lawful:
-    """Replay windows of an Episode, drawn at random, against every law of a model: `ideal` where no jitter was asked
-    for, else CBR-delay with the jitter that was, in slots, rounded up. All flows together are the sender; what is lost
-    at random is taken for not sent. A window is of one rate of its link, which it had while what is delivered in it was
-    under way. Raises InputError where there is no such window, as on exported schedules, whose tokens wait."""
+    """Check random windows of an Episode against every law of a model.
+
+    If the links have no jitter, the model is `ideal`; else it is CBR-delay with the links' jitter, rounded up to slots.
+    All flows together count as one sender. Randomly lost bytes count as not sent. A checked window has one link rate.
+    The link also had this rate while the bytes that the window delivers were under way.
+
+    Args:
+        episode: The Episode.
+        windows: How many windows to check, at most.
+        horizon: The slots of a window.
+        seed: The seed of the choice of windows.
+
+    Raises:
+        InputError: The episode has no such window, as on exported schedules, whose tokens wait.
+    """
     rng = np.random.default_rng(seed)
     broken: Counter[str] = Counter()
     places = [place for link in range(len(episode.links.slot)) for place in _windows(episode, link, horizon)]
     if not places:
-        raise InputError(f"no link has one rate for {horizon} slots; expected one that has, and no schedule")
+        raise InputError(f"no link has one rate for {horizon} slots; expected one that does, and no schedule")
     chosen = rng.choice(len(places), min(windows, len(places)), replace=False)
     for link, start in (places[number] for number in chosen):
         broken.update(fault.split(" ")[0] for fault in _faults(episode, link, start, horizon))
@@ -98,7 +130,7 @@ def lawful(episode: Episode, windows: int = 20, horizon: int = 10, seed: int = 0
 
 
 def _windows(episode: Episode, link: int, horizon: int) -> Iterator[tuple[int, int]]:
-    """(link, start) of each window of a link that can be checked."""
+    """Yield (link, start) for each window of a link that can be checked."""
     links = episode.links
     if links.keeps is not None and links.keeps[link]:
         return
@@ -112,13 +144,15 @@ def _windows(episode: Episode, link: int, horizon: int) -> Iterator[tuple[int, i
 
 
 def _faults(episode: Episode, link: int, start: int, horizon: int) -> tuple[str, ...]:
-    """The laws that a window breaks."""
-    links, seen = episode.links, episode.seen
+    """Return the laws that a window breaks."""
+    links, outcomes = episode.links, episode.seen
     jitter = ceil(links.jitter[link])
     name = definitions.chosen("models", "EMULATED" if jitter else "WITHOUT_JITTER")
     model = load_definition("models", "MODEL", name)
-    came, dropped, S = (_cumulative(column.sum(1)[:, link]) for column in (seen.accepted, seen.dropped, seen.released))
-    samples = {"A": came + dropped, "L": dropped, "K": _cumulative(seen.served[:, link]), "S": S, **delays(came, S)}
+    came, dropped, S = (
+        _cumulative(column.sum(1)[:, link]) for column in (outcomes.accepted, outcomes.dropped, outcomes.released)
+    )
+    samples = {"A": came + dropped, "L": dropped, "K": _cumulative(outcomes.served[:, link]), "S": S, **delays(came, S)}
     rate, buffer = int(links.capacity[start, link]), int(links.buffer[link])
     trace = sampled(samples, model, jitter, rate, buffer, start, horizon).measuring(model.measures)
     return check_trace(queries.from_record(trace.query), trace).faults

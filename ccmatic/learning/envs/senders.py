@@ -1,5 +1,7 @@
-"""Senders as policies of an environment: those that are not learned, whose actions are rates (controllers of ccmatic, a
-constant rate, and one that knows the link), and those that were trained."""
+"""Senders as policies of an environment: trained policies, and other senders, whose actions are rates.
+
+The other senders are controllers of ccmatic, a sender of constant rate, and a sender that knows the link.
+"""
 
 import operator
 from collections.abc import Iterator
@@ -26,18 +28,25 @@ from ccmatic.learning.estimation import beliefs
 
 
 def sender(name: str, environment: Environment) -> RolloutPolicy:
-    """The RolloutPolicy of a sender: `constant:MBIT`, in Mbit/s; `oracle`, which sends at the rate of the link, a share
-    of it if it has several flows; `cubic`, RFC 9438's; or a controller, by its path or the name of one that ccmatic
-    ships. Raises InputError."""
+    """Return the RolloutPolicy of a sender.
+
+    Args:
+        name: `constant:MBIT`, a rate in Mbit/s; `oracle`, which sends at the rate of the link, or an equal share of it
+            if there are several flows; `cubic`, RFC 9438's; or a controller, by its path or shipped name.
+        environment: The Environment, whose actions are rates.
+
+    Raises:
+        InputError: There is no such sender, or the environment's actions are not rates.
+    """
     if environment.act != definitions.chosen("models.signals", "RATE"):
-        raise InputError(f"the sender '{name}' says rates; expected act='rate', not '{environment.act}'")
+        raise InputError(f"the actions of the sender '{name}' are rates; expected act='rate', not '{environment.act}'")
     word, _, number = name.partition(":")
     if word == "constant":
         return _constant(name, number)
     if word == "oracle":
         return RolloutPolicy(lambda links: (), _knows_the_link(environment.options))
     if word == definitions.chosen("models.signals", "CUBIC"):
-        return _untouched(signal.load("act", word))
+        return _without_actions(signal.load("act", word))
     if is_stateful(find_program(name)[1]):
         model = next(m for m in definitions.every("models", "MODEL") if m.windows and m.flows == 1)
         return remembering(load(name, observations=model.observations), environment.options)
@@ -45,13 +54,20 @@ def sender(name: str, environment: Environment) -> RolloutPolicy:
 
 
 def trained(policy: policies.Policy, options: LinkOptions) -> tuple[Environment, RolloutPolicy]:
-    """The Environment in which a policies.Policy observes, acts and is rewarded as in its training, with the links of
-    `options`; and its RolloutPolicy there, whose actions are clipped as there."""
-    learned = {each: getattr(policy.file, each) for each in ("observe", "act", "reward", "history", "delay")}
+    """Return a trained policy's Environment and its RolloutPolicy there.
+
+    In this Environment the policy's observations, actions and rewards are those of its training. The Environment clips
+    actions as in the training.
+
+    Args:
+        policy: The policies.Policy.
+        options: The LinkOptions of the Environment.
+    """
+    learned = {name: getattr(policy.file, name) for name in ("observe", "act", "reward", "history", "delay")}
     environment = Environment(options, **learned)
 
-    def action(seen: Array) -> Array:
-        return jnp.clip(policies.outputs(policy.layers, seen)[..., 0], *environment.bounds)
+    def action(observation: Array) -> Array:
+        return jnp.clip(policies.outputs(policy.layers, observation)[..., 0], *environment.bounds)
 
     return environment, stateless(action)
 
@@ -63,28 +79,35 @@ def _constant(name: str, number: str) -> RolloutPolicy:
         rate = -1.0
     if not 0 < rate < float("inf"):
         raise InputError(f"cannot read the sender '{name}'; expected constant:MBIT, Mbit/s above 0")
-    return RolloutPolicy(lambda links: (), lambda memory, links, state, seen: (memory, jnp.full(seen.shape[:2], rate)))
+    return RolloutPolicy(
+        lambda links: (), lambda memory, links, state, observation: (memory, jnp.full(observation.shape[:2], rate))
+    )
 
 
 def _knows_the_link(options: LinkOptions) -> Act:
-    def act(memory: Any, links: Links, state: EnvironmentState, seen: Array) -> tuple[Any, Array]:
+    def act(memory: Any, links: Links, state: EnvironmentState, observation: Array) -> tuple[Any, Array]:
         start = state.interval * options.slots
         bytes_ = jnp.sum(jax.lax.dynamic_slice_in_dim(links.capacity, start, options.slots), axis=0)
-        return memory, jnp.broadcast_to((bytes_ / options.slots / links.slot / options.flows)[:, None], seen.shape[:2])
+        return memory, jnp.broadcast_to(
+            (bytes_ / options.slots / links.slot / options.flows)[:, None], observation.shape[:2]
+        )
 
     return act
 
 
-def _untouched(formula: signal.Signal) -> RolloutPolicy:
-    """The RolloutPolicy that sends as an action of 0 does: of a formula with registers of its own, which go on by
-    themselves, and of what its environment remembers."""
+def _without_actions(formula: signal.Signal) -> RolloutPolicy:
+    """Return the RolloutPolicy that always takes the action 0.
+
+    The formula has separate registers, which the environment's actions do not change. It also reads the environment's
+    registers.
+    """
     own = formula.memory[-1]
 
     def begin(links: Links) -> dict[str, Array]:
         return signals.first_values(own, links.rtt * links.slot, links.packet)
 
     def act(
-        memory: dict[str, Array], links: Links, state: EnvironmentState, seen: Array
+        memory: dict[str, Array], links: Links, state: EnvironmentState, observation: Array
     ) -> tuple[dict[str, Array], Array]:
         knowledge = state.knowledge._replace(registers=state.knowledge.registers | memory, action=0.0)
         memory = knowledge.next_values(own)
@@ -95,13 +118,13 @@ def _untouched(formula: signal.Signal) -> RolloutPolicy:
 
 
 def _believing(controller: Controller, options: LinkOptions) -> RolloutPolicy:
-    """A controller of beliefs: a step is an interval. It has no other controller at first, whatever it says.
+    """Return the RolloutPolicy of a controller of beliefs. A step is an interval, and it has no start controller.
 
-    An envelope sends the least that it leaves.
+    In an envelope it sends at the lowest allowed rate.
     """
 
     def act(
-        bounds: beliefs.Beliefs, links: Links, state: EnvironmentState, seen: Array
+        bounds: beliefs.Beliefs, links: Links, state: EnvironmentState, observation: Array
     ) -> tuple[beliefs.Beliefs, Array]:
         after = bounds.learned(state.knowledge)
         bounds = jax.tree.map(lambda new, old: jnp.where(state.interval > 0, new, old), after, bounds)
@@ -112,16 +135,24 @@ def _believing(controller: Controller, options: LinkOptions) -> RolloutPolicy:
 
 
 def remembering(controller: Stateful, options: LinkOptions) -> RolloutPolicy:
-    """The RolloutPolicy of a controller with state, which it remembers first: a step is an interval. It sends its
-    window in the RTT that it measured last, or at its rate where that is less; no timeout fires. Raises InputError
-    where R_m is no whole number of intervals."""
+    """Return the RolloutPolicy of a controller with state, which is its memory. A step is an interval.
+
+    Its rate is its window / latest measured RTT, or the controller's rate if that is lower. No timeout fires.
+
+    Args:
+        controller: The Stateful controller.
+        options: The LinkOptions.
+
+    Raises:
+        InputError: R_m is no whole number of intervals.
+    """
     if options.slots != 1:
         raise InputError(f"{controller.name} needs R_m to be whole intervals; expected an interval of 1, 1/2, 1/3 …")
     rtt = options.per_rtt
     jitter = ceil(options.jitter.ends[1] / options.rtt.ends[0] * rtt)
     fixed = {"R_m": float(rtt), "D": float(jitter), "step": 1.0, "MSS": float(options.packet)}
     update = as_sent(controller.update)
-    past = [round(float(Values(fixed).of(each.back))) for each in _pasts(update)]
+    past = [round(float(Values(fixed).of(read.back))) for read in _pasts(update)]
     kept = max([0, *past]) + rtt + 1
     conditions = {memory.name for memory in controller.state if memory.unit == CONDITION}
 
@@ -133,16 +164,17 @@ def remembering(controller: Stateful, options: LinkOptions) -> RolloutPolicy:
         return state, {name: Counted.of(column) if name in _COUNTED else column for name in _KEPT}
 
     def act(
-        memory: tuple[dict[str, Any], dict[str, Any]], links: Links, state: EnvironmentState, seen: Array
+        memory: tuple[dict[str, Any], dict[str, Any]], links: Links, state: EnvironmentState, observation: Array
     ) -> tuple[tuple[dict[str, Any], dict[str, Any]], Array]:
         now, (remembered, counted) = state.knowledge.now, memory
         wrong = 1.0 if state.wrong is None else state.wrong
         waited = jnp.maximum(0, (now.rtt_end - links.rtt * links.slot * wrong) / now.seconds)
         latest = {name: _back(counted[name], 0) + getattr(now, name) for name in _COUNTED}
         latest |= {"delay": jnp.floor(waited + 1e-4), "waited": waited, "measured": jnp.where(now.acked > 0, 1.0, 0.0)}
-        counted = {name: jax.tree.map(_then, counted[name], latest[name]) for name in counted}
+        counted = {name: jax.tree.map(_shift, counted[name], latest[name]) for name in counted}
         taken = {**fixed, "R_m": fixed["R_m"] * wrong}
-        observed = {**taken, **remembered, **_observed(counted, now, state.interval, rtt), "second": 1 / now.seconds}
+        observed = {**taken, **remembered, **_observations(counted, now, state.interval, rtt)}
+        observed["second"] = 1 / now.seconds
         in_law = {**observed, "delay": observed["waited"]}
         values = Values(observed, Values(fixed), Values(in_law, Values(fixed)))
         after = values.becomes(update, remembered)
@@ -155,23 +187,26 @@ def remembering(controller: Stateful, options: LinkOptions) -> RolloutPolicy:
     return RolloutPolicy(begin, act)
 
 
-#: What a controller with state observes, as columns: the latest first. The first of them are bytes since the beginning.
+#: The observations of a controller with state that are kept as columns, the latest first. The first three are
+#: cumulative bytes.
 _COUNTED = ("acked", "lost", "sent")
 _KEPT = (*_COUNTED, "delay", "waited", "measured")
 
 
 def _back(column: Any, steps: int) -> Any:
-    """What stands in a column so many steps before the latest."""
+    """Return the value of a column this many steps before the latest."""
     return jax.tree.map(operator.itemgetter(steps), column)
 
 
-def _then(column: Array, latest: Array) -> Array:
+def _shift(column: Array, latest: Array) -> Array:
     return jnp.concatenate([jnp.broadcast_to(latest, column.shape[1:])[None], column[:-1]])
 
 
-def _observed(counted: dict[str, Any], now: signals.Interval, interval: Array, rtt: int) -> dict[str, Any]:
-    """What such a controller observes, by name: arrays, or functions from steps back to arrays. What is served it
-    takes to be what is acknowledged, as a sender does."""
+def _observations(counted: dict[str, Any], now: signals.Interval, interval: Array, rtt: int) -> dict[str, Any]:
+    """Return a stateful controller's observations by name: arrays, or functions from steps back to arrays.
+
+    It treats acknowledged bytes as served, as a real sender does.
+    """
     no = jnp.zeros(now.sent.shape, bool)
     return {name: partial(_back, column) for name, column in counted.items()} | {
         "served": partial(_back, counted["acked"]),
@@ -186,7 +221,7 @@ def _observed(counted: dict[str, Any], now: signals.Interval, interval: Array, r
 
 
 def _pasts(tree: Tree) -> Iterator[Past]:
-    """The Pasts in a tree."""
+    """Yield the Pasts in a tree."""
     if isinstance(tree, Past):
         yield tree
     for part in parts(tree):

@@ -1,6 +1,6 @@
-"""What senders on many links measure and remember, and the values of formulas (`ccmatic.controllers.signal`) of it.
+"""The measurements and the memory of senders on many links, and the values of formulas that read them.
 
-All arrays are (f, n): of each flow of each link.
+The formulas are those of `ccmatic.controllers.signal`. All arrays are (f, n): one element per flow and link.
 """
 
 from collections.abc import Callable, Iterable
@@ -15,17 +15,23 @@ from ccmatic.language import Tree
 from ccmatic.learning.estimation.beliefs import Beliefs
 from ccmatic.learning.estimation.particles import Particles
 
-#: Registers of a file; in groups, as of a Signal.
+#: The registers of a file, and groups of registers, as of a Signal.
 Group: TypeAlias = Iterable[signal.Register]
 Groups: TypeAlias = Iterable[Group]
 
 
 class Interval(NamedTuple):
-    """What a sender measures in a monitor interval.
+    """A sender's measurements in a monitor interval.
 
-    seconds: its length. sent, acked, lost: bytes sent in it, and found acknowledged and lost. rtt: the mean RTT of the
-    bytes acknowledged, in seconds; rtt_end: that of the last one. Where none is acknowledged, both are those of the
-    interval before; at first they are R_m, which a handshake measures. out: bytes in flight at its end.
+    Attributes:
+        seconds: The length of the interval.
+        sent: The bytes sent in it.
+        acked: The bytes acknowledged in it.
+        lost: The bytes detected as lost in it.
+        rtt: The mean RTT of the acknowledged bytes in seconds. If no byte is acknowledged, the value of the interval
+            before remains; initially it is R_m, which a handshake measures.
+        rtt_end: The RTT of the last acknowledged byte in seconds, with the same rule.
+        out: The bytes in flight at its end.
     """
 
     seconds: Array
@@ -38,11 +44,17 @@ class Interval(NamedTuple):
 
 
 class Knowledge(NamedTuple):
-    """What a sender knows after an interval.
+    """A sender's knowledge after an interval.
 
-    now, before: the latest Interval, and the one before. registers: what it remembers, by name. action: the latest one;
-    packet: bytes of one. bounds, particles: what it believes; None where no formula reads that. capacity: the mean rate
-    of the link in bytes per second, which no sender knows, but rewards do.
+    Attributes:
+        now: The latest Interval.
+        before: The Interval before it.
+        registers: The registers by name.
+        action: The latest action.
+        packet: The bytes of a packet.
+        bounds: The beliefs; None if no formula reads them.
+        particles: The particles; None if no formula reads them.
+        capacity: The mean rate of the link in bytes per second. No sender knows it, but rewards use it.
     """
 
     now: Interval
@@ -55,7 +67,12 @@ class Knowledge(NamedTuple):
     capacity: Array | None = None
 
     def after(self, now: Interval, memory: Groups) -> "Knowledge":
-        """What the sender knows after another Interval. memory: groups of registers, as of a Signal."""
+        """Return the sender's knowledge after another Interval.
+
+        Args:
+            now: The Interval.
+            memory: Groups of registers, as of a Signal.
+        """
         knowledge = self._replace(now=now, before=self.now)
         for group in memory:
             knowledge = knowledge._replace(registers=knowledge.registers | knowledge.next_values(group))
@@ -64,23 +81,38 @@ class Knowledge(NamedTuple):
         return knowledge._replace(bounds=bounds, particles=particles)
 
     def next_values(self, group: Group, **others: Any) -> dict[str, Array]:
-        """What a group of registers becomes after the latest interval, by name. others: as of `value`."""
+        """Return the next values of a group of registers by name, after the latest interval.
+
+        `others` is as in `value`.
+        """
         values = Values(_Names(self, others))
-        return {each.name: jnp.broadcast_to(values.of(each.next), self.now.rtt.shape) for each in group}
+        return {register.name: jnp.broadcast_to(values.of(register.next), self.now.rtt.shape) for register in group}
 
     def value(self, term: Tree, **others: Any) -> Array:
-        """The value of a term, an array (f, n); of a vector (f, n, size). others: values of other names."""
+        """Return the value of a term: an array (f, n), or (f, n, size) for a vector.
+
+        Args:
+            term: The term.
+            others: The values of other names.
+        """
         result: Array = Values(_Names(self, others)).of(term)
         return result
 
     def measure(self, name: str) -> Array:
-        """The value of a shipped measure, by its name, or of one of the interval before."""
+        """Return the value of a shipped measure by name, for the latest interval or the one before."""
         return self.value(signal.measure(name).term)
 
 
 def first(seconds: Array, rtt: Array, packet: Array | int, memory: Groups = (), **believed: Any) -> Knowledge:
-    """Return the Knowledge before the first interval: R_m. seconds, rtt: (f, n), the length of an interval and R_m;
-    packet: bytes. memory: groups of registers, as of a Signal. believed: the fields of Knowledge that are beliefs."""
+    """Return the Knowledge before the first interval: only R_m is known.
+
+    Args:
+        seconds: (f, n), the length of an interval.
+        rtt: (f, n), R_m in seconds.
+        packet: The bytes of a packet.
+        memory: Groups of registers, as of a Signal.
+        believed: The fields of Knowledge that are beliefs.
+    """
     none = jnp.zeros_like(rtt)
     nothing = Interval(seconds, none, none, none, rtt, rtt, none)
     registers = {name: value for group in memory for name, value in first_values(group, rtt, packet).items()}
@@ -88,16 +120,22 @@ def first(seconds: Array, rtt: Array, packet: Array | int, memory: Groups = (), 
 
 
 def first_values(group: Group, rtt: Array, packet: Array | int) -> dict[str, Array]:
-    """The first values of a group of registers, by name, (f, n) as R_m is. packet: its bytes."""
+    """Return the first values of a group of registers by name, with the shape of R_m (f, n).
+
+    Args:
+        group: The registers.
+        rtt: R_m in seconds.
+        packet: The bytes of a packet.
+    """
     values = Values({**_FIXED, "R_m": rtt, "MSS": packet})
-    return {each.name: jnp.zeros_like(rtt) + values.of(each.first) for each in group}
+    return {register.name: jnp.zeros_like(rtt) + values.of(register.first) for register in group}
 
 
 _FIXED = {name: float(value) for name, value in signal.IN_SECONDS.items()}
 
 
 class _Names(dict[str, Any]):
-    """The values of the names that a term reads, each worked out when it is read."""
+    """The values of the names that a term reads, each computed at its first use."""
 
     def __init__(self, knowledge: Knowledge, others: dict[str, Any]) -> None:
         super().__init__(_FIXED | knowledge.registers | others)
@@ -114,9 +152,9 @@ class _Names(dict[str, Any]):
         return self._belief(name)
 
     def _belief(self, name: str) -> Array:
-        """A belief, of which the unit of time is an interval, in seconds."""
+        """Return a belief in seconds; the unit of time of beliefs is an interval."""
         bounds = self._knowledge.bounds
-        assert bounds is not None  # they are formed where a formula reads one
+        assert bounds is not None  # beliefs are formed if a formula reads one
         value, seconds = bounds.named()[name], self._knowledge.now.seconds
         power = shipped_beliefs()[name].seconds_power
         return value * seconds if power > 0 else value / seconds if power < 0 else value
@@ -124,13 +162,13 @@ class _Names(dict[str, Any]):
 
 def _width(place: int) -> Callable[[Knowledge], Array]:
     def width(knowledge: Knowledge) -> Array:
-        assert knowledge.particles is not None  # they are kept where a formula reads a width
+        assert knowledge.particles is not None  # particles are kept if a formula reads a width
         return knowledge.particles.widths()[place]
 
     return width
 
 
-#: What else a term may read, as functions of a Knowledge. Flows are the last axis but one.
+#: The other quantities that a term may read, as functions of a Knowledge. Flows are the second to last axis.
 _OTHERS: dict[str, Callable[[Knowledge], Any]] = {
     "MSS": lambda knowledge: knowledge.packet,
     "R_m": lambda knowledge: knowledge.measure(signal.LEAST_RTT),

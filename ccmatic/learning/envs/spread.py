@@ -1,4 +1,4 @@
-"""Numbers that differ from link to link: one number, one of several, or one of a range, as a file or a keyword says."""
+"""Quantities that differ from link to link: one number, a choice of several, or a range."""
 
 import math
 from dataclasses import dataclass
@@ -12,38 +12,38 @@ from ccmatic.base import InputError
 
 @dataclass(frozen=True)
 class OneOf:
-    """Each of the values is as likely."""
+    """A choice of values, each equally likely."""
 
     values: tuple[float, ...]
 
     def at(self, luck: Array) -> Array:
-        """Such numbers, of an array of numbers from 0 to 1 that are uniform."""
+        """Return values for an array of uniform random numbers from 0 to 1."""
         number = jnp.minimum(jnp.floor(luck * len(self.values)), len(self.values) - 1)
         return jnp.array(self.values, jnp.float32)[number.astype(jnp.int32)]
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The least and the most."""
+        """The smallest and the largest value."""
         return min(self.values), max(self.values)
 
 
 @dataclass(frozen=True)
 class Range:
-    """Uniform from low to high; their logarithms are if `log`."""
+    """A range from low to high, with a uniform distribution of the values, or of their logarithms if `log`."""
 
     low: float
     high: float
     log: bool = False
 
     def at(self, luck: Array) -> Array:
-        """As OneOf.at."""
+        """Return values, as OneOf.at does."""
         if self.log:
             return jnp.exp(math.log(self.low) + luck * math.log(self.high / self.low))
         return self.low + luck * (self.high - self.low)
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The least and the most."""
+        """The smallest and the largest value."""
         return self.low, self.high
 
 
@@ -51,14 +51,24 @@ Spread: TypeAlias = OneOf | Range
 
 
 def spread(given: object, name: str, least: float = 0.0, most: float = math.inf, above: bool = False) -> Spread:
-    """What is given: a number, a list of numbers, or a dict with `low`, `high` and maybe `log`. Raises InputError that
-    names it, also for what is below `least`, above `most`, or is `least` where `above`."""
+    """Return the Spread of a value from a file or a keyword.
+
+    Args:
+        given: A number, a list of numbers, or a dict with `low`, `high` and optionally `log`.
+        name: Its name in messages.
+        least: The smallest allowed number.
+        most: The largest allowed number.
+        above: Whether numbers have to be above `least`.
+
+    Raises:
+        InputError: The value has another form, or a number is not allowed.
+    """
     if isinstance(given, OneOf | Range):
         made: Spread = given
     elif isinstance(given, dict):
         if not {"low", "high"} <= given.keys() <= {"low", "high", "log"}:
             raise InputError(
-                f"{name} has {', '.join(map(str, given)) or 'nothing'}; expected low and high, and maybe log"
+                f"{name} has {', '.join(map(str, given)) or 'nothing'}; expected low and high, and optionally log"
             )
         low, high = (_number(given[end], name) for end in ("low", "high"))
         made = Range(low, high, bool(given.get("log", False)))

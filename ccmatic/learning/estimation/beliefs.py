@@ -1,6 +1,8 @@
-"""What senders on many links believe of them, as a deployed controller forms its beliefs
-(`ccmatic.simulation.Deployed`), on all links at once and in floats. The beliefs are those of the model whose links are
-emulated."""
+"""The beliefs of senders on many links at once, in floats.
+
+The senders form beliefs as a deployed controller does (`ccmatic.simulation.Deployed`). The beliefs are those of the
+model whose links the environment emulates.
+"""
 
 from collections.abc import Mapping
 from functools import cache
@@ -15,10 +17,10 @@ from ccmatic.compilers.window_arrays import MOST, Needs, Window, WindowValues, n
 from ccmatic.contracts import START, TIMEOUT, Belief, Links, Program, RunningMax, StateBelief, is_bound, load_definition
 from ccmatic.learning.estimation.knowledge import SenderKnowledge
 
-#: Steps of a window and the one before it, as exported controllers have by default.
+#: The steps of a window, plus the step before it, as in exported controllers by default.
 HORIZON = 10
 
-#: Of a step: by so much floats may be beside a whole number of them.
+#: The rounding error that floats may have beside a whole number of steps, in steps.
 HAIR = 1e-4
 
 #: Arrays by name.
@@ -29,7 +31,7 @@ _COUNTS = ("sent", "acked", "lost")
 
 @cache
 def _beliefs() -> tuple[list[Belief], dict[Program, Needs]]:
-    """The beliefs, in the order in which a step works them out, and what the next steps read, by program."""
+    """Return the beliefs, in the order in which a step computes them; and by program, the values for later steps."""
     beliefs = load_definition("models", "MODEL", definitions.chosen("models", "EMULATED")).beliefs
     programs = map(_program, beliefs)
     return sorted(beliefs, key=lambda belief: not is_bound(belief)), {program: needs(program) for program in programs}
@@ -37,17 +39,23 @@ def _beliefs() -> tuple[list[Belief], dict[Program, Needs]]:
 
 def _program(belief: Belief) -> Program:
     program = belief.program
-    assert program is not None  # beliefs of a model whose links are emulated have one
+    assert program is not None  # the model whose links are emulated has a program for each belief
     return program
 
 
 class Beliefs(NamedTuple):
-    """Beliefs at the end of an interval, which is a step; (f, n), in bytes and steps. A belief is an attribute too.
+    """Beliefs at the end of an interval, which is a step; (f, n), in bytes and steps.
 
-    p: the place of that step in its window, -1 before the first interval. D: in steps, all that acknowledgements may be
-    later than service: R_m and jitter. packet: bytes. latest: observations and beliefs at that step, by name; bytes
-    count from the begin of the window. first: the same at the begin. columns: (T, f, n) of the window so far. runs: for
-    how many steps conditions have held, by program in the order of the beliefs.
+    Each belief is also an attribute.
+
+    Attributes:
+        p: The place of the step in its window; -1 before the first interval.
+        D: The longest time from service to acknowledgement in steps: R_m plus jitter.
+        packet: The bytes of a packet.
+        latest: Observations and beliefs at that step, by name. Bytes count from the beginning of the window.
+        first: The same values as `latest`, at the beginning of the window.
+        columns: (T, f, n), columns of the window so far, by name.
+        runs: For each program, in the order of the beliefs: for how many steps its conditions have held.
     """
 
     p: Array
@@ -65,15 +73,15 @@ class Beliefs(NamedTuple):
 
     @property
     def horizon(self) -> int:
-        """Steps of a window and the one before it."""
+        """The steps of a window, plus the step before it."""
         return len(next(iter(self.columns.values())))
 
     def named(self) -> dict[str, Array]:
-        """The beliefs by name."""
+        """Return the beliefs by name."""
         return {belief.name: self.latest[belief.name] for belief in _beliefs()[0]}
 
     def starting(self, **values: Array) -> "Beliefs":
-        """The same where beliefs have these values, by name."""
+        """Return the Beliefs with some values replaced, by name."""
         first = {name: values.get(name, value) for name, value in self.first.items()}
         return self._replace(latest=self.latest | values, first=first)
 
@@ -85,16 +93,23 @@ class Beliefs(NamedTuple):
         return self.after(now.sent, now.acked, now.lost, last, first)
 
     def after(self, sent: Array, acked: Array, lost: Array, last: Array, first: Array) -> "Beliefs":
-        """Those after an interval in which so many bytes were sent, acknowledged and known to be lost. last, first:
-        whole steps of delay of the last and the first byte acknowledged, where any was."""
+        """Return the Beliefs after an interval.
+
+        Args:
+            sent: The bytes sent in it.
+            acked: The bytes acknowledged in it.
+            lost: The bytes detected as lost in it.
+            last: The whole steps of delay of the last acknowledged byte, if there is one.
+            first: The whole steps of delay of the first acknowledged byte, if there is one.
+        """
         served = acked > 0
         delays = {
             "delay": jnp.where(served, last, self.latest["delay"]),
             "first_delay": jnp.where(served, first, self.latest["first_delay"]),
         }
         counts = {"sent": sent, "acked": acked, "lost": lost}
-        begun = self._begun(counts, delays)
-        moved, over = self._moved(counts, delays)
+        begun = self._begin_first(counts, delays)
+        moved, over = self._move(counts, delays)
         p = self.p + 1
         after: Beliefs = jax.tree.map(
             lambda first, last, other: jnp.where(p == 0, first, jnp.where(p == self.horizon - 1, last, other)),
@@ -104,8 +119,8 @@ class Beliefs(NamedTuple):
         )
         return after
 
-    def _begun(self, counts: Columns, delays: Columns) -> "Beliefs":
-        """The first window begins, with the beliefs that are given."""
+    def _begin_first(self, counts: Columns, delays: Columns) -> "Beliefs":
+        """Begin the first window, with the given beliefs."""
         flight = self.latest["sent"] + counts["sent"] - counts["acked"] - counts["lost"]
         zero = jnp.zeros_like(flight)
         state = self._replace(latest=self.latest | delays | {"sent": flight, "acked": zero, "lost": zero})
@@ -117,7 +132,7 @@ class Beliefs(NamedTuple):
         return self._replace(latest={name: window.now[name] for name in self.latest})._window()
 
     def _window(self) -> "Beliefs":
-        """A window begins with what is known, counted from here."""
+        """Begin a window with the current knowledge, and count from here."""
         latest = self.latest
         zero = jnp.zeros_like(latest["sent"])
         counts = {"sent": latest["sent"] - latest["acked"] - latest["lost"], "acked": zero, "lost": zero}
@@ -128,7 +143,7 @@ class Beliefs(NamedTuple):
         return self._replace(p=jnp.int32(0), latest=latest, columns=columns, first=first, runs=runs)
 
     def _window_at(self, time: Array, now: Columns) -> Window:
-        """The Window at a step, of the observations there."""
+        """Return the Window at a step with these observations."""
         constants = {"step": 1.0, "R_m": 1.0, "D": self.D, "MSS": self.packet}
         losses = dict.fromkeys(("timely", "excess"), now["lost"])
         before = self.latest | dict.fromkeys(("timely", "excess"), self.latest["lost"])
@@ -139,11 +154,11 @@ class Beliefs(NamedTuple):
         return Window(time, values, before, self.first, columns, dict(zip(_beliefs()[1], self.runs, strict=True)))
 
     def _column(self, name: str, time: Array, now: Mapping[str, Any]) -> Array:
-        """A column with this step's value, if that is known yet: beliefs come later."""
+        """Return a column, with this step's value if it is an observation. A step computes its beliefs later."""
         return self.columns[name].at[time].set(now[name]) if name in _COUNTS else self.columns[name]
 
-    def _moved(self, counts: Columns, delays: Columns) -> "tuple[Beliefs, Beliefs]":
-        """The beliefs a step later; and the next window's first, if the window ends here."""
+    def _move(self, counts: Columns, delays: Columns) -> "tuple[Beliefs, Beliefs]":
+        """Return the beliefs one step later; and those at the beginning of the next window, if the window ends here."""
         time = self.p + 1
         now = {name: self.latest[name] + count for name, count in counts.items()}
         window = self._window_at(time, self.latest | delays | now | {"sending": counts["sent"]})
@@ -172,8 +187,8 @@ def _values(program: Program, window: Window) -> WindowValues:
 
 
 def _state(belief: Belief, function: str, window: Window) -> Array:
-    """A belief that is no bound, by a function of its program."""
-    if isinstance(belief, StateBelief) and not belief.upper:  # delays of more than a window are not told apart
+    """Return the value of a belief that is not a bound, computed by a function of its program."""
+    if isinstance(belief, StateBelief) and not belief.upper:  # all delays of more than a window are equal
         delay = jnp.minimum(window.now["delay"], window.now["horizon"])
         window = window._replace(now=window.now | {"delay": delay})
     result: Array = _values(_program(belief), window).function(function)
@@ -181,7 +196,7 @@ def _state(belief: Belief, function: str, window: Window) -> Array:
 
 
 def _timed_out(belief: Belief, window: Window, values: WindowValues) -> Array:
-    """A belief after the timeouts of a window's end (docs/encoding.md, section 6). values: of its program."""
+    """Return a belief after the timeouts at a window's end (docs/reference/encoding.md, section 6)."""
     before: Array = window.now[belief.name]
     if belief.name + TIMEOUT not in _program(belief).definitions:
         return before
@@ -190,8 +205,13 @@ def _timed_out(belief: Belief, window: Window, values: WindowValues) -> Array:
 
 
 def begin(D: Array, packet: Array | int, horizon: int = HORIZON) -> Beliefs:
-    """The Beliefs of senders that know nothing of their links, but that a packet goes through in a step. D: (f, n)
-    steps. packet: bytes. horizon: steps of a window and the one before it."""
+    """Return the Beliefs of senders that know only that a packet passes in a step.
+
+    Args:
+        D: (f, n) steps, see Beliefs.
+        packet: The bytes of a packet.
+        horizon: The steps of a window, plus the step before it.
+    """
     none, column = jnp.zeros(D.shape, jnp.float32), jnp.zeros((horizon, *D.shape), jnp.float32)
     beliefs, programs = _beliefs()
     latest = dict.fromkeys((*_COUNTS, "sending", "delay", "first_delay"), none)
@@ -202,12 +222,18 @@ def begin(D: Array, packet: Array | int, horizon: int = HORIZON) -> Beliefs:
     columns = dict.fromkeys(sorted(set().union(*(need.columns for need in programs.values()))), column)
     first = {name: latest[name] for name in sorted(set().union(*(need.first for need in programs.values())))}
     runs = tuple(
-        {place: none.astype(bool) if each.pick == "any" else none for place, each in enumerate(need.runs)}
+        {place: none.astype(bool) if run.pick == "any" else none for place, run in enumerate(need.runs)}
         for need in programs.values()
     )
     return Beliefs(jnp.int32(-1), D, none + packet, latest, first, columns, runs)
 
 
 def of_links(links: Links, slots: int, horizon: int = HORIZON) -> Beliefs:
-    """The Beliefs at first on Links whose intervals have so many slots; horizon: as `begin`."""
+    """Return the first Beliefs on Links.
+
+    Args:
+        links: The Links.
+        slots: The slots of an interval.
+        horizon: See `begin`.
+    """
     return begin(jnp.ceil((links.rtt + links.jitter) / slots - HAIR), links.packet.astype(jnp.float32), horizon)

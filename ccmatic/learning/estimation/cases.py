@@ -1,4 +1,4 @@
-"""A case of conditions: the literals by which one solution makes them true, which are a polyhedron."""
+"""A case of conditions: the literals by which one solution satisfies the conditions. They form a polyhedron."""
 
 from collections.abc import Callable, Iterable
 from fractions import Fraction
@@ -8,13 +8,24 @@ from ccmatic.logic import Condition, Linear, Truth, formula
 
 
 class Case:
-    """The case of conditions in which a solution is. value: of a term or a condition in it, as `Checker.value`.
+    """The case of conditions that contains a solution.
 
-    below, zero: linear terms that are at most 0, and 0. Where they are, and those that may not be 0 are not, all of the
-    conditions hold. That is a convex set with the solution in it, and so comes as near as one likes to any point at
-    which they are only at most 0."""
+    The conditions are true wherever all terms in `below` are at most 0 (terms of strict comparisons below 0) and all
+    terms in `zero` are 0. These points form a convex set that contains the solution. Consider a point at which some
+    strict comparisons hold only with equality. The set comes arbitrarily close to it.
+
+    Attributes:
+        below: Linear terms that are at most 0.
+        zero: Linear terms that are 0.
+    """
 
     def __init__(self, conditions: Iterable[Truth], value: Callable[[Linear | Condition], Any]) -> None:
+        """Find the case of a solution.
+
+        Args:
+            conditions: The conditions.
+            value: A function from a term or a condition to its value in the solution, as `Checker.value`.
+        """
         self._value = value
         self._truths: dict[Any, bool] = {}
         self.below: list[Linear] = []
@@ -23,7 +34,7 @@ class Case:
             self._add(formula(condition), True)
 
     def _add(self, node: Any, truth: bool) -> None:
-        """The literals that make a formula true, or false, which it is."""
+        """Add the literals that give a formula its truth value in the solution."""
         if node.is_not():
             self._add(node.arg(0), not truth)
         elif node.is_and() or node.is_or():
@@ -51,12 +62,12 @@ class Case:
                 self.below.append(difference if self._value(difference) < 0 else -difference)
 
     def _holds(self, node: Any) -> bool:
-        """Whether a formula is true in the solution."""
+        """Return whether a formula is true in the solution."""
         if node not in self._truths:
-            self._truths[node] = self._decided(node)
+            self._truths[node] = self._decide(node)
         return self._truths[node]
 
-    def _decided(self, node: Any) -> bool:
+    def _decide(self, node: Any) -> bool:
         if node.is_not():
             return not self._holds(node.arg(0))
         if node.is_and():
@@ -73,7 +84,7 @@ class Case:
         return bool(node.constant_value() if node.is_bool_constant() else self._value(Condition(node)))
 
     def _difference(self, comparison: Any) -> Linear:
-        """Its left side less its right one, a term without choices."""
+        """Return the left side minus the right side, a term without choices."""
         left, right = map(self._term, comparison.args())
         return left - right
 

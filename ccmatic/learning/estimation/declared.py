@@ -1,4 +1,4 @@
-"""What a sender believes, by the beliefs that a model declares, of all that it has seen."""
+"""The values that a sender computes, from all its observations, for the beliefs that a model declares."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -9,17 +9,25 @@ from ccmatic.contracts import Model, NetworkView, Recorded, RunningBound, Runnin
 
 
 def declared(model: Model, jitter: int, trace: Recorded) -> Mapping[str, Sequence[Fraction | float]]:
-    """The value of each belief at each step of a trace, by name, as a sender has it that has seen the trace from its
-    first step on and knows nothing else: Fractions in the trace's units; inf where nothing bounds from above yet."""
+    """Return the values of each belief at each step of a trace, by name.
+
+    The sender has observed the trace from its first step, and has no other knowledge. Values are Fractions in the units
+    of the trace; inf means that there is no upper bound yet.
+
+    Args:
+        model: The Model.
+        jitter: D in steps.
+        trace: The trace.
+    """
     x = Watched(model, trace.horizon, jitter, trace.constants["MSS"])
-    beliefs = cast("dict[str, list[Fraction | float]]", x.beliefs)  # they grow, and are numbers
+    beliefs = cast("dict[str, list[Fraction | float]]", x.beliefs)  # lists of numbers that grow step by step
     for t in range(trace.horizon):
         row = {name: trace.columns[name][t] for name in ("A", "S", "L", "Ld", "r")}
         lost = row["Ld"]
         Q, F = (int(trace.columns[name][t]) if name in model.measures else 0 for name in "QF")
         x.append(Q, F, False, **row, timely=lost, excess=lost)
         for bound in model.bounds():
-            beliefs[bound.name].append(bound.moved(x, t) if t else _unknown(bound, x))
+            beliefs[bound.name].append(bound.moved(x, t) if t else _true_bound(bound, x))
         for state in model.beliefs:
             if isinstance(state, StateBelief):
                 value: Any = state.value(x, t)
@@ -27,9 +35,9 @@ def declared(model: Model, jitter: int, trace: Recorded) -> Mapping[str, Sequenc
     return beliefs
 
 
-def _unknown(bound: RunningBound, x: Watched) -> Fraction | float:
-    """A bound that is true of every path."""
+def _true_bound(bound: RunningBound, x: Watched) -> Fraction | float:
+    """Return a bound that is true of every path."""
     if isinstance(bound, RunningMin):
         return inf
-    start: Any = bound.true_start(cast("NetworkView", x))  # it reads what a flow has
+    start: Any = bound.true_start(cast("NetworkView", x))  # it reads only attributes that Watched has, too
     return cast("Fraction", start)

@@ -1,4 +1,4 @@
-"""What a sender can know of its path, step by step: what is possible, beside what it believes."""
+"""The knowledge that a sender can have of its path, step by step: the possible values, and the sender's beliefs."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -15,8 +15,13 @@ from ccmatic.traces import Trace
 
 @dataclass(frozen=True)
 class Estimate:
-    """What can be known at the end of step t of a trace, in its units: what is possible, a Possible, and what is
-    believed, by the names of the model's beliefs; inf where nothing bounds from above yet."""
+    """The knowledge at the end of a step of a trace, in the units of the trace.
+
+    Attributes:
+        t: The step.
+        possible: The Possible.
+        declared: The values of the model's beliefs by name; inf if there is no upper bound yet.
+    """
 
     t: int
     possible: Possible
@@ -24,10 +29,20 @@ class Estimate:
 
 
 def estimates(trace: Trace, network: Network) -> Iterator[Estimate]:
-    """An Estimate of each step of a trace but its first, one after another. A sender is taken to have seen what it
-    sends, and what is served and lost (one step late, but on an ideal link), and to know R_m, MSS, the buffer as the
-    network has it (in C·R_m), and D; not C. It looks back on as many steps as the network's horizon has, and keeps what
-    it knew of C. Raises InputError, at a step, where no execution of the network is as the trace."""
+    """Yield an Estimate of each step of a trace except the first.
+
+    A sender observes what it sends, and what is served and lost (losses one step late, except on an ideal link). It
+    knows R_m, MSS, D, and the buffer of the network (in C·R_m), but not C. It remembers observations of as many steps
+    as the network's horizon has, and all its knowledge of C.
+
+    Args:
+        trace: The trace.
+        network: The Network.
+
+    Raises:
+        InputError: No execution of the network explains the trace up to a step; the message names the step. Or the
+            trace lacks observations.
+    """
     _require(trace, network)
     beliefs, C = declared(network.model, network.jitter, trace), ANY
     for t in range(1, trace.horizon):
@@ -48,9 +63,19 @@ def network_of(
     horizon: int | str | None = None,
     allow_code: bool = False,
 ) -> Network:
-    """The Network of a trace, or another where names and numbers, as people write them, say so; horizon: as in
-    `estimates`, all steps by default. allow_code: whether the trace may name a model whose code is run. Raises
-    InputError."""
+    """Return the Network of a trace, with any of its parts replaced.
+
+    Args:
+        trace: The trace.
+        model: The name or path of another model.
+        buffer: Another buffer, as people write it.
+        jitter: Another jitter in steps.
+        horizon: See `estimates`; all steps by default.
+        allow_code: Whether the trace may name a model whose code is run.
+
+    Raises:
+        InputError: There is no such model, or a value cannot be read.
+    """
     query = trace.query
     if model is None:
         loaded, name = load_definition("models", "MODEL", query["model"], allow_code), query["model"]
@@ -67,7 +92,7 @@ def network_of(
 
 
 def _require(trace: Trace, network: Network) -> None:
-    """That the trace has what a sender on such a network sees. Raises InputError."""
+    """Check that the trace has the observations of a sender on this network; InputError if not."""
     model = network.model
     if model.windows:
         raise InputError(f"senders on {model.name} send by a window; expected a model on which they send at rates")
@@ -75,12 +100,15 @@ def _require(trace: Trace, network: Network) -> None:
     if missing:
         raise InputError(f"the trace has no {', '.join(missing)}, which a sender on {model.name} sees")
     if not network.buffer.finite and any(trace.columns["Ld"]):
-        raise InputError("the trace has losses, and the buffer is infinite; expected one that is not")
+        raise InputError("the trace has losses, but the buffer is infinite; expected a finite one")
 
 
 def _window(model: Model, trace: Trace, start: int, end: int) -> Trace:
-    """Steps of a trace, as a trace whose bytes are counted from what was served by its first step, and whose delays are
-    those of the whole trace: it tells delays of as many steps as it has from all longer ones."""
+    """Return a window of a trace as a trace.
+
+    The window's counts of bytes are relative to the bytes served by its first step. Its delays are at most the number
+    of steps of the whole trace, not of the window.
+    """
     served, columns = trace.columns["S"][start], model.declared()
 
     def origin(name: str) -> Fraction | int:

@@ -1,4 +1,4 @@
-"""What is possible, given what a sender has seen: the least and the most that some execution of a model has."""
+"""The possible values, given a sender's observations: the smallest and largest over all executions of a model."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TypeVar
 
 from ccmatic.base import InputError
-from ccmatic.contracts import Execution, Law, seen
+from ccmatic.contracts import Execution, Law, sender_observations
 from ccmatic.learning.estimation.cases import Case
 from ccmatic.logic import Linear, Truth, isolated, linear, no, unit, unit_is_positive
 from ccmatic.query import Network
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Range:
-    """From the least to the most; None: no bound. Each is reached, or approached."""
+    """A range from `least` to `most`; an end is None if unbounded. Executions reach or approach both ends."""
 
     least: Fraction | None
     most: Fraction | None
@@ -29,11 +29,16 @@ ANY = Range(None, None)
 
 @dataclass(frozen=True)
 class Possible:
-    """What may be at the end of a step, in the sender's bytes and in steps.
+    """The possible values at the end of a step, in the sender's bytes and in steps.
 
-    C: bytes per step. queue: bytes that wait at the bottleneck. delay: how long what comes now waits there, queue/C.
-    waited: how many whole steps the last byte that was served had waited there, from the end of the step in which it
-    was sent to that of the step in which it was let through; ANY if that began before what was looked at."""
+    Attributes:
+        C: The rate of the link in bytes per step.
+        queue: The bytes that wait at the bottleneck.
+        delay: How long a byte that arrives now waits there, queue/C.
+        waited: How many whole steps the last served byte waited at the bottleneck: from the end of the step in which it
+            was sent, to the end of the step in which the bottleneck let it through. ANY if it was sent before the
+            observed steps.
+    """
 
     C: Range
     queue: Range
@@ -43,9 +48,17 @@ class Possible:
 
 @isolated
 def possible(network: Network, trace: Trace, C: Range = ANY) -> Possible:
-    """What is Possible at the end of a trace, of which a sender has seen its steps; C: what is known of C besides.
-    Raises InputError if no execution of the network is as the trace, with the laws that say so."""
-    x = seen(network.model, network.buffer, network.jitter, trace, trace.horizon)
+    """Return what is Possible at the end of a trace whose steps a sender has observed.
+
+    Args:
+        network: The Network.
+        trace: The trace.
+        C: The Range of C that the sender already knows.
+
+    Raises:
+        InputError: No execution of the network explains the trace; the message names the laws that rule it out.
+    """
+    x = sender_observations(network.model, network.buffer, network.jitter, trace, trace.horizon)
     laws = [law for law in _laws(network, x, C) if law.formula is not True]
     conditions = [unit_is_positive(), *(law.formula for law in laws)]
     search = _Search(conditions)
@@ -56,7 +69,7 @@ def possible(network: Network, trace: Trace, C: Range = ANY) -> Possible:
         C=search.range(linear(1), unit(), C),
         queue=_waiting(search.range(queue, unit())),
         delay=_waiting(search.range(queue, linear(1))),
-        waited=_waited(x, search),
+        waited=_wait(x, search),
     )
 
 
@@ -73,18 +86,18 @@ def _laws(network: Network, x: Execution, C: Range) -> Iterator[Law]:
 
 def _refusal(network: Network, laws: Sequence[Law]) -> str:
     of = f"{network.model_name} with the buffer {network.buffer} and a jitter of {network.jitter}"
-    which = f"these laws leave none: {', '.join(map(str, laws))}"
-    return f"no execution of {of} is as what was seen; {which}; expected another model, buffer or jitter"
+    which = f"these laws rule it out: {', '.join(map(str, laws))}"
+    return f"no execution of {of} explains the observations; {which}; expected another model, buffer or jitter"
 
 
 def _waiting(queue: Range) -> Range:
-    """What waits, where a queue below 0 is of tokens."""
+    """Return the range of waiting bytes: a negative queue stands for tokens."""
     least, most = (bound if bound is None else max(bound, Fraction(0)) for bound in (queue.least, queue.most))
     return Range(least or Fraction(0), most)
 
 
-def _waited(x: Execution, search: "_Search") -> Range:
-    """Of the last byte that was served. Over whole steps; that it was served bounds them by the delay measured."""
+def _wait(x: Execution, search: "_Search") -> Range:
+    """Return the Range of the last served byte's wait, in whole steps. The measured delay bounds it from above."""
     served = next((t for t in range(x.horizon - 1, 0, -1) if x.S[t] > x.S[t - 1]), None)
     if served is None or x.Q is None:
         return ANY
@@ -99,7 +112,11 @@ def _waited(x: Execution, search: "_Search") -> Range:
 
 
 class _Search:
-    """For bounds over the solutions of some conditions. case: that of some solution, None if there is none."""
+    """Finds bounds over the solutions of conditions.
+
+    Attributes:
+        case: The Case of some solution; None if there is no solution.
+    """
 
     def __init__(self, conditions: Sequence[Truth]) -> None:
         self._conditions, self._checker = conditions, Checker()
@@ -108,15 +125,15 @@ class _Search:
         self.case = self._case(True)
 
     def reaches(self, condition: Truth) -> bool:
-        """Whether the condition is true in some solution."""
-        return self._solved(condition, lambda: True) is not None
+        """Return whether the condition is true in some solution."""
+        return self._solve(condition, lambda: True) is not None
 
     def _case(self, condition: Truth) -> Case | None:
-        """The Case in which a solution is with which the condition is true; None if there is none."""
-        return self._solved(condition, lambda: Case(self._conditions, self._checker.value))
+        """Return the Case of a solution in which the condition is true; None if there is none."""
+        return self._solve(condition, lambda: Case(self._conditions, self._checker.value))
 
-    def _solved(self, condition: Truth, read: Callable[[], T]) -> T | None:
-        """What is read of such a solution, or None."""
+    def _solve(self, condition: Truth, read: Callable[[], T]) -> T | None:
+        """Read a value from such a solution; None if there is none."""
         self._checker.push()
         try:
             self._checker.add(condition)
@@ -125,12 +142,15 @@ class _Search:
             self._checker.pop()
 
     def range(self, numerator: Linear, denominator: Linear, claimed: Range = ANY) -> Range:
-        """The Range of a quotient whose denominator is above 0 in each solution; known: one that the conditions say."""
+        """Return the Range of a quotient whose denominator is positive in each solution.
+
+        `claimed` is a Range that the conditions imply.
+        """
         least = self._most(-numerator, denominator, None if claimed.least is None else -claimed.least)
         return Range(None if least is None else -least, self._most(numerator, denominator, claimed.most))
 
     def _most(self, numerator: Linear, denominator: Linear, claimed: Fraction | None) -> Fraction | None:
-        """The least upper bound, or None: that of a case, until nothing is above."""
+        """Return the least upper bound, or None: that of one case after another, until no solution is above it."""
         if claimed is not None and self.reaches(numerator >= denominator * claimed):
             return claimed
         bound, case = None, self.case

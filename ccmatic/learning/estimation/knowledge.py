@@ -1,4 +1,4 @@
-"""What estimates read of the knowledge of many senders at once, which `ccmatic.learning.envs` fills."""
+"""The part of senders' knowledge that estimates read, for many senders at once; `ccmatic.learning.envs` provides it."""
 
 from typing import Protocol
 
@@ -6,7 +6,7 @@ from jax import Array
 
 
 class IntervalMeasures(Protocol):
-    """What senders measured in an interval, (f, n), as `ccmatic.learning.envs.signals.Interval` says."""
+    """The measurements of senders in an interval, (f, n), as in `ccmatic.learning.envs.signals.Interval`."""
 
     @property
     def seconds(self) -> Array:
@@ -25,17 +25,17 @@ class IntervalMeasures(Protocol):
 
     @property
     def lost(self) -> Array:
-        """The bytes that the sender knows to be lost."""
+        """The bytes that the sender has detected as lost."""
         ...
 
     @property
     def rtt_end(self) -> Array:
-        """The RTT of the last byte acknowledged, in seconds."""
+        """The RTT of the last acknowledged byte, in seconds."""
         ...
 
 
 class SenderKnowledge(Protocol):
-    """What senders know after an interval."""
+    """The knowledge of senders after an interval."""
 
     @property
     def now(self) -> IntervalMeasures:
@@ -48,5 +48,5 @@ class SenderKnowledge(Protocol):
         ...
 
     def measure(self, name: str) -> Array:
-        """Return a shipped measure by its name."""
+        """Return a shipped measure by name."""
         ...

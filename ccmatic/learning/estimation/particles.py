@@ -1,7 +1,7 @@
-"""The particle filter of Learn-to-Probe, of all flows of many links at once, for training.
+"""The particle filter of Learn-to-Probe for all flows of many links at once, for training.
 
-Its steps are those of `ParticleFilter`. Where that keeps some of too many particles at random, this one keeps those at
-even places, and percentiles are of places, too.
+Its steps are those of `ParticleFilter`, with two differences. If there are too many particles, it keeps particles at
+evenly spaced indices, not random ones. And percentiles are the values at indices, without interpolation.
 """
 
 from typing import NamedTuple
@@ -13,16 +13,22 @@ from jax import Array
 from ccmatic.learning.estimation import particle_filter as one
 from ccmatic.learning.estimation.knowledge import SenderKnowledge
 
-#: How many, unless more are asked for: the paper's thousand take longer than all else of a training.
+#: The default number of particles. The paper's 1000 take longer than the rest of a training.
 COUNT = 100
 
-#: The least rate that is told from none, in C: logarithms are of what is above.
+#: The lowest rate in C that is distinguished from 0. Logarithms are those of rates at least this high.
 LEAST = 0.01
 
 
 class Measurement(NamedTuple):
-    """What was seen of what was acknowledged in an interval, (f, n, 1): RTT of the last byte, s; bytes per second; the
-    share that is lost. sent: the rate of the interval before, in which that was sent."""
+    """The measurements of the bytes acknowledged in an interval, (f, n, 1).
+
+    Attributes:
+        rtt: The RTT of the last byte in s.
+        throughput: The throughput in bytes per second.
+        loss: The share of lost bytes among the bytes acknowledged or lost.
+        sent: The sending rate of the interval before, in which these bytes were sent.
+    """
 
     rtt: Array
     throughput: Array
@@ -31,8 +37,14 @@ class Measurement(NamedTuple):
 
 
 class Particles(NamedTuple):
-    """state: a FilterState of (f, n, particles). last: Measurement of the interval before; most_rtt: so far, s. key: of
-    all that is random."""
+    """The particles of all flows.
+
+    Attributes:
+        state: A FilterState of (f, n, particles).
+        last: The Measurement of the interval before.
+        most_rtt: The largest RTT so far in s.
+        key: The key of everything random.
+    """
 
     state: one.FilterState[Array]
     last: Measurement
@@ -47,11 +59,11 @@ class Particles(NamedTuple):
         most_rtt = jnp.maximum(self.most_rtt, measurement.rtt)
         key, drawn = jax.random.split(self.key)
         heard = (now.acked > 0)[..., None] & (self.last.throughput > 0) & (self.last.sent > 0)
-        after = self._filtered(drawn, knowledge, measurement, most_rtt)
+        after = self._filter(drawn, knowledge, measurement, most_rtt)
         state = jax.tree.map(lambda new, old: jnp.where(heard, new, old), after, self.state)
         return Particles(state, measurement, most_rtt, key)
 
-    def _filtered(
+    def _filter(
         self, key: Array, knowledge: SenderKnowledge, measurement: Measurement, most_rtt: Array
     ) -> one.FilterState[Array]:
         count = self.state.own.shape[-1]
@@ -70,41 +82,50 @@ class Particles(NamedTuple):
         stays = jnp.concatenate([luck[5], luck[6]], axis=-1) >= discarded
         stays &= jnp.concatenate([jnp.ones_like(longest), longest], axis=-1)
         left = stays.sum(-1, keepdims=True)
-        kept = _resampled(now, stays, left, luck[7:], count)
+        kept = _resample(now, stays, left, luck[7:], count)
         fresh = first(luck[:4])
         after: one.FilterState[Array] = jax.tree.map(lambda some, none: jnp.where(left > 0, some, none), kept, fresh)
         return after
 
     def widths(self) -> tuple[Array, ...]:
-        """From the 10th to the 90th percentile (Eqs. 9 and 10), (f, n): how much longer, s, the queueing delay is
-        and by what factor, as logarithms, the own rate and that of others are higher."""
+        """Return the widths of the ranges from the 10th to the 90th percentile (Eqs. 9 and 10), each (f, n).
+
+        There are three widths: of the queueing delay in s, of the logarithm of the flow's rate, and of the logarithm of
+        others' rate.
+        """
         own, others = (jnp.log(jnp.maximum(rate, LEAST)) for rate in (self.state.own, self.state.others))
         return tuple(_width(values) for values in (self.state.delay, own, others))
 
 
 def first(luck: Array) -> one.FilterState[Array]:
-    """A State of particles at first, by numbers from 0 to 1, (4, …)."""
+    """Return the first FilterState for uniform random numbers from 0 to 1, (4, …)."""
     own, others, delay = luck[0] * one.FIRST_RATE, luck[1] * one.FIRST_RATE, luck[2] * one.FIRST_DELAY
     return one.FilterState(own, jnp.where(luck[3] < 0.5, 0, others), delay, jnp.zeros(own.shape, bool))
 
 
 def begin(key: Array, rtt: Array, count: int = COUNT) -> Particles:
-    """The Particles of flows, (f, n), that know nothing of their links but R_m. key: of jax.random; rtt: (f, n) s."""
+    """Return the Particles of flows that know nothing of their links except R_m.
+
+    Args:
+        key: The key of jax.random.
+        rtt: (f, n), R_m in s.
+        count: The number of particles per flow.
+    """
     drawn, key = jax.random.split(key)
     state, none = first(jax.random.uniform(drawn, (4, *rtt.shape, count))), jnp.zeros((*rtt.shape, 1))
     return Particles(state, Measurement(none, none, none, none), rtt[..., None], key)
 
 
 def _twice(state: one.FilterState[Array], full: Array, again: Array) -> one.FilterState[Array]:
-    """All particles twice, full at first as said, then as said again."""
+    """Return two copies of all particles, with the mask `full` in the first copy and `again` in the second."""
     own, others, delay = (jnp.concatenate([column, column], axis=-1) for column in state[:3])
     return one.FilterState(own, others, delay, jnp.concatenate([full, again], axis=-1))
 
 
-def _resampled(
+def _resample(
     now: one.FilterState[Array], stays: Array, left: Array, luck: Array, count: int
 ) -> one.FilterState[Array]:
-    """As many as `count`: those that stay, then mutations of some of them; where more stay, some."""
+    """Return `count` particles: the remaining ones, then mutations of some; or a part of them if more remain."""
     place = jnp.arange(count)
     drawn = jnp.floor(luck[0] * left)
     wanted = jnp.where(left > count, jnp.floor((place + luck[0]) * left / count), jnp.where(place < left, place, drawn))

@@ -1,4 +1,4 @@
-"""A drawing of estimates over time: what is possible as bands, what is believed as lines."""
+"""Draw estimates over time: possible values as bands, beliefs as lines."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -15,19 +15,28 @@ from ccmatic.traces import BELIEF, JITTER, NETWORK, PROBE, SENDER
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Of what a panel is, its heading, and the unit of the beliefs that bound it.
+#: For each panel, by the name of its quantity: its heading, and the unit of the beliefs that bound the quantity.
 PANELS = {
     "C": ("Link rate C", RATE),
     "queue": ("Queue", BYTES),
     "waited": ("Wait of the last byte served (steps)", TIME),
 }
 
-#: Of beliefs, in turn.
+#: The colours of beliefs, in turn.
 COLOURS = (BELIEF, SENDER, PROBE, JITTER)
 
 
 def draw(estimates: Sequence[Estimate], model: Model, path: str | Path) -> None:
-    """Draw Estimates of a model's beliefs to a file: PNG, SVG or PDF, by the name's suffix. Raises InputError."""
+    """Draw Estimates of a model's beliefs to a file.
+
+    Args:
+        estimates: The Estimates.
+        model: The Model.
+        path: The file. Its suffix selects PNG, SVG or PDF.
+
+    Raises:
+        InputError: The drawing cannot be made.
+    """
     with traces.figure(path, (8, 6.4)) as figure:
         panels = zip(PANELS.items(), figure.subplots(len(PANELS), sharex=True), strict=True)
         for (name, (heading, unit)), axes in panels:
@@ -41,8 +50,8 @@ def draw(estimates: Sequence[Estimate], model: Model, path: str | Path) -> None:
 
 def _panel(axes: "Axes", estimates: Sequence[Estimate], name: str, beliefs: Sequence[str]) -> None:
     steps, ranges = [estimate.t for estimate in estimates], [getattr(estimate.possible, name) for estimate in estimates]
-    lines = {belief: [_drawn(estimate.declared[belief]) for estimate in estimates] for belief in beliefs}
-    least, most = [_drawn(estimate.least) for estimate in ranges], [_drawn(estimate.most) for estimate in ranges]
+    lines = {belief: [_float(estimate.declared[belief]) for estimate in estimates] for belief in beliefs}
+    least, most = [_float(estimate.least) for estimate in ranges], [_float(estimate.most) for estimate in ranges]
     drawn = [value for column in (*lines.values(), least, most) for value in column if not isnan(value)]
     top = 1.1 * max(drawn, default=1)
     low, high = ([end if isnan(value) else value for value in column] for column, end in ((least, 0), (most, top)))
@@ -52,6 +61,6 @@ def _panel(axes: "Axes", estimates: Sequence[Estimate], name: str, beliefs: Sequ
     axes.set_ylim(0, top)
 
 
-def _drawn(value: Fraction | float | None) -> float:
-    """A number to be drawn, nan where there is none."""
+def _float(value: Fraction | float | None) -> float:
+    """Return a number for drawing; nan for None and infinity."""
     return nan if value is None or isinf(value) else float(value)

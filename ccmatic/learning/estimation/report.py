@@ -1,4 +1,4 @@
-"""Estimates for people, and as records."""
+"""Report estimates, for people and as records."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -9,19 +9,19 @@ from ccmatic import records
 from ccmatic.base import aligned
 from ccmatic.learning.estimation.estimate import Estimate
 
-#: What is possible, by name: fields of Possible.
+#: The quantities with possible values: the fields of Possible.
 QUANTITIES = ("C", "queue", "delay", "waited")
 
 
 def line(estimate: Estimate) -> records.EstimateLine:
-    """The record of `estimate --json`."""
+    """Return the record of `estimate --json`."""
     ranges = {name: records.RangeRecord(**asdict(getattr(estimate.possible, name))) for name in QUANTITIES}
     believed = {name: None if isinf(value) else Fraction(value) for name, value in estimate.declared.items()}
     return records.EstimateLine(estimate.t, **ranges, believed=believed)
 
 
 def text(estimates: Sequence[Estimate]) -> str:
-    """A table, a row an Estimate: what is possible, then the beliefs."""
+    """Return a table with a row per Estimate: the possible values, then the beliefs."""
     names = list(estimates[0].declared)
     rows = [
         (estimate.t, *_ranges(estimate), *(_number(estimate.declared[name]) for name in names))

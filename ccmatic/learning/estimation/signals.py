@@ -1,4 +1,7 @@
-"""The signals of Learn-to-Probe, of a trace: of what was sent in each step, once that was served (section 4)."""
+"""The signals of Learn-to-Probe for a trace (section 4).
+
+The signals of a step describe the bytes sent in it. They are known once these bytes are served.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,9 +14,14 @@ from ccmatic.contracts import Recorded
 
 @dataclass(frozen=True)
 class Signals:
-    """Of what was sent in an interval: by what factor that was more than in the interval before; seconds from the
-    sending of the last byte to its acknowledgement; at what rate it was served, in any unit; the share that was
-    lost."""
+    """The signals of one interval, which describe the bytes sent in it.
+
+    Attributes:
+        factor: The bytes sent, divided by those sent in the interval before.
+        rtt: The time from sending to acknowledgement of the last byte, in seconds.
+        throughput: The rate at which these bytes were served, in any unit.
+        loss: The share of these bytes that was lost.
+    """
 
     factor: float
     rtt: float
@@ -22,8 +30,15 @@ class Signals:
 
 
 def signals(trace: Recorded, rtt: float) -> Iterator[Signals | None]:
-    """The Signals of step t = 1, 2, … of a trace, as far as what was sent by then was served; rtt: R_m in seconds.
-    Within a step all goes evenly. Where nothing was sent, or nothing of it served, there is None."""
+    """Yield the Signals of the steps t = 1, 2, … of a trace, up to the last step whose bytes were served.
+
+    Within a step all bytes are spread evenly. The function yields None for a step if no byte was sent in the step or in
+    the step before, or if all bytes of the step were lost.
+
+    Args:
+        trace: The trace.
+        rtt: R_m in seconds.
+    """
     A, S, L = (np.array(trace.columns[name], float) for name in "ASL")
     kept = A - L
     for t in range(1, trace.horizon):
@@ -34,12 +49,12 @@ def signals(trace: Recorded, rtt: float) -> Iterator[Signals | None]:
         if not through or not before:
             yield None
             continue
-        begin, end = _reached(S, kept[t - 1]), _reached(S, kept[t])
+        begin, end = _time_of(S, kept[t - 1]), _time_of(S, kept[t])
         yield Signals(*map(float, (sent / before, (end - t + 1) * rtt, through / (end - begin), 1 - through / sent)))
 
 
-def _reached(S: NDArray[np.float64], level: float) -> float:
-    """When service comes to a level, in steps; 0 if it was there at first."""
+def _time_of(S: NDArray[np.float64], level: float) -> float:
+    """Return the time, in steps, at which service reaches a level; 0 if it has reached the level at the start."""
     after = int(np.searchsorted(S, level))
     if not after:
         return 0.0

@@ -1,4 +1,4 @@
-"""Trained policies: their files, their networks as programs, and their export. Nothing here needs JAX."""
+"""Trained policies: their files, their networks as programs, and their export. This package does not need JAX."""
 
 from ccmatic.learning.policies.export import GuidedExport, PolicyExport, commanded, export, exported, with_guarantees
 from ccmatic.learning.policies.formulas import exportable

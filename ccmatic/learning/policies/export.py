@@ -1,5 +1,8 @@
-"""A policy as one C header: its network, and a sender around it that measures intervals; in an envelope that envelope's
-sender, in which the network chooses."""
+"""A policy as one C header: its network, and a sender around it that measures intervals.
+
+If the policy acts in an envelope, the header has the envelope's sender, and the network chooses among the allowed
+rates.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
@@ -21,7 +24,7 @@ _MATH = "#include <math.h>\n"
 
 @dataclass(frozen=True)
 class PolicyExport:
-    """What is exported."""
+    """A policy, ready for export."""
 
     policy: Policy
 
@@ -29,16 +32,20 @@ class PolicyExport:
 
     @property
     def name(self) -> str:
-        """Of the policy's file, and of what is written."""
+        """The name of the policy's file and of the exported files."""
         return self.policy.name
 
     @property
     def kernel_program(self) -> NoReturn:
-        """There is none. Raises InputError."""
+        """Not available: a policy computes in floats.
+
+        Raises:
+            InputError: Always.
+        """
         raise exporting.no_fractions(self.name)
 
     def header(self) -> str:
-        """The text of NAME.h."""
+        """Return the text of NAME.h."""
         about = f"{self.policy.file.observe} observations"
         text = [exporting.title(self.name, about, self.policy.about), _MATH]
         text += [exporting.constants(self.name, self._values())]
@@ -51,9 +58,9 @@ class PolicyExport:
         return network.constants(self.policy) | {
             "CCM_INTERVAL_NUMERATOR": f"{interval.numerator} /* an interval in R_m */",
             "CCM_INTERVAL_DENOMINATOR": interval.denominator,
-            "CCM_ENVELOPE": "0 /* it leaves no choice of rates */",
+            "CCM_ENVELOPE": "0 /* the policy leaves no choice of rates */",
             "CCM_COLUMNS": '"rtt_ns,rtt_end_ns"',
-            "CCM_REORDERING": "3 /* packets later than one of which acknowledgements tell that it is lost */",
+            "CCM_REORDERING": "3 /* a packet is lost when this many later ones are acknowledged */",
         }
 
 
@@ -62,12 +69,15 @@ class _Commanded(PolicyExport):
     """The export of a sender whose rates a command writes; its network never changes the rate."""
 
     def _values(self) -> dict[str, str | int]:
-        return super()._values() | {"CCM_ENVELOPE": "1 /* of rates that are told */", "CCM_TOLD": 1}
+        return super()._values() | {"CCM_ENVELOPE": "1 /* a command writes the rates */", "CCM_TOLD": 1}
 
 
 def commanded() -> PolicyExport:
-    """Return a PolicyExport whose sender over UDP sends at the rates that `--policy COMMAND` writes, each from when it
-    arrives. The sender writes what it measured in each interval."""
+    """Return a PolicyExport whose sender over UDP sends at commanded rates.
+
+    `--policy COMMAND` writes the rates, and each takes effect when it arrives. The sender writes its measurements of
+    each interval.
+    """
     default = definitions.chosen("models.signals", "DEFAULT")
     still = records.LayerRecord([[0.0]] * signal.load("observe", default).size, [0.0])
     names = dict.fromkeys(("observe", "act", "reward"), default)
@@ -77,7 +87,7 @@ def commanded() -> PolicyExport:
 
 @dataclass(frozen=True)
 class GuidedExport(exporting.Export):
-    """An envelope in which a policy chooses: once a step, of the rates that it leaves."""
+    """An envelope in which a policy chooses one of the allowed rates once per step."""
 
     policy: Policy = field(kw_only=True)
 
@@ -85,34 +95,42 @@ class GuidedExport(exporting.Export):
 
     @property
     def name(self) -> str:
-        """Of the policy's file, and of what is written."""
+        """The name of the policy's file and of the exported files."""
         return self.policy.name
 
     @property
     def source(self) -> str:
-        """What is said of the policy, and the envelope."""
+        """The description of the policy, and the source of the envelope."""
         return f"{self.policy.about}\n\nIt chooses in an envelope:\n\n{self.controller.source}"
 
     @property
     def kernel_program(self) -> NoReturn:
-        """There is none. Raises InputError."""
+        """Not available: a policy computes in floats.
+
+        Raises:
+            InputError: Always.
+        """
         raise exporting.no_fractions(self.name)
 
     @property
     def constants(self) -> dict[str, str | int]:
-        """As exporting.Export.constants."""
+        """The constants of the C code, as in exporting.Export.constants."""
         sender: dict[str, str | int] = super().constants
-        chosen: dict[str, str | int] = {"CCM_ENVELOPE": "0 /* the network chooses in it */", "CCM_NETWORK": 1}
+        chosen: dict[str, str | int] = {"CCM_ENVELOPE": "0 /* the network chooses the rate */", "CCM_NETWORK": 1}
         return sender | network.constants(self.policy) | chosen
 
     def within(self) -> Iterator[str]:
-        """As exporting.Export.within: the network."""
+        """Yield the C code of the network, as exporting.Export.within does."""
         yield _MATH
         yield from network.parts(self.policy)
 
 
 def exported(policy: Policy) -> PolicyExport | GuidedExport:
-    """The PolicyExport or the GuidedExport of a Policy. Raises InputError if C cannot hold it."""
+    """Return the PolicyExport or the GuidedExport of a Policy.
+
+    Raises:
+        InputError: C cannot hold the policy.
+    """
     c_name(policy.name, "the name of the policy's file")
     if policy.envelope is None:
         return PolicyExport(policy)
@@ -121,12 +139,12 @@ def exported(policy: Policy) -> PolicyExport | GuidedExport:
     if jitter < 0:
         expected = "an R_m at least, as the beliefs of envelopes are of what happens in one"
         raise InputError(f"{policy.name} measures intervals of {policy.interval} R_m; expected {expected}")
-    given = {each.name: getattr(made, each.name) for each in fields(made)}
+    given = {part.name: getattr(made, part.name) for part in fields(made)}
     return GuidedExport(**{**given, "jitter": jitter}, policy=policy)
 
 
 def with_guarantees(file: records.PolicyFile) -> records.PolicyFile:
-    """A PolicyFile with what is proved of the policy, in sentences, if it is in an envelope that C can hold."""
+    """Return a PolicyFile with the policy's guarantees, in sentences, if it is in an envelope that C can hold."""
     if envelope(file.act) is None:
         return file
     try:
@@ -138,8 +156,19 @@ def with_guarantees(file: records.PolicyFile) -> records.PolicyFile:
 
 
 def export(file: str | Path, target: str, out: str | Path | None = None) -> list[Path]:
-    """Write a policy's file for a target, `c`, `udp` or `onnx`, to a folder: one of its name if that is None. The paths
-    of what is written. Raises InputError."""
+    """Write a policy for a target to a folder.
+
+    Args:
+        file: The policy's file.
+        target: `c`, `udp` or `onnx`.
+        out: The folder; None for a folder with the policy's name.
+
+    Returns:
+        The paths of the written files.
+
+    Raises:
+        InputError: The file is no policy, or the target cannot hold it.
+    """
     policy = load(file)
     folder = out or policy.name
     if target == "onnx":

@@ -1,4 +1,7 @@
-"""A policy's formulas as C: what it observes, its registers, and what its action means, around `struct ccm_known`."""
+"""A policy's formulas as C functions of `struct ccm_known`.
+
+They compute its observations, its registers, and the meaning of its action.
+"""
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
@@ -12,7 +15,7 @@ from ccmatic.language import Local, Number, Tree, Vector, names, replaced
 if TYPE_CHECKING:
     from ccmatic.learning.policies.policy import Policy
 
-#: What C has in place of a name, but for registers. (Of the first values of registers R_m is the RTT.)
+#: The C expression for each name except registers. (In the first values of registers, R_m is the RTT.)
 _INPUTS = {
     **{name: f"k->now.{name}" for name in signal.INTERVAL},
     **{f"{name}{signal.BEFORE}": f"k->before.{name}" for name in signal.INTERVAL},
@@ -26,10 +29,15 @@ _CONSTANTS = {name: Number(Fraction(value)) for name, value in signal.IN_SECONDS
 
 
 def exportable(observe: str, reward: str, act: str | None = None) -> list[signal.Signal]:
-    """The Signals that a policy's sender works out, by the names of formulas: what it observes, the reward if it
-    observes that, and what its action means; act: None in an envelope.
+    """Return the Signals that a policy's sender computes.
 
-    Raises InputError where there is no such formula, or where one reads what no exported sender knows.
+    Args:
+        observe: The name of the formula of observations.
+        reward: The name of the formula of rewards. Its Signal is returned only if the observations read it.
+        act: The name of the formula of actions; None in an envelope.
+
+    Raises:
+        InputError: There is no such formula, or a formula reads a quantity that no exported sender knows.
     """
     needed = [signal.load("observe", observe)]
     rewarded = signal.load("reward", reward)
@@ -45,22 +53,23 @@ def exportable(observe: str, reward: str, act: str | None = None) -> list[signal
 
 
 def parts(policy: "Policy") -> Iterator[str]:
-    """Yield the texts of the functions that work the formulas of a Policy out."""
+    """Yield the texts of the C functions that compute the formulas of a Policy."""
     memory = policy.memory
-    places = {name: f"k->registers[{place}]" for place, name in enumerate(e.name for group in memory for e in group)}
+    names_in_order = [register.name for group in memory for register in group]
+    places = {name: f"k->registers[{place}]" for place, name in enumerate(names_in_order)}
     if signal.LEAST_RTT in places:
         places["R_m"] = places[signal.LEAST_RTT]
-    terms = {each.kind: each.term for each in policy.formulas}
+    terms = {formula.kind: formula.term for formula in policy.formulas}
     reward = {"reward": Local("reward", terms["reward"])} if "reward" in terms else {}
-    firsts = Vector(tuple(each.first for group in memory for each in group))
+    firsts = Vector(tuple(register.first for group in memory for register in group))
     yield from _function("ccm_remember_first", firsts, {}, "struct ccm_known *k", "k->registers")
     place = 0
     for number, group in enumerate(memory, 1):
-        term = Vector(tuple(each.next for each in group))
+        term = Vector(tuple(register.next for register in group))
         yield from _function(f"ccm_remember_{number}", term, places, "struct ccm_known *k", f"k->registers + {place}")
         place += len(group)
     calls = [f"    ccm_remember_{number}(k);" for number in range(1, len(memory) + 1)]
-    yield "\n".join(["/* An interval is over. */", "static inline void ccm_remember(struct ccm_known *k)", "{",
+    yield "\n".join(["/* End an interval. */", "static inline void ccm_remember(struct ccm_known *k)", "{",
                      *(calls or ["    (void)k;"]), "}\n"])  # fmt: skip
     observe = replaced(terms["observe"], reward)
     yield from _function("ccm_features", observe, places, "const struct ccm_known *k, float *x", "x")
@@ -70,12 +79,12 @@ def parts(policy: "Policy") -> Iterator[str]:
 
 
 def _function(name: str, term: Tree, places: Mapping[str, str], parameters: str, out: str) -> Iterator[str]:
-    """A term as a function, and one that gives it what it reads."""
+    """Yield a term as a C function, and a second C function that calls it with its inputs."""
     term = replaced(term, _CONSTANTS)
     read = sorted(names(term))
     yield float_function(f"{name}_of", term, read)
-    values = ", ".join({**_INPUTS, **places}[each] for each in read) or "0"
+    values = ", ".join({**_INPUTS, **places}[name_read] for name_read in read) or "0"
     lines = [f"    const float in[] = {{{values}}};\n", f"    {name}_of(in, {out});"]
-    used = [] if any("k->" in each for each in (values, out)) else ["    (void)k;"]
+    used = [] if any("k->" in text for text in (values, out)) else ["    (void)k;"]
     used += ["    (void)rate;"] if "rate" in parameters and "rate" not in read else []
     yield "\n".join([f"static inline void {name}({parameters})", "{", *lines, *used, "}\n"])

@@ -1,4 +1,4 @@
-"""A policy's network as C: its constants, its weights, and what is around it."""
+"""A policy's network as C code: its constants, its weights, and the code around it."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -15,20 +15,20 @@ from ccmatic.runtime import shipped
 
 
 def constants(policy: Policy) -> dict[str, str | int]:
-    """C's constants by name, each with its value and maybe a comment."""
+    """Return the constants of the C code: values, some with a comment, by name."""
     file = policy.file
     return {
-        "CCM_HISTORY": f"{file.history} /* intervals of an observation */",
-        "CCM_DELAY": f"{file.delay} /* latest intervals that are not in it */",
-        "CCM_FEATURES": f"{policy.formulas[0].size} /* numbers of an interval in it */",
-        "CCM_REGISTERS": f"{sum(map(len, policy.memory)) or 1} /* numbers that its formulas remember */",
+        "CCM_HISTORY": f"{file.history} /* intervals in an observation */",
+        "CCM_DELAY": f"{file.delay} /* latest intervals that it leaves out */",
+        "CCM_FEATURES": f"{policy.formulas[0].size} /* its numbers for each interval */",
+        "CCM_REGISTERS": f"{sum(map(len, policy.memory)) or 1} /* numbers that the formulas store */",
         "CCM_LEAST_ACTION": float_literal(policy.bounds[0]),
         "CCM_MOST_ACTION": float_literal(policy.bounds[1]),
     }
 
 
 def parts(policy: Policy) -> Iterator[str]:
-    """Yields the texts that define `ccm_network`, and what it observes by: `struct ccm_watch` and its functions."""
+    """Yield the texts that define `ccm_network` and its observations: `struct ccm_watch` and its functions."""
     yield shipped("measured.h")
     yield from formulas.parts(policy)
     yield float_function("ccm_network_of", _exact(policy.layers), OBSERVATION)
@@ -48,7 +48,7 @@ static inline float ccm_network(const float *x)
 
 
 def _exact(layers: Layers) -> Tree:
-    """The program of a network of these weights, (inputs, outputs), and biases."""
+    """Return the program of a network with these weights, (inputs, outputs), and biases."""
     return program([(tuple(map(_row, weights.T)), _row(bias)) for weights, bias in layers])
 
 

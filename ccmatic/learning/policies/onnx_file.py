@@ -1,4 +1,4 @@
-"""A policy's program as an ONNX model, by the package `onnx`."""
+"""A policy's program as an ONNX model, written by the package `onnx`."""
 
 from collections.abc import Mapping
 from itertools import chain
@@ -16,13 +16,25 @@ from ccmatic.learning.policies.program import OBSERVATION, program
 if TYPE_CHECKING:
     import onnx
 
-#: The operators' version: the first with Gemm as it is used here was 13.
+#: The version of the operators; 13 is the first with Gemm in the form used here.
 OPSET = 13
 
 
 def write_onnx(policy: Policy, path: str | Path) -> Path:
-    """Write a Policy as ONNX: `observation` (n, numbers) in, `action` (n, 1) out, before it is limited; float32. The
-    path. Raises InputError if the package onnx is not installed, or the file cannot be written."""
+    """Write a Policy as an ONNX model.
+
+    Its input is `observation` (n, numbers). Its output is `action` (n, 1), before it is limited. Both are float32.
+
+    Args:
+        policy: The Policy.
+        path: The file.
+
+    Returns:
+        The path.
+
+    Raises:
+        InputError: The package onnx is not installed, or the file cannot be written.
+    """
     try:
         from onnx import TensorProto, checker, helper
     except ImportError:
@@ -42,8 +54,10 @@ def write_onnx(policy: Policy, path: str | Path) -> Path:
 
 
 class _Graph(Walker[str]):
-    """The nodes of a program: a value's result is its name in the graph. arrays: weights (inputs, outputs) and biases,
-    by name."""
+    """The nodes of a program. The result for a value is its name in the graph.
+
+    `arrays` has the weights (inputs, outputs) and biases by name.
+    """
 
     WORLD = "ONNX operator"
 
@@ -54,7 +68,7 @@ class _Graph(Walker[str]):
         self.tensors: list[onnx.TensorProto] = []
 
     def add(self, kind: str, *reads: str) -> str:
-        """A node of one value, and the name of that."""
+        """Add a node with one value, and return the value's name."""
         from onnx import helper
 
         value = f"{kind.lower()}_{len(self.nodes) + 1}"
@@ -74,5 +88,5 @@ class _Graph(Walker[str]):
         return self.add("Gemm", vector, weights, bias)
 
     def visit_Function(self, node: Function) -> Visit[str]:
-        [part] = yield from self.each(node.parts)
+        [part] = yield from self.results(node.parts)
         return self.add(node.name.capitalize(), part)

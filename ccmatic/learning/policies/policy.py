@@ -1,4 +1,4 @@
-"""A trained policy as a file, which is data: checked number by number, and run as numbers only."""
+"""A trained policy as a file. The file is data: ccmatic checks each number, and runs no code from it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,17 +18,27 @@ from ccmatic.learning.policies.formulas import exportable
 #: The weights (inputs, outputs) and the bias (outputs) of each layer of a network.
 Layers: TypeAlias = list[tuple[NDArray[np.float32], NDArray[np.float32]]]
 
-#: The most intervals in an observation, of its delay, and the most outputs of a layer; the most layers and weights of a
-#: network, which a compiler takes seconds for.
+#: LARGEST: the most intervals in an observation and in its delay, and the most outputs of a layer. DEEPEST and WEIGHTS:
+#: the most layers and weights of a network, for which a compiler takes seconds.
 LARGEST, DEEPEST, WEIGHTS = 1024, 20, 2**20
 
-#: T of the proofs of shipped envelopes: beliefs of senders in them time out as theirs.
+#: T of the proofs of shipped envelopes. Beliefs of senders in an envelope time out as in its proof.
 PROVED_HORIZON = 11
 
 
 def envelope(act: str) -> Controller | None:
-    """The controller in which an action `envelope:NAME` chooses, from -1, its least rate, to 1, its most; None of other
-    actions. Raises InputError if it leaves no choice."""
+    """Return the controller in which an action chooses.
+
+    Args:
+        act: `envelope:NAME`, where the action -1 is the controller's lowest rate and 1 its highest; or any other
+            action.
+
+    Returns:
+        The controller; None for other actions.
+
+    Raises:
+        InputError: The controller leaves no choice.
+    """
     word, _, name = act.partition(":")
     if word != "envelope":
         return None
@@ -42,29 +52,34 @@ def envelope(act: str) -> Controller | None:
 
 @dataclass(frozen=True)
 class Policy:
-    """A PolicyFile that has been checked. name: of the file."""
+    """A checked PolicyFile.
+
+    Attributes:
+        file: The PolicyFile.
+        name: The name of the file.
+    """
 
     file: records.PolicyFile
     name: str
 
     @cached_property
     def layers(self) -> Layers:
-        """As of `arrays`."""
+        """The layers of the network, as of `arrays`."""
         return arrays(self.file.layers)
 
     @property
     def interval(self) -> Fraction:
-        """A monitor interval in the least R_m."""
+        """A monitor interval in the smallest R_m."""
         return exact(self.file.interval)
 
     @cached_property
     def envelope(self) -> Controller | None:
-        """The controller in which it chooses; None if it is in none."""
+        """The controller in which the policy chooses; None if there is none."""
         return envelope(self.file.act)
 
     @cached_property
     def formulas(self) -> list[signal.Signal]:
-        """The Signals that its sender works out, as of `formulas.exportable`: the first is what it observes."""
+        """The Signals that its sender computes, as of `formulas.exportable`; the first is the observations."""
         return exportable(self.file.observe, self.file.reward, None if self.envelope else self.file.act)
 
     @property
@@ -78,12 +93,12 @@ class Policy:
         if self.envelope:
             return -1.0, 1.0
         bounds = self.formulas[-1].bounds
-        assert bounds is not None  # it is an action's
+        assert bounds is not None  # every formula of actions has bounds
         return bounds
 
     @property
     def about(self) -> str:
-        """What it is, for people."""
+        """The description of the policy, for people."""
         sizes = "-".join(str(len(layer.bias)) for layer in self.file.layers)
         return (
             f"A policy of {self.file.history} intervals, a network of {sizes}, trained for {self.file.reward}'s reward."
@@ -91,7 +106,11 @@ class Policy:
 
 
 def load(path: str | Path) -> Policy:
-    """The Policy in a file. Raises InputError, which names it, for what is none, or does not fit its own query."""
+    """Return the Policy in a file.
+
+    Raises:
+        InputError: The file is no policy, or does not fit its own query. The message names the file.
+    """
     file = records.read_record(read_text(path), records.PolicyFile, str(path))
     with located(str(path)):
         observed, *_ = Policy(file, Path(path).stem).formulas
@@ -105,8 +124,11 @@ def load(path: str | Path) -> Policy:
 
 
 def save(file: records.PolicyFile | records.AdversaryFile, path: str | Path) -> None:
-    """Write the record of what was trained, a PolicyFile or an AdversaryFile. Raises Unreadable if that cannot be
-    done."""
+    """Write the record of a trained policy or adversary.
+
+    Raises:
+        Unreadable: The file cannot be written.
+    """
     write_text(path, records.line(file) + "\n")
 
 
@@ -120,13 +142,22 @@ def _check_interval(text: str, path: str) -> None:
 
 
 def arrays(layers: Sequence[records.LayerRecord]) -> Layers:
-    """(weights (inputs, outputs), bias (outputs)) of each of LayerRecords, float32."""
+    """Return (weights (inputs, outputs), bias (outputs)) of each LayerRecord, as float32."""
     return [(np.array(layer.weights, np.float32), np.array(layer.bias, np.float32)) for layer in layers]
 
 
 def check_layers(layers: Sequence[records.LayerRecord], inputs: int, what: str, path: str) -> None:
-    """Raise InputError, which names the file at `path`, unless LayerRecords are a network that takes so many numbers,
-    as `what` says, and gives one."""
+    """Check that LayerRecords form a network with one output.
+
+    Args:
+        layers: The LayerRecords.
+        inputs: The number of inputs.
+        what: The reason for this number, in messages.
+        path: The file, in messages.
+
+    Raises:
+        InputError: They form no such network.
+    """
     if len(layers) > DEEPEST:
         raise InputError(f"{len(layers)} layers; expected at most {DEEPEST}", path)
     weights = sum(len(row) for layer in layers for row in layer.weights)

@@ -1,4 +1,4 @@
-"""A network as a program of the language: the one place that says what a network computes."""
+"""A network as a program of the language: the one definition of its computation."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -14,19 +14,20 @@ if TYPE_CHECKING:  # exports do not need JAX
 
     Numbers: TypeAlias = Array | NDArray[np.float32]
 
-#: The weights and the bias of a layer, as `Affine` has them.
+#: The weights and the bias of a layer, in the form of `Affine`.
 Weights: TypeAlias = tuple[tuple[Fraction, ...], ...] | str
 Bias: TypeAlias = tuple[Fraction, ...] | str
 
-#: What a network reads, a vector.
+#: The name of a network's input, a vector.
 OBSERVATION = "observation"
 
 
 def program(layers: Sequence[tuple[Weights, Bias]]) -> Tree:
-    """Return the program of a network of layers, each but the last followed by a tanh.
+    """Return the program of a network. A tanh follows each layer except the last.
 
     Args:
-        layers: (weights, bias) of each, as `Affine` has them: a row of weights for each output; or names of arrays.
+        layers: (weights, bias) of each layer, in the form of `Affine`: a row of weights for each output; or names of
+            arrays.
     """
     x: Tree = Name(OBSERVATION)
     for number, (weights, bias) in enumerate(layers, 1):
@@ -37,13 +38,13 @@ def program(layers: Sequence[tuple[Weights, Bias]]) -> Tree:
 
 
 def outputs(layers: "Sequence[tuple[Numbers, Numbers]]", observations: "Array") -> "Array":
-    """Return the outputs (…, outputs) of a network for observations (…, inputs), as JAX works them out.
+    """Return the outputs (…, outputs) of a network for observations (…, inputs), computed by JAX.
 
     Args:
-        layers: (weights (inputs, outputs), bias (outputs)) of each, arrays.
+        layers: Arrays (weights (inputs, outputs), bias (outputs)) of each layer.
         observations: An array.
     """
-    from ccmatic.compilers.arrays import Components, Values  # whoever exports does not need JAX
+    from ccmatic.compilers.arrays import Components, Values  # imported here, because exports do not need JAX
 
     names = [(f"weights_{number}", f"bias_{number}") for number in range(len(layers))]
     arrays: dict[str, Any] = {OBSERVATION: Components(observations)}

@@ -1,1 +1,1 @@
-"""How much may be lost while ramping up: allowances, the fastest ramp each leaves, exactly and as it grows."""
+"""Loss allowances: the largest loss during a ramp, and the fastest ramp that each permits, exact and asymptotic."""

@@ -1,8 +1,9 @@
-"""Loss allowances: what a controller may risk to lose, f(C), and how fast it can then ramp up, F and F⁻¹.
+"""Loss allowances f(C): the loss that a controller may risk, and the fastest ramp that this permits (F and F⁻¹).
 
-Rates are in packets per R_m, losses in packets, β_s (the buffer, in time) in R_m. Theorem 6.1 of the paper, and
-"Generalizing Theorem 6.1" in its Appendix D: F(0) = C_0, F(k) = F(k-1) + f(F(k-1))/β_s, and F⁻¹(C) is the least k with
-F(k) ≥ C: round trips, of up to R_m + β_s each, before which no controller that risks at most f reaches C.
+Rates are in packets per R_m, losses in packets, and β_s (the buffer in time) in R_m. The source is Theorem 6.1 of the
+paper, and "Generalizing Theorem 6.1" in its Appendix D. F(0) = C_0, and F(k) = F(k-1) + f(F(k-1))/β_s. F⁻¹(C) is the
+smallest k with F(k) ≥ C. No controller that risks at most f reaches C in fewer than F⁻¹(C) round trips of up to R_m +
+β_s each.
 """
 
 import ast
@@ -15,13 +16,13 @@ import sympy
 from ccmatic.base import InputError, exact
 from ccmatic.tradeoffs.allowances.enclosure import C, compiled, least_is, rounded_down, rounded_up
 
-#: The longest expression (in characters), the longest number in it (in bits) and the largest exponent that are read.
+#: Limits of an expression: its characters, the bits of a number in it, and the largest exponent.
 LONGEST, LONGEST_NUMBER, LARGEST_POWER = 200, 2000, 20
 
-#: The most round trips that are followed.
+#: The largest number of simulated round trips.
 MOST_STEPS = 100_000
 
-#: Significant bits of F at first, and at most: four times as many are tried while it is open whether F(k) ≥ C.
+#: The initial and the largest number of significant bits of F. It grows fourfold while F(k) ≥ C is undecided.
 BITS, MOST_BITS = 192, 3072
 
 OPERATORS = {
@@ -36,7 +37,16 @@ EXPECTED = "expected numbers, C, + - * / **, log, sqrt, min and max, such as C/1
 
 @dataclass(frozen=True)
 class RampPath:
-    """A ramp from `start` (C_0) to `end` (C) over a buffer of `buffer_time` (β_s): Fractions. Raises InputError."""
+    """A ramp over a buffer.
+
+    Attributes:
+        start: C_0, the rate at the start.
+        end: C, the rate at the end.
+        buffer_time: β_s.
+
+    Raises:
+        InputError: The numbers describe no ramp that the theorem covers.
+    """
 
     start: Fraction
     end: Fraction
@@ -50,20 +60,25 @@ class RampPath:
         if not 0 < self.buffer_time <= 1:
             raise InputError(
                 f"β_s is {self.buffer_time} R_m; expected more than 0 and at most D = 1 R_m: "
-                "with larger buffers delay tells what losses do, and there is no trade-off"
+                "with larger buffers, delay tells a sender as much as loss, and there is no trade-off"
             )
 
 
 @dataclass(frozen=True)
 class Allowance:
-    """f as an expression in C, in packets. `text`: as it was given."""
+    """An allowance f.
+
+    Attributes:
+        text: The text of the user.
+        f: The expression in C, in packets.
+    """
 
     text: str
     f: sympy.Expr
 
     @staticmethod
     def parse(text):
-        """Read such as `C/10` or `log(C)`; nothing in it is executed. Raises InputError."""
+        """Parse an expression such as `C/10` or `log(C)`, without executing it. Raises InputError."""
         try:
             if len(text) > LONGEST:
                 raise InputError(f"it is too long; expected at most {LONGEST} characters")
@@ -75,12 +90,18 @@ class Allowance:
         return Allowance(text, f)
 
     def step(self, path):
-        """The expression by which F moves: C + f/β_s."""
+        """Return the expression of one round trip of F: C + f/β_s."""
         return C + self.f / _rational(path.buffer_time)
 
     def require(self, path):
-        """Check what the theorem needs between C_0 and C: f ≥ 0, and that C + f(C)/β_s never falls, so that who has a
-        lower rate cannot get ahead. (It does not fall where f does not.) Raises InputError."""
+        """Check the conditions of the theorem between C_0 and C.
+
+        The conditions are f ≥ 0, and that C + f(C)/β_s never falls. Then a sender with a lower rate cannot get ahead.
+        (The sum never falls if f never falls.)
+
+        Raises:
+            InputError: A condition fails or could not be decided.
+        """
         between = f"between C = {path.start} and {path.end}"
         true, where = _never_below_zero(self.f, path)
         if where is not None:
@@ -90,23 +111,32 @@ class Allowance:
             )
         if true is None:
             raise InputError(
-                f"the allowance '{self.text}' may be negative or undefined {between}: it could not be told"
+                f"the allowance '{self.text}' may be negative or undefined {between}: this could not be decided"
             )
         true, where = _rises(self.step(path), path)
         if not true:
-            how = "may fall: it could not be told" if where is None else f"falls at C = {_short(where)}"
+            how = "may fall: this could not be decided" if where is None else f"falls at C = {_short(where)}"
             raise InputError(
                 f"the allowance '{self.text}' is not monotone enough: C + f(C)/β_s {how}; expected it to rise {between}"
             )
 
     def ramp(self, path, bits=BITS):
-        """Intervals (low, high) that hold F(0), F(1), …; low = high where F is exact. They end when F has reached C, or
-        rises no more. `require` must hold. Raises InputError after MOST_STEPS."""
+        """Yield intervals (low, high) that contain F(0), F(1), ….
+
+        If low = high, the interval is exact. The intervals end when F reaches C, or rises no more. `require` must hold.
+
+        Args:
+            path: The RampPath.
+            bits: The significant bits of the ends.
+
+        Raises:
+            InputError: The ramp takes more than MOST_STEPS round trips.
+        """
         f = compiled(self.f, bits)
         low = high = path.start
         for _ in range(MOST_STEPS):
             yield low, high
-            # F moves by a function that rises, so each end moves on its own.
+            # The step of F is monotone, so each end of the interval moves on its own.
             below = f((low, low))
             above = below if high == low else f((high, high))
             up = rounded_up(high + above[1] / path.buffer_time, bits)
@@ -119,8 +149,15 @@ class Allowance:
         )
 
     def inverse(self, path, targets=None):
-        """F⁻¹ at each of the targets (C's at most path.end, ascending; by default path.end alone): a dict to a number
-        of round trips, None where F never gets there. Raises InputError if it cannot be told."""
+        """Return F⁻¹ at each target, as numbers of round trips; None if F never gets there.
+
+        Args:
+            path: The RampPath.
+            targets: Rates of at most path.end, ascending; None for path.end only.
+
+        Raises:
+            InputError: A value could not be decided at the largest precision.
+        """
         targets = [path.end] if targets is None else targets
         bits = BITS
         while bits <= MOST_BITS:
@@ -129,7 +166,7 @@ class Allowance:
             except _Open as error:
                 bits, at = 4 * bits, error.args
         raise InputError(
-            f"the allowance '{self.text}': whether F({at[0]}) ≥ {at[1]} could not be told with "
+            f"the allowance '{self.text}': whether F({at[0]}) ≥ {at[1]} could not be decided with "
             f"{bits // 4} bits; expected another C"
         )
 
@@ -146,7 +183,7 @@ class Allowance:
 
     @cached_property
     def affine(self):
-        """(a, b) with f = a + b·C, exact, or None."""
+        """(a, b) with f = a + b·C, exact; None if f has no such form."""
         if self.f.has(sympy.log, sympy.Pow, sympy.Min, sympy.Max):
             return None
         a = self.f.subs(C, 0)
@@ -155,16 +192,16 @@ class Allowance:
 
     @cached_property
     def concave(self):
-        """Whether it follows from its parts that f is concave wherever it is defined."""
+        """Whether the parts of f show that f is concave wherever it is defined."""
         return _concave(sympy.expand(self.f))
 
 
 class _Open(Exception):
-    """Whether F(k) ≥ C is open at this precision."""
+    """F(k) ≥ C is undecided at this precision."""
 
 
 class _Reader:
-    """Makes a sympy expression of a Python expression's tree, from the few nodes that are allowed."""
+    """Builds a sympy expression from the tree of a Python expression. Only a few node types are allowed."""
 
     def __init__(self, text):
         self.text = text.strip()
@@ -206,13 +243,16 @@ class _Reader:
 
 
 def _never_below_zero(expression, path):
-    """As `least_is`, for 0. Factors decide where a sum that touches 0 does not."""
+    """Apply `least_is` with 0. A factored form helps where a sum touches 0."""
     least = least_is(expression, 0, path.start, path.end)
     return least if least[0] is not None else least_is(sympy.factor(expression), 0, path.start, path.end)
 
 
 def _rises(expression, path):
-    """Whether an expression never falls between C_0 and C: (True, None), (False, a C where it falls), (None, None)."""
+    """Return whether an expression never falls between C_0 and C.
+
+    The result is (True, None), (False, a C where it falls), or (None, None) if undecided.
+    """
     if _plainly_rises(expression, path):
         return True, None
     if isinstance(expression, sympy.Add):
@@ -233,7 +273,7 @@ def _all(findings):
 
 
 def _plainly_rises(expression, path):
-    """Whether it follows from the parts, each of which rises."""
+    """Return whether the expression rises because each of its parts does."""
     if expression == C or expression.is_Rational:
         return True
     if not all(_plainly_rises(part, path) for part in expression.args):

@@ -1,6 +1,6 @@
-"""Rigorous values of expressions in C: intervals with rational ends that hold the true value, never a float.
+"""Rigorous values of expressions in C: intervals with rational ends, never floats, that contain the true value.
 
-What is rational stays exact while it is short; ends of more than the bits asked for are rounded outward.
+Short rational ends stay exact. Ends with more bits than requested are rounded outward.
 """
 
 from fractions import Fraction
@@ -11,17 +11,24 @@ from mpmath import iv, libmp
 
 C = sympy.Symbol("C", positive=True)
 
-#: No power has more bits than this, and no interval is halved more often.
+#: The largest number of bits of a power, and of halvings of an interval.
 MOST_BITS, MOST_HALVES = 2**20, 4_000
 
 
 class Undefined(Exception):
-    """The expression may have no real value there."""
+    """The error that an expression may have no real value in an interval."""
 
 
 def compiled(expression, bits):
-    """A function from an interval (low, high) of C to one that holds the expression's values there, its ends kept to
-    `bits` significant bits. It raises Undefined."""
+    """Return a function from an interval of C to an interval that contains all values of an expression there.
+
+    Args:
+        expression: The expression in C.
+        bits: The significant bits of the ends.
+
+    Returns:
+        A function from (low, high) to (low, high). It raises Undefined.
+    """
     if expression == C:
         return lambda x: x
     if expression.is_Rational:
@@ -46,8 +53,12 @@ def compiled(expression, bits):
 
 
 def least_is(expression, least, low, high, bits=128):
-    """Whether the expression is at least `least` for all C in [low, high]: (True, None); or (False, a C where it
-    certainly is not, or has no value); or (None, None) if that could not be decided."""
+    """Decide whether an expression is at least `least` for all C in [low, high].
+
+    Returns:
+        (True, None) if it is. (False, C) with a C where it is certainly smaller or undefined. (None, None) if
+        undecided.
+    """
     value = compiled(expression, bits)
     cells = [(low, high)]
     for _ in range(MOST_HALVES):
@@ -65,7 +76,10 @@ def least_is(expression, least, low, high, bits=128):
 
 
 def _at_least(value, cell, least):
-    """True or False where the cell decides it; False too where a single point has no value."""
+    """Return whether the whole cell is at least `least`, or None if the cell is too coarse.
+
+    A single point without a value returns False.
+    """
     try:
         low, high = value(cell)
     except Undefined:
@@ -74,7 +88,7 @@ def _at_least(value, cell, least):
 
 
 def rounded_down(value, bits):
-    """The value, or if its parts are longer than `bits`, one of so many significant bits that is at most it."""
+    """Round a value down to `bits` significant bits, unless its parts are short enough already."""
     if max(value.numerator.bit_length(), value.denominator.bit_length()) <= bits:
         return value
     shift = bits - value.numerator.bit_length() + value.denominator.bit_length()
@@ -83,7 +97,7 @@ def rounded_down(value, bits):
 
 
 def rounded_up(value, bits):
-    """As `rounded_down`, at least the value."""
+    """Round a value up, as `rounded_down` rounds down."""
     return -rounded_down(-value, bits)
 
 
@@ -101,7 +115,7 @@ def _product(x, y):
 
 
 def _power(x, p, q, bits):
-    """x^(p/q), q ≥ 1."""
+    """Return an interval that contains x^(p/q), for q ≥ 1."""
     if q > 1:
         if x[0] < 0:
             raise Undefined
@@ -120,7 +134,7 @@ def _power(x, p, q, bits):
 
 
 def _root(value, q, bits):
-    """Bounds of the q-th root of a value ≥ 0; equal where it is rational."""
+    """Return bounds of the q-th root of a value ≥ 0, which are equal if the root is rational."""
     (above, exact), (below, also) = (sympy.integer_nthroot(n, q) for n in (value.numerator, value.denominator))
     if exact and also:
         return Fraction(above, below), Fraction(above, below)
@@ -136,7 +150,7 @@ def _log(x, bits):
 
 
 def _log_of(value, bits):
-    """Bounds of the natural logarithm of a value > 0, by mpmath's interval arithmetic."""
+    """Return bounds of the natural logarithm of a value > 0, by mpmath's interval arithmetic."""
     if value == 1:
         return Fraction(0), Fraction(0)
     iv.prec = bits + 16
@@ -144,7 +158,7 @@ def _log_of(value, bits):
     return tuple(Fraction(*map(int, libmp.to_rational(end))) for end in interval._mpi_)
 
 
-#: What joins the values of an expression's parts; a logarithm has one part, and rounds.
+#: The operations that combine the intervals of an expression's parts. A logarithm has one part and takes the precision.
 JOINED = {
     sympy.Add: _sum,
     sympy.Mul: _product,

@@ -1,4 +1,4 @@
-"""How F and F⁻¹ grow: sympy's closed form of F where there is one, and the asymptotic class of F⁻¹."""
+"""The growth of F and F⁻¹: sympy's closed form of F where one exists, and the asymptotic class of F⁻¹."""
 
 import sympy
 
@@ -9,8 +9,11 @@ k = sympy.Symbol("k", integer=True, nonnegative=True)
 
 
 def closed_form(allowance, path):
-    """F(k) as an expression in k, or None. Each that is found is substituted into F's definition before it is returned:
-    it is C_0 at 0, and F(k + 1) = F(k) + f(F(k))/β_s for every k."""
+    """Return F(k) as an expression in k, or None.
+
+    Each candidate is checked against the definition of F before it is returned: it equals C_0 at 0, and F(k + 1) = F(k)
+    + f(F(k))/β_s for every k.
+    """
     if allowance.f.has(sympy.Min, sympy.Max):
         return None
     start, step = sympy.Rational(*path.start.as_integer_ratio()), allowance.step(path)
@@ -21,7 +24,7 @@ def closed_form(allowance, path):
 
 
 def _affine(step, start):
-    """x → a + m·x iterated: linear for m = 1, else geometric."""
+    """Yield the iteration of x → a + m·x: linear for m = 1, otherwise geometric."""
     m = sympy.diff(step, C)
     if not m.is_Rational:
         return
@@ -30,7 +33,7 @@ def _affine(step, start):
 
 
 def _powers(step, start):
-    """x → s + (ᵖ√(x - s) + a)ᵖ iterated, for p = 2, 3 and s = 0 or C_0: polynomials."""
+    """Yield the iteration of x → s + (ᵖ√(x - s) + a)ᵖ, a polynomial, for p = 2, 3 and s = 0 or C_0."""
     root = sympy.Symbol("r", positive=True)
     for p in (2, 3):
         for shift in (0, start):
@@ -41,9 +44,12 @@ def _powers(step, start):
 
 
 def inverse_class(allowance):
-    """The asymptotic class of F⁻¹ as C grows, such as "C/log C", or None where it cannot be told from f's leading term
-    c·Cᵖ·(log C)^q: where f is less than linear, F moves as the solution of dF/dk = f/β_s does, so F⁻¹ is of the class
-    of ∫ dC/f; where it is linear, F is exponential; where it is more, F grows faster than any exponential."""
+    """Return the asymptotic class of F⁻¹ for large C, such as "C/log C"; None if unknown.
+
+    The leading term c·Cᵖ·(log C)^q of f determines the class. If f is less than linear, F grows like the solution of
+    dF/dk = f/β_s, so F⁻¹ has the class of ∫ dC/f. If f is linear, F is exponential. If f is more than linear, F grows
+    faster than any exponential.
+    """
     leading = _leading(allowance.f)
     if leading is None or leading[2] <= 0:
         return None
@@ -56,7 +62,7 @@ def inverse_class(allowance):
 
 
 def _text(p, q):
-    """Cᵖ·(log C)^q as people write it."""
+    """Format Cᵖ·(log C)^q."""
     above, below = [], []
     for name, power in (("C", p), ("log C", q)):
         if power:
@@ -74,7 +80,7 @@ def _raised(name, power):
 
 
 def _leading(expression):
-    """(p, q, c): the expression is c·Cᵖ·(log C)^q and terms of lower order, c ≠ 0; or None if it cannot be told."""
+    """Return (p, q, c) if the expression is c·Cᵖ·(log C)^q plus terms of lower order, with c ≠ 0; None if unknown."""
     if not expression.has(C):
         return (sympy.S.Zero, sympy.S.Zero, expression) if expression != 0 else None
     if expression == C:
@@ -108,7 +114,7 @@ def _sum(parts):
 
 
 def _extreme(parts, largest):
-    """Which of the parts the largest (or smallest) is, once C is large."""
+    """Return the leading term of the largest (or smallest) part for large C."""
 
     def order(part):
         sign = 1 if part[2] > 0 else -1

@@ -1,14 +1,14 @@
-"""Step 4 of Theorem 6.1 by a solver: the least number of round trips in which rates exist that reach C.
+"""Step 4 of Theorem 6.1 by a solver: the smallest number of round trips in which suitable rates reach C.
 
-The unknowns are the rates c_0 = C_0 ≤ c_1 ≤ … ≤ c_k, each the C_Llambda of a round trip, the largest rate of which the
-sender can be sure. In a round trip it sends a burst of c_(i+1)·β_s, of which c_i·β_s fit into the buffer of the slowest
-link that it may be on; so it risks β_s·(c_(i+1) - c_i), at most f(c_i). (The same risk over an interval T > 0 raises
-C_Llambda by the risk over T + β_s, so by less.) F is not used here: that the answer is F⁻¹(C) is for tests and for the
-command to see.
+The unknowns are the rates c_0 = C_0 ≤ c_1 ≤ … ≤ c_k. Each is the C_Llambda of a round trip, the largest rate of which
+the sender can be sure. In a round trip the sender sends a burst of c_(i+1)·β_s. The buffer of the slowest possible link
+holds c_i·β_s of it. So the sender risks β_s·(c_(i+1) - c_i), which must be at most f(c_i). (Over an interval T > 0, the
+same risk raises C_Llambda only by the risk divided by T + β_s.) This module does not use F; tests and the command
+compare its answer with F⁻¹(C).
 
-f linear is stated exactly. Above a concave f stands a tangent for each round trip: a line of rational numbers that is
-certainly at least f on all of [C_0, C]. So "no" holds for f, whatever the rates. "Yes" is accepted only with a witness:
-the rates that risk all that f certainly allows; if these fall short of C, the tangents are made finer.
+A linear f is encoded exactly. A concave f is encoded by tangents, one per round trip: lines with rational numbers that
+are certainly at least f on [C_0, C]. So "no" is valid for f, whatever the rates. "Yes" needs a witness: the rates that
+risk as much as f certainly allows. If these fall short of C, the tangents become finer.
 """
 
 from dataclasses import dataclass
@@ -20,22 +20,37 @@ from ccmatic.logic import real
 from ccmatic.solving import SAT, UNSAT, Checker, SolverOptions
 from ccmatic.tradeoffs.allowances.enclosure import C, compiled, rounded_down, rounded_up
 
-#: Significant bits of f at a point, and of a tangent's numbers, coarse first; its point has half as many.
+#: The significant bits of f at a point and of a tangent's numbers, the coarsest first. The point at which a tangent
+#: touches f has half as many bits.
 EXACT_BITS, LINE_BITS = 192, (20, 48, 96)
 
 
 @dataclass(frozen=True)
 class Reached:
-    """C is reached in `steps` round trips at the least, at these rates: one more than steps, each a Fraction."""
+    """The smallest number of round trips that reach a rate.
+
+    Attributes:
+        steps: The number of round trips.
+        rates: The steps + 1 rates, as Fractions. The last is at least the rate to be reached.
+    """
 
     steps: int
     rates: tuple
 
 
 def least(allowance, path, targets=None, most=1000, options=SolverOptions()):
-    """For each target (rates at most path.end, ascending; by default path.end alone) a Reached, or None where more
-    than `most` round trips are needed or the solver cannot tell. options: SolverOptions. f must be linear or
-    concave, and `allowance.require(path)` must hold; raises InputError."""
+    """Return a Reached for each target; None for a target beyond `most` round trips, or if the solver timed out.
+
+    Args:
+        allowance: A linear or concave Allowance. `allowance.require(path)` must hold.
+        path: The RampPath.
+        targets: Rates of at most path.end, ascending; None for path.end only.
+        most: The largest number of round trips.
+        options: SolverOptions.
+
+    Raises:
+        InputError: The allowance is neither linear nor concave.
+    """
     if allowance.affine is None and not allowance.concave:
         raise InputError(f"the allowance '{allowance.text}' is neither linear nor concave; expected one that is")
     ramp = _Ramp(allowance, path, options)
@@ -50,7 +65,7 @@ def least(allowance, path, targets=None, most=1000, options=SolverOptions()):
 
 
 class _Ramp:
-    """The question for one number of round trips, extended by one at a time."""
+    """The solver query for one number of round trips, which `extend` increases by one."""
 
     def __init__(self, allowance, path, options):
         self.allowance, self.path = allowance, path
@@ -63,11 +78,11 @@ class _Ramp:
 
     @property
     def steps(self):
-        """k."""
+        """k, the number of round trips."""
         return len(self.rates) - 1
 
     def reach(self, target):
-        """Rates that reach the target within the allowance; False if there are none, None if the solver cannot tell."""
+        """Return rates that reach the target within the allowance; False if none exist, None if undecided."""
         while (answer := self._ask(target)) == SAT:
             if self.witness[-1] >= target:
                 return tuple(self.witness)
@@ -88,7 +103,7 @@ class _Ramp:
         return answer
 
     def extend(self):
-        """One more round trip. Who has reached the last target need not go beyond it."""
+        """Add a round trip. No rate needs to exceed the last target."""
         last, after = self.rates[-1], real(f"c_{len(self.rates)}")
         self.rates.append(after)
         self.checker.add(after >= last)
@@ -102,26 +117,28 @@ class _Ramp:
         self.witness.append(rounded_down(min(most, self.path.end), EXACT_BITS))
 
     def _risk_at_most(self, i, a, b):
-        """In round trip i at most a + b·c_i is risked."""
+        """Assert that round trip i risks at most a + b·c_i."""
         risk = (self.rates[i + 1] - self.rates[i]) * self.path.buffer_time
         self.checker.add(risk <= self.rates[i] * b + a)
 
     def _tangent(self, i):
-        """In round trip i at most what the tangent of f at the witness's rate allows, rounded up."""
+        """Assert that round trip i risks at most the tangent of f at the witness's rate, rounded up."""
         bits = LINE_BITS[self.fineness]
         point = max(self.path.start, rounded_down(self.witness[i], bits // 2))
         smooth = _smallest(self.allowance.f, (point, point))
         value = compiled(smooth, EXACT_BITS)((point, point))[1]
         slopes = compiled(sympy.diff(smooth, C), EXACT_BITS)((point, point))
         slope = rounded_down(slopes[0], bits)
-        # The true slope may be larger: between the point and C the line is then too low by at most this.
+        # The slope is rounded down. Between the point and C, that lowers the line by at most `slack`.
         slack = (slopes[1] - slope) * (self.path.end - point)
         self._risk_at_most(i, rounded_up(value - slope * point + slack, bits), slope)
 
 
 def _smallest(f, at):
-    """f with each `min` replaced by its part that is smallest there: nowhere less than f, as a concave f rises with
-    every `min` in it."""
+    """Replace each `min` in f by its part that is smallest there.
+
+    The result is nowhere below f: f is concave, so it rises if any `min` in it rises.
+    """
     while f.has(sympy.Min):
         inner = next(part for part in f.atoms(sympy.Min) if not any(arg.has(sympy.Min) for arg in part.args))
         f = f.subs(inner, min(inner.args, key=lambda arg: compiled(arg, EXACT_BITS)(at)[0]))

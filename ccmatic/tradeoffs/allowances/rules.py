@@ -1,22 +1,28 @@
-"""How real controllers probe for bandwidth, as allowances.
+"""The probing rules of real controllers, as loss allowances.
 
-A rule that raises the rate from C to C + δ(C) in a round trip ramps up as F does for the allowance f(C) = β_s·δ(C). So
-no controller is sure to ramp up as fast unless it risks as much: f(C) is the least loss that this speed costs, not what
-the controller itself loses.
+A rule that raises the rate from C to C + δ(C) in a round trip ramps up like F for the allowance f(C) = β_s·δ(C). Any
+controller that is certain to ramp up as fast risks at least as much. So f(C) is the price of this speed for any
+controller. It is not the loss of this controller.
 """
 
 from dataclasses import dataclass
 
 from ccmatic.tradeoffs.allowances.allowance import Allowance
 
-#: R_m in seconds, for CUBIC, which grows with the clock.
+#: R_m in seconds, for CUBIC, whose window depends on the time since the last loss.
 R_M_SECONDS = "1/25"
 
 
 @dataclass(frozen=True)
 class Rule:
-    """name; increase: δ(C), packets per R_m, as an expression in C and C_0; every: it probes in one of so many round
-    trips; source: where the rule stands."""
+    """The probing rule of a controller.
+
+    Attributes:
+        name: The name of the controller.
+        increase: δ(C) in packets per R_m, as an expression in C and C_0.
+        every: The round trips per probe.
+        source: The document that defines the rule.
+    """
 
     name: str
     increase: str
@@ -24,16 +30,17 @@ class Rule:
     source: str
 
     def allowance(self, path):
-        """f = β_s·δ."""
+        """Return the allowance f = β_s·δ."""
         increase = self.increase.replace("C_0", f"({path.start})")
         return Allowance(self.name, Allowance.parse(increase).f * Allowance.parse(str(path.buffer_time)).f)
 
     def round_trips(self, probes):
-        """How many the rule needs for so many probes, from its first on; None for None."""
+        """Return the round trips that the rule needs for a number of probes, from its first probe on; None for None."""
         return probes and self.every * (probes - 1) + 1
 
 
-#: CUBIC after k round trips without loss, from where it last lost: C_0 + the larger of k and 0.4·(k·R_m)³.
+#: The k at which CUBIC has the rate C, if its last loss was at the rate C_0. After k round trips without loss, the rate
+#: is C_0 plus the larger of k and 0.4·(k·R_m)³.
 _PROBES = f"min(C - C_0, ((C - C_0)/0.4)**(1/3)/({R_M_SECONDS}))"
 
 RULES = (

@@ -1,1 +1,1 @@
-"""Actions: the rate of the next monitor interval, by a number that the learner chooses."""
+"""Actions: functions from the learner's number to the rate of the next monitor interval."""

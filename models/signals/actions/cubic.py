@@ -1,13 +1,13 @@
-"""CUBIC's window times 2^a, from which CUBIC goes on: Orca's construction (Abbasloo et al., SIGCOMM 2020).
+"""Orca's action (Abbasloo et al., SIGCOMM 2020): CUBIC's window times 2^a, from which CUBIC continues.
 
-CUBIC is RFC 9438's, sections 4.2 to 4.7 and 4.10, without timeouts, and with at most one decrease for the bytes that
+CUBIC follows RFC 9438, sections 4.2 to 4.7 and 4.10, without timeouts, and with at most one decrease for the bytes that
 were in flight at a loss. A loss ends slow start, and so does delay, as in the kernel (HyStart, Ha and Rhee, 2011).
 Windows are in packets.
 """
 
 C = 0.4  # packets/s^3 (4.6)
 BETA = 0.7  # (4.6)
-ALPHA = 3 * (1 - BETA) / (1 + BETA)  # packets in an RTT, which have Reno's share by this BETA (4.3)
+ALPHA = 3 * (1 - BETA) / (1 + BETA)  # packets per RTT that give Reno's share with this BETA (4.3)
 
 
 def bounds():
@@ -31,7 +31,7 @@ def first_reno():
 
 
 def first_since(second):
-    return 0 * second  # the curve began
+    return 0 * second  # time since the curve began
 
 
 def first_K(second):
@@ -43,7 +43,7 @@ def first_slow():
 
 
 def first_recover(byte):
-    return 0 * byte  # in flight at the last decrease, and neither acknowledged nor lost yet
+    return 0 * byte  # bytes in flight at the last decrease that are neither acknowledged nor lost yet
 
 
 def multiplied(window, action, byte, MSS):
@@ -93,7 +93,7 @@ def next_window_before(decreases, leaves, multiplied, window_before):
 
 
 def next_highest(decreases, leaves, multiplied, highest):
-    lower = multiplied * ((1 + BETA) / 2 if multiplied < highest else 1)  # room for others: fast convergence
+    lower = multiplied * ((1 + BETA) / 2 if multiplied < highest else 1)  # fast convergence: room for others
     return lower if decreases else multiplied if leaves else highest
 
 

@@ -1,6 +1,6 @@
-"""Custard's (section 3.1): the rate times 1 + α·a, α = 0.01.
+"""Custard's action (section 3.1): the rate times 1 + α·a, α = 0.01.
 
-As the paper prints it, the sign for a < 0 would raise the rate.
+The paper prints another sign, by which a < 0 would raise the rate.
 """
 
 

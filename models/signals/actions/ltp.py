@@ -1,6 +1,6 @@
-"""Learn-to-Probe's (its Eq. 8): the window, rate · RTT, changes as Aurora's rate does, by α = 0.25.
+"""Learn-to-Probe's action (its Eq. 8): the window, rate · RTT, changes like Aurora's rate, with α = 0.25.
 
-It is sent over the RTT of the last interval.
+The sender spreads the window over the RTT of the last interval.
 """
 
 

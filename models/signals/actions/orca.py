@@ -1,4 +1,7 @@
-"""Orca's (Abbasloo et al., SIGCOMM 2020): times 2^a. Orca scales CUBIC's window; here the last rate is scaled."""
+"""Orca's action (Abbasloo et al., SIGCOMM 2020): times 2^a.
+
+Orca scales CUBIC's window; here the last rate is scaled.
+"""
 
 
 def bounds():

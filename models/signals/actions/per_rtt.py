@@ -1,7 +1,7 @@
-"""Ghermezian et al.'s (Eq. 1): times e^(α·a) in each RTT as it was measured last, with Custard's α = 0.01.
+"""Ghermezian et al.'s action (Eq. 1): times e^(α·a) per RTT, by the latest measurement, with Custard's α = 0.01.
 
-The longer news takes, the less an interval changes. (Their α and their intervals, 100 to 200 ms, do not depend on the
-RTT.)
+The longer the RTT, the smaller the change in one interval. (In the paper, α and the intervals of 100 to 200 ms do not
+depend on the RTT.)
 """
 
 

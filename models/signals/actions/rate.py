@@ -1,4 +1,4 @@
-"""The action is the rate, in bytes per second: senders that are not learned act so."""
+"""The action is the rate in bytes per second, for senders that are not learned."""
 
 
 def bounds():

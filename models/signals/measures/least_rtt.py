@@ -1,4 +1,4 @@
-"""The least RTT so far; at first R_m, which a handshake measures."""
+"""The smallest RTT so far; initially R_m, which a handshake measures."""
 
 
 def first_least_rtt(R_m):

@@ -1,4 +1,4 @@
-"""Bytes lost as a share of the bytes that were acknowledged or lost."""
+"""The share of lost bytes among the bytes acknowledged or lost."""
 
 
 def loss_rate(lost, acked, byte):

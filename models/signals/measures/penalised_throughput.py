@@ -1,4 +1,4 @@
-"""Throughput - ζ · lost bytes per second. CCLab and Learn-to-Probe state no ζ; 5 is ours."""
+"""Throughput - ζ · lost bytes per second. CCLab and Learn-to-Probe give no ζ; 5 is our choice."""
 
 
 def penalised_throughput(throughput, lost, seconds):

@@ -1,7 +1,8 @@
-"""Learn-to-Probe's R_perf of one flow (its Eqs. 12 and 13): power over that of a full link without a queue.
+"""Learn-to-Probe's R_perf of one flow (its Eqs. 12 and 13): power relative to a full link without a queue.
 
-An RTT of up to 1.15 times the least counts as the least (Table 4). The paper divides by thr_max, the highest
-throughput that the sender observed: then a sender that never sends more would gain as much. Here it is the capacity.
+An RTT of up to 1.15 times the smallest counts as the smallest (Table 4). The paper divides by thr_max, the highest
+throughput that the sender observed; a sender that never sends more would then gain as much. Here the divisor is the
+capacity.
 """
 
 

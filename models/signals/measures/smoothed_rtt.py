@@ -1,4 +1,4 @@
-"""The smoothed RTT (RFC 6298): the latest interval has a weight of 1/8; at first R_m."""
+"""The smoothed RTT (RFC 6298), in which the latest interval has a weight of 1/8; initially R_m."""
 
 
 def first_smoothed_rtt(R_m):

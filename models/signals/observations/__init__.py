@@ -1,1 +1,1 @@
-"""Observations: the numbers of one monitor interval that a learner observes."""
+"""Observations: numbers about one monitor interval that a learner observes."""

@@ -1,6 +1,6 @@
-"""Aurora's (Jay et al., ICML 2019, section 4.1): latency gradient, latency ratio and sending ratio.
+"""Aurora's observations (Jay et al., ICML 2019, section 4.1): latency gradient, latency ratio and sending ratio.
 
-These are d(RTT)/dt, mean RTT over the least, bytes sent over bytes acknowledged. We subtract 1 from the ratios, and
+These are d(RTT)/dt, mean RTT / smallest RTT, and bytes sent / bytes acknowledged. We subtract 1 from the two ratios and
 limit them to 10.
 """
 

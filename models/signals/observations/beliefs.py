@@ -1,7 +1,7 @@
-"""The beliefs of ccmatic's models (docs/encoding.md, section 6), without a scale.
+"""The beliefs of ccmatic's models (docs/reference/encoding.md, section 6), independent of scale.
 
-Sending rate over C_L, and C_U over C_L, as logarithms from -10 to 10; qdel_L in intervals; q_U in intervals at C_L, at
-most 10.
+They are: the logarithms of sending rate / C_L and of C_U / C_L, each limited to the range from -10 to 10; qdel_L in
+units of an interval; and q_U / C_L in units of an interval, at most 10.
 """
 
 

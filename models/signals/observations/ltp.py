@@ -1,7 +1,8 @@
-"""Learn-to-Probe's five (its section 4, observation step).
+"""Learn-to-Probe's five observations (its section 4, observation step).
 
-Change of the RTT (100 ms); ratio of the throughput to that of the interval before; the same of the share that was not
-lost; throughput over the highest so far; RTT less the least (100 ms). Ratios are at most 10.
+They are: the change of the RTT, in units of 100 ms; the ratio of the throughput to the previous interval's; the ratio
+of the share of bytes not lost to the previous interval's; throughput / highest throughput so far; and RTT minus
+smallest RTT, in units of 100 ms. Ratios are at most 10.
 """
 
 

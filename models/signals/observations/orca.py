@@ -1,7 +1,7 @@
-"""Orca's, as Learn-to-Probe has them (its Table 1).
+"""Orca's observations, as Learn-to-Probe lists them (its Table 1).
 
-Throughput, sending rate and loss over the highest throughput so far; bytes in flight over that times the least RTT;
-least RTT over the smoothed RTT. All but the last are at most 10.
+Let H be the highest throughput so far. The observations are throughput / H, sending rate / H and lost bytes per second
+/ H; bytes in flight / (H · smallest RTT); and smallest RTT / smoothed RTT. All but the last are at most 10.
 """
 
 

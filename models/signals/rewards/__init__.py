@@ -1,1 +1,1 @@
-"""Rewards: one number for each monitor interval."""
+"""Rewards: one number per monitor interval."""

@@ -1,6 +1,6 @@
-"""Aurora's (ICML 2019, section 4.2): 10 · throughput (packets/s) - 1000 · latency (s) - 2000 · loss rate.
+"""Aurora's reward (ICML 2019, section 4.2): 10 · throughput (packets/s) - 1000 · latency (s) - 2000 · loss rate.
 
-In thousands, as in its simulator, and of packets of 1500 bytes.
+The result is divided by 1000, as in its simulator, and packets have 1500 bytes.
 """
 
 

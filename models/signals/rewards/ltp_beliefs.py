@@ -1,6 +1,7 @@
-"""As `ltp_particles`, of the widths of beliefs: of the queueing delay, and of C.
+"""Like `ltp_particles`, except that beliefs about the queueing delay and C, not particles, give the widths.
 
-The width of C is that of the own share, as the own rate is known. Beliefs say nothing of other flows' rates.
+The width of C is also the width of the flow's share of the link, because the flow knows its rate. Beliefs do not cover
+other flows' rates.
 """
 
 

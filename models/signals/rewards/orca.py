@@ -1,6 +1,7 @@
-"""Orca's, as CCLab has it (its Eqs. 1 and 2): throughput less losses, over the highest throughput.
+"""Orca's reward, as CCLab states it (its Eqs. 1 and 2): (throughput - losses) / highest throughput.
 
-It is multiplied by margin · least RTT / smoothed RTT where that is less than 1. CCLab states no margin; 1.25 is ours.
+It is multiplied by margin · smallest RTT / smoothed RTT if this product is less than 1. CCLab gives no margin; our
+margin is 1.25.
 """
 
 

@@ -1,4 +1,4 @@
-"""Custard's R_power (section 4.2): throughput over latency, in Mbit/s per ms."""
+"""Custard's R_power (section 4.2): throughput / latency, in Mbit/s per ms."""
 
 
 def reward(throughput, rtt, mbit, second):

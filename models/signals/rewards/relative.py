@@ -1,7 +1,7 @@
-"""Custard's linear reward without a scale, as Ghermezian et al. normalise theirs (Eq. 2, section 2.5).
+"""Custard's linear reward without a scale, normalised as by Ghermezian et al. (Eq. 2, section 2.5).
 
-Ratio of the throughput to that of the interval before, at most 10, less RTT over the least RTT, less 3 · loss rate.
-These weights are about Custard's on its links of 32 Mbit/s and 32 ms.
+The reward is min(throughput / previous interval's throughput, 10) - RTT / smallest RTT - 3 · loss rate. These weights
+are close to Custard's weights on Custard's links of 32 Mbit/s and 32 ms.
 """
 
 

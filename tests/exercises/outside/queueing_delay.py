@@ -1,4 +1,4 @@
-"""Queueing delay: what waits at the bottleneck is served within so many R_m, if it was at first."""
+"""Queueing delay: bytes that wait at the bottleneck are served within a given number of R_m, if they were at first."""
 
 from dataclasses import dataclass
 from fractions import Fraction

@@ -14,7 +14,7 @@ from .networks import begin, mean
 
 @dataclass(frozen=True)
 class Options:
-    """shrink: what the deviation of actions is multiplied by after each episode."""
+    """Options of a training. `shrink` is the factor of the actions' deviation after each episode."""
 
     shrink: float = 0.9
 

@@ -109,7 +109,9 @@ class Function(Walker):
         return f"Some(vec![{self.number(tree)}])"
 
     def number(self, tree):
-        """A term, or a condition as 1 or 0; of what a network may choose, the first or least."""
+        """Return the value of a term, or a condition as 1 or 0. For a choice of the network, return the first or lowest
+        value.
+        """
         match tree:
             case AnyOf((first, *_)) | Between(low=first):
                 tree = first
@@ -134,7 +136,7 @@ class Function(Walker):
         return f"{_CALLS[node.op]}({(yield node.left)}, {(yield node.right)})"
 
     def visit_Extreme(self, node):
-        *firsts, written = yield from self.each(node.terms)
+        *firsts, written = yield from self.results(node.terms)
         for first in reversed(firsts):
             written = f"{node.pick}({first}, {written})"
         return written
@@ -147,7 +149,7 @@ class Function(Walker):
         return _Truth(f"compare({left}, {right}, Q::{_HOLDS[node.op]})")
 
     def visit_Logic(self, node):
-        several = yield from self.each(node.parts)
+        several = yield from self.results(node.parts)
         joined = {"and": " && ", "or": " || "}[node.op].join(several)
         return _Truth(f"({joined})" if several else str(node.op == "and").lower())
 

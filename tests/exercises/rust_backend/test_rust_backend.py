@@ -38,7 +38,7 @@ class Rate:
 
 
 class Update:
-    """A controller with state, and what its own Python makes of what it observes."""
+    """A controller with state, and the result of its own Python for an observation."""
 
     def __init__(self, name):
         model = next(m for m in definitions.every("models", "MODEL") if m.windows and m.flows == 1)
@@ -65,7 +65,7 @@ class Update:
 
 
 class _Drawn:
-    """What is observed at a step and before, drawn when it is read."""
+    """Observations at a step and before, drawn when they are read."""
 
     def __init__(self, rng, observations):
         self.rng, self.observations, self.known = rng, observations, {}

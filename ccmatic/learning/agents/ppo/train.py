@@ -20,13 +20,13 @@ from ccmatic.learning.agents.skrl_agents import Late, SkrlAgent
 
 @dataclass(frozen=True)
 class Options:
-    """The keys of PPO alone.
+    """The keys that only PPO has.
 
     Attributes:
-        rollout: Intervals between updates.
+        rollout: The intervals between updates.
         epochs: How often an update goes over them.
-        batches: In how many parts.
-        initial: The file of the policy that it begins with. None: one at random.
+        batches: Into how many parts an update divides them.
+        initial: The file of the initial policy; None for a random one.
     """
 
     rollout: int = 25
@@ -41,43 +41,49 @@ class Options:
 
 
 class LatePPO(Late, PPO):  # type: ignore[misc]  # skrl has no types
-    """skrl's PPO: at the end of an episode there is no rollout."""
+    """skrl's PPO with late rewards. No rollout is open at the end of an episode."""
 
     NOTED = ("_current_log_prob", "_current_values")
 
     @property
     def value_preprocessor(self) -> Any:
-        """By which values are scaled."""
+        """The preprocessor that scales values."""
         return self._value_preprocessor
 
     @property
     def deviation(self) -> float:
-        """Of actions, learned."""
+        """The learned standard deviation of actions."""
         return float(jnp.exp(self.policy.state_dict.params["params"]["log_std"]).mean())
 
     def begin(self, key: Array) -> None:
-        """As Late says."""
+        """Begin an episode, as Late describes."""
         super().begin(key)
         self.policy._g_key, self._rollout = key, 0
 
     def pre_interaction(self, *, timestep: int, timesteps: int) -> None:
-        """The deviation of an action is of the key and of its number: skrl counts what it compiles, too."""
+        """Make the deviation of an action depend only on the key and the action's number.
+
+        skrl's own counter also counts compilations.
+        """
         self.policy._g_i = timestep
 
 
 class Agent(SkrlAgent):
-    """PPO, whose value network begins anew where its policy does not."""
+    """PPO. Its value network begins at random even if an initial policy is given."""
 
     Options, KIND = Options, LatePPO
     KEPT = ("policy", "value", "policy_optimizer", "value_optimizer", "value_preprocessor")
 
     @classmethod
     def check(cls, training: Training) -> None:
-        """Updates are of whole rollouts, all that is recorded counts, and the policy to begin with fits."""
+        """Raise InputError if a Training does not suit PPO.
+
+        An episode must consist of whole rollouts, every recorded interval must count, and the initial policy must fit.
+        """
         section, own, steps = training.agent, training.agent.options, training.environment.options.steps
         recorded = steps - training.lag
         if recorded < own.rollout or recorded % own.rollout:
-            expected = f"a multiple of rollout, {own.rollout}, and {training.lag} more until the first is heard of"
+            expected = f"a multiple of rollout, {own.rollout}, and {training.lag} more until an effect is observed"
             raise InputError(f"steps is {steps}; expected {expected}, such as {4 * own.rollout + training.lag}")
         if section.parallel * own.rollout < own.batches:
             raise InputError(f"batches is {own.batches}; expected no more than parallel times rollout")
@@ -90,7 +96,7 @@ class Agent(SkrlAgent):
             give(self.agent.policy, _initial(training).layers)
 
     def make(self, links: Links, section: AgentSection, spaces: dict[str, Any]) -> tuple[dict[str, Any], Any, int]:
-        """As SkrlAgent says."""
+        """Return the parts of skrl's agent, as SkrlAgent describes."""
         models = {
             "policy": Actor(section.layers, section.deviation, **spaces),
             "value": Critic(section.layers, **spaces),
@@ -99,9 +105,9 @@ class Agent(SkrlAgent):
 
 
 def _initial(training: Training) -> policies.Policy:
-    """The policy that a training begins with. Raises InputError if it observes or acts otherwise."""
+    """Return the initial policy of a training; InputError if it observes or acts differently."""
     if training.attacks:
-        raise InputError("initial is of policies; expected none, as an adversary begins at random")
+        raise InputError("initial is for policies; expected none, because an adversary begins at random")
     file = training.agent.options.initial
     policy, environment = policies.load(file), training.environment
     sizes = [len(layer.bias) for layer in policy.file.layers[:-1]]

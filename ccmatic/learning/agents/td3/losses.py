@@ -1,4 +1,4 @@
-"""What an update of TD3 minimises: skrl's losses of two critics and a policy, with these options."""
+"""The losses of TD3: skrl's losses of two critics and a policy, with these options."""
 
 from typing import Any
 
@@ -8,15 +8,22 @@ from skrl.resources.noises.jax import GaussianNoise
 from ccmatic.learning.agents.query import AgentSection
 from ccmatic.learning.agents.skrl_agents import QUIET
 
-#: Of the target's actions, as shares of the largest action: how they deviate, and at most (its authors').
+#: The deviation of the target's actions, and its limit, as shares of the largest action (its authors' values).
 SMOOTHING = 0.2, 0.5
 
-#: The policy's learning rate over that of the critics: as DDPG's authors have it.
+#: The policy's learning rate divided by that of the critics (DDPG's authors' value).
 SLOWER = 0.1
 
 
 def settings(section: AgentSection, steps: int, most: float, device: Any) -> Any:
-    """Return skrl's options for the section [agent] of a query. steps: of an episode; most: the largest action."""
+    """Return skrl's options for the section [agent] of a query.
+
+    Args:
+        section: The AgentSection.
+        steps: The intervals of an episode.
+        most: The largest action.
+        device: The device of JAX.
+    """
     own = section.options
     return TD3_CFG(
         learning_starts=steps - 1,

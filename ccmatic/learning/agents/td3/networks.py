@@ -12,7 +12,7 @@ from ccmatic.learning.agents.networks import network
 
 
 class BoundedActor(DeterministicMixin, Model):  # type: ignore[misc]  # skrl has no types
-    """The policy of TD3: an action, by a tanh within what an action may be, from -most to most."""
+    """The policy of TD3: an action from -most to most, by a tanh."""
 
     layers: tuple[int, ...] = ()
     most: float = 1.0
@@ -24,11 +24,11 @@ class BoundedActor(DeterministicMixin, Model):  # type: ignore[misc]  # skrl has
 
     @nn.compact
     def __call__(self, inputs: Mapping[str, Array], role: str) -> tuple[Array, dict[str, Any]]:
-        """It, and nothing else."""
+        """Return the action, and no further outputs."""
         first, scaled = nn.initializers.normal(0.01), scale(self.most, self.num_actions)
         return network(inputs["observations"], self.layers, self.num_actions, first, scaled), {}
 
 
 def scale(most: float, count: int) -> tuple[Array, Array]:
-    """The last layer, which is not learned: so many actions of the tanh before it, times `most`."""
+    """Return the last layer, which is not trained: it multiplies the tanh's actions by `most`."""
     return most * jnp.eye(count), jnp.zeros(count)

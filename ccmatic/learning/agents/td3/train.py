@@ -17,12 +17,12 @@ from ccmatic.learning.agents.td3.networks import BoundedActor, scale
 
 @dataclass(frozen=True)
 class Options:
-    """The keys of TD3 alone.
+    """The keys that only TD3 has.
 
     Attributes:
-        updates: How many updates there are at the end of an episode.
-        batch: Of how many intervals of all links one update is.
-        memory: From how many intervals of each link they are drawn, the latest.
+        updates: The number of updates at the end of an episode.
+        batch: The number of intervals, of all links, in one update.
+        memory: The number of latest intervals of each link from which an update draws its intervals.
     """
 
     updates: int = 100
@@ -34,16 +34,16 @@ class Options:
 
 
 class LateTD3(Late, TD3):  # type: ignore[misc]  # skrl has no types
-    """skrl's TD3."""
+    """skrl's TD3 with late rewards."""
 
     @property
     def deviation(self) -> float:
-        """Of actions, as asked for."""
+        """The requested standard deviation of actions."""
         std: float = self._exploration_noise.std
         return std
 
     def begin(self, key: jax.Array) -> None:
-        """As Late says."""
+        """Begin an episode, as Late describes."""
         super().begin(key)
         self._update_counter = 0
         for number, noise in enumerate((self._exploration_noise, self._smooth_regularization_noise)):
@@ -51,7 +51,7 @@ class LateTD3(Late, TD3):  # type: ignore[misc]  # skrl has no types
 
 
 class Agent(SkrlAgent):
-    """TD3."""
+    """TD3 as an Agent."""
 
     Options, KIND = Options, LateTD3
     KEPT = (
@@ -60,7 +60,7 @@ class Agent(SkrlAgent):
     )
 
     def make(self, links: Links, section: AgentSection, spaces: dict[str, Any]) -> tuple[dict[str, Any], Any, int]:
-        """As SkrlAgent says."""
+        """Return the parts of skrl's agent, as SkrlAgent describes."""
         most, steps = links.environment.bounds[1], links.environment.options.steps
         models = {role: BoundedActor(section.layers, most, **spaces) for role in ("policy", "target_policy")}
         critics = ("critic_1", "critic_2", "target_critic_1", "target_critic_2")
@@ -68,7 +68,7 @@ class Agent(SkrlAgent):
         return models, settings(section, steps, most, links.device), section.options.memory
 
     def layers(self) -> list[tuple[Any, Any]]:
-        """As Agent says, with the last layer, which is not learned."""
+        """Return the layers as Agent describes, plus the last layer, which is not trained."""
         return [*super().layers(), scale(self.agent.policy.most, 1)]
 
 

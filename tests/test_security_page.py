@@ -1,4 +1,4 @@
-"""The threat page names every command, and everything by which one reads a file."""
+"""The page on security names every command, and everything by which one reads a file."""
 
 import re
 
@@ -8,7 +8,7 @@ import pytest
 from ccmatic.cli.commands import cli
 from support import ROOT
 
-PAGE = (ROOT / "docs/threats.md").read_text()
+PAGE = (ROOT / "docs/reference/security.md").read_text()
 
 #: Options that name no file to be read: numbers, choices, and what is written only.
 READ_NOTHING = {
@@ -19,6 +19,7 @@ READ_NOTHING = {
     "--html", "--allow-code", "--verify-solutions", "kinds", "--lead",
     "--two-clocks", "--of", "--period", "--given", "--at", "--low", "--high", "--resolution", "--most",
     "--step", "--verify-envelopes", "--around", "--verbose", "--expect",
+    "--folder", "--port",
 }  # fmt: skip
 
 #: Where --out is a folder in which a command goes on, it is read, too.
@@ -59,4 +60,5 @@ def test_no_row_is_of_a_command_that_is_gone():
 
 
 def test_the_readme_leads_there():
-    assert "docs/threats.md" in (ROOT / "README.md").read_text()
+    assert "docs/trust.md" in (ROOT / "README.md").read_text()
+    assert "reference/security.md" in (ROOT / "docs/trust.md").read_text()

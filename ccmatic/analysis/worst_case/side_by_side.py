@@ -1,0 +1,102 @@
+"""The worst cases of several questions, searched by other processes and machines."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from ccmatic import controllers
+from ccmatic import query as queries
+from ccmatic.analysis.worst_case.edge import NoExecution, Worst, search
+from ccmatic.base import exact
+from ccmatic.controllers import ControllerText
+from ccmatic.logic import isolated
+from ccmatic.questions import Question
+from ccmatic.solving import SolverOptions
+from ccmatic.verification import report_on
+from ccmatic.workers import Team
+
+
+def search_each(
+    questions: Sequence[Question],
+    among: dict[str, Any],
+    listener: Callable[[Fraction], None],
+    jobs: int = 1,
+    cluster: str | None = None,
+    options: SolverOptions = SolverOptions(),
+) -> Iterator[Worst]:
+    """Yield the Worst of the expectation of each question, in order.
+
+    Args:
+        questions: The Questions.
+        among: `at`, `low`, `high` and `resolution` as in `search`, in the units of each expectation.
+        listener: Receives each x before the solver decides it, if this process does the work.
+        jobs: How many processes search.
+        cluster: The address of a Dask cluster that searches in place of processes.
+        options: SolverOptions; the timeout is for each x.
+
+    Raises:
+        InputError: An expectation is about no amount, or a question has no execution.
+        Unsound: A worker's trace does not pass replay here.
+    """
+    searches = [_arguments(question, among) for question in questions]
+    if jobs == 1 and cluster is None:
+        results = (_search(*each, listener, options) for each in zip(questions, searches, strict=True))
+    else:
+        results = _side_by_side(questions, searches, min(jobs, len(questions)), cluster, options)
+    for question in questions:
+        try:
+            with question.horizon_named():
+                worst = next(results)
+        except NoExecution:
+            raise NoExecution(
+                f"there is no execution of {question.controller.name} {question.where}, so there is no worst value; "
+                "expected another start or period"
+            ) from None
+        yield worst.in_units(question.scale, question.expectation.comparison.written[0])
+
+
+@isolated
+def _arguments(question: Question, among: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of `search` for a question's expectation, apart from its controller and network."""
+    quantity, given = question.edge()
+    scaled = {name: None if text is None else exact(text) * question.scale for name, text in among.items()}
+    also = () if among["at"] is not None else (question.amount * question.scale,)
+    period = question.query.property.period
+    return {"of": quantity, "given": "; ".join(given), "period": period, "also": also, **scaled}
+
+
+@isolated
+def _search(
+    question: Question, arguments: dict[str, Any], listener: Callable[[Fraction], None], options: SolverOptions
+) -> Worst:
+    network = question.query.network
+    return search(question.controller, network, listener=listener, options=options, **arguments)
+
+
+def _side_by_side(
+    questions: Sequence[Question],
+    searches: Sequence[dict[str, Any]],
+    jobs: int,
+    cluster: str | None,
+    options: SolverOptions,
+) -> Iterator[Worst]:
+    """Yield the results of `_search` from other processes or machines."""
+    tasks = [
+        (question.query.record(), controllers.texts_of(question.controller), arguments, options)
+        for question, arguments in zip(questions, searches, strict=True)
+    ]
+    with Team(jobs, cluster) as team:
+        for question, worst in zip(questions, team.each(_search_there, tasks), strict=True):
+            report = report_on(worst.trace, question.controller.name) if worst.trace else None
+            yield replace(worst, controller=question.controller, report=report)
+
+
+@isolated
+def _search_there(
+    record: dict[str, Any], texts: list[ControllerText], arguments: dict[str, Any], options: SolverOptions
+) -> Worst:
+    """Return the Worst for a controller's text. It lacks controller and report, which processes cannot exchange."""
+    query = queries.from_record(record, allow_code=True)
+    worst = search(query.controller(texts), query.network, options=options, **arguments)
+    return replace(worst, controller=None, report=None)  # type: ignore[arg-type]

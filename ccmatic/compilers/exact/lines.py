@@ -1,0 +1,52 @@
+"""The record of which lines of a controller's own Python run."""
+
+import ast
+
+#: The names of the recording functions in executed syntax. They contain spaces, so no source can use them.
+_RAN, _DECIDED = "a line ran", "a condition was decided"
+
+
+class Lines(dict):
+    """The lines that ran, by number: for an `if` or `elif` whether its condition held, for other lines True."""
+
+    def mark(self, function, scope):
+        """Make a function record its lines here when it runs.
+
+        Args:
+            function: The syntax of the function, which is changed.
+            scope: The names that its Python may use; two are added.
+        """
+        scope[_RAN] = self._ran
+        scope[_DECIDED] = self._decided
+        function.body = _marked(function.body)
+
+    def _ran(self, first, last):
+        self.update(dict.fromkeys(range(int(first), int(last) + 1), True))
+
+    def _decided(self, first, last, condition):
+        truth = bool(condition)
+        self.update(dict.fromkeys(range(int(first), int(last) + 1), truth))
+        return truth
+
+
+def _marked(statements):
+    """Return the statements, each after a call that records its lines; a condition records its own outcome."""
+    marked = []
+    for statement in statements:
+        if isinstance(statement, ast.If):
+            statement.test = _call(_DECIDED, statement.test, statement.test)
+            statement.body, statement.orelse = _marked(statement.body), _marked(statement.orelse)
+        elif not _is_docstring(statement):
+            marked.append(ast.copy_location(ast.Expr(_call(_RAN, statement)), statement))
+        marked.append(statement)
+    return marked
+
+
+def _is_docstring(statement):
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def _call(name, place, *arguments):
+    """Return a call with the first and the last line of a place as arguments."""
+    lines = [ast.Constant(place.lineno), ast.Constant(place.end_lineno)]
+    return ast.copy_location(ast.Call(ast.Name(name, ast.Load()), [*lines, *arguments], []), place)

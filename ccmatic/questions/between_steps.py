@@ -1,0 +1,53 @@
+"""Times between two steps of a network: the nearest whole steps, and a network of shorter steps."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from math import floor
+
+from ccmatic.base import BetweenSteps
+from ccmatic.questions.networks import NetworkDescription, Placed
+
+#: The largest number of steps per R_m in a suggestion: more steps take long to decide.
+_MOST = 4
+
+
+@contextmanager
+def between_steps(description: NetworkDescription, placed: Placed) -> Iterator[None]:
+    """Within this block, an error about a time between two steps names times in the units of the description.
+
+    Args:
+        description: The network as a person described it.
+        placed: The network for the solver.
+    """
+    try:
+        yield
+    except BetweenSteps as error:
+        below = floor(error.rounds / error.step) * error.step
+        times = [time for time in (below, below + error.step) if time]
+        nearest = " or ".join(_shown(time, description, placed) for time in times)
+        asked, step = (_shown(time, description, placed) for time in (error.rounds, error.step))
+        error.message = f"{asked} is no whole number of steps of {step}; expected {nearest}"
+        if shorter := _shorter(error.rounds, description, placed):
+            error.message += f", or a network of shorter steps: --on '{shorter}'"
+        raise
+
+
+def _shown(rounds: Fraction, description: NetworkDescription, placed: Placed) -> str:
+    """Return a time in ms on a path, and in round trips on another network."""
+    if description.rtt is None:
+        return f"{rounds} rtt"
+    # Without a window, a round of the network is a step, of R_m + D.
+    seconds = rounds * description.rtt / (1 if placed.network.model.windows else placed.steps)
+    return f"{float(seconds * 1000):.4g} ms"
+
+
+def _shorter(rounds: Fraction, description: NetworkDescription, placed: Placed) -> str | None:
+    """Return the description with the steps per R_m that make `rounds` a whole number of steps, or None."""
+    model, steps = placed.network.model, rounds.denominator
+    if not model.windows or "R" not in model.parameters or model.round_trip(1) != 1 or steps > _MOST:
+        return None
+    first, *others = description.text.split(",")
+    if description.model is None:
+        first = f"{str(placed.network.model_name).partition(':')[0]} {first}"
+    return ",".join([first, f" R={steps}", *others])

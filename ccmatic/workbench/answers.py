@@ -1,0 +1,222 @@
+"""Answers to the questions of a page, as JSON data: the verdict, and the counterexample to step through.
+
+The text of a page may come from a stranger. Only the reader of the language reads it, and it accepts or rejects it. The
+command line accepts paths whose code it runs, or whose text it reads. Here only names of definitions that ccmatic ships
+are accepted.
+"""
+
+import ast
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from ccmatic import api, explanation, questions, records, verification
+from ccmatic.base import InputError, definitions, shown, suggest
+from ccmatic.controllers import each_of
+from ccmatic.language import observation_of
+from ccmatic.query import left_out_of_trace
+from ccmatic.questions import Question
+from ccmatic.records import AskedRecord, WorkbenchFile
+from ccmatic.solving import SolverOptions
+from ccmatic.traces import Trace
+from ccmatic.verification import Judgement, Outcome, Report
+
+#: Valid names of controllers.
+_NAME = re.compile(r"[A-Za-z0-9_][\w.-]{0,80}", re.ASCII)
+
+#: The largest number of expectations in one request.
+_MOST = 20
+
+#: An expectation about any network and controller.
+_PLAIN = "utilisation >= 0%"
+
+
+class InField(InputError):
+    """A mistake in one field of the page.
+
+    Args:
+        message: As in InputError.
+        field: The id of the field in workbench.html.
+    """
+
+    def __init__(self, message: str, field: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+def verify(request: WorkbenchFile, solver: SolverOptions) -> Iterator[dict[str, Any]]:
+    """Verify a controller against each expectation of a page.
+
+    Args:
+        request: The request of the page. Traces in it are ignored.
+        solver: SolverOptions; the timeout is per expectation.
+
+    Yields:
+        For each expectation, the text that is being decided, then its answer.
+
+    Raises:
+        InputError: The request is invalid. File and line refer to the controller's text.
+        Disagreement: Two solvers disagree.
+    """
+    with _file_of(request) as file:
+        for question in [_question(request, each.expect, file) for each in _expectations(request)]:
+            yield {"deciding": question.text}
+            judgement = api.answer(question, solver=solver)
+            yield {"answer": _answer(question, judgement)}
+
+
+def reopen(request: WorkbenchFile) -> Iterator[dict[str, Any]]:
+    """Replay the counterexamples of a shared file, and yield them as `verify` does. The file is not trusted.
+
+    Raises:
+        InputError: The file is invalid, or a trace does not violate its expectation.
+    """
+    with _file_of(request) as file:
+        for each in _expectations(request):
+            if isinstance(each.trace, records.Absent):
+                continue
+            yield {"deciding": each.expect}
+            question = _question(request, each.expect, file)
+            query = question.query.of_small_packets()
+            trace = Trace.from_json(json.dumps(records.data(each.trace)))
+            if (
+                trace.controller is None
+                or query.read_controller(trace.controller).meaning != question.controller.meaning
+            ):
+                raise InputError(f"the trace of '{shown(each.expect)}' is of another controller; press Verify instead")
+            report = verification.check_trace(query, trace)
+            if report.outcome is not Outcome.BREAKS:
+                why = report.reason or "it keeps the expectation"
+                faults = f": {'; '.join(report.faults[:3])}" if report.faults else ""
+                message = f"the trace of '{shown(each.expect)}' shows nothing, {why}{faults}; press Verify instead"
+                raise InputError(message)
+            about = _about(question, "violated")
+            about |= {
+                "left_out": list(map(str, left_out_of_trace(question.controller))),
+                "advice": question.advice(trace),
+            }
+            yield {"answer": {**about, **_counterexample(question, trace, report)}}
+
+
+@contextmanager
+def _file_of(request: WorkbenchFile) -> Iterator[Path]:
+    """Write the controller to a temporary file, so that answers can use its name.
+
+    Errors name the file without its folder.
+    """
+    if not _NAME.fullmatch(request.name):
+        message = f"the name is '{shown(request.name)}'; expected letters, digits and _, such as my_controller"
+        raise InField(message, "name")
+    with TemporaryDirectory(prefix="ccmatic-workbench-") as folder:
+        file = Path(folder) / f"{request.name}.py"
+        file.write_text(f"{request.controller.rstrip()}\n", encoding="utf-8")
+        try:
+            yield file
+        except InputError as error:
+            if error.file == str(file):
+                error.file = file.name
+            raise
+
+
+def _expectations(request: WorkbenchFile) -> list[AskedRecord]:
+    expectations = [question for question in request.questions if question.expect.strip()]
+    if not expectations or len(expectations) > _MOST:
+        message = f"found {len(expectations)} expectations; expected 1 to {_MOST}, one a line, such as 'queue <= 4 bdp'"
+        raise InField(message, "expect")
+    return expectations
+
+
+def _question(request: WorkbenchFile, expect: str, file: Path) -> Question:
+    horizon = None if isinstance(request.horizon, records.Absent) else request.horizon
+
+    def ask(expect: str = expect, start: str = request.start, horizon: int | None = None) -> Question:
+        _require_shipped(request, expect, file)
+        return api.ask(file, request.on, expect, start=start, horizon=horizon)
+
+    # By field, a question without its text and without the texts of the fields before it here.
+    without: dict[str, Callable[[], Question]] = {
+        "steps": ask,
+        "start": partial(ask, start="any"),
+        "expect": partial(ask, _PLAIN, "any"),
+    }
+    try:
+        return ask(horizon=horizon)
+    except InputError as error:
+        if error.file:
+            raise  # a mistake in the controller
+        raise InField(error.message, next((field for field, ask in without.items() if _passes(ask)), "on")) from None
+
+
+def _passes(ask: Callable[[], Question]) -> bool:
+    """Return whether a question is accepted."""
+    try:
+        ask()
+    except InputError:
+        return False
+    return True
+
+
+def _require_shipped(request: WorkbenchFile, expect: str, file: Path) -> None:
+    """Raise InputError for each definition that is given by a path, or that ccmatic does not ship."""
+    model = questions.describe(request.on).model
+    base, _ = definitions.split("models", model) if model else (None, {})
+    if base is not None and base not in definitions.shipped("models"):
+        raise InputError(
+            f"'{shown(base)}' is no model that ccmatic ships; {suggest(base, definitions.shipped('models'))}"
+        )
+    for name in questions.beside([expect]):
+        if definitions.is_path(name):
+            raise InputError(
+                f"'{shown(name)}' is a path; expected a controller that ccmatic ships, such as 'beside cubic'"
+            )
+    try:
+        statements = ast.parse(request.controller).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return  # The reader reports the error, with its line.
+    for statement in statements:
+        observation = observation_of(statement)
+        if observation and definitions.is_path(observation[1]):
+            problem = f"'{shown(observation[1])}' is a path; expected an observation that ccmatic ships"
+            raise InputError(problem, str(file), statement.lineno)
+
+
+def _answer(question: Question, judgement: Judgement) -> dict[str, Any]:
+    about = _about(question, judgement.verdict)
+    about |= {"left_out": list(map(str, judgement.left_out)), "advice": list(judgement.advice)}
+    about["seconds"] = round(judgement.seconds, 2)
+    if judgement.trace and judgement.report:
+        about["advice"] += question.advice(judgement.trace)
+        about |= _counterexample(question, judgement.trace, judgement.report)
+    return about
+
+
+def _about(question: Question, verdict: str) -> dict[str, Any]:
+    return {
+        "expect": question.text,
+        "verdict": verdict,
+        "where": question.where,
+        "notes": list(question.notes),
+        "left_out": [],
+        "advice": [],
+    }
+
+
+def _counterexample(question: Question, trace: Trace, report: Report) -> dict[str, Any]:
+    """Return the data that a page steps through.
+
+    `lines` are the lines of the edited text that the first flow runs.
+    """
+    shown = explanation.view(trace, report)
+    x = explanation.observed(trace, report)
+    return {
+        "measured": question.measured(trace),
+        "body": shown.body,
+        "data": shown.data,
+        "lines": each_of(question.controller)[0].lines_run(x.flows[0]),
+        "trace": json.loads(trace.to_json()),
+    }

@@ -1,0 +1,95 @@
+"""The files of the workbench: the initial content of a page, and the controllers that a person saves."""
+
+import re
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from ccmatic import __version__
+from ccmatic.base import InputError, definitions, entries, located, read_text, shown, write_text
+from ccmatic.language import find_program
+from ccmatic.records import AskedRecord, WorkbenchFile, data, read_record
+
+#: Valid names of saved files: directly in the folder, and not hidden.
+_NAME = re.compile(r"[A-Za-z0-9_][\w.-]{0,80}\.py", re.ASCII)
+
+
+def begin(file: str | None) -> WorkbenchFile:
+    """Return the initial content of a page.
+
+    Args:
+        file: A controller's path or name, or a file that the workbench shared. None: an example.
+
+    Raises:
+        InputError: The file cannot be read, or is neither a controller nor a shared file.
+    """
+    if file is not None and Path(file).suffix == ".json":
+        shared: WorkbenchFile = read_record(read_text(file), WorkbenchFile, file)
+        return shared
+    if file is None:
+        example: WorkbenchFile = read_record(text("begin.json"), WorkbenchFile)
+        return example
+    path, source = find_program(file)
+    if path.suffix != ".py":
+        raise InputError("the workbench edits text; expected a controller NAME.py, or a file that it shared", file)
+    return _about_any(path.stem, source)
+
+
+def _about_any(name: str, source: str) -> WorkbenchFile:
+    """Return a question that makes sense for any controller."""
+    question = AskedRecord(expect="utilisation >= 50%")
+    return WorkbenchFile(name=name, controller=source, on="ccac, buffer 1 bdp, jitter 1 rtt", questions=[question])
+
+
+def introduction(question: WorkbenchFile, folder: Path) -> dict[str, Any]:
+    """Return the data of a new page, for JSON: the question, the folder, and the controllers.
+
+    `other` is the question about a controller that replaces the example; None if the page begins without the example.
+    """
+    return {
+        "question": data(question),
+        "other": data(_about_any("", "")) if data(question) == data(begin(None)) else None,
+        "folder": str(folder),
+        "made_by": f"ccmatic {__version__}",
+        "controllers": [{"name": each.name, "says": each.says} for each in entries(["controllers"])],
+    }
+
+
+def shipped_controller(name: str) -> str:
+    """Return the text of a controller that ccmatic ships. Raises InputError if none has this name."""
+    if definitions.is_path(name):
+        raise InputError(f"'{shown(name)}' is a path; expected the name of a controller that ccmatic ships")
+    return find_program(name)[1]
+
+
+def save(folder: Path, name: str, source: str, replace: bool) -> Path:
+    """Write a controller's text to a file in a folder.
+
+    Args:
+        folder: The folder. No name leads out of it.
+        name: The name of the file.
+        source: The text.
+        replace: Replace an existing file.
+
+    Returns:
+        The path of the file.
+
+    Raises:
+        FileExistsError: The file exists, and `replace` is false.
+        InputError: The name is invalid, or the file cannot be written.
+    """
+    if not _NAME.fullmatch(name):
+        raise InputError(f"the name is '{shown(name)}'; expected one such as my_controller.py, without a folder")
+    path = folder / name
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        raise InputError(f"'{name}' is a link or a folder there; expected another name")
+    if path.exists() and not replace:
+        raise FileExistsError(name)
+    with located(str(path)):
+        write_text(path, source)
+    return path
+
+
+def text(name: str) -> str:
+    """Return the text of a file in this package."""
+    return (files("ccmatic.workbench") / name).read_text(encoding="utf-8")

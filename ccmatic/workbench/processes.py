@@ -1,0 +1,84 @@
+"""Processes that answer questions, and that can be stopped at any time."""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncGenerator
+from tempfile import TemporaryDirectory
+
+#: The interval in seconds at which a page hears that its question is still under way, and the longest part of an
+#: answer in bytes.
+BEAT, LONGEST = 0.5, 2**27
+
+
+class Processes:
+    """Processes that run the module `worker`. Each answers one question at a time.
+
+    Args:
+        timeout: The time for each expectation, in seconds.
+    """
+
+    def __init__(self, timeout: float) -> None:
+        self._timeout = timeout
+        self._folder = TemporaryDirectory(prefix="ccmatic-workbench-", ignore_cleanup_errors=True)
+        self._idle: list[asyncio.subprocess.Process] = []
+        self._busy: set[asyncio.subprocess.Process] = set()
+
+    async def warm_up(self) -> None:
+        """Start a process before the first question, because its imports take a second."""
+        self._idle.append(await self._started())
+
+    async def answer(self, question: str) -> AsyncGenerator[str | None]:
+        """Yield the parts of the answer to a question, as lines of JSON, and None every half second meanwhile.
+
+        If the iterator is closed before its end, the process is killed.
+        """
+        process = self._idle.pop() if self._idle else await self._started()
+        if process.stdin is None or process.stdout is None:
+            raise TypeError("a process without pipes")
+        self._busy.add(process)
+        done = False
+        reading = None
+        try:
+            process.stdin.write(f"{question}\n".encode())
+            while True:
+                # The read continues over beats: cancelling it at each beat could lose a part of a line.
+                reading = reading or asyncio.ensure_future(process.stdout.readline())
+                if reading not in (await asyncio.wait({reading}, timeout=BEAT))[0]:
+                    yield None
+                    continue
+                line, reading = reading.result().decode(), None
+                done = line == "\n"
+                if done or not line:
+                    break
+                yield line
+        finally:
+            self._busy.discard(process)
+            if reading:
+                reading.cancel()
+            if done and not self._idle:
+                self._idle.append(process)
+            else:
+                _end(process)
+        if not done:
+            yield '{"ended": true}\n'
+
+    def close(self) -> None:
+        """End all processes, and remove their files."""
+        for process in (*self._busy, *self._idle):
+            _end(process)
+        self._idle.clear()
+        self._folder.cleanup()
+
+    async def _started(self) -> asyncio.subprocess.Process:
+        command = sys.executable, "-m", "ccmatic.workbench.worker", str(self._timeout)
+        pipe = asyncio.subprocess.PIPE
+        environment = {**os.environ, "TMPDIR": self._folder.name}
+        return await asyncio.create_subprocess_exec(
+            *command, stdin=pipe, stdout=pipe, env=environment, limit=LONGEST, start_new_session=True
+        )
+
+
+def _end(process: asyncio.subprocess.Process) -> None:
+    if process.returncode is None:
+        process.kill()
