@@ -1,4 +1,4 @@
-"""Writes docs/reference/cli.md, of the command line as it is: `python docs/make_cli.py`. A test tells if it is old."""
+"""Write docs/reference/cli.md from the commands: `python docs/make_cli.py`. A test fails if the page is out of date."""
 
 from pathlib import Path
 
@@ -11,23 +11,30 @@ HEAD = """# Commands
 
 <!-- Written by docs/make_cli.py. -->
 
-`-h` after any command prints what is here. `ccmatic --version` prints the version. With `--json` a command prints one
-JSON object a line on standard output ([keys](../formats.md#-json)); messages go to standard error.
+`-h` after any command prints its part of this page. `ccmatic --version` prints the version. With `--json` a command
+prints one JSON object per line on standard output ([keys](formats.md#-json)); messages go to standard error.
 
 | exit code | meaning |
 |---|---|
-| 0 | all hold, found, accepted |
-| 1 | a violation, none exists, refused |
+| 0 | every question holds; found; accepted |
+| 1 | violated; none exists; refused |
 | 2 | bad input: one message, with file and line |
-| 3 | unknown, out of time, cannot be judged, a run that was not valid, or a fault of ccmatic itself |
+| 3 | unknown, timed out, cannot be judged, a run that is not valid, or a fault of ccmatic itself |
 | 130 | interrupted |
 
 `CCMATIC_TRACEBACK=1` in the environment shows where a fault of ccmatic is.
+
+A shell can complete names, files and options. For Bash, put this line into `~/.bashrc`; for Zsh write `zsh_source`,
+and for Fish `_CCMATIC_COMPLETE=fish_source ccmatic | source`:
+
+```sh
+eval "$(_CCMATIC_COMPLETE=bash_source ccmatic)"
+```
 """
 
 
 def page():
-    """The text of the page."""
+    """Return the text of the page."""
     parts = [HEAD]
     for title, names in GROUPS.items():
         parts += [f"## {title}", ""]
@@ -46,9 +53,9 @@ def _described(name, command):
     lines = [f"### {name}", "", f"`ccmatic {name} {usage}`", "", " ".join(command.help.split()), ""]
     lines += ["```sh", *command.example.splitlines(), "```", ""]
     lines += ["| option | meaning |", "|---|---|"]
-    # click keeps the option --help as whoever asked first called it.
+    # click caches the record of --help under the name of the command that requested it first, so it is not used here.
     records = filter(None, (option.get_help_record(context) for option in command.params))
-    lines += [f"| `{_cell(flag)}` | {_said(says)} |" for flag, says in records if says]
+    lines += [f"| `{_cell(flag)}` | {_linkless(says)} |" for flag, says in records if says]
     return "\n".join([*lines, ""])
 
 
@@ -56,8 +63,8 @@ def _cell(text):
     return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
 
 
-def _said(text):
-    """A cell in which no bracket begins a link."""
+def _linkless(text):
+    """Return a cell in which no bracket begins a link."""
     return _cell(text).replace("[", "\\[")
 
 

@@ -1,1 +1,1 @@
-"""Generated files. `manifest.toml` records the command and the commit that made each; `rebuild.py` makes them again."""
+"""Generated files. `manifest.toml` records the command and the commit of each; `rebuild.py` makes them again."""

@@ -1,10 +1,11 @@
-"""Makes generated files again, as results/manifest.toml records them.
+"""Rebuild generated files as results/manifest.toml records them.
 
     python results/rebuild.py NAME … [--folder FOLDER]
     python results/rebuild.py --list [NAME …]
 
-Runs each command that contains a NAME, or that makes a file whose path contains it, and replaces the files that it
-makes; then records the commit. A command that fails, or that leaves a file out, replaces nothing.
+A NAME selects each command that contains it, or that makes a file whose path contains it. The script runs these
+commands, replaces their files, and records the commit. If a command fails or does not make all of its files, the script
+replaces nothing.
 """
 
 import argparse
@@ -22,12 +23,12 @@ MANIFEST = ROOT / "results" / "manifest.toml"
 
 
 def entries():
-    """The manifest's entries: dicts with `command`, `commit`, `files`, and maybe `by_hand`."""
+    """Return the entries of the manifest, as dicts with `command`, `commit`, `files`, and optionally `by_hand`."""
     return tomllib.loads(MANIFEST.read_text("utf-8"))["made"]
 
 
 def made_by(entry):
-    """The files in the repository that an entry makes, as paths relative to its root."""
+    """Yield the paths of the files that an entry makes, relative to the repository's root."""
     for pattern, target in entry["files"].items():
         if Path(target).suffix:
             yield target
@@ -36,15 +37,19 @@ def made_by(entry):
 
 
 def rebuild(entry, folder):
-    """Run an entry's command in the repository's root, and replace its files by what it leaves in a folder.
+    """Run the command of an entry in the repository's root, and replace the entry's files by the new ones.
+
+    Args:
+        entry: The entry.
+        folder: The folder in which the command leaves its files.
 
     Raises:
-        SystemExit: The command fails, or leaves none of the files of a pattern.
+        SystemExit: The command fails, or makes no file for some pattern.
     """
     command = entry["command"].replace("{out}", str(folder))
     with open(folder / "stdout", "w") as output:
         done = subprocess.run(command, shell=True, cwd=ROOT, stdout=output)
-    # A violation is a result, too: its exit code is 1.
+    # A violation, whose exit code is 1, is a result too.
     if done.returncode not in (0, 1):
         sys.exit(f"exit code {done.returncode}: {command}")
     sources = {pattern: sorted(folder.glob(pattern)) for pattern in entry["files"]}
@@ -57,7 +62,7 @@ def rebuild(entry, folder):
 
 
 def replace(source, target):
-    """Put a file, or a folder, in the place of another."""
+    """Replace a file or a folder by another."""
     if source.is_dir():
         shutil.rmtree(target, ignore_errors=True)
         shutil.copytree(source, target)
@@ -78,8 +83,8 @@ def record(entry):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME")
-    parser.add_argument("--folder", type=Path, help="work in this folder, and keep it; by default a new one")
-    parser.add_argument("--list", action="store_true", help="print the commands, or all without a NAME; run none")
+    parser.add_argument("--folder", type=Path, help="work in this folder and keep it [default: a temporary folder]")
+    parser.add_argument("--list", action="store_true", help="print the commands with these NAMEs, or all; run none")
     arguments = parser.parse_args()
     if not (arguments.names or arguments.list):
         parser.error("expected a NAME, or --list")
@@ -101,4 +106,4 @@ if __name__ == "__main__":
     try:
         main()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader, such as head, has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # A reader such as `head` closed the pipe.
