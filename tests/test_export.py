@@ -151,7 +151,7 @@ def compare_events(built, seed, steps=21, length=1000):
 
 
 @needs_compiler
-@pytest.mark.parametrize("name", each_nth(6, SHIPPED))
+@pytest.mark.parametrize("name", each_nth(12, SHIPPED))
 def test_random_events(name):
     """Event by event, however odd the sequence."""
     rates = {rate for seed in range(20) for rate in compare_events(library(name), seed)}

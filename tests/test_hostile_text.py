@@ -50,7 +50,7 @@ def saying(text, marker):
 
 
 @needs_compiler
-@pytest.mark.parametrize("compiler", each_nth(2, COMPILERS))
+@pytest.mark.parametrize("compiler", each_nth(3, COMPILERS))
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_what_a_controller_says_is_not_compiled(text, compiler, tmp_path):
     marker = tmp_path / "ran"

@@ -19,6 +19,7 @@ from ccmatic.exporting import files, header
 from ccmatic.exporting.targets import kernel_name
 from ccmatic.runtime import build
 from support.machine import needs_bpf, on_time
+from support.sampling import each_nth
 
 #: Others may run controllers on this machine, too.
 MINE = f"test_{os.getpid()}"
@@ -58,7 +59,7 @@ def transfer(congestion_control, size):
 
 
 @needs_bpf
-@pytest.mark.parametrize("controller", ["cc_qdel", "cc_probe_slow"])
+@pytest.mark.parametrize("controller", each_nth(2, ["cc_qdel", "cc_probe_slow"]))
 def test_kernel_runs_the_controller(tmp_path, controller):
     files.write(header.make(controller), "bpf", tmp_path)
     with registered(tmp_path):
@@ -96,6 +97,7 @@ def emulate(asked, names, seconds):
     ).log
 
 
+@pytest.mark.slow
 @pytest.mark.real_time
 @needs_bpf
 def test_controllers_of_names_alike_run_each_their_own_code(iperf3, tmp_path):

@@ -13,6 +13,7 @@ import pytest
 
 from ccmatic.emulation.machine import alive
 from support.machine import watched
+from support.sampling import each_nth
 
 pytestmark = pytest.mark.real_time
 
@@ -124,6 +125,7 @@ def test_while_verifying(options, begin):
     ends(process)
 
 
+@pytest.mark.slow
 def test_while_the_worst_is_looked_for(begin):
     asked = ["--model", "ccac2021", "--buffer", "1", "--period", "20"]
     process = begin("worst", "aimd", *asked)
@@ -172,11 +174,14 @@ def test_with_two_jobs(begin):
 
 @pytest.mark.parametrize(
     "asked",
-    [
-        ["verify", "cc_probe_qdel", "cc_probe_qdel", "--model", "ccac", *SOLVING],
-        ["prove", "cc_qdel", "cc_probe_slow"],
-        ["worst", "aimd", "--on", "ccac2021, buffer 1 bdp", "--horizon", "30", *EXPECTED],
-    ],
+    each_nth(
+        3,
+        [
+            ["verify", "cc_probe_qdel", "cc_probe_qdel", "--model", "ccac", *SOLVING],
+            ["prove", "cc_qdel", "cc_probe_slow"],
+            ["worst", "aimd", "--on", "ccac2021, buffer 1 bdp", "--horizon", "30", *EXPECTED],
+        ],
+    ),
     ids=lambda asked: asked[0],
 )
 def test_while_asking_with_two_jobs(asked, begin):

@@ -46,6 +46,7 @@ def runs(**constants):
     return benchmark()["Runs"](replace(result, constants=result.constants | found), SEED)
 
 
+@pytest.mark.slow
 def test_what_is_held_back_is_what_was_chosen():
     """All in one interval, none in the next, in each of its slots; and every law is kept."""
     attack = adversaries.attack({"target": "constant:20", "level": "jitter"}, {**LINKS, "steps": 40})

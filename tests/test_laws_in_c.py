@@ -13,6 +13,7 @@ from ccmatic.runtime.library import Library
 from ccmatic.runtime.stateful_library import StatefulSender, StepObservations
 from support.laws import cbrt
 from support.machine import needs_compiler
+from support.sampling import each_nth
 
 PACKET = 1448
 STRICT = ("-Wall", "-Wextra", "-Wconversion", "-Werror")
@@ -153,18 +154,21 @@ def test_a_law_is_within_the_error_that_its_header_states(laws, tmp_path):
 @needs_compiler
 @pytest.mark.parametrize(
     "law, window",
-    [
-        ("lost * lost / lost", 3 * PACKET),
-        ("MSS * cbrt(lost / MSS * 9)", 3 * PACKET),
-        ("MSS * 6 / cbrt(8)", 3 * PACKET),
-        ("MSS - MSS * cbrt(0 - lost / MSS * 9)", 4 * PACKET),
-        ("lost / (acked / sent)", 2**50),  # by 0: as much as is kept
-        ("0 * MSS - lost / (acked / sent)", -(2**50)),
-        ("acked / (acked / sent)", 0),
-        ("MSS * delay / R_m", 3 * PACKET // 2),  # the delay itself, not its whole steps
-        ("MSS * (second / R_m) ** 2", PACKET * 100),
-        ("lost", 3 * PACKET),
-    ],
+    each_nth(
+        2,
+        [
+            ("lost * lost / lost", 3 * PACKET),
+            ("MSS * cbrt(lost / MSS * 9)", 3 * PACKET),
+            ("MSS * 6 / cbrt(8)", 3 * PACKET),
+            ("MSS - MSS * cbrt(0 - lost / MSS * 9)", 4 * PACKET),
+            ("lost / (acked / sent)", 2**50),  # by 0: as much as is kept
+            ("0 * MSS - lost / (acked / sent)", -(2**50)),
+            ("acked / (acked / sent)", 0),
+            ("MSS * delay / R_m", 3 * PACKET // 2),  # the delay itself, not its whole steps
+            ("MSS * (second / R_m) ** 2", PACKET * 100),
+            ("lost", 3 * PACKET),
+        ],
+    ),
 )
 def test_laws_that_have_whole_values(law, window, tmp_path):
     sender = StatefulSender(Library(exported(law, tmp_path), STRICT), PACKET, rtt=10**8)
@@ -256,7 +260,7 @@ def _cubic():
 
 
 @needs_compiler
-@pytest.mark.parametrize("rtt", [1, 20, 40, 100, 300])
+@pytest.mark.parametrize("rtt", each_nth(3, [1, 20, 40, 100, 300]))
 @pytest.mark.parametrize("packets", [50, 1000, 20000])
 def test_cubic_is_within_5_percent_of_rfc_9438_for_as_long_as_it_runs(rtt, packets):
     windows, formula = followed(rtt * 10**6, packets, 60)

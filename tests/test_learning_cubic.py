@@ -122,6 +122,7 @@ def multiplying(folder, action):
     return policy(folder / "made.json", [(np.zeros((15, 1)), [action])], observe="orca", act="cubic", reward="orca")
 
 
+@pytest.mark.slow
 def test_a_multiplier_of_one_is_cubic_interval_by_interval(tmp_path):
     asked = LinkOptions(**{**SHORT, "rate": [8, 64]}, links="changing", period=0.4, steps=150)
     alone = Environment(asked, act="rate")

@@ -28,6 +28,7 @@ def played(env):
     return np.array(told), faults
 
 
+@pytest.mark.slow
 def test_fluids_are_near_real_packets(emulator):
     real, _ = on_time(lambda: played(LinkEnv(backend="emulator", **LINK)), lambda found: (0, 99 if found[1] else 0))
     fluid, _ = played(LinkEnv(**LINK))

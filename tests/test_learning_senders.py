@@ -116,6 +116,7 @@ def test_bytes_are_counted_one_by_one_beyond_what_a_float_can():
     assert float((counted - 2.0**34).float()) == 1.5e9
 
 
+@pytest.mark.slow
 def test_a_sender_knows_what_was_acknowledged_to_the_byte():
     """About 60 MB on a link of 800 Mbit/s."""
     asked = LinkOptions(steps=24, rate=800, rtt=32, first=0.5)

@@ -44,6 +44,7 @@ def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
+@pytest.mark.slow
 def test_a_folder_of_solutions_is_replaced_as_a_whole(tmp_path):
     synthesise(tmp_path / "found")
     assert len(names(tmp_path / "found")) == 5
@@ -107,12 +108,12 @@ def test_a_killed_synthesis_leaves_nothing_that_looks_complete(tmp_path):
     assert names(tmp_path) == ["g1_t5-solutions"]
 
 
-@pytest.mark.parametrize("arguments", [
+@pytest.mark.parametrize("arguments", each_nth(2, [
     ["replay", "trace.json", "--plot", "none/trace.svg"],
     ["replay", "trace.json", "--csv", "none/trace.csv"],
     ["trace", "export", "trace.json", "--format", "csv", "--rate", "24mbit", "--rtt", "40ms", "--out", "none/t.csv"],
     ["verify", "always_double", *CCAC, "--smt2", "none/q.smt2"],
-], ids=" ".join)  # fmt: skip
+]), ids=" ".join)  # fmt: skip
 def test_folders_are_not_made_for_a_file_that_a_person_names(arguments, late_drain, tmp_path):
     shutil.copy(late_drain, tmp_path / "trace.json")
     code, _, err = run(*arguments, cwd=tmp_path)

@@ -63,6 +63,7 @@ def test_a_policys_file_does_not_run_the_algorithm_that_it_names(tiny):
     assert policies.load(tiny / "named.json").layers and not (tiny / "ran").exists()
 
 
+@pytest.mark.slow
 def test_it_resumes_as_if_it_had_not_been_cut_off(tiny, monkeypatch):
     training = agents.load("tiny.toml")
     agents.train(training, 7, tiny / "whole.json")

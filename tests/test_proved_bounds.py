@@ -32,7 +32,7 @@ def each(files):
     return pytest.mark.parametrize("file", files, ids=lambda file: file.stem)
 
 
-results, some_results = each(RESULTS), each(each_nth(6, RESULTS))
+results, some_results = each(RESULTS), each(each_nth(12, RESULTS))
 
 
 def trial(file, runs):

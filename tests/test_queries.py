@@ -31,6 +31,7 @@ def test_expected_solutions(name):
     assert (len(found), end.left or 0, end.undecided) == (asked.expect["solutions"], 0, 0)
 
 
+@pytest.mark.slow
 def test_the_papers_controllers_are_found():
     _, found, _ = solve("g3")
     assert "cc_probe_drain" in {name for controller in found for name in solutions.kin(controller)}

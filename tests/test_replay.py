@@ -262,6 +262,7 @@ def test_options_that_write_one_file_take_one_trace(option, tmp_path):
     assert not [*tmp_path.iterdir()]
 
 
+@pytest.mark.slow
 def test_a_trace_of_starve_and_of_worst_says_the_expectation_and_the_controllers_name(tmp_path):
     path = "24 mbit, rtt 40 ms, buffer 1 bdp"
     _, out, _ = run(

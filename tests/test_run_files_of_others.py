@@ -38,7 +38,7 @@ def run(tmp_path_factory):
 
 
 fuzzed = settings(
-    max_examples=100, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 
@@ -61,6 +61,7 @@ def is_read_or_refused(file):
         assert error.message
 
 
+@pytest.mark.slow
 @given(st.sampled_from(FIELDS), VALUES | st.sampled_from(HUGE), st.integers(1, 3))
 @fuzzed
 def test_any_event_is_read_or_refused(run, field, value, number):

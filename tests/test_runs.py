@@ -40,6 +40,7 @@ def finished(tmp_path_factory):
     return folder / "run.db"
 
 
+@pytest.mark.slow
 def test_a_finished_run_is_not_run_again(finished):
     code, out, _ = run("synth", "g1_t5", "--run", finished, "--json", cwd=finished.parent)
     *solutions, summary = lines(out)

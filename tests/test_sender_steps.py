@@ -13,6 +13,7 @@ from ccmatic.exporting import header
 from ccmatic.exporting.files import write
 from ccmatic.runtime.library import Library, compile_c
 from support.machine import needs_compiler
+from support.sampling import each_nth
 
 MS = 10**6
 PACKET = 1500
@@ -44,7 +45,7 @@ def test_a_jitter_of_too_many_digits_is_refused(jitter):
         header.make("cc_qdel", jitter=jitter)
 
 
-@pytest.mark.parametrize("jitter", ["0", "1/3", "0.333333", "2.5", "1000"])
+@pytest.mark.parametrize("jitter", each_nth(2, ["0", "1/3", "0.333333", "2.5", "1000"]))
 @pytest.mark.parametrize("rtt", [1, 10**4, 2 * 10**9, 2**34])
 def test_a_step_is_r_m_and_d_rounded_up(jitter, rtt):
     sender = built(jitter=jitter).sender(PACKET, rtt)

@@ -16,6 +16,7 @@ def test_the_shipped_formulas_are_those_that_were_saved():
         assert sorted(SAVED["intervals"][0][kind]) == definitions.shipped(folder)
 
 
+@pytest.mark.slow
 def test_formulas_say_what_they_said_as_functions_of_arrays():
     """Up to the rounding of single floats: the order of some operations is another one."""
     pytest.importorskip("gymnasium", reason="no gymnasium: pip install -e '.[rl]'")

@@ -9,6 +9,8 @@ from random import Random
 
 import pytest
 
+from support.sampling import each_nth
+
 pytest.importorskip("jax", reason="no jax: pip install -e '.[rl]'")
 pytest.importorskip("skrl", reason="no skrl: pip install -e '.[rl]'")
 
@@ -45,7 +47,7 @@ def keeps_the_budget(G):
     return within and all(1 <= rate <= 96 for rate in rates)
 
 
-@pytest.mark.parametrize("name", ["cubic_20ms", "vegas", "cc_qdel_sender", "cc_probe_slow_sender"])
+@pytest.mark.parametrize("name", each_nth(2, ["cubic_20ms", "vegas", "cc_qdel_sender", "cc_probe_slow_sender"]))
 def test_what_is_played_is_an_execution(name):
     """It breaks no law, of the network or of the sender's, in exact arithmetic."""
     sender = played(name, 28)

@@ -20,15 +20,16 @@ from support.execution_checks import (
     objectives_are_met_alike,
 )
 from support.executions import BOUNDS, KINDS, Sampled, on_executions
+from support.sampling import each_nth
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", each_nth(2, KINDS))
 def test_beliefs_contain_the_truth(kind):
     """Also, they agree with the engine's laws at every step. The next test shows an exception."""
     on_executions(beliefs_contain_the_truth, kind)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", each_nth(2, KINDS))
 def test_bounds_that_a_trace_leaves_out_are_completed(kind):
     """From first values of the engine's choice they move as they do here."""
     on_executions(bounds_are_completed, kind)

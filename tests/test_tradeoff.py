@@ -292,6 +292,7 @@ KINDS = {
 }
 
 
+@pytest.mark.slow
 def test_one_command_regenerates_everything(tmp_path):
     outcome = tradeoff(
         "--out", str(tmp_path), "--json", "--final-rate", "100", "--allowance", "1", "--allowance", "log(C)"

@@ -34,6 +34,7 @@ def is_inside(narrow, wide):
     return all(a <= b for a, b in zip(narrow, wide, strict=True))
 
 
+@pytest.mark.slow
 def test_those_found_are_the_maximal_ones_of_all():
     found = cm.widen("cc_qdel", ASKED, step=1)
     points = [*product(*map(range, found.grid.shape))]

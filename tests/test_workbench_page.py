@@ -286,6 +286,7 @@ return found.sort((x, y) => x[0] - y[0])[0];
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_texts_can_be_read(page, scheme):
     page.execute_cdp_cmd(

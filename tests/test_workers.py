@@ -18,6 +18,7 @@ from ccmatic.verification import Judge, Unsound, judging
 from ccmatic.workers import Team, team
 from support import ROOT
 from support.cli import lines, run
+from support.sampling import each_nth
 
 NETWORK = ["--model", "ccac", "--buffer", "infinite", "--horizon", "7"]
 NAMES = ["always_double", "cc_qdel", "always_half"]
@@ -95,7 +96,7 @@ def verified(tmp_path, *options):
     return code, [(line["controller"], line["verdict"]) for line in lines(out)], lines(out)
 
 
-@pytest.mark.parametrize("options", [["--jobs", "2"], ["--cluster", "tcp://host:1"]], ids=" ".join)
+@pytest.mark.parametrize("options", each_nth(2, [["--jobs", "2"], ["--cluster", "tcp://host:1"]]), ids=" ".join)
 def test_verify_side_by_side(threads, options, tmp_path):
     code, verdicts, answers = verified(tmp_path, *options)
     assert (code, verdicts) == verified(tmp_path)[:2]
@@ -121,7 +122,7 @@ def worst(tmp_path, *options):
     return code, lines(out)
 
 
-@pytest.mark.parametrize("options", [["--jobs", "2"], ["--cluster", "tcp://host:1"]], ids=" ".join)
+@pytest.mark.parametrize("options", each_nth(2, [["--jobs", "2"], ["--cluster", "tcp://host:1"]]), ids=" ".join)
 def test_worst_side_by_side(threads, options, tmp_path):
     """Each expectation is one worker's."""
     code, answers = worst(tmp_path, *options)
@@ -194,7 +195,7 @@ def proved(folder, *options):
     return code, re.sub(r'"seconds": ?[\d.]+', "", out.replace(str(folder), ""))
 
 
-@pytest.mark.parametrize("as_json", [(), ("--json",)], ids=["text", "json"])
+@pytest.mark.parametrize("as_json", each_nth(2, [((),), (("--json",),)]), ids=["text", "json"])
 @pytest.mark.parametrize("options", [["--jobs", "2"], ["--cluster", "tcp://host:1"]], ids=" ".join)
 def test_prove_side_by_side(threads, options, as_json, tmp_path, monkeypatch):
     monkeypatch.setattr(proofs, "SHAPES", ("link_rate",))
@@ -244,7 +245,7 @@ def test_a_trace_of_a_worker_is_replayed(threads, monkeypatch):
             [*judging.judge_each(workers, [(query, judgement.controller)])]
 
 
-@pytest.mark.parametrize("jobs", [2, 3])
+@pytest.mark.parametrize("jobs", each_nth(2, [2, 3]))
 def test_widen_side_by_side(threads, jobs):
     query = cm.Query(cm.Network("ideal", "infinite", 4), utilisation="1/2")
     alone = cm.widen("cc_qdel", query, step="1/4")
