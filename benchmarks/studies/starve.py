@@ -106,7 +106,8 @@ def _edge(says):
 def table(results):
     """Return the table in Markdown."""
     lines = [
-        "| controller | beside | verdict: lesser share, repeated | by period | buffer | seconds (processor) |",
+        "| controller | other flow | verdict: smaller share, period | bounds by period in steps | buffer "
+        "| seconds (processor seconds) |",
         "|---|---|---|---|---|---|",
     ]
     for cell in results:
