@@ -44,7 +44,7 @@ def rebuild(entry, folder):
         folder: The folder in which the command leaves its files.
 
     Raises:
-        SystemExit: The command fails, or makes no file for some pattern.
+        SystemExit: If the command fails, or makes no file for some pattern.
     """
     command = entry["command"].replace("{out}", str(folder))
     with open(folder / "stdout", "w") as output:

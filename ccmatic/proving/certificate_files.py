@@ -26,7 +26,7 @@ def certificate_file(result: Result, lemma: str) -> Path:
         lemma: The lemma's name.
 
     Raises:
-        ValueError: The result has no file.
+        ValueError: If the result has no file.
     """
     if result.file is None:
         raise ValueError("a result without a file has no certificates")

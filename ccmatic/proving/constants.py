@@ -17,8 +17,8 @@ def search(prover, optima, earlier):
             broke. The search starts at the value from the proof whose other constants agree most.
 
     Raises:
-        NoValue: No value in the range of a constant works.
-        OutOfTime: The solver timed out.
+        NoValue: If no value in the range of a constant works.
+        OutOfTime: If the solver timed out.
     """
     before = None
     for constant in prover.proof.constants:

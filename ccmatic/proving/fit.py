@@ -16,7 +16,7 @@ def controller_of(name, proof, query, controller):
         controller: The controller, in a form that `controllers.given` accepts.
 
     Raises:
-        InputError: The controller is invalid, or the proof does not fit it. The message says why.
+        InputError: If the controller is invalid, or the proof does not fit it. The message says why.
     """
     try:
         loaded = query.controller(controller)

@@ -111,10 +111,10 @@ def prove(
         The constants and the verdicts.
 
     Raises:
-        InputError: The input is invalid.
-        NoValue: No value of a constant works. This is an InputError too.
-        OutOfTime: The solver timed out before a constant had a value.
-        Disagreement: Two solvers disagree.
+        InputError: If the input is invalid.
+        NoValue: If no value of a constant works. This is an InputError too.
+        OutOfTime: If the solver timed out before a constant had a value.
+        Disagreement: If two solvers disagree.
     """
     listener = listener or Listener()
     if certify and folder is None:

@@ -153,7 +153,7 @@ class Prover:
         that, the Answer is `empty`.
 
         Raises:
-            InputError: No window satisfies the premise, and the lemma does not permit that.
+            InputError: If no window satisfies the premise, and the lemma does not permit that.
         """
         if answer.verdict != HOLDS:
             return answer

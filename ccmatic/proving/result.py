@@ -123,7 +123,7 @@ def begin_result(folder, prover, proof):
         proof: The proof's name or path.
 
     Raises:
-        InputError: The earlier run has another definition or controller.
+        InputError: If the earlier run has another definition or controller.
     """
     names = dict.fromkeys((Path(proof).stem, prover.controller.name))
     file = None if folder is None else Path(folder) / f"{'-'.join(names)}_T{prover.query.horizon}.json"
@@ -187,7 +187,7 @@ def load_result(file, allow_code=False, own=None):
         own: The path of a proof that is always allowed, because its code has already run.
 
     Raises:
-        InputError: The file is invalid, or its proof is a path and paths are not allowed.
+        InputError: If the file is invalid, or its proof is a path and paths are not allowed.
     """
     file = Path(file)
     with located(str(file)):

@@ -46,7 +46,7 @@ def shapes(controller, network=None) -> list[str]:
         network: The model, the buffer (as text) and the jitter of the network; None for any network.
 
     Raises:
-        InputError: No shape fits.
+        InputError: If no shape fits.
     """
     names = shapes_on(network) if network else definitions.chosen("proofs", "SHAPES")
     fitting = [name for name in names if _fits(load_definition("proofs", "PROOF", name), controller)]

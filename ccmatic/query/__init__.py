@@ -1,4 +1,4 @@
-"""Queries: a network, a property of controllers on it, and, for synthesis, a template of controllers."""
+"""Queries: a network, a property of controllers on this network, and a template of controllers for synthesis."""
 
 from ccmatic.query.advice import advice
 from ccmatic.query.exclusions import beyond_window, knows_more, left_out, left_out_of_trace

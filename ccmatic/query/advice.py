@@ -6,7 +6,7 @@ from math import lcm
 from ccmatic import controllers
 from ccmatic.query.query import Decides, Query
 
-#: Steps per R_m for a controller that compares delays with arbitrary parts of R_m.
+# : The number of steps per R_m for a controller that compares delays with arbitrary fractions of R_m.
 _STEPS = 4
 
 
@@ -16,8 +16,8 @@ def advice(query: Query, controller: Decides, undecided: bool, late: bool = Fals
     Args:
         query: The question.
         controller: The controller in question.
-        undecided: Whether the question timed out.
-        late: Whether it timed out before a solver received the question.
+        undecided: Whether the solver timed out on the question.
+        late: Whether the time was over before a solver received the question.
     """
     sentences = [_sooner_encoded(query)] if undecided and late else []
     for each in controllers.each_of(controller):
@@ -28,14 +28,14 @@ def advice(query: Query, controller: Decides, undecided: bool, late: bool = Fals
 
 
 def _sooner_encoded(query: Query) -> str:
-    """Return advice that leaves time to the solver."""
+    """Return advice that leaves more time to the solver."""
     period = query.property.period
     shorter = f"a shorter period than {period}" if period else f"a shorter horizon than {query.horizon}"
     return f"{shorter}, or a longer timeout: the encoding timed out, before a solver got the question"
 
 
 def _finer(query: Query, controller: controllers.Stateful) -> Iterator[str]:
-    """Suggest the model whose steps are as short as the delays in a controller's comparisons."""
+    """Suggest a model with finer steps, such that each delay in the controller's comparisons is a whole step."""
     parts = controller.delay_parts() or _STEPS
     R = min(query.model.round_trip(number) for number in range(1, query.model.flows + 1))
     if R % parts and (R < _STEPS or controller.delay_parts()) and "R" in query.model.parameters:
@@ -49,7 +49,7 @@ def _finer(query: Query, controller: controllers.Stateful) -> Iterator[str]:
 
 
 def _simpler(query: Query, controller: controllers.Stateful) -> Iterator[str]:
-    """Suggest questions that a solver decides sooner."""
+    """Suggest questions that a solver decides faster."""
     if query.horizon > 3:
         yield f"a shorter horizon than {query.horizon}: the time grows by a factor with each step"
     yield "one size of packets, such as alpha == 1/20 * C * R, as a given condition"

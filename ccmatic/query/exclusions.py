@@ -1,4 +1,4 @@
-"""The executions that a question leaves out, because of its network, its property or its controller."""
+"""The exclusions of a question: executions that it omits because of its network, its property or its controller."""
 
 import ast
 from collections.abc import Iterator
@@ -11,18 +11,18 @@ from ccmatic.logic import every, isolated, real
 from ccmatic.query.query import Decides, Query
 from ccmatic.solving import UNSAT, Checker
 
-#: The sizes of the largest packets that are tried, in C·R_m: just below the usual bound of 1/5, and almost unbounded.
+# : The largest packet sizes to try, in C·R_m: just below the usual bound of 1/5, and almost unbounded.
 _LARGE, _HUGE = Fraction(199, 1000), Fraction(10**6)
 
 
 @isolated
 def left_out(query: Query, controller: Decides | None = None, later: bool = False) -> tuple[Exclusion, ...]:
-    """List the exclusions that apply to a question, each once.
+    """List the exclusions that apply to a question, without duplicates.
 
     Args:
         query: The question.
-        controller: The controller in question. Default: the candidates of the query's template.
-        later: The answer also covers traces that begin with any state that the controller reaches.
+        controller: The controller in question. The default is any candidate of the query's template.
+        later: Whether the answer also covers traces that begin with any state that the controller can reach.
     """
     controller = controller or query.read_controller(query.read_by_candidates()[1])
     exclusions = [*query.model.exclusions(), *query.property.exclusions(query.model, controller.parameters)]
@@ -50,7 +50,7 @@ def _of_flows(query: Query, controller: Decides) -> list[Any]:
 
 
 def _of_beliefs(query: Query, controller: controllers.Controller, flow: FlowView) -> Iterator[Exclusion]:
-    """Yield exclusions of large beliefs that only the controller distinguishes, and of beliefs that turned false."""
+    """Yield the exclusions of large beliefs that only the controller distinguishes, and of beliefs that turn false."""
     for bound in query.model.bounds() if not query.property.deployed else ():
         where = bound.turns_false(flow, query.buffer) if bound.name in controller.parameters else None
         if where:
@@ -61,7 +61,7 @@ def _of_beliefs(query: Query, controller: controllers.Controller, flow: FlowView
 
 
 def beyond_window(model: Model, controller: controllers.Controller, flow: FlowView) -> Iterator[tuple[str, Any]]:
-    """Yield each belief with large values that only the controller distinguishes, and the largest of a window."""
+    """Yield each belief whose large values only the controller distinguishes, with its largest value in a window."""
     values = {name: real(name) for name in controller.parameters} | {"R_m": Fraction(1), "D": Fraction(flow.D)}
     for belief in model.beliefs:
         if isinstance(belief, StateBelief) and belief.most and belief.name in controller.parameters:
@@ -71,7 +71,7 @@ def beyond_window(model: Model, controller: controllers.Controller, flow: FlowVi
 
 
 def left_out_of_trace(controller: Decides) -> tuple[Exclusion, ...]:
-    """List the exclusions that apply even to a counterexample, because its sender is given wrong constants."""
+    """List the exclusions that apply even to a counterexample, because its sender receives wrong constants."""
     each = controllers.each_of(controller)
     return tuple(dict.fromkeys(exclusion for one in each for exclusion in _of_second(one)))
 
@@ -105,7 +105,7 @@ def _of_sender(
 
 
 def knows_more(controller: controllers.Stateful, flow: FlowView) -> bool:
-    """Return whether knowledge of delays before the trace may let a sender act as no execution shows."""
+    """Return whether a sender may act as in no execution, because it knows delays from before the trace."""
     if controller.first_decision(flow) is None:
         return False
     longest = _longest(controller, flow)
@@ -117,22 +117,22 @@ def knows_more(controller: controllers.Stateful, flow: FlowView) -> bool:
 
 
 def _longest(controller: controllers.Stateful, flow: FlowView) -> int:
-    """Return the longest delay in steps of bytes from before the trace that an execution shows; 0 if it shows none."""
+    """Return the longest delay, in steps, that an execution shows of bytes sent before the trace, or 0."""
     return max((each.unbounded(flow) or 0 for each in controller.observations.values()), default=0)
 
 
 def _beliefs(controller: controllers.Stateful) -> dict[str, Any]:
-    """Return the beliefs that a controller reads, by name."""
+    """Return the beliefs that a controller reads, by their names."""
     return {memory.name: memory.belief for memory in controller.state if memory.belief}
 
 
 def _reads_time(belief: Any) -> bool:
-    """Whether a belief waits until all its inputs lie within the trace."""
+    """Return whether a belief waits until all its inputs lie within the trace."""
     return any(node.arg == "time" for node in ast.walk(ast.parse(belief.source)) if isinstance(node, ast.arg))
 
 
 def _assumptions(controller: controllers.Stateful) -> list[str]:
-    """Return a controller's assumptions, with their lines."""
+    """Return the assumptions of a controller, with their line numbers."""
     calls = [node for node in ast.walk(ast.parse(controller.source)) if isinstance(node, ast.Call)]
     named = [(call.lineno, call) for call in calls if isinstance(call.func, ast.Name) and call.func.id == "assume"]
     return [f"{ast.unparse(call.args[0])} (line {line})" for line, call in sorted(named, key=lambda each: each[0])]
@@ -146,7 +146,7 @@ def _of_first_state(controller: controllers.Stateful) -> Iterator[Exclusion]:
 
 
 def _of_packets(controller: controllers.Stateful, flow: FlowView, largest: Fraction) -> Iterator[Exclusion]:
-    """Yield the states without a valid initial value for some packet size that the question allows."""
+    """Yield the states that lack a valid initial value for some packet size that the question allows."""
     for memory in controller.state:
         checker = Checker()
         checker.add(every(flow.alpha >= largest, memory.first(flow, 0)))

@@ -1,4 +1,4 @@
-"""The network of a query: a bottleneck, its buffer and its jitter, as people write them."""
+"""The network of a query: a bottleneck with a buffer and jitter, in the notation of users."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -8,10 +8,10 @@ from typing import Any
 from ccmatic.base import InputError, absolute, blamed, definitions, exact, quantities, shown, suggest
 from ccmatic.contracts import Buffer, Model, load_definition
 
-#: The largest number of steps in a trace.
+# : The largest number of steps in a trace.
 LONGEST = 1000
 
-#: `published` keeps the laws of the published model that some executions break; `executions` drops them.
+# : `published` keeps the laws of the published model that some real executions violate; `executions` drops these laws.
 DELAYS = ("published", "executions")
 
 
@@ -20,17 +20,19 @@ class Network:
     """A bottleneck with its buffer, and the number of steps of its traces.
 
     Args:
-        model: A name in models/, or the path of a file that defines a MODEL; kept as the Model.
-        buffer: `infinite`, `any`, a size such as "1/2 bdp", or a least size such as ">=1 bdp". A number without a unit
-            is in C·R_m. Kept as a Buffer.
-        horizon: T, the steps of a trace: at least D + 2 and at most LONGEST. A step is R_m.
-        jitter: D, as text such as "1 rtt", or in steps. None stands for the model's D. It must not differ from a D in
-            the model's name.
-        delay: One of DELAYS.
-        model_name: The model's name or absolute path in records. It is only needed if `model` is a Model.
+        model: The name of a folder in models/, or the path of a file that defines a MODEL. The attribute holds the
+            Model.
+        buffer: The buffer: `infinite`, `any`, a size such as "1/2 bdp", or a least size such as ">=1 bdp". A number
+            without a unit is in C·R_m. The attribute holds a Buffer.
+        horizon: T, the number of steps in a trace: at least D + 2 and at most LONGEST. A step lasts R_m.
+        jitter: The largest jitter D, as text such as "1 rtt", or as a number of steps. None stands for the model's D.
+            If the model's name has a D, both must agree.
+        delay: The laws of delay: one of DELAYS.
+        model_name: The model's name or absolute path in records. Only a query with a Model object as `model` needs this
+            argument.
 
     Raises:
-        InputError: The values describe no network.
+        InputError: If the values describe no network.
 
     Examples:
         >>> Network("ccac", buffer="any", horizon=11)
@@ -88,20 +90,20 @@ class Network:
 
 
 def _setting_of_jitter(model: Model, name: str) -> str | None:
-    """Return the part of a model's name that sets its jitter, such as D=2, or None."""
+    """Return the part of a model's name that sets the jitter, such as D=2, or None."""
     _, texts = definitions.split("models", name)
     fields = {parameter: declared.field for parameter, declared in model.parameters.items()}
     return next((f"{key}={text}" for key, text in texts.items() if fields.get(key) == "default_jitter"), None)
 
 
 def set_fields(made: object, **fields: Any) -> None:
-    """Set the fields of a frozen dataclass, in its `__init__`."""
+    """Set the fields of a frozen dataclass, within its `__init__`."""
     for name, value in fields.items():
         object.__setattr__(made, name, value)
 
 
 def _jitter_in_steps(jitter: object, steps: int) -> object:
-    """Return the jitter in steps, `steps` per round trip. Raises InputError for a duration."""
+    """Return the jitter in steps, where `steps` is the number per round trip. Raises InputError for a duration."""
     rounds = quantities.in_unit(jitter, "rtt")
     if rounds is None and any(quantities.in_unit(jitter, unit) is not None for unit in quantities.DURATIONS):
         path = "24 mbit, rtt 40 ms, buffer 1 bdp, jitter 4 ms"
@@ -113,7 +115,7 @@ def _jitter_in_steps(jitter: object, steps: int) -> object:
 
 
 def _buffer_in_steps(buffer: object, steps: int) -> object:
-    """Return the buffer in units of C·step, with `steps` per round trip."""
+    """Return the buffer in units of C·step, where `steps` is the number of steps per round trip."""
     text = str(buffer).strip()
     sign, size = (">=", text[2:]) if text.startswith(">=") else ("", text)
     bdps = quantities.in_unit(size, "bdp")

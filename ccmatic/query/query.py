@@ -1,4 +1,4 @@
-"""A query: a network, a property of controllers on it, and, for synthesis, a template of controllers."""
+"""A query: a network, a property of controllers on this network, and a template of controllers for synthesis."""
 
 import builtins
 import hashlib
@@ -31,7 +31,7 @@ from ccmatic.logic import every, isolated
 from ccmatic.query.network import Network, set_fields
 from ccmatic.records import QueryRecord
 
-#: The controller, or controllers, of the flows of a path.
+# : The type of a single controller, or of the controllers of all flows of a path.
 Decides = controllers.Controller | controllers.Stateful | controllers.Several
 
 
@@ -41,18 +41,19 @@ class Query:
 
     Args:
         network: The Network.
-        property: A name in properties/, or the path of a file that defines a PROPERTY; kept as the Property with its
-            thresholds. Default: that folder's DEFAULT (the synthesis invariant).
-        template: A name in templates/, or the path of a file that defines a TEMPLATE; kept as the Template. Default: no
-            synthesis.
-        name: The query's name.
-        names: The names of property and template in records.
-        expect: The expected answer, for tests and reports.
-        paper: The paper's answer, for tests and reports.
+        property: The name of a folder in properties/, or the path of a file that defines a PROPERTY. The attribute
+            holds the Property with its thresholds. The default is the DEFAULT of properties/, which is the synthesis
+            invariant.
+        template: The name of a folder in templates/, or the path of a file that defines a TEMPLATE. The attribute holds
+            the Template. By default, the query has no template and cannot be used for synthesis.
+        name: The name of the query.
+        names: The names of the property and the template in records.
+        expect: The answer that tests and reports expect.
+        paper: The answer in the paper, for tests and reports.
         thresholds: The thresholds of the property. Numbers are exact: an int, a Fraction or text such as "1/2".
 
     Raises:
-        InputError: The values describe no query.
+        InputError: If the values describe no query.
 
     Examples:
         >>> Query(Network("ccac", buffer="any", horizon=11), utilisation="1/2", template="two_branches")
@@ -104,37 +105,38 @@ class Query:
 
     @builtins.property
     def model(self) -> Model:
-        """The network's Model."""
+        """The Model of the network."""
         return self.network.model
 
     @builtins.property
     def horizon(self) -> int:
-        """T, the steps of a trace."""
+        """The number of steps T in a trace."""
         return self.network.horizon
 
     @builtins.property
     def buffer(self) -> Buffer:
-        """The network's Buffer."""
+        """The Buffer of the network."""
         return self.network.buffer
 
     @builtins.property
     def jitter(self) -> int:
-        """D, in steps."""
+        """The largest jitter D, in steps."""
         return self.network.jitter
 
     def on(self, **changes: Any) -> "Query":
-        """Return the same question about the network with changes, such as `horizon=5`."""
+        """Return the same question about a changed network. The arguments are the changes, such as `horizon=5`."""
         return replace(self, network=replace(self.network, **changes))
 
     def searching(self, template: str | Path) -> "Query":
-        """Return the same question with another template: a name in templates/, or a file's path."""
+        """Return the same question with another template, given by a name in templates/ or by a file's path."""
         return Query(self.network, self.property, template, self.name, self.names)
 
     def of_small_packets(self) -> "Query":
-        """Return the same question about packets smaller than C·R_m/5, unless the network or the question bounds them.
+        """Return the same question, but only about packets smaller than C·R_m/5.
 
-        `verify` and `worst` ask this by default, in commands and in Python. Queries of traces, runs and proofs do not
-        change.
+        If the network or the question already bounds packets, the question does not change. Commands and the Python
+        functions `verify` and `worst` restrict packets in this way by default. Queries of traces, runs and proofs do
+        not change.
         """
         return replace(self, property=self.property.of_small_packets(self.model))
 
@@ -144,21 +146,21 @@ class Query:
         return f"Query({self.network!r}, {self.names['property']!r}{template}{thresholds})"
 
     def execution(self, bounds: Bounds = Bounds.MOVE, state: Sequence[Kept] = ()) -> Execution:
-        """Return the unknowns of one trace.
+        """Return an execution whose numbers are unknowns: the variables of one trace.
 
         Args:
-            bounds: The bounds of a way to fail. The bounds of a deployed controller may be false initially, and time
-                out.
-            state: The state of the trace's controller.
+            bounds: The laws for the sender's bounds in a way to fail. The bounds of a deployed controller may be false
+                initially, and may time out.
+            state: The state variables of the trace's controller.
         """
         bounds, period = self._bounds(bounds), self.property.period
         return execution(self.model, self.horizon, self.buffer, self.jitter, bounds, state=state, period=period)
 
     def observed(self, trace: Recorded, reads: Collection[str] = (), state: Sequence[Kept] = ()) -> Execution:
-        """Return a trace's numbers as an execution, with the beliefs named in `reads`.
+        """Return an execution with the numbers of a trace, and with the beliefs named in `reads`.
 
         Raises:
-            InputError: The trace lacks one of them.
+            InputError: If the trace lacks one of these beliefs.
         """
         bounds = self._bounds(Bounds.MOVE)
         try:
@@ -175,20 +177,22 @@ class Query:
         return Bounds.DEPLOYED if self.property.deployed else bounds
 
     def laws(self, x: NetworkView) -> Iterator[Law]:
-        """Yield the laws of the network, the sender and the measured delays."""
+        """Yield the laws of the network, the laws of the sender and the laws of the measured delays."""
         yield from self.model.laws(x)
         if self.network.delay == "published":
             yield from self.model.assumptions(x)
 
     @isolated
     def encode(self, state: Sequence[Kept] = ()) -> None:
-        """Build all formulas once, to find mistakes that only unknowns reveal: floats, and uses as Python truth values.
+        """Build all formulas once, to find mistakes that only unknowns reveal.
+
+        Such mistakes are floats, and conditions that are used as Python booleans.
 
         Args:
             state: The state of a controller.
 
         Raises:
-            InputError: A definition contains such a mistake.
+            InputError: If a definition contains such a mistake.
         """
         x = self.execution(state=state)
         formulas = [law.formula for law in (*self.laws(x), *self.model.belief_laws(x))]
@@ -198,21 +202,21 @@ class Query:
         every(formulas)
 
     def units(self) -> dict[str, Unit | str]:
-        """Return the unit of each belief and observation that a controller may read."""
+        """Return the units of all beliefs and observations that a controller may read, by name."""
         return {each.name: each.unit for each in (*self.model.beliefs, *self.model.observations.values())}
 
     def controller(self, given: Any) -> Decides:
-        """Load a controller for this query's model, or one for each flow; `given` is as in `controllers.given`."""
+        """Load a controller for this query's model, or one per flow; `controllers.given` lists the forms of `given`."""
         with self._naming_the_other_model():
             return self._fits(controllers.given(given, self.units(), self.model.observations))
 
     def read_controller(self, source: str, name: str = "controller") -> Decides:
-        """Return the controller that a source defines, for this query's model; or one for each flow."""
+        """Return the controller that a source defines for this query's model, or one controller per flow."""
         return self._fits(controllers.parse(source, name, beliefs=self.units(), observations=self.model.observations))
 
     @contextmanager
     def _naming_the_other_model(self) -> Iterator[None]:
-        """If an error is about a controller of the other kind, name a model on which such senders run."""
+        """If an error is about a controller of the other type, add the name of a model on which such senders run."""
         try:
             yield
         except controllers.OtherKind as error:
@@ -222,7 +226,7 @@ class Query:
             raise InputError(f"{error.message}: --model {name}", error.file, error.line) from None
 
     def _fits(self, controller: Decides) -> Decides:
-        """Return the controller, or raise InputError if the number of controllers does not match the flows."""
+        """Return the controller. Raises InputError if the number of controllers differs from the number of flows."""
         count, flows = len(controllers.each_of(controller)), self.model.flows
         if count not in (1, flows):
             path = f"{self.network.model_name} has {flows} flow{'s' if flows > 1 else ''}"
@@ -230,7 +234,7 @@ class Query:
         return controller
 
     def record(self) -> dict[str, Any]:
-        """Return the query as text, for traces and generated files; `from_record` reads it."""
+        """Return the query as text, for traces and generated files. The function `from_record` reads this text."""
         record: dict[str, Any] = records.data(
             QueryRecord(
                 model=self.network.model_name,
@@ -252,16 +256,16 @@ class Query:
     def read_by_candidates(self) -> tuple[list[str], str]:
         """Return the names of the beliefs and observations that candidates may read, and one candidate's source.
 
-        One source suffices, because all candidates remember the same state.
+        The source of one candidate suffices, because all candidates have the same state variables.
         """
         template = self.search_space()
         return sorted(template.names & self.units().keys()), template.candidate([0] * len(template.holes()))
 
     def search(self) -> dict[str, Any]:
-        """Describe a run of synthesis as text: the record, the template's name, and a digest of the template's content.
+        """Describe a synthesis run as text: the query's record, the template's name, and a digest of the template.
 
         Raises:
-            InputError: The query has no template.
+            InputError: If the query has no template.
         """
         digest = hashlib.sha256(json.dumps(self.search_space().described()).encode()).hexdigest()
         return {**self.record(), "template": self.names["template"], "template_digest": digest}
@@ -273,7 +277,7 @@ class Query:
 
 
 def _check_units(query: Query, template: Template[Any]) -> None:
-    """Raise InputError if a form of the template has no unit, or reads a value that the model does not offer."""
+    """Raise InputError if a form of the template has no unit, or reads a value that the model lacks."""
     for source in template.samples():
         try:
             query.read_controller(source)

@@ -1,4 +1,4 @@
-"""Read queries: from names and numbers as people write them, from records, and from TOML files."""
+"""Read queries: from names and numbers in the notation of users, from records, and from TOML files."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +11,7 @@ from ccmatic.query.network import Network
 from ccmatic.query.query import Query
 from ccmatic.records import ABSENT, QueryRecord
 
-#: The sections of a query file and their keys. None stands for any key, such as parameters and records.
+# : The sections of a query file and the keys of each section. None stands for any key, such as parameters and records.
 SECTIONS: dict[str, tuple[str, ...] | None] = {
     "network": ("model", "buffer", "horizon", "jitter", "delay"),
     "property": None,
@@ -26,11 +26,11 @@ def from_record(record: object, allow_code: bool = False) -> Query:
     """Return the query that a record describes: the sections `network` and `property`, flattened as in `Query.record`.
 
     Args:
-        record: The record. It is data, so it may name shipped definitions only.
-        allow_code: The record may also name files, whose code is run.
+        record: The record. A record is untrusted data, so it may name shipped definitions only.
+        allow_code: Whether the record may also name the user's files. Their code is run.
 
     Raises:
-        InputError: The record describes no query.
+        InputError: If the record describes no query.
     """
     query_record = records.convert(record, QueryRecord, what="the record of the query")
     thresholds = dict(query_record.property)
@@ -61,22 +61,22 @@ def make(
     allow_code: bool = True,
     **about: Any,
 ) -> Query:
-    """Make a query from names and numbers as users write them.
+    """Make a query from names and numbers in the notation of users.
 
     Args:
         model: The name or path of a network model.
-        buffer: As in `contracts.Buffer.parse`.
+        buffer: The buffer as text, in the form that `contracts.Buffer.parse` reads.
         horizon: T, the number of steps.
-        jitter: D in steps; None takes the model's default.
-        delay: As in Network.
-        property: The name or path of a property; None takes the default.
+        jitter: D in steps; None stands for the model's default.
+        delay: The laws of delay, as in Network.
+        property: The name or path of a property; None stands for the default.
         thresholds: The thresholds of the property, by name.
         template: The name or path of a template, for synthesis.
         allow_code: Whether names may be paths of the user's own files, whose code is run.
         **about: The other fields of a Query.
 
     Raises:
-        InputError: A value is invalid.
+        InputError: If a value is invalid.
     """
     loaded = load_definition("models", "MODEL", model, allow_code)
     network = Network(loaded, buffer, horizon, jitter, delay, absolute(model))
@@ -89,16 +89,16 @@ def make(
 
 
 def load(name: str | Path) -> Query:
-    """Load the query in a TOML file.
+    """Load the query that a TOML file defines.
 
-    A user's query may name files with its own model, property and template, by paths from the query's folder. Their
-    code is run.
+    A user's query may name files with a model, a property and a template of the user. The paths of these files are
+    relative to the query's folder, and their code is run.
 
     Args:
         name: The path of the file, or a name in examples/queries.
 
     Raises:
-        InputError: The file is no query. The error names the file and, if possible, the line.
+        InputError: If the file is no query. The error names the file and, if possible, the line.
     """
     path = definitions.find_file(["examples.queries"], name, ".toml")
     sections, text = load_toml(path, exactly=True)
@@ -121,7 +121,7 @@ def load(name: str | Path) -> Query:
 
 
 def _property_of(sections: Mapping[str, Any], file: Path) -> tuple[Any, dict[str, Any]]:
-    """Return the name of the property, and its thresholds."""
+    """Return the name of the property, and the thresholds of the property."""
     if "guarantee" in sections:
         if "property" in sections:
             raise InputError("found [property] and [guarantee]; expected one of them")
@@ -131,7 +131,7 @@ def _property_of(sections: Mapping[str, Any], file: Path) -> tuple[Any, dict[str
 
 
 def _beside(file: Path, name: Any) -> Any:
-    """Return a name unchanged. Return a path relative to `file` as a path relative to the working folder."""
+    """Return a name unchanged. Convert a path relative to `file` to a path relative to the working folder."""
     return str(file.parent / name) if isinstance(name, str) and definitions.is_path(name) else name
 
 

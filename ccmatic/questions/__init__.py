@@ -1,4 +1,4 @@
-"""The question language: networks, expectations and starts as people write them (docs/reference/expectations.md)."""
+"""The question language: text for networks, expectations and starts (see docs/reference/expectations.md)."""
 
 from ccmatic.questions.horizons import least_of_period, usual_horizon
 from ccmatic.questions.measuring import judge, measure, read

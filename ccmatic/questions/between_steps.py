@@ -1,4 +1,4 @@
-"""Times between two steps of a network: the nearest whole steps, and a network of shorter steps."""
+"""Errors about times between two steps of a network. They suggest the nearest whole steps, or shorter steps."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,17 +8,17 @@ from math import floor
 from ccmatic.base import BetweenSteps
 from ccmatic.questions.networks import NetworkDescription, Placed
 
-#: The largest number of steps per R_m in a suggestion: more steps take long to decide.
+# : The largest number of steps per R_m in a suggestion, because networks with more steps take long to decide.
 _MOST = 4
 
 
 @contextmanager
 def between_steps(description: NetworkDescription, placed: Placed) -> Iterator[None]:
-    """Within this block, an error about a time between two steps names times in the units of the description.
+    """Let errors about a time between two steps name times in the description's units, within a `with` block.
 
     Args:
-        description: The network as a person described it.
-        placed: The network for the solver.
+        description: The network as the user described it.
+        placed: The corresponding network for the solver.
     """
     try:
         yield
@@ -34,16 +34,16 @@ def between_steps(description: NetworkDescription, placed: Placed) -> Iterator[N
 
 
 def _shown(rounds: Fraction, description: NetworkDescription, placed: Placed) -> str:
-    """Return a time in ms on a path, and in round trips on another network."""
+    """Return a time as text: in ms if the description is a path, otherwise in round trips."""
     if description.rtt is None:
         return f"{rounds} rtt"
-    # Without a window, a round of the network is a step, of R_m + D.
+    # Without propagation there is no window, and a round of the network is a step of R_m + D.
     seconds = rounds * description.rtt / (1 if placed.network.model.windows else placed.steps)
     return f"{float(seconds * 1000):.4g} ms"
 
 
 def _shorter(rounds: Fraction, description: NetworkDescription, placed: Placed) -> str | None:
-    """Return the description with the steps per R_m that make `rounds` a whole number of steps, or None."""
+    """Return the description with enough steps per R_m to make `rounds` a whole number of steps, or None."""
     model, steps = placed.network.model, rounds.denominator
     if not model.windows or "R" not in model.parameters or model.round_trip(1) != 1 or steps > _MOST:
         return None

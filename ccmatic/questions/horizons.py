@@ -1,4 +1,4 @@
-"""The horizon of a question: the number of steps of its executions, if a person gives none."""
+"""The horizon of a question: the number of steps of its executions, if the user gives none."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,28 +7,28 @@ from dataclasses import replace
 from ccmatic.base import InputError, shown
 from ccmatic.query import Network
 
-#: The length of executions in R_m if the expectation has no interval.
+# : The length of executions, in R_m, if the expectation has no interval.
 ROUNDS = 4
 
 
 def least_of_period(network: Network, period: int) -> int:
-    """Return the least horizon that shows a period twice, and also the steps that laws read before the last period."""
+    """Return the least horizon that shows a period twice, and that also includes the earlier steps that laws read."""
     model = network.model
     back = max(model.looks_back, network.jitter, model.round_trip(1))
     return max(2 * period + 1, period + back + 1)
 
 
 def long_enough(network: Network, needed: int, horizon: int | None, period: int | None) -> Network:
-    """Return the network with as many steps as a question needs, or as a person gives.
+    """Return the network with as many steps as the question needs, or with the number of steps that the user gives.
 
     Args:
         network: The network.
-        needed: The steps that the expectation needs.
-        horizon: The steps that a person gives, or None.
-        period: The period of the executions, or None.
+        needed: The number of steps that the expectation needs.
+        horizon: The number of steps that the user gives, or None.
+        period: The period of the executions in steps, or None if they are not periodic.
 
     Raises:
-        InputError: The question needs more steps than the person gives.
+        InputError: If the question needs more steps than the user gives.
     """
     if period is not None:
         needed = max(needed, least_of_period(network, period))
@@ -41,11 +41,11 @@ def long_enough(network: Network, needed: int, horizon: int | None, period: int 
 
 @contextmanager
 def usual_horizon(network: Network, period: int | None) -> Iterator[None]:
-    """In a block with this default horizon, let errors about the horizon explain that it is the default.
+    """Within this block, let errors about the horizon explain that the horizon is the default.
 
     Args:
-        network: The network with that horizon.
-        period: The period of the executions, or None.
+        network: The network with the default horizon.
+        period: The period of the executions in steps, or None if they are not periodic.
     """
     try:
         yield

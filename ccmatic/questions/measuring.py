@@ -1,4 +1,4 @@
-"""Judge runs and traces, which are executions of numbers, by expectations."""
+"""Judge runs and traces by expectations. Both are executions whose values are numbers, not unknowns."""
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
@@ -14,14 +14,14 @@ from ccmatic.traces import Trace
 
 
 def read(text: str, units: Mapping[str, Any] | None = None) -> Any:
-    """Parse the text of an expectation.
+    """Parse an expectation.
 
     Args:
-        text: The text.
-        units: The units, as `networks.units` returns them. Default: those of every network.
+        text: The text of the expectation.
+        units: The units, as `networks.units` returns them. The default is the set of units that suit every network.
 
     Raises:
-        InputError: The text is no expectation.
+        InputError: If the text is no valid expectation.
     """
     kind = _kind()
     return kind.parse(text, units or kind.units)
@@ -30,20 +30,21 @@ def read(text: str, units: Mapping[str, Any] | None = None) -> Any:
 def judge(
     model: Model, x: NetworkView, text: str, expectation: Any, clock: Callable[[int], Fraction] | None = None
 ) -> ExpectationRecord:
-    """Judge an execution of numbers by an expectation.
+    """Judge an execution by an expectation.
 
     Args:
         model: The network's Model.
-        x: The execution.
-        text: The expectation as a person wrote it.
-        expectation: The same, as `read` returns it.
-        clock: The time at a step, in seconds. Default: places are in R_m from the first step on.
+        x: The execution. Its values are numbers.
+        text: The expectation as the user wrote it.
+        expectation: The parsed expectation, as `read` returns it.
+        clock: A function from a step to the time in seconds. By default, times are in R_m and count from the first
+            step.
 
     Returns:
         The ExpectationRecord.
 
     Raises:
-        InputError: The execution does not show the quantity, or is too short.
+        InputError: If the execution does not show the quantity of the expectation, or is too short.
     """
     worst, says = _kind().worst(model, x, expectation, clock and ("s", clock))
     time = clock or (lambda t: Fraction(t, x.R))
@@ -70,11 +71,11 @@ def measure(trace: Trace, text: str, allow_code: bool = False) -> ExpectationRec
 
     Args:
         trace: The trace.
-        text: The expectation.
-        allow_code: As in `from_record`.
+        text: The expectation as text.
+        allow_code: Whether the trace may name files whose code is run, as in `from_record`.
 
     Raises:
-        InputError: The expectation cannot be read, or the trace does not show its quantity.
+        InputError: If the expectation is invalid, or the trace does not show the quantity of the expectation.
     """
     query = from_record(trace.query, allow_code)
     controller = None if trace.controller is None else query.read_controller(trace.controller)

@@ -1,4 +1,4 @@
-"""Networks as people write them: `ccac, buffer 1 bdp, jitter 1 rtt` or `24 mbit, rtt 40 ms, buffer 1 bdp`."""
+"""Descriptions of networks as text: `ccac, buffer 1 bdp, jitter 1 rtt` or `24 mbit, rtt 40 ms, buffer 1 bdp`."""
 
 import re
 from collections.abc import Mapping
@@ -12,10 +12,10 @@ from ccmatic.base import InputError, definitions, exact, quantities, shown
 from ccmatic.contracts import Model, load_definition
 from ccmatic.query import Network
 
-#: The bytes of a packet, unless a description gives them.
+# : The number of bytes in a packet, unless a description gives it.
 PACKET = 1500
 
-#: The bound on packets in networks of senders at rates, in units of C·step.
+# : The upper bound on the packet size in networks of senders at rates, in units of C·step.
 LARGEST_PACKET = Fraction(1, 5)
 
 _KEYS = {
@@ -38,18 +38,18 @@ _AMOUNT = re.compile(r"(\d{1,30}(?:\.\d{1,30}|/\d{1,30})?)\s*(bdp|rtt)?", re.ASC
 
 @dataclass(frozen=True)
 class NetworkDescription:
-    """The parts of the text of `--on`.
+    """The network that the text of `--on` describes.
 
     Args:
         text: The whole text.
         model: The name or path of a model. None if the text describes a path and names no model.
-        rate: C in bytes per second. None if the text has no rate.
-        rtt: R_m in seconds, or None.
-        buffer: As the user wrote it: `infinite`, `any`, or a size, possibly after >=. A size in packets is converted to
-            bytes.
-        store: The noun before it: `buffer`, or `bucket` for a policer.
-        jitter: D as written, or None.
-        packet: MSS in bytes.
+        rate: The link's rate C in bytes per second. None if the text has no rate.
+        rtt: The round-trip propagation delay R_m in seconds. None if the text has no delay.
+        buffer: The buffer as the user wrote it: `infinite`, `any`, or a size, possibly after >=. A size in packets is
+            converted to bytes.
+        store: The noun before the size in the text: `buffer`, or `bucket` for a policer.
+        jitter: The jitter D as the user wrote it. None if the text has no jitter.
+        packet: The packet size MSS in bytes.
         flows: The number of flows that share the network, if the text gives it.
         pauses: Whether applications may pause.
     """
@@ -67,7 +67,7 @@ class NetworkDescription:
 
     @property
     def jitter_seconds(self) -> Fraction | None:
-        """D in seconds. None if the text gives no jitter, or gives it in round trips of unknown length."""
+        """The jitter D in seconds. None if the text gives no jitter, or gives it in round trips of unknown length."""
         if self.jitter is None:
             return None
         match = _AMOUNT.fullmatch(self.jitter)
@@ -77,18 +77,18 @@ class NetworkDescription:
 
     @property
     def bdp(self) -> Fraction | None:
-        """C·R_m in bytes, or None."""
+        """The bandwidth-delay product C·R_m in bytes, or None if the text does not determine it."""
         return None if self.rate is None or self.rtt is None else self.rate * self.rtt
 
 
 @dataclass(frozen=True)
 class Placed:
-    """A description as a Network for the solver.
+    """A Network for the solver that represents a description.
 
     Args:
         network: The Network.
-        units: The units of expectations on this Network, as the property states its own units.
-        given: Conditions that the description adds, in the language of `avoids`.
+        units: The units for expectations on this Network, in the form in which a property states its own units.
+        given: Conditions that the description adds, in the language of the clause `avoids`.
         notes: Sentences about the quantities that the Network rounds, or counts differently from the path.
         steps: The number of the Network's steps per R_m.
         counts_flight: Whether the Network's queue also counts bytes in flight, unlike the path's queue.
@@ -103,7 +103,7 @@ class Placed:
 
 
 def describe(text: str) -> NetworkDescription:
-    """Return the NetworkDescription of a text such as `24 mbit, rtt 40 ms, buffer 1 bdp`. Raises InputError."""
+    """Return the NetworkDescription of a text, e.g. `24 mbit, rtt 40 ms, buffer 1 bdp`. Raises InputError."""
     first, *others = _items(text)
     values: dict[str, str] = {}
     for item in others:
@@ -153,16 +153,16 @@ def describe(text: str) -> NetworkDescription:
 
 
 def place(description: NetworkDescription, by_window: bool, flows: int, horizon: int | None = None) -> Placed:
-    """Return the Network that represents a description.
+    """Return a Network that represents a description.
 
     Args:
         description: The description.
         by_window: Whether the controllers send by a window.
         flows: The number of controllers.
-        horizon: T in steps. Default: the least horizon of the network.
+        horizon: The number of steps T. The default is the least horizon of the network.
 
     Raises:
-        InputError: The network cannot represent the description.
+        InputError: If the network cannot represent the description.
     """
     name, model = _model(description, by_window, flows)
     if not model.windows and description.rtt is not None and not model.default_jitter:
@@ -172,7 +172,7 @@ def place(description: NetworkDescription, by_window: bool, flows: int, horizon:
         return _placed(description, name, model, model.round_trip(1), horizon)
     if description.rtt is None:
         return _placed(description, name, model, 1, horizon)
-    # Where nothing propagates, the round trip is part of the jitter, and a step is R_m + D (ccmatic/guarantees).
+    # Without propagation, the round trip is part of the jitter, and a step is R_m + D (ccmatic/guarantees).
     total = description.rtt + (description.jitter_seconds or 0)
     return _placed(description, name, model, description.rtt / total, horizon)
 
@@ -180,7 +180,7 @@ def place(description: NetworkDescription, by_window: bool, flows: int, horizon:
 def _placed(
     description: NetworkDescription, name: str, model: Model, steps: Fraction | int, horizon: int | None
 ) -> Placed:
-    """Return the Placed for a model with this number of steps per R_m."""
+    """Return the Placed for a model that has this number of steps per R_m."""
     notes: list[str] = []
     given: list[str] = []
     jitter = _jitter(description, model, steps, notes)
@@ -208,9 +208,9 @@ def _placed(
 
 
 def _model(description: NetworkDescription, by_window: bool, flows: int) -> tuple[str, Model]:
-    """Return the name and the Model of the network."""
+    """Return the name and the Model of the network that the solver uses."""
     if description.model is None:
-        # Where nothing propagates, the round trip itself is jitter.
+        # Without propagation, the round trip itself is jitter.
         role = "WITH_JITTER" if description.jitter_seconds or not by_window else "WITHOUT_JITTER"
         name = definitions.chosen("models", role)
     else:
@@ -243,16 +243,16 @@ def _model(description: NetworkDescription, by_window: bool, flows: int) -> tupl
 
 
 def _may_pause(name: str) -> bool:
-    """Return whether the applications of a shipped network may pause."""
+    """Return whether applications may pause on the shipped network with this name."""
     return "application" in load_definition("models", "MODEL", name).parameters
 
 
 def _jitter(description: NetworkDescription, model: Model, steps: Fraction | int, notes: list[str]) -> int:
-    """Return D in steps, rounded up."""
+    """Return the jitter D in steps, rounded up."""
     if description.jitter is None:
         return 0 if model.windows and description.rate is not None else model.default_jitter
     if not model.windows and description.rtt is not None:
-        return 1  # R_m + D is a step
+        return 1  # A step is R_m + D.
     seconds = description.jitter_seconds
     if seconds is not None and description.rtt is not None:
         rounds = seconds / description.rtt
@@ -268,7 +268,7 @@ def _jitter(description: NetworkDescription, model: Model, steps: Fraction | int
 
 
 def _buffer(description: NetworkDescription, steps: Fraction | int) -> str:
-    """Return the buffer in units of C·step, as text for a Network."""
+    """Return the buffer in units of C·step, as text for the constructor of Network."""
     text = description.buffer
     if text in ("infinite", "any"):
         return text
@@ -276,19 +276,19 @@ def _buffer(description: NetworkDescription, steps: Fraction | int) -> str:
     match = _AMOUNT.fullmatch(size)
     if match and match[2] == "bdp":
         return f"{sign}{exact(match[1]) * steps}"
-    bdp = description.bdp or Fraction(1)  # without one, sizes are in bdp
+    bdp = description.bdp or Fraction(1)  # Without a bandwidth-delay product, the size is already in bdp.
     return f"{sign}{quantities.size(size, bdp) / bdp * steps}"
 
 
 def require_store(description: NetworkDescription, model: Model) -> None:
-    """Raise InputError if a description has a buffer where the model has a bucket, or the reverse."""
+    """Raise InputError if a description has a buffer but the model has a bucket, or the reverse."""
     if description.store != model.store:
         problem = f"'{shown(description.text)}' has a {description.store}, and {model.name} has a {model.store}"
         raise InputError(f"{problem}; expected such as '{model.store} {description.buffer}'")
 
 
 def _require_room(description: NetworkDescription, steps: Fraction | int, buffer: str, model: Model) -> None:
-    """Raise InputError if no packet of a path fits into its bucket. `buffer` is as `_buffer` returns it."""
+    """Raise InputError if not even one packet of a path fits into the bucket; `buffer` comes from `_buffer`."""
     size = buffer.removeprefix(">=")
     if description.bdp is None or description.store == "buffer" or size in ("infinite", "any"):
         return
@@ -302,12 +302,12 @@ def _require_room(description: NetworkDescription, steps: Fraction | int, buffer
 
 
 def units(rate: Fraction | None, rtt: Fraction | None, scale: Fraction = Fraction(1)) -> dict[str, Any]:
-    """Return the units of expectations on a path.
+    """Return the units for expectations on a path.
 
     Args:
-        rate: C in bytes per second. None if unknown.
-        rtt: R_m in seconds. None if unknown.
-        scale: R_m in the time unit of the execution.
+        rate: The link's rate C in bytes per second. None if unknown.
+        rtt: The propagation delay R_m in seconds. None if unknown.
+        scale: The propagation delay R_m in the time unit of the execution.
     """
     kind = load_definition("properties", "PROPERTY", definitions.chosen("properties", "EXPECTS"))
     units = {
@@ -327,7 +327,7 @@ def units(rate: Fraction | None, rtt: Fraction | None, scale: Fraction = Fractio
 
 
 def _require_model(first: str) -> None:
-    """Raise InputError if the first part of a network is neither a model nor a rate."""
+    """Raise InputError if the first part of a description is neither a model nor a rate."""
     if re.search(r"[<>=]\s", first):
         raise InputError(f"'{shown(first)}' is an expectation; expected a network, such as '{_example(False)}'")
     if ";" in first:
@@ -339,7 +339,7 @@ def _require_model(first: str) -> None:
 
 
 def _rtt(text: str) -> Fraction:
-    """Return R_m in seconds."""
+    """Return the propagation delay R_m in seconds."""
     match = quantities.QUANTITY.fullmatch(text)
     if not match or match[2] not in quantities.DURATIONS or not exact(match[1]):
         raise InputError(f"the rtt is '{shown(text)}'; expected a time above 0 with its unit, such as '40 ms'")
@@ -347,7 +347,7 @@ def _rtt(text: str) -> Fraction:
 
 
 def _require_jitter(text: str, rtt: Fraction | None) -> None:
-    """Raise InputError if the text is no jitter. `rtt` is that of the network, if known."""
+    """Raise InputError if the text is no valid jitter. `rtt` is the network's R_m in seconds, if known."""
     match = _AMOUNT.fullmatch(text)
     if match and (match[2] == "rtt" or (not match[2] and not exact(match[1]))):
         return
@@ -360,7 +360,7 @@ def _require_jitter(text: str, rtt: Fraction | None) -> None:
 
 
 def _require_buffer(text: str, store: str, is_path: bool) -> None:
-    """Raise InputError if the text is neither a buffer nor another store."""
+    """Raise InputError if the text is neither a valid buffer nor a valid bucket."""
     if text in ("infinite", "any"):
         return
     match = quantities.QUANTITY.fullmatch(text.removeprefix(">=").strip())
@@ -375,14 +375,14 @@ def _require_buffer(text: str, store: str, is_path: bool) -> None:
 
 
 def _in_bytes(text: str, packet: int) -> str:
-    """Return a buffer, with its packets converted to bytes."""
+    """Return a buffer size as text, with packets converted to bytes."""
     sign, size = (">=", text[2:].strip()) if text.startswith(">=") else ("", text)
     match = quantities.QUANTITY.fullmatch(size)
     return f"{sign}{exact(match[1]) * packet} b" if match and match[2] in _PACKETS else text
 
 
 def _expected(item: str) -> str:
-    """Return the 'expected …' text of the error about a part that cannot be read."""
+    """Return the 'expected …' text of the error message about an unreadable part of a description."""
     key, *_ = re.split(r"\W", item.lower(), maxsplit=1)
     near = get_close_matches(key, _KEYS, n=1)
     if not near:
@@ -392,7 +392,7 @@ def _expected(item: str) -> str:
 
 
 def _items(text: str) -> list[str]:
-    """Return the parts between commas; `parameter=value` belongs to the model's name."""
+    """Return the parts of a description between commas. A part `parameter=value` stays with the model's name."""
     items: list[str] = []
     for part in text.split(","):
         if items and _PARAMETER.fullmatch(part.strip()):

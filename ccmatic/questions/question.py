@@ -1,4 +1,4 @@
-"""Questions: does a controller meet an expectation on a network, from a start?"""
+"""Questions: does a controller meet an expectation on a network, from a given start?"""
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -19,17 +19,17 @@ from ccmatic.traces import Trace
 
 @dataclass(frozen=True)
 class Question:
-    """A question: does one controller meet one expectation?
+    """The question whether one controller meets one expectation.
 
     Args:
         query: The Query that a solver decides.
-        controller: The controller; for several flows, the controllers of all.
-        text: The expectation as a person wrote it.
-        expectation: The expectation as the property parses it, in the network's units.
-        description: The network as a person described it.
+        controller: The controller. For several flows, this is a group of the controllers of all flows.
+        text: The expectation as the user wrote it.
+        expectation: The parsed expectation, in the network's units.
+        description: The network as the user described it.
         notes: Sentences about the quantities that the network rounds.
         steps: The number of the network's steps per R_m.
-        is_usual: Whether the horizon is the default.
+        is_usual: Whether the horizon is the default horizon.
     """
 
     query: Query
@@ -42,12 +42,12 @@ class Question:
     is_usual: bool = False
 
     def horizon_named(self) -> AbstractContextManager[None]:
-        """Return a block in which an error about a default horizon says that it is the default."""
+        """Return a block in which errors about a default horizon explain that the horizon is the default."""
         return usual_horizon(self.query.network, self._expects.period) if self.is_usual else nullcontext()
 
     @property
     def where(self) -> str:
-        """The network, the length of executions and where they begin, in words."""
+        """A phrase that names the network, the length of the executions, and their start."""
         network, expects = self.query.network, self._expects
         period, begins = expects.period, expects.begins
         rounds = (network.horizon - 1) / self.steps
@@ -58,16 +58,16 @@ class Question:
         return f"on {network.model_name}, {store}, {jitter}, {long} {begins.says}{means}"
 
     def measured(self, trace: Trace) -> str:
-        """Return the worst value that a trace of this question shows, in words."""
+        """Return the worst value that a trace of this question shows, as text."""
         clock = "R_m", lambda t: t / self.steps
         return str(self._expects.measured(self.query.model, self._observed(trace), self.expectation, clock))
 
     @isolated
     def advice(self, trace: Trace) -> tuple[str, ...]:
-        """Return sentences that suggest what to ask after a counterexample.
+        """Return sentences that suggest the next question after a counterexample.
 
-        One is about the worst value, if the expectation has an amount. Another is about the start, if the first step
-        alone breaks the expectation.
+        If the expectation has an amount, a sentence suggests a question about the worst value. If the first step alone
+        violates the expectation, another sentence is about the start.
         """
         sentences = self._of_start(trace)
         try:
@@ -85,29 +85,29 @@ class Question:
         return ("--from converged, or --from start: the first step alone breaks the expectation",)
 
     def edge(self) -> tuple[Any, list[str]]:
-        """Return the quantity whose worst case decides the question, and the conditions of its start, as for `worst`.
+        """Return the quantity whose worst case decides the question, and the conditions on the start, as in `worst`.
 
         Raises:
-            InputError: The expectation states no amount.
+            InputError: If the expectation states no amount.
         """
         quantity, given = self._expects.edge(self.query, self.controller.state)
         return quantity, given
 
     @property
     def scale(self) -> Fraction:
-        """The text's unit as a multiple of the unit of `edge`, which counts delays in steps."""
+        """The unit of the expectation's text, as a multiple of the unit of `edge`, which counts delays in steps."""
         comparison = self.expectation.comparison
         steps = self.query.model.round_trip(1) if comparison.subject == "delay" else 1
         return Fraction(comparison.written[1] * steps)
 
     @property
     def amount(self) -> Fraction:
-        """The expectation's amount in the unit of the text."""
+        """The amount in the expectation, in the unit of the expectation's text."""
         comparison = self.expectation.comparison
         return Fraction(comparison.amount / comparison.written[1])
 
     def met(self, worst: Any) -> str:
-        """Return the verdict on the expectation that follows from a Worst of its quantity."""
+        """Return the verdict on the expectation that follows from the Worst of its quantity."""
         amount, below = self.amount, worst.quantity.worse == "below"
         if worst.none is not None and (worst.none >= amount if below else worst.none <= amount):
             return "holds"
@@ -135,7 +135,7 @@ def ask(
     period: int | None = None,
     given: str = "",
 ) -> Question:
-    """Return the Question for the texts of a network, an expectation and a start; see `ccmatic.api.ask`."""
+    """Return the Question for the texts of a network, an expectation and a start, as described in `ccmatic.api.ask`."""
     name = definitions.chosen("properties", "EXPECTS")
     kind = load_definition("properties", "PROPERTY", name)
     description = describe(on)
@@ -167,7 +167,7 @@ def ask(
 
 
 def _require_sent(expectation: Any, at_first: Sequence[str], decides: Decides) -> None:
-    """Raise InputError if conditions name the window or the rate, and the controller's `send` does not return it."""
+    """Raise InputError if conditions name the window or the rate, but the controller's `send` does not return it."""
     named = {expectation.comparison.subject, *(each.subject for each in expectation.conditions), *at_first}
     named |= {"window"} if "growth" in named else set()
     flows = controllers.each_of(decides)[: 1 if expectation.beside and not at_first else None]
@@ -180,14 +180,14 @@ def _require_sent(expectation: Any, at_first: Sequence[str], decides: Decides) -
 
 
 def _require_no_queue(named: Sequence[str]) -> None:
-    """Raise InputError for conditions on a queue that counts bytes in flight: they would leave executions out."""
+    """Raise InputError for conditions on a queue that counts bytes in flight: they would exclude executions."""
     if "queue" in named:
         message = "a condition on the queue of a path, where the network counts bytes in flight as well"
         raise InputError(f"{message}, would leave executions out; expected a relative network, or no such condition")
 
 
 def beside(texts: Sequence[str]) -> list[str]:
-    """Return the controllers that the expectations name after `beside`, without duplicates. Raises InputError."""
+    """Return the controllers that expectations name after `beside`, without duplicates. Raises InputError."""
     kind = load_definition("properties", "PROPERTY", definitions.chosen("properties", "EXPECTS"))
     named = (kind.parse(text, _any_units(kind)).beside for text in texts)
     return list(dict.fromkeys(filter(None, named)))
@@ -209,7 +209,7 @@ def _require_windows(senders: Sequence[Any]) -> None:
 
 
 def _any_units(kind: Any) -> dict[str, Any]:
-    """Return units with which an expectation can be parsed before its network is known."""
+    """Return units for parsing an expectation before its network is known."""
     return {**kind.units, **dict.fromkeys(("ns", "us", "ms", "s"), ("time", 1, "rtt")), **_OTHERS}
 
 

@@ -55,7 +55,7 @@ def read_record(text: str, kind: type[R], file: str | None = None) -> R:
         The Record.
 
     Raises:
-        InputError: The text is no JSON, names another format, or has another shape.
+        InputError: If the text is no JSON, names another format, or has another shape.
     """
     value = parse_json(text, file)
     require_format(value, kind, file)
@@ -84,7 +84,7 @@ def convert(value: object, kind: type[R], file: str | None = None, what: str | N
         The Record.
 
     Raises:
-        InputError: The data have another shape. The error names the file and the field.
+        InputError: If the data have another shape. The error names the file and the field.
     """
     try:
         return _convert(value, kind)

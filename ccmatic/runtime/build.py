@@ -14,7 +14,7 @@ def build_udp(folder):
     """Build the sender and the receiver in the folder of an export, and return their paths.
 
     Raises:
-        InputError: A tool is missing, or the build fails.
+        InputError: If a tool is missing, or the build fails.
     """
     return _make(folder, "cc", "udp_sender", "udp_receiver")
 
@@ -27,7 +27,7 @@ def build_bpf(folder, name=None):
         name: The name of the controller in the kernel; None for the export's own name.
 
     Raises:
-        InputError: A tool is missing, or the build fails.
+        InputError: If a tool is missing, or the build fails.
     """
     [source] = Path(folder).glob("*.bpf.c")
     [program] = _make(folder, "clang", source.with_suffix(".o").name, *([f"TCP_NAME={name}"] if name else ()))

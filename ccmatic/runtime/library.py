@@ -28,7 +28,7 @@ class Library:
         flags: Further options of the compiler.
 
     Raises:
-        InputError: There is no C compiler, or it refuses the code.
+        InputError: If there is no C compiler, or it refuses the code.
     """
 
     def __init__(self, export, flags=()):
@@ -76,7 +76,7 @@ class Called:
     """One flow of a Library. Its methods call the functions of the library. Times are in ns, sizes in bytes.
 
     Raises:
-        InputError: R_m or the size of a packet is out of range.
+        InputError: If R_m or the size of a packet is out of range.
     """
 
     def __init__(self, library, packet, rtt=10**9, now=0):
@@ -120,7 +120,7 @@ class Called:
         """Begin with these values of beliefs or state, in the form that C code stores.
 
         Raises:
-            InputError: The sender has no belief or state of a name.
+            InputError: If the sender has no belief or state of a name.
         """
         for name, value in values.items():
             if not self._call("start", ctypes.c_bool, (ctypes.c_char_p, name.encode()), (_U64, value)):
@@ -235,7 +235,7 @@ def compile_c(arguments):
     """Run the C compiler, $CC or cc, with these arguments.
 
     Raises:
-        InputError: There is no C compiler, or it refuses the code.
+        InputError: If there is no C compiler, or it refuses the code.
     """
     compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     if not compiler:

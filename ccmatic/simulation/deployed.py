@@ -1,7 +1,8 @@
 """A controller as deployed: a sender for the simulator that computes its model's beliefs from its observations.
 
-The sender works in windows of `period` steps. A window begins with the final beliefs of the window before, after the
-model's timeouts. The module names no particular belief: samples move bounds, and a state has a value (`Belief`).
+The sender works in windows of `period` steps. At the end of a window, the model's timeouts change the beliefs. The next
+window begins with these beliefs. The module names no particular belief: samples move bounds, and a state has a value
+(`Belief`).
 """
 
 from dataclasses import dataclass
@@ -16,9 +17,11 @@ class Window:
     """A finished window of a deployed controller.
 
     Attributes:
-        start: The step at whose end the window began.
-        beliefs: One column per belief, by name, in bytes and steps. The last value is the one after the timeouts.
-        before_timeout: For each belief that carries over to the next window, its last value before the timeouts.
+        start: The number of the step at whose end the window began.
+        beliefs: One column per belief, by name, in bytes and steps. The last value of a column is the value after the
+            timeouts.
+        before_timeout: For each belief that carries over to the next window, the last value of the belief before the
+            timeouts.
     """
 
     start: int
@@ -26,16 +29,18 @@ class Window:
     before_timeout: dict
 
     def trace(self, run, units, alpha=None, timed=True):
-        """Return this window of a run as a Trace with the beliefs, in units of C·R_m at the link's rate in the window.
+        """Return this window of a run as a Trace with the beliefs, in units of C·R_m.
+
+        C is the link's rate in the window.
 
         Args:
             run: The Run to which the window belongs.
             units: The unit of each belief, as in `Query.units`.
             alpha: MSS / (C·R_m), as in `Run.trace`.
-            timed: Apply the timeouts, as the execution of a deployed controller does.
+            timed: Whether to apply the timeouts at the end of the window, as a deployed controller does.
 
         Raises:
-            InputError: The link's rate changes within the window.
+            InputError: If the link's rate changes within the window.
         """
         horizon = len(next(iter(self.beliefs.values())))
         trace = run.trace(self.start, horizon, alpha)
@@ -63,17 +68,18 @@ class Deployed:
         Args:
             model: The Model; see `ccmatic.contracts.model`.
             controller: The controller; see `ccmatic.controllers`.
-            path: The Path. The sender reads only what a real sender knows: R_m, D and the size of packets. It reads
-                neither the rate nor the buffer.
-            period: The steps of a window, T-1.
-            start: The first value of each bound, by name, in bytes and steps.
-            alpha: The lowest rate in bytes per step; a packet by default.
-            kept: A function from a belief and its value to the value to store, such as one that rounds; by default it
-                changes nothing.
-            choose: For an envelope: a function from the allowed Rates and the Observation to one of these rates.
+            path: The Path. The sender reads only the values that a real sender knows: R_m, D and the packet size. The
+                sender reads neither the link's rate nor the buffer.
+            period: The number of steps in a window, which is T-1.
+            start: The first value of each bound, by the bound's name, in bytes and steps.
+            alpha: The lowest rate in bytes per step. The default is one packet per step.
+            kept: A function that takes a belief and a value and returns the value to store. It may round the value, for
+                example. By default the value is stored unchanged.
+            choose: A function for envelopes. It takes the allowed Rates and the Observation, and returns one of these
+                rates.
 
         Raises:
-            InputError: A bound lacks a first value.
+            InputError: If a bound lacks a first value.
         """
         self.model, self.controller, self.path, self.period = model, controller, path, period
         self.alpha = Fraction(path.packet if alpha is None else alpha)

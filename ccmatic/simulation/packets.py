@@ -1,4 +1,4 @@
-"""Build a model's link in C (packets.h), and call it from the simulator."""
+"""Compile a model's link, which is written in C (packets.h), and call it from the simulator."""
 
 import ctypes
 import tempfile
@@ -11,7 +11,7 @@ from ccmatic.base import InputError
 from ccmatic.contracts import PACKETS, world
 from ccmatic.runtime import compile_c, include_folder
 
-#: NEVER is later than any instant of a run; ENDLESS is a buffer that never fills.
+# : NEVER is later than any instant of a run; ENDLESS is a buffer that never fills.
 NEVER, ENDLESS = 2**63 - 1, 2**61
 
 _I64 = ctypes.c_int64
@@ -20,7 +20,7 @@ _DRAW = ctypes.CFUNCTYPE(_I64, ctypes.c_void_p, _I64, _I64)
 
 
 class _Parameters(ctypes.Structure):
-    """`struct link_parameters` of link.h."""
+    """The structure `link_parameters` of link.h."""
 
     _fields_ = (
         ("rates", ctypes.c_void_p),
@@ -37,15 +37,16 @@ class _Parameters(ctypes.Structure):
 
 
 class Bottleneck:
-    """The link of a path, packet by packet.
+    """The bottleneck link of a path, simulated packet by packet.
 
     Args:
-        path: The Path. Its ticks, buffer, jitter and model determine the link.
-        keep: A function from an instant to whether the link keeps a token that no packet uses at that instant.
-        rng: The random.Random for all other choices of the link.
+        path: The Path. Its tick length, buffer, jitter and model determine the link.
+        keep: A function that takes an instant. It returns whether the link keeps a token that no packet uses at that
+            instant.
+        rng: The random.Random for all other random choices of the link.
 
     Raises:
-        InputError: The model has no packets.h, or the machine has no C compiler that accepts it.
+        InputError: If the model has no packets.h, or the machine has no C compiler that accepts this file.
     """
 
     def __init__(self, path, keep, rng):
@@ -61,14 +62,15 @@ class Bottleneck:
         """Offer the packets of a step to the link.
 
         Args:
-            arrivals: The instants at which packets arrive, in ticks, in order.
+            arrivals: The instants at which packets arrive, in ticks, in increasing order.
             end: The instant at which the step ends.
-            flows: The number of each packet's flow; None if all packets belong to flow 0.
+            flows: The flow number of each packet. None means that all packets belong to flow 0.
 
         Returns:
-            A pair. First, for each packet, whether the link accepts it. Second, in order, the outcome of each accepted
-            packet that has just become known: (the instant of the drop or NEVER, the instant of the admission, the
-            instant at which the packet's token was generated).
+            A pair of lists. The first list says for each packet whether the link accepts the packet. The second list
+            has the outcomes that have just become known, one for each accepted packet, in order. An outcome is a
+            triple: the instant of the drop (or NEVER), the instant of the admission, and the instant at which the
+            packet's token was generated.
         """
         count = len(arrivals)
         accepted = ctypes.create_string_buffer(max(count, 1))
@@ -83,7 +85,7 @@ class Bottleneck:
         return taken, _triples(outcomes, decided)
 
     def columns(self, now):
-        """Return the values at `now`, in bytes, of the model's own columns, by name; empty if the link gives none."""
+        """Return the model's own columns at instant `now`, in bytes by name; the dict is empty if there are none."""
         names = [column.name for column in self._path.model.own_columns]
         values = (_I64 * (len(names) or 1))()
         if not names or not self._library.packets_columns(self._state, _I64(now), values):
@@ -91,19 +93,20 @@ class Bottleneck:
         return dict(zip(names, values, strict=False))
 
     def change(self, path, now, waiting, last):
-        """Change the link's rate to that of another path.
+        """Change the link's rate to the rate of another path.
 
         Args:
-            path: The other path. Its steps have the same number of ticks.
+            path: The other path. A step of this path must have the same number of ticks.
             now: The instant of the change.
-            waiting: The number of accepted packets that are not admitted by `now`.
+            waiting: The number of accepted packets that the link has not admitted by `now`.
             last: The instant of the latest admission.
 
         Returns:
-            In the form of `offer`, the new outcomes of the waiting packets, as far as they are known again.
+            The new outcomes of the waiting packets, as far as these are known under the new rate, in the form that
+            `offer` returns.
 
         Raises:
-            InputError: The link cannot change its rate.
+            InputError: If the link cannot change its rate.
         """
         if not self._library.packets_change_rate():
             raise InputError(
@@ -139,7 +142,7 @@ def _triples(outcomes, count):
 
 @cache
 def _library(header):
-    """Build the shared library of a packets.h."""
+    """Build the shared library from a packets.h."""
     with tempfile.TemporaryDirectory(prefix="ccmatic-") as folder:
         source, built = Path(__file__).with_name("packets.c"), Path(folder) / "packets.so"
         link = f'-DLINK="{header}"'

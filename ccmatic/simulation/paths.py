@@ -1,11 +1,11 @@
-"""Network paths, packet by packet: first a model's bottleneck, whose code is C, then a box that delays packets.
+"""Network paths, simulated packet by packet: a model's bottleneck, written in C, and then a box that delays packets.
 
-Time is in integer ticks. Service needs no rounding: the bottleneck serves a packet in TICKS ticks (or more, if the
+Time is in integer ticks. Service needs no rounding. The bottleneck serves a packet in TICKS ticks (or more, if the
 link's rate changes), and a whole number of packets in a step (R_m). The simulator rounds down only the instants at
-which packets are sent within a step. This rounding breaks no law:
+which packets are sent within a step. This rounding breaks no law of the model:
 
-- If the sender is at most as fast as the link, two neighbouring packets of a step are at least one service time apart.
-- If the sender is at least as fast as the link, two such packets are at most one service time apart.
+- If the sender is at most as fast as the link, neighbouring packets of a step are at least one service time apart.
+- If the sender is at least as fast as the link, neighbouring packets of a step are at most one service time apart.
 - The last packet of a step is sent exactly at the end of the step.
 """
 
@@ -18,10 +18,10 @@ from ccmatic.base import InputError, exact, quantities, shown, suggest
 from ccmatic.contracts import PACKETS, Model, load_definition, world
 from ccmatic.simulation.packets import Bottleneck
 
-#: The default for the ticks that the bottleneck takes to serve a packet.
+# : The default number of ticks that the bottleneck takes to serve a packet.
 TICKS = 1000
 
-#: The most ticks in a step of a link whose rate changes.
+# : The largest number of ticks in a step of a link whose rate changes.
 FINEST = 2**42
 
 
@@ -29,20 +29,23 @@ FINEST = 2**42
 class Path:
     """A path from sender to receiver, with one bottleneck.
 
-    A float argument means the decimal number that Python prints for it.
+    A float argument stands for the decimal number that Python prints for it.
 
     Attributes:
-        model: The network model, or the name of a shipped one. Its packets.h is the bottleneck. The model determines
-            whether there is jitter behind the bottleneck.
-        rate: C, in bytes per unit of time.
-        propagation: R_m, in that unit of time; it lasts one step. C·R_m is a whole number of packets.
-        packet: The bytes in every packet.
-        jitter: D, the longest delay of a packet after the bottleneck, in whole steps; 0 if the model has no jitter.
-        buffer: β, the bytes that may wait at the bottleneck, rounded down to whole packets; None if infinite.
-        ticks: The ticks that the bottleneck takes to serve a packet.
+        model: The network model, or the name of a shipped model. The model's packets.h simulates the bottleneck. The
+            model also determines whether packets have jitter behind the bottleneck.
+        rate: The link's rate C, in bytes per unit of time.
+        propagation: The propagation delay R_m, in the same unit of time as `rate`. A step lasts R_m. C·R_m must be a
+            whole number of packets.
+        packet: The number of bytes in every packet.
+        jitter: The longest delay D of a packet after the bottleneck, in whole steps. It is 0 if the model has no
+            jitter.
+        buffer: The buffer β: how many bytes may wait at the bottleneck, rounded down to whole packets. None means
+            infinite.
+        ticks: The number of ticks that the bottleneck takes to serve a packet.
 
     Raises:
-        InputError: A value is out of range, or the model has no packets.h.
+        InputError: If a value is out of range, or the model has no packets.h.
     """
 
     model: Model
@@ -73,24 +76,24 @@ class Path:
 
     @cached_property
     def bdp(self):
-        """C·R_m in packets: the number that the bottleneck serves in a step."""
+        """C·R_m in packets: the number of packets that the bottleneck serves in a step."""
         return int(self.rate * self.propagation / self.packet)
 
     @property
     def room(self):
-        """β in packets; None if the buffer is infinite."""
+        """The buffer β in packets; None if the buffer is infinite."""
         return None if self.buffer is None else int(self.buffer // self.packet)
 
     @cached_property
     def step(self):
-        """The ticks in a step."""
+        """The number of ticks in a step."""
         return self.bdp * self.ticks
 
     def finer(self, rates):
-        """Return the same path with finer ticks, so that a packet takes a whole number of ticks at each rate too.
+        """Return the same path with shorter ticks, such that serving a packet takes whole ticks at each of the rates.
 
         Raises:
-            InputError: The step would need more than FINEST ticks.
+            InputError: If the step would need more than FINEST ticks.
         """
         step = self.ticks * lcm(self.bdp, *(replace(self, rate=rate).bdp for rate in rates))
         if step > FINEST:
@@ -101,7 +104,7 @@ class Path:
         """Return the same path at another rate. The number of ticks in a step stays the same.
 
         Raises:
-            InputError: A packet would not take a whole number of ticks.
+            InputError: If serving a packet would not take a whole number of ticks.
         """
         path = replace(self, rate=rate)
         ticks, rest = divmod(self.step, path.bdp)
@@ -111,19 +114,19 @@ class Path:
 
     @property
     def bound(self):
-        """D in ticks."""
+        """The longest delay D in ticks."""
         return self.jitter * self.step
 
     def bottleneck(self, rng, hiding):
-        """Return a new bottleneck. `hiding` is a key of HIDING: how the link hides tokens, if it can."""
+        """Return a new bottleneck. `hiding` is a key of HIDING: how the link hides tokens, if it supports that."""
         return Bottleneck(self, _choose(HIDING, hiding, "hiding")(rng, self.bound, self.step), rng)
 
     def delays(self, rng, jitter):
-        """Return a new jitter pattern: a function from the instant of a packet's admission to that of its release.
+        """Return a new jitter pattern: a function that maps a packet's admission instant to its release instant.
 
         Args:
             rng: The source of random numbers.
-            jitter: A key of JITTER, or a function like those in JITTER.
+            jitter: A key of JITTER, or a function with the same arguments as the functions in JITTER.
         """
         return _choose(JITTER, jitter, "jitter pattern")(rng, self.bound, self.step)
 
@@ -145,8 +148,8 @@ def _choose(table, key, what):
     return table[key]
 
 
-# Patterns. A maker takes (random generator, D in ticks, ticks in a step) and returns a function of the time,
-# which is called in order of time.
+# Jitter patterns. A maker takes (random generator, D in ticks, ticks in a step) and returns a function of the time. The
+# simulator calls this function at increasing times.
 
 
 def _mix(patterns):
@@ -189,7 +192,8 @@ def _bursts(rng, bound, step):
     return release_at
 
 
-#: When a packet admitted at `now` is released. `bursts` holds all packets until a random instant, then releases them.
+# : Patterns for the release instant of a packet that the link admits at `now`. The pattern `bursts` holds all packets
+# until a random instant, then releases all of them.
 JITTER = {
     "none": lambda rng, bound, step: lambda now: now,
     "constant": _constant,
@@ -199,7 +203,7 @@ JITTER = {
 }
 JITTER["mixed"] = _mix(list(JITTER.values()))
 
-#: Whether the link keeps a token if no packet waits for it at `now`.
+# : Patterns that decide whether the link keeps a token if no packet waits for the token at `now`.
 HIDING = {
     "never": lambda rng, bound, step: lambda now: False,
     "always": lambda rng, bound, step: lambda now: True,

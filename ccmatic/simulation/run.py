@@ -1,4 +1,4 @@
-"""A simulated execution, packet by packet, and its counts at the ends of steps."""
+"""A simulated execution, packet by packet, and its packet counts at the ends of steps."""
 
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -14,23 +14,27 @@ from ccmatic.traces import Trace
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """An execution: the fate of each packet, in the order sent. Instants are in ticks.
+    """A simulated execution: the fate of each packet, in the order of sending. All instants are in ticks.
 
-    Instants after the end of the run are planned. An instant is NEVER if the packet is lost, or its fate not yet
-    decided.
+    Instants after the end of the run are planned. The instant of an event is NEVER if the packet is lost before the
+    event, or if the packet's fate is not yet decided.
 
     Attributes:
         path: The path at the beginning of the run.
-        steps: The number of steps.
+        steps: The number of steps in the run.
         seed: The seed of the path's random choices.
-        sent: When each packet was sent.
-        dropped: When the bottleneck dropped it; NEVER if it did not.
-        started: When the bottleneck admitted it.
-        token: When the token that it used was generated. This equals `started`, unless a bucket hid the token.
-        released: When it was delivered.
-        changes: Changes of the link's rate: (the step at whose end the rate changed, the path from then on).
-        columns: The model's own columns at the ends of the steps 0 … steps, in packets.
-        allowed: The packets that the rate of each step allows; 0 for step 0. An application that pauses offers fewer.
+        sent: The instant at which each packet was sent.
+        dropped: The instant at which the bottleneck dropped each packet, or NEVER if the bottleneck did not drop the
+            packet.
+        started: The instant at which the bottleneck admitted each packet.
+        token: The instant at which each packet's token was generated. This equals `started`, unless a bucket hid the
+            token.
+        released: The instant at which each packet was delivered.
+        changes: The changes of the link's rate, each as a pair: the step at whose end the rate changed, and the path
+            from then on.
+        columns: The model's own columns at the ends of the steps 0 … `steps`, in packets.
+        allowed: The number of packets that the rate of each step allows; 0 for step 0. An application that pauses
+            offers fewer packets.
     """
 
     path: Path
@@ -47,14 +51,14 @@ class Run:
 
     @cached_property
     def lost(self):
-        """Whether the bottleneck dropped each packet."""
+        """For each packet, whether the bottleneck dropped it."""
         return self.dropped < NEVER
 
     def path_within(self, start, end):
-        """Return the path between the ends of two steps.
+        """Return the path that is in force between the ends of two steps.
 
         Raises:
-            InputError: The link's rate changes in between.
+            InputError: If the link's rate changes between these two instants.
         """
         for step, _ in self.changes:
             if start < step < end:
@@ -63,13 +67,13 @@ class Run:
 
     @cached_property
     def samples(self):
-        """Counts at the ends of the steps 0 … steps: packets for `A`, `L`, `K` and `S`, whole steps for `Q` and `F`.
+        """The counts at the ends of the steps 0 … `steps`: `A`, `L`, `K`, `S` in packets, `Q` and `F` in whole steps.
 
         The model's own columns are in packets.
-        For each step, `r` is the number of packets that its rate allows.
+        For each step, the column `r` has the number of packets that the step's rate allows.
 
-        K counts the tokens generated so far that some packet uses before the run ends. If no packet uses a kept token,
-        the token counts as wasted when it was generated.
+        K counts the tokens generated so far that some packet uses before the run ends. If no packet uses a token that
+        the link keeps, the token counts as wasted from the instant at which it was generated.
         """
         ends = np.arange(self.steps + 1) * self.path.step
 
@@ -87,12 +91,13 @@ class Run:
 
         Args:
             start: The first step.
-            horizon: The number of steps; by default up to the end of the run.
-            alpha: MSS / (C·R_m); a packet by default. It is below 1/5, below β, and at most the lowest rate in the
-                trace.
+            horizon: The number of steps. By default, the trace continues to the end of the run.
+            alpha: The value MSS / (C·R_m). The default is that of one packet. The value is below 1/5, below β, and at
+                most the lowest rate in the trace.
 
         Raises:
-            InputError: The run has no such steps, alpha is out of range, or the rate changes within the steps.
+            InputError: If the run has no such steps, `alpha` is out of range, or the link's rate changes within the
+                steps.
         """
         horizon = self.steps + 1 - start if horizon is None else horizon
         if start < 1 or horizon < 1 or start + horizon - 1 > self.steps:
@@ -101,11 +106,11 @@ class Run:
         return sampled(self.samples, path.model, path.jitter, path.bdp, path.room, start, horizon, alpha, self.seed)
 
     def queueing_delay(self, t):
-        """Return how long the packet last delivered by the end of step t waited at the bottleneck, in steps.
+        """Return how long the packet that was delivered last by the end of step t waited at the bottleneck, in steps.
 
         Returns:
-            Two Fractions: the wait until the packet's first byte left the queue, and until its last byte did. Both are
-                0 before any delivery.
+            Two Fractions: the wait until the packet's first byte left the queue, and the wait until its last byte left
+            the queue. Both Fractions are 0 if no packet has been delivered by then.
         """
         served = int(self.samples["S"][t])
         if not served:
@@ -115,19 +120,19 @@ class Run:
         return wait, wait + Fraction(1, self.path.bdp)
 
     def utilisation(self, start=0):
-        """Return the share of the link's capacity that was delivered, counted from the end of step `start`."""
+        """Return the share of the link's capacity that the run used, counted from the end of step `start`."""
         S = self.samples["S"]
         return float(S[-1] - S[start]) / (self.path.bdp * (self.steps - start))
 
     def loss(self, start=0):
-        """Return the share of lost packets among those sent after step `start`."""
+        """Return the share of lost packets among the packets that were sent after step `start`."""
         return float(np.mean(self.lost[self.sent > start * self.path.step]))
 
     def delays(self, start=0):
         """Return how long each packet waited at the bottleneck, in the path's unit of time.
 
-        The array suits np.mean and np.percentile. It covers the packets that were sent after step `start` and that the
-        bottleneck admitted before the end of the run.
+        The array suits np.mean and np.percentile. The array covers the packets that were sent after step `start` and
+        that the bottleneck admitted before the end of the run.
         """
         end = self.steps * self.path.step
         through = (self.sent > start * self.path.step) & (self.started <= end)
@@ -136,13 +141,13 @@ class Run:
 
 
 def delays(arrived, S):
-    """Return the whole-step delays `Q` and `F` at the ends of steps.
+    """Return the delays `Q` and `F`, in whole steps, at the end of each step.
 
-    If no packet is delivered in a step, the delay of the step before remains; it is 0 before any delivery.
+    If no packet is delivered in a step, the delay of the previous step remains. The delay is 0 before any delivery.
 
     Args:
-        arrived: The packets that had been sent and were not lost, counted at the end of each step.
-        S: The packets delivered, counted at the end of each step.
+        arrived: The number of packets that had been sent and were not lost, at the end of each step.
+        S: The number of packets delivered by the end of each step.
     """
     before, t = np.concatenate(([0], S[:-1])), np.arange(len(S))
     latest = np.maximum.accumulate(np.where(S > before, t, 0))
@@ -155,18 +160,19 @@ def sampled(samples, model, jitter, bdp, room, start, horizon, alpha=None, seed=
     """Return the Trace of `horizon` steps of an execution of a model. Its first step is `start`.
 
     Args:
-        samples: The samples as of a Run, counted in packets or in bytes; without `r`, all allowed bytes were sent.
+        samples: The samples, in the form that `Run.samples` returns, counted in packets or in bytes. If `r` is missing,
+            the sender sent all the bytes that its rate allowed.
         model: The Model.
-        jitter: D in steps.
+        jitter: The largest delay D, in steps.
         bdp: C·R_m in the unit of `samples`.
-        room: β in the unit of `samples`; None if the buffer is infinite.
+        room: The buffer β in the unit of `samples`; None if the buffer is infinite.
         start: The first step of the trace.
         horizon: The number of steps.
-        alpha: MSS in C·R_m; 1/bdp by default.
+        alpha: The value MSS / (C·R_m). The default is 1/bdp.
         seed: The seed to record in the trace.
 
     Raises:
-        InputError: alpha is out of range.
+        InputError: If `alpha` is out of range.
     """
     columns = _columns(samples, start, horizon, bdp)
     own = [column.name for column in model.own_columns if column.name in samples]
@@ -191,10 +197,10 @@ def sampled(samples, model, jitter, bdp, room, start, horizon, alpha=None, seed=
 
 
 def _columns(samples, start, horizon, bdp):
-    """Return the columns of such a trace by name.
+    """Return the columns of a trace made of samples, by name.
 
-    Bytes are in units of bdp. The counts start such that S and the known losses are 0 at first. Delays are whole steps,
-    at most `horizon`.
+    Bytes are in units of `bdp`. The counts are shifted such that S and the known losses are 0 in the first step. Delays
+    are whole steps, at most `horizon`.
     """
 
     def column(counts, origin=0):
@@ -219,7 +225,7 @@ def _columns(samples, start, horizon, bdp):
 
 
 def _constants(bdp, jitter, beta, alpha, least):
-    """Return the constants of the trace, in C·R_m and R_m."""
+    """Return the constants of the trace, in units of C·R_m and R_m."""
     alpha = Fraction(1, bdp) if alpha is None else Fraction(alpha)
     if not (0 < alpha < Fraction(1, 5) and alpha <= least and (beta is None or alpha < beta)):
         raise InputError(

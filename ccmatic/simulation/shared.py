@@ -1,4 +1,4 @@
-"""Flows that share a simulated link. Each sends by a window, a step of R_m at a time."""
+"""Flows that share a simulated link. Each flow sends by a window, and all flows advance in steps of R_m."""
 
 from fractions import Fraction
 
@@ -7,14 +7,15 @@ from ccmatic.simulation.windows import WindowFlow
 
 
 class SharedLink:
-    """Flows over one Simulation.
+    """Several flows over one Simulation.
 
-    In each step, the packets of all flows reach the link evenly spaced, the last one at the end of the step. The
-    packets of a flow are spread among the packets of the other flows. If they came in a burst at the end of the step,
-    they would wait for a link that was idle before. The laws of a link of constant rate rule that out.
+    In each step, the packets of all flows reach the link evenly spaced, and the last packet arrives at the end of the
+    step. The packets of a flow are spread among the packets of the other flows. If a flow's packets came in a burst at
+    the end of the step, they would wait for a link that was idle before. The laws of a link of constant rate exclude
+    such a wait.
 
     Args:
-        simulation: A Simulation over which no packet was sent yet.
+        simulation: A Simulation that has sent no packet yet.
         senders: A StatefulSender for each flow.
     """
 
@@ -22,7 +23,7 @@ class SharedLink:
         self.simulation = simulation
         self._shares = [_Share(simulation) for _ in senders]
         self.flows = [WindowFlow(share, sender) for share, sender in zip(self._shares, senders, strict=True)]
-        self.flow_of = []  # the flow of each packet
+        self.flow_of = []  # The flow of each packet.
         self._delivered = 0
 
     def step(self):
@@ -42,7 +43,7 @@ class SharedLink:
 
 
 class _Share:
-    """One flow's view of the link, which looks like a Simulation without other flows."""
+    """One flow's view of the link. To the flow's sender, the view looks like a Simulation without other flows."""
 
     def __init__(self, simulation):
         self._simulation, self.path = simulation, simulation.path

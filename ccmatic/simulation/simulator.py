@@ -1,7 +1,8 @@
 """Event simulation of one flow over a path, packet by packet, in integers.
 
-A step is R_m. Once a step the sender gives the rate of the next step. Its packets are spaced evenly over that step, the
-last one at the step's end. Sampled at the ends of steps, every execution obeys the laws of the path's model.
+A step lasts R_m. Once per step, the sender gives its rate for the next step. The packets of a step are spaced evenly,
+and the last packet leaves at the end of the step. At the ends of steps, every execution obeys the laws of the path's
+model.
 """
 
 from bisect import bisect_right
@@ -19,24 +20,25 @@ from ccmatic.simulation.run import Run
 
 @dataclass(frozen=True)
 class Observation:
-    """What a sender has observed by the end of a step. Bytes are cumulative.
+    """The observations of a sender by the end of a step. Bytes are cumulative.
 
     Attributes:
         step: The number of finished steps.
         sent: A, the bytes sent.
         delivered: S, the bytes delivered.
-        lost: Ld, the lost bytes that the sender has detected: those lost by the end of the step before.
-        dropped: L, the bytes lost by now. A sender observes these losses at once only on an ideal path.
-        delay: The time from sending to delivery of the packet last delivered, in steps; None before any delivery.
-        last: Q, the whole steps of delay of the last packet delivered in the latest step with a delivery; 0 before any
-            delivery.
-        first: F, the same for the first packet delivered in that step.
+        lost: Ld, the lost bytes that the sender has detected: the bytes lost by the end of the previous step.
+        dropped: L, the bytes lost by now. Only on an ideal path does a sender observe these losses at once.
+        delay: The time in steps from sending to delivery of the packet delivered last; None before any delivery.
+        last: Q, the delay in whole steps of the last packet that was delivered in the latest step with a delivery. It
+            is 0 before any delivery.
+        first: F, the delay in whole steps of the first packet that was delivered in the same step.
         rate: The sending rate of the last step in bytes per unit of time; 0 before the first step.
-        timely: The lost bytes from which the sender can conclude that the buffer was full throughout a step. This is
-            all of `lost` if each step has one sending rate and the sender detects losses within the next step.
-        excess: The lost bytes that show by how much the arrivals of a step exceeded the free buffer. This is all of
-            `lost` if bytes are lost one by one and the sender detects losses within the next step.
-        limited: Whether the flow sent less than its rate in the last step because its application had nothing to send.
+        timely: The lost bytes from which the sender can conclude that the buffer was full throughout a step. All bytes
+            of `lost` are timely if each step has one sending rate and the sender detects losses within the next step.
+        excess: The lost bytes that show by how much the arrivals of a step exceeded the free buffer. All bytes of
+            `lost` count if bytes are lost one by one and the sender detects losses within the next step.
+        limited: Whether the flow sent less than its rate allowed in the last step, because its application had no data
+            to send.
     """
 
     step: int
@@ -54,11 +56,11 @@ class Observation:
 
 
 class Simulation:
-    """One execution, advanced a step at a time.
+    """A simulated execution that advances step by step.
 
     Attributes:
-        path: The Path from now on.
-        observation: The Observation at the end of the last step.
+        path: The current Path.
+        observation: The Observation at the end of the latest step.
     """
 
     def __init__(self, path, seed=0, initial_queue=0, jitter="mixed", hiding="mixed", rates=()):
@@ -67,11 +69,11 @@ class Simulation:
         Args:
             path: The Path.
             seed: The seed of the path's random choices.
-            initial_queue: The bytes sent in one burst at time 0, in whole packets.
+            initial_queue: The number of bytes sent in one burst at time 0; it must be a multiple of the packet size.
             jitter: A key of paths.JITTER: how the path delays packets after the bottleneck.
             hiding: A key of paths.HIDING: when a token bucket keeps unused tokens.
-            rates: The rates to which `change_rate` may change the link's rate. Each is a whole number of packets per
-                step.
+            rates: The rates to which `change_rate` may change the link's rate. At each rate, the link must serve a
+                whole number of packets per step.
         """
         rng = Random(seed)
         path = path.finer(rates)
@@ -93,33 +95,33 @@ class Simulation:
     def step(self, rate, offers=None):
         """Send for one step at `rate`, in bytes per unit of time.
 
-        The sender sends whole packets, at least one if the application offers one. The remainder of the rate carries
-        over to the next step.
+        The sender sends whole packets, at least one if the application offers one. The fraction of a packet that
+        remains carries over to the next step.
 
         Args:
             rate: The rate.
-            offers: As in `send`.
+            offers: A function for an application that pauses, as in `send`.
 
         Returns:
             The Observation at the end of the step.
 
         Raises:
-            InputError: The rate is not a finite number.
+            InputError: If the rate is not a finite number.
         """
         self.send(self._packets(rate), offers)
         return self.observation
 
     def send(self, count, offers=None):
-        """Send this number of packets, 0 or more, evenly over a step, the last one at its end.
+        """Send up to `count` packets evenly over a step; the last place is at the end of the step.
 
         Args:
             count: The number of packets that may be sent.
-            offers: For an application that pauses: a function from `count` to the places of the packets that it offers,
-                in order, where place i is that of the i-th packet of an application that always sends. A sender at a
-                rate sends at most one packet at a place; others may catch up.
+            offers: A function for an application that pauses. It takes `count` and returns the places of the offered
+                packets, in order. Place i is the place of the i-th packet of an application that always sends. A sender
+                at a rate sends at most one packet at a place. Other senders may catch up later.
 
         Returns:
-            For each packet sent, whether the link accepts it.
+            A list that says for each sent packet whether the link accepts it.
         """
         places = range(1, count + 1) if offers is None else offers(count)
         length = self.path.step
@@ -134,29 +136,30 @@ class Simulation:
 
     @property
     def delivered(self):
-        """The numbers of the packets delivered so far, in order; packets are numbered in the order sent."""
+        """The numbers of the packets delivered so far, in order. Packets are numbered in the order of sending."""
         return self._through[: self._delivered]
 
     def delay_of(self, packet):
-        """Return the time from sending to delivery of a delivered packet, given by its number, in steps."""
+        """Return the time in steps from sending to delivery of the delivered packet with this number."""
         number = bisect_right(self._through, packet) - 1
         return Fraction(self._released[number] - self._sent[packet], self.path.step)
 
     def steps_since_sent(self, packet):
-        """Return the steps from the end of the step in which a packet was sent to now. `packet` is its number."""
+        """Return how many steps ago the step ended in which the packet with this number was sent."""
         return self._steps + -self._sent[packet] // self.path.step
 
     def change_rate(self, rate):
-        """Change the link's rate from now on, at the end of a step.
+        """Change the link's rate from now on. Call this method at the end of a step.
 
-        Packets that wait or are in flight stay. Two laws look back beyond the beginning of a trace: service within the
-        jitter, and delays that fit the buffer. They are true again once all packets now under way are delivered.
+        Packets that wait or are in flight stay there. Two laws look back beyond the beginning of a trace: the law of
+        service within the jitter, and the law that delays fit the buffer. Both laws hold again once all packets that
+        are now on the path have been delivered.
 
         Args:
             rate: The new rate in bytes per unit of time.
 
         Raises:
-            InputError: The rate is not among the `rates` with which the Simulation began.
+            InputError: If the rate is not among the `rates` with which the Simulation began.
         """
         self.path = self.path.at_rate(rate)
         self._changes.append((self._steps, self.path))
@@ -169,7 +172,7 @@ class Simulation:
         self._decide(self._bottleneck.change(self.path, now, len(self._undecided), last))
 
     def run(self):
-        """Return the Run so far. Later steps do not change it."""
+        """Return the Run so far. Later steps do not change the returned Run."""
 
         def per_packet(instants):
             column = np.full(len(self._sent), NEVER, np.int64)
@@ -201,7 +204,7 @@ class Simulation:
         return count
 
     def _send(self, arrivals, end):
-        """Send packets at these instants of a step that ends at `end`; return for each whether the link accepts it."""
+        """Send packets at these instants of a step that ends at `end`; return whether the link accepts each."""
         accepted, outcomes = self._bottleneck.offer(arrivals, end)
         first = len(self._sent)
         self._sent += arrivals
@@ -212,7 +215,7 @@ class Simulation:
         return accepted
 
     def _decide(self, outcomes):
-        """Record outcomes of the packets that had none yet, in order."""
+        """Record the outcomes of packets that had no outcome yet, in order."""
         admitted, tokens = [], []
         for dropped, started, token in outcomes:
             packet = self._undecided.popleft()
@@ -228,7 +231,7 @@ class Simulation:
         self._deliver(admitted, tokens)
 
     def _deliver(self, admitted, tokens):
-        """Plan the release of packets: in order, and at most D after their tokens were generated."""
+        """Plan the release of packets: in order, and at most D after the generation of their tokens."""
         wish, bound, released = self._release, self.path.bound, self._released
         last = released[-1] if released else 0
         for now, token in zip(admitted, tokens, strict=True):
@@ -280,7 +283,7 @@ def simulate(path, sender, steps, seed=0, initial_queue=0, jitter="mixed", hidin
         The Run.
 
     Raises:
-        InputError: The sender returns a rate that is not a finite number.
+        InputError: If the sender returns a rate that is not a finite number.
     """
     simulation = Simulation(path, seed, initial_queue, jitter, hiding)
     for _ in range(steps):

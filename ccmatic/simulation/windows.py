@@ -1,9 +1,9 @@
-"""A flow that sends by a window over a simulated path, a step of R_m at a time.
+"""A flow that sends by a window over a simulated path, and advances in steps of R_m.
 
-At the end of each step A(t) = max(A(t-1), S(t-1) + Ld(t) + cwnd(t)), or less if the sender has a rate, as in
-`ccac2021`. The flow sends whole packets, evenly over the step. The flow, not the path, adds the R_m that
-acknowledgements take: behind the path's bottleneck, only jitter delays a packet. The sender detects a loss by three
-later packets or by a timeout.
+At the end of each step, A(t) = max(A(t-1), S(t-1) + Ld(t) + cwnd(t)). The sum A(t) is smaller if the sender also has a
+rate, as in `ccac2021`. The flow sends whole packets, evenly over the step. The flow, not the path, adds the delay R_m
+of acknowledgements: behind the path's bottleneck, only jitter delays a packet. The sender detects a loss by three later
+packets or by a timeout.
 """
 
 from bisect import bisect_right
@@ -11,25 +11,26 @@ from bisect import bisect_right
 from ccmatic.base import InputError
 from ccmatic.runtime import StepObservations
 
-#: A loss is detected once this many later packets are acknowledged.
+# : A loss is detected once this many later packets have been acknowledged.
 DUPACKS = 3
 
 
 class WindowFlow:
     """A flow over a Simulation of a link.
 
-    A timeout fires when no packet is in flight any more and at least one loss is undetected. As in the model, it fires
-    at once, but never for losses that are already detected.
+    A timeout fires when no packet is in flight any more and at least one loss is undetected. As in the model, a timeout
+    fires at once, but never for losses that the sender has already detected.
 
     Attributes:
         simulation: The Simulation.
         sender: The StatefulSender.
         seen: The StepObservations that the sender received last.
         detected: The number of losses that the sender has detected by later acknowledgements.
-        offers: For an application that pauses: as in `Simulation.send`. If None, all packets are offered in time.
+        offers: A function for an application that pauses, as in `Simulation.send`. None means that the application
+            always has packets to send.
 
     Raises:
-        InputError: The link drops packets that already wait.
+        InputError: If the link drops packets that already wait in its queue.
     """
 
     def __init__(self, simulation, sender, offers=None):
@@ -39,26 +40,26 @@ class WindowFlow:
         self.offers = offers
         self._acked = self._lost = self._steps = self._budget = 0
         self._sent = simulation.observation.sent // simulation.path.packet
-        self._before = []  # for each lost packet: the earlier packets that were not lost
+        self._before = []  # For each lost packet: the number of earlier packets that were not lost.
 
     def step(self):
         """Simulate the next step."""
         self.learn(self.simulation.send(self.packets(), self.offers))
 
     def packets(self):
-        """Return the number of packets to send in the next step."""
+        """Return the number of packets that the flow sends in the next step."""
         step, packet = self._observe(), self.simulation.path.packet
         self.seen = step
         self.sender.step(step)
         allowed = max(0, step.acked + step.lost + self.sender.window() - step.sent)
         self._budget += self.sender.rate_per_step()
         packets = min(allowed, self._budget) // packet
-        # The flow does not make up for packets that the window held back; only a part of a packet carries over.
+        # The flow does not make up for packets that the window held back; only a fraction of a packet carries over.
         self._budget = min(self._budget - packets * packet, packet - 1)
         return packets
 
     def learn(self, accepted):
-        """Record which packets of this step the link accepts. The sender detects the lost packets later.
+        """Record which packets of this step the link accepts. The sender will detect the lost packets later.
 
         The flow stores, for each lost packet, the number of earlier packets that were not lost.
         """

@@ -21,7 +21,7 @@ class SolverOptions:
         seed: The seed of the search.
 
     Raises:
-        InputError: A value has a wrong type, or is out of its range.
+        InputError: If a value has a wrong type, or is out of its range.
     """
 
     solvers: tuple[str, ...] = ("z3",)

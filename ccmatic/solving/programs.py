@@ -32,7 +32,7 @@ def greatest(
         A Fraction; None if the quotient is unbounded.
 
     Raises:
-        ArithmeticError: The solver's answer fails the exact check.
+        ArithmeticError: If the solver's answer fails the exact check.
     """
     lines = [f"(assert (>= {smtlib_name(SCALE)} 0.0))"]
     lines += [f"(assert (<= {_scaled(term)} 0.0))" for term in below]

@@ -42,7 +42,7 @@ class Checker:
         logic: A logic of real arithmetic: QF_LRA, or QF_NRA for products of unknowns.
 
     Raises:
-        InputError: A solver is not installed.
+        InputError: If a solver is not installed.
     """
 
     def __init__(self, options: SolverOptions = SolverOptions(), logic: Any = QF_LRA) -> None:
@@ -57,7 +57,7 @@ class Checker:
         """Assert a condition until the current scope ends.
 
         Raises:
-            OutOfTime: The clock has run out.
+            OutOfTime: If the clock has run out.
         """
         self._clock.left()
         assertion = formula(condition)
@@ -84,7 +84,7 @@ class Checker:
             SAT, UNSAT, or UNKNOWN if no solver decides it in time.
 
         Raises:
-            Disagreement: One solver says SAT and another UNSAT.
+            Disagreement: If one solver says SAT and another UNSAT.
         """
         answers = {name: self._check(name) for name in self._solvers}
         decided = {answer for answer in answers.values() if answer != UNKNOWN}

@@ -57,8 +57,8 @@ def synthesise(query, jobs=1, cluster=None, store=None, options=SolverOptions())
         options: SolverOptions; the timeout is per candidate.
 
     Raises:
-        InputError: The query has no template, or its network has no execution.
-        Disagreement: Two solvers disagree.
+        InputError: If the query has no template, or its network has no execution.
+        Disagreement: If two solvers disagree.
     """
     search = _Search(query, store, options)
     yield from search.recall()
@@ -94,7 +94,7 @@ class _Search:
         Everything else in the store is decided again.
 
         Raises:
-            InputError: An event does not show what it claims.
+            InputError: If an event does not show what it claims.
         """
         yield self.now
         for event in self.store.events() if self.store else ():

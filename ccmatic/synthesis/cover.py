@@ -71,7 +71,7 @@ def check_cover(path, allow_code=False, verify=None) -> Report:
         verify: SolverOptions to verify each solution again; None to trust the solutions.
 
     Raises:
-        InputError: The file contains no run, or its template has changed since.
+        InputError: If the file contains no run, or its template has changed since.
     """
     about, events = store.read_run(path)
     with located(str(path)):

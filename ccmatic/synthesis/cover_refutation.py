@@ -21,7 +21,7 @@ def refute(template, strikes):
         candidate that no strike strikes out, and 0.
 
     Raises:
-        InputError: The logged refutation fails its check.
+        InputError: If the logged refutation fails its check.
     """
     formula = _Formula(template, strikes)
     model, logged = certificates.refute(formula.clauses)

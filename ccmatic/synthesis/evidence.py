@@ -14,7 +14,7 @@ def confirmed(query, event):
     Replay confirms the trace, which has every belief that candidates may read.
 
     Raises:
-        InputError: The event does not show what it claims; the message says why.
+        InputError: If the event does not show what it claims; the message says why.
     """
     if event.kind not in (store.SOLUTION, store.COUNTEREXAMPLE, store.UNDECIDED, store.PROVED):
         raise InputError(f"expected a solution, a counterexample, undecided or proved, not {event.kind!r:.40}")

@@ -61,8 +61,8 @@ class Store:
         query: The Query of the run.
 
     Raises:
-        InputError: The file contains a run of another query.
-        Unreadable: Another process uses the file.
+        InputError: If the file contains a run of another query.
+        Unreadable: If another process uses the file.
     """
 
     def __init__(self, path, query):
@@ -117,8 +117,8 @@ def read_run(path):
     Another process may write the file meanwhile.
 
     Raises:
-        Unreadable: The file does not exist.
-        InputError: The file contains no run.
+        Unreadable: If the file does not exist.
+        InputError: If the file contains no run.
     """
     path = Path(path)
     with opened(path), _reported(path):

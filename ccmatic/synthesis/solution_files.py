@@ -44,8 +44,8 @@ class Folder:
         query: The Query.
 
     Raises:
-        InputError: The folder or its neighbour contains a file that no synthesis wrote, or that was changed since.
-        Unreadable: Files cannot be written there.
+        InputError: If the folder or its neighbour contains a file that no synthesis wrote, or that was changed since.
+        Unreadable: If files cannot be written there.
     """
 
     def __init__(self, path, query):

@@ -35,7 +35,7 @@ def export(trace, kind, scale, file=None, allow_code=False, lead=0):
         The bytes of the file, and notes: a sentence for each quantity of the trace that the format omits or rounds.
 
     Raises:
-        InputError: The trace cannot be exported to this format.
+        InputError: If the trace cannot be exported to this format.
     """
     if lead and kind != "mahimahi":
         raise InputError(f"a lead is for mahimahi, whose clock starts before anything can send; '{kind}' takes none")

@@ -1,4 +1,4 @@
-"""A trace as arrays with an element for each step, for plots and learners: CSV, JSON and NumPy archives."""
+"""A trace as arrays with one element per step, for plots and machine learning: CSV, JSON and NumPy archives."""
 
 import json
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from itertools import pairwise
 from ccmatic.base import BYTES, CONDITION, NUMBER, RATE, TIME, InputError
 from ccmatic.contracts import BEFORE_TIMEOUT
 
-#: The suffix of an array's name, by its unit.
+# : The suffix of an array's name, for each unit.
 _SUFFIX = {BYTES: "_bytes", RATE: "_bytes_per_s", TIME: "_s", NUMBER: "", CONDITION: ""}
 
-#: The arrays of each flow, if there are several: the trace's column, the array, its meaning.
+# : The arrays of each flow, if there are several flows: the trace's column, the array's name, the array's meaning.
 _OF_A_FLOW = (
     ("A", "sent", "sent so far"),
     ("S", "served", "delivered so far"),
@@ -23,12 +23,13 @@ _OF_A_FLOW = (
 
 @dataclass(frozen=True)
 class Array:
-    """An array of a trace.
+    """One array of an exported trace.
 
     Attributes:
         name: The name of the array.
-        meaning: Its meaning in words.
-        values: A Fraction for each t = 0 … horizon-1. A quantity of the step that ends at t is None at t = 0.
+        meaning: The meaning of the values, in words.
+        values: A Fraction for each t = 0 … horizon-1. If the quantity belongs to the step that ends at t, the first
+            value is None.
     """
 
     name: str
@@ -37,7 +38,7 @@ class Array:
 
 
 def arrays(scaled):
-    """Yield the Arrays of a Scaled trace (docs/reference/export.md)."""
+    """Yield the Arrays of a Scaled trace, as described in docs/reference/export.md."""
     A, S, L, K = (scaled.columns[name] for name in "ASLK")
     yield Array("time_s", "the end of the step", tuple(map(scaled.instant, range(scaled.trace.horizon))))
     yield Array("sent_bytes", "A, sent so far; S is 0 at t = 0", A)
@@ -66,7 +67,7 @@ def arrays(scaled):
 
 
 def constants(scaled):
-    """Return the scale and the trace's constants by name, as Fractions. An infinite buffer is None."""
+    """Return the scale and the trace's constants by name, as Fractions. None stands for an infinite buffer."""
     scale = scaled.scale
     return {
         "C_bytes_per_s": scale.rate,
@@ -80,9 +81,9 @@ def constants(scaled):
 
 
 def csv_text(scaled):
-    """Return a Scaled trace as CSV, and notes: constants as comments, a header, and a row for each step.
+    """Return a Scaled trace as CSV, and notes: constants as comments, a header, and one row per step.
 
-    An unknown value is empty.
+    The field of an unknown value is empty.
     """
     table = list(arrays(scaled))
     lines = [f"# {name} {_decimal(value, 'inf')}" for name, value in constants(scaled).items()]
@@ -93,9 +94,9 @@ def csv_text(scaled):
 
 
 def json_text(scaled):
-    """Return a Scaled trace as JSON, and notes. Each number is given twice: as a float and exactly.
+    """Return a Scaled trace as JSON, and notes. The JSON has each number as a float and as an exact fraction.
 
-    An unknown value, or an infinite buffer, is null.
+    Unknown values and infinite buffers are null.
     """
     data = {
         "format": "ccmatic export 1",
@@ -119,8 +120,8 @@ def json_text(scaled):
 def npz_bytes(scaled):
     """Return a Scaled trace as the bytes of an npz file, and notes.
 
-    Arrays are float64 of shape (horizon,); constants have shape (). An unknown value is NaN, and an infinite buffer is
-    inf.
+    Arrays are float64 of shape (horizon,); constants have shape (). An unknown value is stored as NaN, and an infinite
+    buffer as inf.
     """
     import numpy as np
 
@@ -136,16 +137,16 @@ def _within(column):
 
 
 def _held(scaled):
-    """Return for each t how long before t the byte after S[t] was admitted; 0 if it was not admitted by t.
+    """Return for each t how long ago the network admitted the byte after S[t]; 0 if it was not admitted by t.
 
-    Both K and A - L grow evenly within steps, and at the link's rate before the trace.
+    Both K and A - L grow linearly within steps. Before the trace, they grow at the link's rate.
     """
     curves = scaled.columns["K"], scaled.through
     return tuple(min(_age(curve, t, S, scaled) for curve in curves) for t, S in enumerate(scaled.columns["S"]))
 
 
 def _age(curve, t, level, scaled):
-    """Return how many seconds before t the curve was last at the level. The level is at most the curve's value at t."""
+    """Return how many seconds before t the curve last had this level. The level is at most the curve's value at t."""
     for later in range(t, 0, -1):
         low, high = curve[later - 1], curve[later]
         if low <= level:
@@ -155,7 +156,7 @@ def _age(curve, t, level, scaled):
 
 
 def _of_windows(scaled):
-    """Yield the arrays of senders by a window: each flow's columns if there are several flows, windows, and state."""
+    """Yield the arrays of window-based senders: the columns of each flow (if several), windows, and state."""
     for number, flow in enumerate(scaled.flows, 1):
         for column, name, meaning in _OF_A_FLOW:
             if column in flow:
@@ -170,7 +171,7 @@ def _of_windows(scaled):
 
 
 def _declared(scaled):
-    """Yield the model's own columns and the beliefs of a sender at a rate, also those before a timeout, at each t."""
+    """Yield, at each t, the model's own columns and the beliefs of a rate-based sender, also before a timeout."""
     model = scaled.model
     meanings = {belief.name: (belief.unit, "a belief of the sender") for belief in model.beliefs}
     meanings |= {column.name: (column.unit, column.says) for column in model.own_columns}
@@ -184,7 +185,7 @@ def _declared(scaled):
 
 
 def _described(scaled):
-    """Return the columns whose meaning does not depend on the model."""
+    """Return the columns whose meaning is the same for all models."""
     if not scaled.model.windows:
         return {"A", "S", "L", "Ld", "K", "r", "Q", "F"}
     of_flows = {f"{name}{suffix}" for name in ("A", "S", "L", "Ld", "r", "cwnd") for suffix in scaled.suffixes}
@@ -192,7 +193,7 @@ def _described(scaled):
 
 
 def _scaled(scaled, name, unit):
-    """Return a column of the trace with this unit, in bytes and seconds."""
+    """Return a column of the trace that has this unit, converted to bytes and seconds."""
     factor = {BYTES: scaled.byte, RATE: scaled.byte / scaled.step, TIME: scaled.step}.get(unit, 1)
     return tuple(value * factor for value in scaled.column(name))
 

@@ -1,21 +1,22 @@
-"""The format of the emulator's files: lines `# key value`, then a table of whole numbers.
+"""The common format of the emulator's files: lines `# key value`, then a table of whole numbers.
 
-The first line names the format. Every function raises InputError that names the mistake and its place.
+The first line names the format. Every function raises an InputError that names the mistake and its place.
 """
 
 from ccmatic.base import InputError, exact
 
-#: The largest number in a table, the largest in a sender's initial state, and the range of bytes in a packet.
+# : The largest number in a table, the largest number in a sender's initial state, and the range of packet sizes in
+# bytes.
 LARGEST, MOST_KEPT, PACKETS = 10**15, 2**63 - 1, (576, 65535)
 
 
 def text(kind, head, columns, rows):
-    """Return a file's text from its first line, its values by key, its names of columns, and its rows as text."""
+    """Return a file's text from its first line, its values by key, its column names, and its rows as text."""
     return "\n".join([kind, *(f"# {key} {value}" for key, value in head.items()), ",".join(columns), *rows]) + "\n"
 
 
 def read_head(lines, what, kind, columns):
-    """Return the values by key, the lines of the table, and the number of the first of these lines."""
+    """Return the values by key, the lines of the table, and the line number of the table's first line."""
     if not lines or lines[0].strip() != kind:
         raise InputError(f"expected {what}, whose first line is '{kind}'", line=1)
     head = {}
@@ -32,7 +33,7 @@ def read_head(lines, what, kind, columns):
 
 
 def numbers(line, count, columns):
-    """Return the numbers in a line of the table; `count` is the number of the line."""
+    """Return the numbers in a line of the table; `count` is the line number."""
     try:
         row = tuple(map(int, line.split(",")))
     except ValueError:
@@ -46,7 +47,7 @@ def numbers(line, count, columns):
 
 
 def exactly(head, key):
-    """Return the rational number of a key, which must be above 0."""
+    """Return the rational number after a key. It must be above 0."""
     try:
         value = exact(head.get(key, ""), 30)
     except InputError as error:
@@ -57,7 +58,7 @@ def exactly(head, key):
 
 
 def number(head, key, least, most=LARGEST):
-    """Return the whole number of a key."""
+    """Return the whole number after a key. It must be between `least` and `most`."""
     digits = head.get(key, "")
     if not digits.isdecimal() or len(digits) > 16 or not least <= int(digits) <= most:
         raise InputError(f"the header has {key} '{digits:.40}'; expected a whole number, {least} to {most}")
@@ -70,13 +71,13 @@ def buffer(head):
 
 
 def pairs(head, key, value, expected):
-    """Return a sender's initial values by name, from a key with NAME=NUMBER,… or none.
+    """Return a sender's initial values by name. The key's text is NAME=NUMBER,… or `none`.
 
     Args:
         head: The values by key.
-        key: The key.
-        value: Converts the text of a number.
-        expected: The kind of numbers, in words, for errors.
+        key: The key whose text to read.
+        value: A function that converts the text of a number.
+        expected: A phrase for error messages that describes the expected numbers.
     """
     entry = head.get(key, "none")
     if entry == "none":

@@ -1,6 +1,7 @@
-"""Holds, a format of the emulator: how long a box behind the link holds the bytes of each flow, periodically.
+"""Holds: a file format of the emulator for periodic delays. A box behind the link holds the bytes of each flow.
 
-A file also has the initial state of the senders. This module makes it from a periodic trace at a scale, and reads it.
+A file also contains the initial state of the senders. This module makes files from a periodic trace at a scale, and
+reads them.
 """
 
 from dataclasses import dataclass
@@ -22,18 +23,20 @@ _NS = Fraction(1, 10**9)
 
 @dataclass(frozen=True)
 class Holds:
-    """A FIFO link of constant rate, with a box for each flow behind it.
+    """A FIFO link of constant rate, followed by a box for each flow that holds bytes.
 
     Attributes:
-        rate: C in bytes per second.
-        step: R_m in ns.
-        jitter: D in ns, the longest time for which a box holds a byte.
-        packet: Bytes in a packet.
+        rate: The link's rate C in bytes per second.
+        step: The propagation delay R_m in ns.
+        jitter: The jitter D in ns, the longest time for which a box holds a byte.
+        packet: The number of bytes in a packet.
         buffer: The buffer in bytes, or None if it is infinite.
-        period: The time in ns after which the boxes begin again.
-        boxes: For each flow, points (let through, released) in ns from 0 to the period, with straight lines in between.
-            If two points have the same instant, the first is for bytes let through by then, the second for later bytes.
-        state: For each flow, the initial state of its sender by name: in bytes, bytes per step, steps and numbers.
+        period: The time in ns after which the behaviour of the boxes repeats.
+        boxes: For each flow, points (instant let through by the link, instant released by the box) in ns. They go from
+            0 to the period, with straight lines in between. If two points have the same first instant, the first point
+            is for bytes let through by then, and the second point for later bytes.
+        state: For each flow, the initial state of the sender by name, in bytes, bytes per step, steps, or as plain
+            numbers.
     """
 
     rate: Fraction
@@ -51,7 +54,7 @@ class Holds:
                 raise InputError(f"the box of flow {flow} {fault}")
 
     def _fault(self, box):
-        """Return why no box behaves in this way, or None."""
+        """Return the reason why no box behaves like this, or None."""
         if len(box) < 2 or box[0][0] != 0 or box[-1][0] != self.period:
             return f"does not cover the time from 0 to the period, {self.period} ns"
         if any(later < now for pair in pairwise(box) for now, later in zip(*pair, strict=True)):
@@ -63,7 +66,7 @@ class Holds:
         return None
 
     def text(self):
-        """Return the text of a file, which `load` reads."""
+        """Return the text of a file that `load` can read."""
         lines = {
             "rate": self.rate,
             "step": self.step,
@@ -79,12 +82,12 @@ class Holds:
 
     @staticmethod
     def begins(path):
-        """Whether a file begins like holds of any version. Raises InputError if it cannot be read."""
+        """Return whether a file begins like Holds of any version. Raises InputError if the file is unreadable."""
         return read_text(path).startswith(FORMAT.rpartition(" ")[0])
 
     @staticmethod
     def load(path):
-        """Read a file. Raises InputError, with the place, if it has no holds."""
+        """Read Holds from a file. Raises InputError, which names the place of the mistake, if the file has none."""
         with located(str(path)):
             return _parse(read_text(path).splitlines())
 
@@ -113,7 +116,7 @@ def _parse(lines):
 
 
 def content(trace, scale, allow_code):
-    """Return the text of a trace's holds at a Scale, and notes on what they omit. Raises InputError as `of_trace`."""
+    """Return the text of a trace's Holds at a Scale, and notes on omissions. Raises InputError like `of_trace`."""
     return of_trace(trace, scale, allow_code).text(), [
         *packet_notes(trace.constants["MSS"] * _byte(trace, scale), scale),
         "the file repeats the last period of the trace",
@@ -123,17 +126,17 @@ def content(trace, scale, allow_code):
 
 
 def of_trace(trace, scale, allow_code=False):
-    """Return the Holds of a periodic trace whose flows have their own jitter, at a Scale.
+    """Return the Holds of a periodic trace at a Scale. Each flow of the trace must have its own jitter.
 
     Instants are rounded down to whole ns.
 
     Args:
         trace: The Trace.
         scale: The Scale.
-        allow_code: As in `definitions.load`, for the trace's model.
+        allow_code: Whether the trace's model may be a file whose code is run, as in `definitions.load`.
 
     Raises:
-        InputError: The trace has no such jitter or no period.
+        InputError: If the trace has no such jitter or no period.
     """
     model = load_definition("models", "MODEL", trace.query.get("model"), allow_code)
     if {*(model.R if isinstance(model.R, tuple) else (model.R,))} != {1}:
@@ -169,7 +172,7 @@ def _period(trace):
 
 
 def _curves(trace, flows, period):
-    """Yield the curves of each flow, let through and served, for as long as bytes are held. Raises InputError."""
+    """Yield two curves of each flow, let through and served, up to the release of all bytes. Raises InputError."""
     longest = int(trace.constants["D"])
     for number in range(1, flows + 1):
         for name in (f"K{number}", f"S{number}"):
@@ -187,7 +190,7 @@ def _curves(trace, flows, period):
 
 
 def _unrolled(column, period, more):
-    """Return the column with further steps that continue its last period."""
+    """Return the column with further steps, which repeat its last period."""
     longer, grown = list(column), column[-1] - column[-1 - period]
     for _ in range(more):
         longer.append(longer[-period] + grown)
@@ -195,10 +198,10 @@ def _unrolled(column, period, more):
 
 
 def _box(let, served, begin, period):
-    """Yield points (let through, released), in steps, of the period from `begin` on.
+    """Yield points (let through, released), in steps, of the period that starts at `begin`.
 
-    The byte at a level of the curve `let` leaves when `served` reaches that level. Both curves are straight within
-    steps. Where no byte is let through, no byte can be overtaken.
+    The byte at a level of the curve `let` leaves when the curve `served` reaches that level. Both curves are straight
+    within steps. While no byte is let through, no byte can overtake another.
     """
     for t in range(begin, begin + period):
         now, after = let[t], let[t + 1]
@@ -219,15 +222,15 @@ def _reaches(curve, level):
 
 
 def _passes(curve, level):
-    """Return the last instant at which a curve is at most at the level."""
+    """Return the last instant at which a curve is at or below the level."""
     t = next(t for t, height in enumerate(curve) if height > level)
     return t - (curve[t] - level) / (curve[t] - curve[t - 1])
 
 
 def _state(trace, scale, model, step, period):
-    """Yield the state of each flow's controller at a step by name, in bytes, bytes per step, steps and numbers.
+    """Yield the state of each flow's controller at a step, by name, in bytes, bytes per step, steps and numbers.
 
-    Raises InputError for state that grows in each period, such as a byte's place in the stream.
+    Raises InputError for state that grows in each period, such as a position in the byte stream.
     """
     several = controllers.each_of(_controller(trace, model))
     for number in range(1, model.flows + 1):
@@ -243,7 +246,7 @@ def _state(trace, scale, model, step, period):
 
 
 def _controller(trace, model):
-    """Return the controller of the flows. Raises InputError if no controller chose the trace's rates."""
+    """Return the controller of the flows. Raises InputError if the trace's rates come from no controller."""
     if trace.controller is None:
         raise InputError("the trace has no controller; expected one, as senders begin with its state")
     return controllers.parse(trace.controller, "controller", beliefs=(), observations=model.observations)

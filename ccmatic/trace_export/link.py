@@ -1,4 +1,4 @@
-"""The link of `schedule` and `mahimahi`: one FIFO queue for all flows, which drops excess bytes."""
+"""The link of the formats `schedule` and `mahimahi`: one FIFO queue for all flows, which drops excess bytes."""
 
 from math import ceil
 
@@ -8,7 +8,7 @@ from ccmatic.trace_export.scaled import number
 
 
 def require(scaled):
-    """Raise InputError, with the reason, unless such a link can carry packets as in a Scaled trace."""
+    """Raise InputError, with the reason, unless such a link can reproduce a Scaled trace."""
     buffer, packet = scaled.buffer, scaled.scale.packet
     if scaled.model.store != Model.store:
         raise InputError(
@@ -42,7 +42,7 @@ def _require_buffer(scaled, t):
 
 
 def _require_order(scaled, t):
-    """Raise InputError unless the bytes of each flow served by t are those that arrived first."""
+    """Raise InputError unless the bytes served by t, for each flow, are the bytes that arrived first."""
     left = scaled.columns["S"][t]
     for u, came in enumerate(scaled.through):
         for flow in scaled.flows:

@@ -1,11 +1,12 @@
-"""A trace as a link trace of mahimahi (Netravali et al., ATC 2015), for `mm-link`.
+"""Export a trace as a link trace of mahimahi (Netravali et al., ATC 2015), for the command `mm-link`.
 
-A line is a delivery opportunity: at this millisecond up to 1504 bytes leave the queue. They belong to packets that
-arrived in an earlier millisecond. The unused part of an opportunity is lost. After its last line the file begins again.
+A line of the file is a delivery opportunity: at this millisecond, up to 1504 bytes leave the queue. These bytes belong
+to packets that arrived in an earlier millisecond. The unused bytes of an opportunity are lost. After the last line,
+mm-link reads the file again from the beginning.
 
-The opportunities follow S, not K. The file cannot express a delay behind the link. Where K is ahead of the bytes that
-have arrived, its opportunities would be lost. S is never ahead: S ≤ A - L. By the end of each step, ⌊S/1504⌋
-opportunities have passed.
+The opportunities follow the served bytes S, not the tokens K, because the file cannot express a delay behind the link.
+When K is ahead of the bytes that have arrived, opportunities that follow K would be lost. S is never ahead: S ≤ A - L.
+By the end of each step, ⌊S/1504⌋ opportunities have passed.
 """
 
 from fractions import Fraction
@@ -15,7 +16,7 @@ from ccmatic.base import InputError
 from ccmatic.trace_export import link
 from ccmatic.trace_export.scaled import milliseconds, number
 
-#: Bytes in an opportunity, with the 4 bytes that mahimahi's tunnel adds to every packet.
+# : The number of bytes in an opportunity, including the 4 bytes that mahimahi's tunnel adds to every packet.
 OPPORTUNITY = 1504
 
 #: The largest number of lines in a file.
@@ -25,10 +26,10 @@ _MS = Fraction(1, 1000)
 
 
 def content(scaled, lead=0):
-    """Return the file's text for a Scaled trace that begins after `lead` whole ms, and notes on what the file omits.
+    """Return the file's text for a Scaled trace that begins after `lead` whole ms, and notes on omissions of the file.
 
     Raises:
-        InputError: mm-link could not follow the file.
+        InputError: If mm-link could not reproduce the trace from the file.
     """
     _check(scaled)
     lines = [lead + ms for ms in _lines(scaled)]
@@ -48,9 +49,10 @@ def _check(scaled):
 
 
 def _lines(scaled):
-    """Yield the millisecond of each opportunity: when S reaches its last byte, rounded up, but within the same step.
+    """Yield the millisecond of each opportunity: when S reaches its last byte, rounded up but within the same step.
 
-    If the file would be shorter than the trace, it ends with the next opportunity of a link that continues at C.
+    If the opportunities of the trace would end before the trace, one more follows. It is the next opportunity of a link
+    that continues at rate C.
     """
     S, step = scaled.columns["S"], scaled.step / _MS
     last = 0
@@ -58,7 +60,8 @@ def _lines(scaled):
         end = floor(t * step)
         numbers = range(floor(S[t - 1] / OPPORTUNITY) + 1, floor(S[t] / OPPORTUNITY) + 1)
         if numbers:
-            # In whole numbers, as there may be millions: S reaches the last byte at (slope·number + start) / whole.
+            # Use whole numbers, because there may be millions of opportunities. S reaches the last byte at
+            # (slope·number + start) / whole.
             slope = OPPORTUNITY * step / (S[t] - S[t - 1])
             start = (t - 1) * step - S[t - 1] / OPPORTUNITY * slope
             whole = lcm(slope.denominator, start.denominator)
@@ -129,10 +132,10 @@ def _buffer(scaled):
 
 
 def _room(scaled):
-    """Return the size in bytes of a queue that drops what the trace loses: the bytes queued at a loss, and a packet.
+    """Return the size in bytes of a queue with the trace's losses: the bytes queued at a loss, plus one packet.
 
-    In steps without losses, S may serve bytes up to a millisecond before their opportunity. The queue has room for
-    them.
+    In steps without losses, S may serve bytes up to one millisecond before their opportunity. The queue also has room
+    for these bytes.
     """
     lossy, behind = scaled.lossy(), OPPORTUNITY + _MS * scaled.fastest(scaled.columns["S"])
     kept = [waiting + behind for t, waiting in enumerate(scaled.inflight()) if t not in lossy]
@@ -140,7 +143,7 @@ def _room(scaled):
 
 
 def _late(scaled):
-    """Yield a note if S closely follows A - L: a packet that arrives with its opportunity misses it."""
+    """Yield a note if S closely follows A - L, because a packet that arrives with its opportunity misses it."""
     lead = Fraction(scaled.scale.packet)
     if (scaled.step / _MS).denominator > 1:
         lead += _MS * scaled.fastest(scaled.through)

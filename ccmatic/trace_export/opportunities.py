@@ -1,4 +1,4 @@
-"""Read link traces of mahimahi; `mahimahi.py` writes them."""
+"""Read link traces of mahimahi. The module `mahimahi` writes such traces."""
 
 from bisect import bisect_right
 from dataclasses import dataclass
@@ -6,19 +6,20 @@ from itertools import pairwise
 
 from ccmatic.base import InputError, located, read_text
 
-#: Bytes of IP packets in an opportunity. (mm-link counts 1504, with 4 bytes of its own in every packet.)
+# : Bytes of IP packets in an opportunity. (mm-link counts 1504 bytes, because it adds 4 bytes to every packet.)
 OPPORTUNITY = 1500
 
-#: The last millisecond that a link trace may have: almost three hours, and no run lasts longer than one.
+# : The last millisecond that a link trace may have. It is almost three hours; no run is longer than one hour.
 LATEST = 10**7
 
 
 @dataclass(frozen=True)
 class Opportunities:
-    """Instants at which up to OPPORTUNITY bytes of waiting packets may leave a queue. Unused ones are lost.
+    """Instants at which up to OPPORTUNITY bytes of waiting packets may leave a queue. Unused opportunities are lost.
 
     Attributes:
-        milliseconds: The instants in order, from 0 on. The last is above 0; after it the instants repeat.
+        milliseconds: The instants in order, from 0 on. The last instant is above 0. After the last instant, the
+            sequence repeats.
     """
 
     milliseconds: tuple
@@ -34,13 +35,13 @@ class Opportunities:
         return cycle * self.period + self.milliseconds[place]
 
     def by(self, milliseconds):
-        """Return the number of opportunities up to an instant in ms, including it."""
+        """Return the number of opportunities up to and including an instant in ms."""
         cycle, within = divmod(milliseconds, self.period)
         return cycle * len(self.milliseconds) + bisect_right(self.milliseconds, within)
 
     @staticmethod
     def load(path):
-        """Read a link trace. Raises InputError, with the place, if the file is no link trace."""
+        """Read a link trace. Raises InputError, which names the place of the mistake, if the file is no link trace."""
         with located(str(path)):
             return _parse(read_text(path).splitlines())
 

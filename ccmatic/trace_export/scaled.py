@@ -1,4 +1,4 @@
-"""A trace in bytes and seconds."""
+"""Traces whose values are in bytes and seconds."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -14,15 +14,15 @@ from ccmatic.contracts import load_definition
 
 @dataclass(frozen=True)
 class Scale:
-    """The concrete units of a trace.
+    """The concrete units for a trace.
 
     Attributes:
-        rate: C in bytes per second.
-        rtt: R_m in seconds.
-        packet: Whole bytes in a packet.
+        rate: The link's rate C in bytes per second.
+        rtt: The propagation delay R_m in seconds.
+        packet: The whole number of bytes in a packet.
 
     Raises:
-        InputError: A packet does not fit into a step, C·R_m.
+        InputError: If a packet is larger than C·R_m, the bytes of a step.
     """
 
     rate: Fraction
@@ -41,29 +41,29 @@ class Scale:
 
     @property
     def bdp(self):
-        """C·R_m in bytes."""
+        """The bandwidth-delay product C·R_m in bytes."""
         return self.rate * self.rtt
 
 
 class Scaled:
-    """A trace at a scale: the common part of all formats. All numbers are Fractions.
+    """A trace at a scale, the common basis of all export formats. All numbers are Fractions.
 
     Attributes:
-        step: Seconds in a step of the trace.
-        byte: Bytes in the trace's unit, C·(a step).
+        step: The number of seconds in a step of the trace.
+        byte: The number of bytes in the trace's unit, which is C times a step.
         columns: Cumulative bytes of all flows together at t = 0 … horizon-1: `A`, `S`, `L`, `K` and, if the trace has
             it, `Ld`. `A`, `S` and `K` count from the bytes served at t = 0. `K` omits tokens that are wasted later, so
-            that it never falls.
-        flows: For each flow, the same columns without `K`, if there are several flows; otherwise empty.
-        through: A - L, the position of the last byte sent and not lost.
-        packet_limit: MSS in bytes.
-        jitter: D in seconds.
-        buffer: β in bytes, or None.
-        queue: The bytes sent and not served at t = 0.
-        allow_code: As in `definitions.load`, for the trace's model.
+            that `K` never falls.
+        flows: The same columns for each flow, without `K`, if there are several flows; otherwise empty.
+        through: A - L, the position of the last byte that was sent and not lost.
+        packet_limit: The packet size MSS in bytes.
+        jitter: The jitter D in seconds.
+        buffer: The buffer β in bytes, or None if it is infinite.
+        queue: The bytes that are sent and not yet served at t = 0.
+        allow_code: Whether the trace's model may be a file whose code is run, as in `definitions.load`.
 
     Raises:
-        InputError: No link with a queue has these columns.
+        InputError: If no link with a queue has these columns.
     """
 
     def __init__(self, trace, scale, allow_code=False):
@@ -88,20 +88,20 @@ class Scaled:
 
     @cached_property
     def model(self):
-        """The trace's Model. Raises InputError if there is no such model, or its code may not be run."""
+        """The trace's Model. Raises InputError if there is no such model, or if its code may not be run."""
         return load_definition("models", "MODEL", self.trace.query.get("model"), self.allow_code)
 
     @property
     def suffixes(self):
-        """The suffixes of the columns of each flow: its number, from 1, if there are several flows."""
+        """The suffixes of the flows' columns: the number of each flow, from 1; a single flow has no suffix."""
         return list(map(str, range(1, self.model.flows + 1))) if self.model.flows > 1 else [""]
 
     @cached_property
     def state(self):
-        """The unit of each column that holds a sender's state.
+        """The unit of each column that holds a state of a sender.
 
         Raises:
-            InputError: The trace's controller does not fit the model.
+            InputError: If the trace's controller does not fit the model.
         """
         if self.trace.controller is None:
             return {}
@@ -116,7 +116,7 @@ class Scaled:
         }
 
     def column(self, name):
-        """Return a column of the trace, in the trace's units. Raises InputError if the trace lacks it."""
+        """Return a column of the trace, in the trace's units. Raises InputError if the trace lacks this column."""
         if name not in self.trace.columns:
             raise InputError(f"the trace has no column {name}")
         return self.trace.columns[name]
@@ -131,16 +131,18 @@ class Scaled:
         return t * self.step
 
     def inflight(self):
-        """Return the bytes beyond propagation at each t: A - L - S."""
+        """Return the bytes in flight beyond the propagation delay at each t: A - L - S."""
         return tuple(sent - served for sent, served in zip(self.through, self.columns["S"], strict=True))
 
     def full(self, t):
-        """Return when the buffer is full in step t, which has losses: the beginning and the end, as shares of the step.
+        """Return the interval within step t during which the buffer is full. The step must have losses.
 
-        Within a step all curves are straight, except for the bytes sent in a step with a loss. These arrive evenly
-        until the second share. If the buffer is full at the end of the step, the second share is that end. Otherwise it
-        is the instant after which K grows by just the room that the buffer has at the end. From the first share to the
-        second, A - L grows as K does.
+        The interval is a pair: its beginning and its end, as shares of the step.
+
+        Within a step, all curves are straight, except that bytes sent in a step with a loss arrive evenly until the end
+        of this interval. If the buffer is full at the end of the step, the interval ends there. Otherwise, the interval
+        ends at the instant after which K grows by just the room that the buffer has at the end of the step. During the
+        interval, A - L grows as fast as K.
         """
         K, lost = self.columns["K"], self.columns["L"][t] - self.columns["L"][t - 1]
         free = K[t] + self.buffer - self.through[t]
@@ -149,7 +151,7 @@ class Scaled:
         return until * room / (room + lost), until
 
     def inflight_when_full(self, t):
-        """Return the bytes beyond propagation at both ends of `full`."""
+        """Return the bytes in flight beyond the propagation delay at both ends of the interval `full`."""
         K, S = self.columns["K"], self.columns["S"]
         return tuple(
             K[t - 1] + share * (K[t] - K[t - 1]) + self.buffer - S[t - 1] - share * (S[t] - S[t - 1])
@@ -157,7 +159,7 @@ class Scaled:
         )
 
     def largest(self):
-        """Return the largest number of bytes beyond propagation at any instant."""
+        """Return the largest number of bytes in flight beyond the propagation delay at any instant."""
         return max(*self.inflight(), *(waiting for t in self.lossy() for waiting in self.inflight_when_full(t)))
 
     def fastest(self, column):
@@ -170,13 +172,13 @@ class Scaled:
         return [t for t in range(1, len(L)) if L[t] > L[t - 1]]
 
     def left_out(self):
-        """Yield a note on each part of the model beyond a link with a buffer, which an emulated link does not have."""
+        """Yield a note on each part of the model that an emulated link lacks: each part beyond a link with a buffer."""
         for column in self.model.own_columns:
             if column.name in self.trace.columns:
                 yield f"{column.name}, {column.says}, is not in the file: csv, json and npz have it"
 
     def _columns(self):
-        """Return the columns of each flow, if there are several, and those of all flows together."""
+        """Return the columns of each flow (if there are several flows), and the columns of all flows together."""
         flows = [{name: self.column(f"{name}{suffix}") for name in "ASL"} for suffix in self.suffixes]
         for flow, suffix in zip(flows, self.suffixes, strict=True):
             if f"Ld{suffix}" in self.trace.columns:
@@ -196,7 +198,7 @@ class Scaled:
             raise InputError(f"the trace has no column {error.args[0]}") from None
 
     def _check(self, t):
-        """Check what all formats require: bytes are cumulative, and are served only after being sent and admitted."""
+        """Check the common requirements: bytes are cumulative, and are served only after they are sent and admitted."""
         S, L, K, through = (*(self.columns[name] for name in "SLK"), self.through)
         if t and any(column[t] < column[t - 1] for column in (S, L, K, through)):
             raise InputError(f"not an execution of a link with a queue: S, K, L or A - L falls at t={t}")
@@ -206,12 +208,12 @@ class Scaled:
 
 
 def _kept(tokens):
-    """Return the tokens by each step that are not wasted later."""
+    """Return the cumulative tokens at each step, without those that are wasted later."""
     return tuple(reversed(list(accumulate(reversed(tokens), min))))
 
 
 def packet_notes(limit, scale):
-    """Yield a note if the trace's MSS, `limit` bytes at this scale, differs from a packet."""
+    """Yield a note if the trace's MSS, which is `limit` bytes at this scale, differs from the packet size."""
     if limit != scale.packet:
         yield (
             f"the trace's MSS is {number(limit)} bytes at this scale, a packet is {scale.packet}: a "
@@ -221,7 +223,7 @@ def packet_notes(limit, scale):
 
 
 def number(value):
-    """Return a Fraction as text for people: whole, or with some decimals."""
+    """Return a Fraction as text for readers: as a whole number, or with some decimals."""
     return str(value) if value.denominator == 1 else f"{Decimal(value.numerator) / value.denominator:.6g}"
 
 

@@ -1,6 +1,6 @@
-"""Schedules, a format of the emulator: when a link admits and delivers bytes, in whole bytes and nanoseconds.
+"""Schedules, a file format of the emulator: when a link admits and delivers bytes, in whole bytes and nanoseconds.
 
-This module makes a schedule from a trace at a scale, and reads it.
+This module makes a schedule from a trace at a scale, and reads schedule files.
 """
 
 from dataclasses import dataclass, field
@@ -22,17 +22,19 @@ _NS = Fraction(1, 10**9)
 
 @dataclass(frozen=True)
 class Schedule:
-    """Cumulative curves of a bottleneck and of the path behind it, counted from the first byte that waits at time 0.
+    """Cumulative curves of a bottleneck and of the path behind it. They count from the first byte waiting at time 0.
 
     Attributes:
-        rate: C in bytes per second. After the last point both curves continue at this rate.
-        step: R_m in ns.
-        packet: Bytes in a packet.
+        rate: The link's rate C in bytes per second. After the last point, both curves continue at this rate.
+        step: The propagation delay R_m in ns.
+        packet: The number of bytes in a packet.
         buffer: The buffer in bytes, or None if it is infinite.
-        queue: Bytes sent by time 0 and not yet served.
-        points: (ns, bytes admitted, bytes served) in order of time, the first at 0, with straight lines in between.
-        lost: Bytes that the trace loses after time 0; 0 if the file does not give them.
-        beliefs: The sender's beliefs at time 0 by name, in bytes per step, bytes and steps, if the file gives them.
+        queue: The bytes sent by time 0 and not yet served.
+        points: Points (ns, bytes admitted, bytes served) in order of time. The first point is at time 0, and straight
+            lines connect the points.
+        lost: The bytes that the trace loses after time 0; 0 if the file does not give this number.
+        beliefs: The sender's beliefs at time 0 by name, in bytes per step, bytes and steps. Empty if the file has no
+            beliefs.
     """
 
     rate: Fraction
@@ -51,7 +53,7 @@ class Schedule:
 
     @cached_property
     def jitter(self):
-        """The longest time for which a byte is held between the two curves, in ns, rounded up."""
+        """The longest time between the admission and the service of a byte, in ns, rounded up."""
         levels = {level for _, *point in self.points for level in point}
         held = (
             self._at(2, level, is_there) - self._at(1, level, is_there) for level in levels for is_there in (ge, gt)
@@ -59,7 +61,7 @@ class Schedule:
         return ceil(max(held))
 
     def _at(self, column, level, is_there):
-        """Return the time in ns at which a curve reaches a level (`ge`), or exceeds it (`gt`)."""
+        """Return the time in ns at which a curve reaches a level (`ge`), or exceeds the level (`gt`)."""
         if is_there(self.points[0][column], level):
             return Fraction(0)
         for before, after in pairwise(self.points):
@@ -69,19 +71,20 @@ class Schedule:
         return self.duration + (level - self.points[-1][column]) / (self.rate * _NS)
 
     def segments(self, bits):
-        """Return each point with the course of the curves from that point to the next.
+        """Return each point together with the growth of the curves from this point to the next point.
 
         Args:
             bits: The link's rate in bits per second, at which the last segment continues.
 
         Returns:
-            Tuples (…, length in ns, bytes admitted in it, bytes served in it) that begin with the point.
+            Tuples (…, length in ns, bytes admitted, bytes served). A tuple begins with the point; its last three
+            numbers describe the segment after this point.
         """
         gains = [tuple(b - a for a, b in zip(*pair, strict=True)) for pair in pairwise(self.points)]
         return [(*point, *gain) for point, gain in zip(self.points, [*gains, (8 * 10**9, bits, bits)], strict=True)]
 
     def text(self):
-        """Return the schedule as the text of a file, which `load` reads."""
+        """Return the schedule as the text of a file that `load` can read."""
         values = {
             "rate": self.rate,
             "step": self.step,
@@ -95,12 +98,12 @@ class Schedule:
 
     @staticmethod
     def begins(path):
-        """Whether a file begins like a schedule of any version. Raises InputError if it cannot be read."""
+        """Return whether a file begins like a schedule of any version. Raises InputError if the file is unreadable."""
         return read_text(path).startswith("#")
 
     @staticmethod
     def load(path):
-        """Read a schedule file. Raises InputError, with the place, if it is no schedule."""
+        """Read a schedule file. Raises InputError, which names the place of the mistake, if it is no schedule."""
         with located(str(path)):
             return _parse(read_text(path).splitlines())
 
@@ -135,17 +138,17 @@ def _points(lines, start):
 
 
 def content(scaled):
-    """Return the text of a Scaled trace's schedule, and notes on what it rounds. Raises InputError as `of_trace`."""
+    """Return the text of a Scaled trace's schedule, and notes on rounding. Raises InputError like `of_trace`."""
     return of_trace(scaled).text(), list(_notes(scaled))
 
 
 def of_trace(scaled):
     """Return the Schedule of a scaled trace.
 
-    Numbers are rounded down, except for upper bounds, so that true beliefs stay true.
+    Numbers are rounded down, except for upper bounds. So true beliefs remain true.
 
     Raises:
-        InputError: A step is shorter than a nanosecond, or no link with one queue behaves like the trace.
+        InputError: If a step is shorter than a nanosecond, or no link with one queue behaves like the trace.
     """
     link.require(scaled)
     scale, columns = scaled.scale, scaled.columns

@@ -7,17 +7,17 @@ from textwrap import wrap
 
 from ccmatic.base import InputError, write_bytes
 
-#: The suffixes of drawings, each with the metadata that keeps the time of drawing out of the file.
+# : The file suffixes of drawings, each with the metadata that keeps the time of drawing out of the file.
 UNDATED = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 
-#: The palette of Okabe and Ito, by subject.
+# : The colour of each subject, from the palette of Okabe and Ito.
 SENDER, NETWORK, JITTER, LOSS = "#0072B2", "#009E73", "#56B4E9", "#D55E00"
 BELIEF, PROBE, TRUTH, QUIET = "#CC79A7", "#E69F00", "#000000", "#666666"
 
-#: The colours of flows, in order.
+# : The colours of flows, in the order of use.
 FLOWS = (JITTER, PROBE, BELIEF, "#F0E442", "#999999", NETWORK, LOSS, SENDER)
 
-#: The colours of a Line by its role, which is a subject or a flow.
+# : The colour of a Line by its role. A role is a subject or a flow.
 ROLES = {
     "sent": SENDER,
     "served": NETWORK,
@@ -29,7 +29,7 @@ ROLES = {
     **{f"flow{number}": colour for number, colour in enumerate(FLOWS, 1)},
 }
 
-#: Lengths are in inches, DOTS in pixels per inch, and sizes of text in points.
+# : Lengths are in inches, DOTS is in pixels per inch, and sizes of text are in points.
 WIDTH, MARGIN_LEFT, MARGIN_RIGHT, MARGIN_BOTTOM = 8.0, 0.45, 1.8, 0.75
 DOTS = 140
 SMALL, NORMAL, LARGE = 8, 9, 11.5
@@ -55,12 +55,12 @@ def figure(path, size, layout="constrained"):
     """Provide a Figure of matplotlib, and write it to a file when the block ends.
 
     Args:
-        path: The file: PNG, SVG or PDF, by the suffix of its name.
+        path: The path of the file. The suffix selects the format: PNG, SVG or PDF.
         size: The size in inches.
         layout: The layout engine of matplotlib.
 
     Raises:
-        InputError: matplotlib is missing, the suffix is unknown, or the file cannot be written.
+        InputError: If matplotlib is missing, the suffix is unknown, or the file cannot be written.
     """
     require(path)
     rc_context, Figure = tools()
@@ -73,14 +73,14 @@ def figure(path, size, layout="constrained"):
 
 
 def require(path=None):
-    """Raise InputError if matplotlib is missing, or if a file of this name cannot be a drawing."""
+    """Raise InputError if matplotlib is missing, or if no drawing can be written to a file of this name."""
     if path is not None and Path(path).suffix.lower() not in UNDATED:
         raise InputError(f"cannot draw this kind of file; expected a name in {', '.join(UNDATED)}", str(path))
     tools()
 
 
 def tools():
-    """Return the parts of matplotlib in use: rc_context and Figure. Raises InputError if it is missing."""
+    """Return the two functions of matplotlib in use: rc_context and Figure. Raises InputError without matplotlib."""
     try:
         from matplotlib import rc_context
         from matplotlib.figure import Figure
@@ -90,7 +90,7 @@ def tools():
 
 
 def prepare(axes, title, end):
-    """Give a panel its title, its grid, and an axis of time from 0 to `end`."""
+    """Give a panel a title, a grid, and a time axis from 0 to `end`."""
     axes.set_title(title, loc="left", fontsize=NORMAL, fontweight="bold")
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color("#999999")
@@ -104,13 +104,13 @@ def prepare(axes, title, end):
 
 
 def panels(figure, trace, ratios, hspace=0.42):
-    """Return the axes of panels below each other over one axis of time, with a heading and a caption.
+    """Return the axes of panels, which lie below each other over one time axis, with a heading and a caption.
 
     Args:
         figure: The Figure, WIDTH inches wide.
-        trace: The Trace that heading and caption describe.
-        ratios: The height of each panel, in any unit.
-        hspace: The space between panels, in mean heights.
+        trace: The Trace that the heading and the caption describe.
+        ratios: The height of each panel, in an arbitrary common unit.
+        hspace: The space between panels, in multiples of the mean panel height.
     """
     text = f"objectives not met: {'; '.join(trace.broken)}" if trace.broken else ""
     heading, height = wrap(text, 100), figure.get_figheight()
@@ -149,7 +149,7 @@ def _annotate(figure, trace, heading):
 
 
 def name(axes, labels):
-    """Write the name of each line, given as (last value, text, colour), beside its end, without overlap."""
+    """Write each line's name beside its end, without overlap. A label is a tuple (last value, text, colour)."""
     low, high = axes.get_ylim()
     height = 72 * axes.figure.get_figheight() * axes.get_position().height
     labels = [(min(max(y, low), high), text, colour) for y, text, colour in labels]
@@ -171,9 +171,9 @@ def name(axes, labels):
 
 
 def apart(wanted, gap, height):
-    """Return places near the wanted ones, in the same order, at least `gap` apart.
+    """Return places near the wanted places, in the same order, at least `gap` apart.
 
-    They are within 0 … height if there is room.
+    The places are within 0 … height if there is enough room.
     """
     # Pool adjacent violators: each group is drawn as a block around its mean, and blocks that overlap are merged.
     groups = []
@@ -191,11 +191,11 @@ def _mean(values):
 
 
 def dark(colour):
-    """Return a shade of the colour in which text is readable."""
+    """Return a darker shade of the colour, in which text is readable."""
     return tuple(int(colour[i : i + 2], 16) / 255 * 0.7 for i in (1, 3, 5))
 
 
 def _number(value):
-    """Return a rational as people write it, rounded if it is long."""
+    """Return a rational number in decimal notation, rounded if it is long."""
     text = str(value)
     return text if len(text) <= 9 else f"{float(value):.4g}"

@@ -1,4 +1,4 @@
-"""The charts of a trace, common to drawings and pages."""
+"""The charts of a trace, which drawings and web pages share."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,19 +12,20 @@ from ccmatic.base import BYTES, RATE, TIME, InputError, Unit
 if TYPE_CHECKING:
     from ccmatic.traces.trace import Trace
 
-#: The dash patterns of lines by rank, in points: none, or (offset, (on, off)). Lines that coincide all stay visible.
+# : The dash patterns of lines by rank, in points: None or (offset, (on, off)). With them, lines that coincide all stay
+# visible.
 DASHES = (None, (0, (6, 6)), (0, (3, 9)), (6, (3, 9)))
 
-#: Lines coincide if they are closer than this share of their chart's height.
+# : Two lines coincide if their distance is below this share of their chart's height.
 NEAR = 1 / 100
 
 
 def scales(trace: "Trace") -> dict[Unit, Fraction]:
-    """Return the divisor, by unit, that converts a trace's numbers to C·R_m, C and R_m.
+    """Return the divisor for each unit. Division by it converts a trace's numbers to units of C·R_m, C and R_m.
 
     Raises:
-        InputError: The trace has no step, or C or R_m is not above 0.
-        KeyError: The trace has no C or R_m.
+        InputError: If the trace has no step, or C or R_m is not above 0.
+        KeyError: If the trace has no C or R_m.
     """
     C, R_m = (trace.constants[name] for name in ("C", "R_m"))
     if not (trace.horizon > 0 and C > 0 and R_m > 0):
@@ -33,10 +34,10 @@ def scales(trace: "Trace") -> dict[Unit, Fraction]:
 
 
 class Form(Enum):
-    """The meaning of a line's values.
+    """How the values of a line relate to time.
 
     Attributes:
-        POINTS: Values at instants, with straight lines between.
+        POINTS: Each value belongs to an instant, and straight lines connect the values.
         HELD: Each value holds until the next step.
         STEPS: Each value belongs to the step that ends at its instant.
     """
@@ -50,9 +51,9 @@ class Kind(Enum):
     """How a chart shows its lines.
 
     Attributes:
-        LINES: Over one axis.
-        STACK: As areas on top of each other.
-        STRIPS: As a row for each condition, filled where it is true.
+        LINES: All lines share one axis.
+        STACK: The lines are areas on top of each other.
+        STRIPS: Each condition has a row, which is filled where the condition is true.
     """
 
     LINES = "lines"
@@ -62,13 +63,13 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Line:
-    """A line, an area of a stack, or a row of strips.
+    """A line of a chart, an area of a stack, or a row of strips.
 
     Attributes:
-        label: The text beside its end.
+        label: The text beside the line's end.
         values: An exact number for each step, in the chart's unit.
-        role: The key of its colour in canvas.ROLES.
-        form: The meaning of its values.
+        role: The key of the line's colour in canvas.ROLES.
+        form: How the values relate to time.
     """
 
     label: str
@@ -79,9 +80,10 @@ class Line:
     def areas(
         self, low: Sequence[float], high: Sequence[float]
     ) -> Iterator[tuple[int, tuple[float, float], tuple[float, float]]]:
-        """Yield the areas between two lines of floats, as a line of a stack has them; skip steps without an area.
+        """Yield the areas between two lines of floats, as a stack draws them; skip steps without an area.
 
-        Each area is (step, lower values, upper values), where values are a pair: at its beginning and at its end.
+        Each area is a tuple (step, lower values, upper values). The values are a pair: at the beginning and at the end
+        of the step.
         """
         for t in range(1, len(high)):
             begin = t if self.form is Form.STEPS else t - 1
@@ -92,15 +94,15 @@ class Line:
 
 @dataclass(frozen=True)
 class Chart:
-    """One chart.
+    """A chart of a trace.
 
     Attributes:
-        title: The title.
-        unit: The unit of its values, as people read it; empty if they have none.
+        title: The chart's title.
+        unit: The unit of the chart's values, in a form for readers; empty if the values have no unit.
         lines: The Lines, in the order of drawing.
-        kind: How it shows the lines.
-        link: Whether it shows the link's rate, 1 C.
-        cut: The largest value that it shows; None if it shows all.
+        kind: How the chart shows its lines.
+        link: Whether the chart shows the link's rate, 1 C.
+        cut: The largest value that the chart shows; None if the chart shows all values.
     """
 
     title: str
@@ -112,12 +114,12 @@ class Chart:
 
     @property
     def heading(self) -> str:
-        """The title and the unit."""
+        """The chart's title, followed by the unit."""
         return f"{self.title} ({self.unit})" if self.unit else self.title
 
     @property
     def range(self) -> tuple[float, float]:
-        """The least and the largest value of its axis, as floats."""
+        """The least and the largest value of the vertical axis, as floats."""
         if self.kind is Kind.STRIPS:
             return 0.0, float(len(self.lines))
         shown = [value for line in self.stacked() for value in line.values if self.cut is None or value <= self.cut]
@@ -125,7 +127,7 @@ class Chart:
         return low, high + 0.08 * (high - low) if high > low else low + 1.0
 
     def stacked(self) -> tuple[Line, ...]:
-        """Return the Lines as they are drawn: in a stack, each on top of those before."""
+        """Return the Lines as the chart draws them: in a stack, each line lies on top of the earlier lines."""
         if self.kind is not Kind.STACK:
             return self.lines
         tops: tuple[Fraction, ...] = (Fraction(0),) * len(self.lines[0].values)
@@ -136,7 +138,7 @@ class Chart:
         return tuple(drawn)
 
     def ranks(self) -> list[int]:
-        """Return the rank of each line: 0, or one above all earlier lines with which it coincides for a step."""
+        """Return the rank of each line: one above all earlier lines with which it coincides for a step, else 0."""
         low, high = self.range
         near = NEAR * (high - low)
         ranks: list[int] = []
@@ -147,6 +149,6 @@ class Chart:
 
 
 def _coincide(line: Line, other: Line, near: float) -> bool:
-    """Return whether two lines are at most this far apart for a whole step."""
+    """Return whether the distance of two lines is at most `near` for a whole step."""
     close = [abs(a - b) <= near for a, b in zip(line.values, other.values, strict=True)]
     return any(here and there for here, there in pairwise(close)) or (len(close) == 1 and close[0])

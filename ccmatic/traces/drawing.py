@@ -9,13 +9,13 @@ from ccmatic.traces.canvas import BELIEF, JITTER, LOSS, NETWORK, PROBE, QUIET, S
 from ccmatic.traces.lanes import Lanes, count
 from ccmatic.traces.samples import CROWD, Samples
 
-#: The height of a drawing of one flow, in inches.
+# : The height in inches of a drawing of one flow.
 HEIGHT = 7.8
 
-#: The largest belief about a rate, in C, that its panel shows.
+# : The largest belief about a rate, in units of C, that the panel of rates shows.
 CUT = 10
 
-#: Markers of matplotlib whose tip is at the value, for a lower and an upper bound.
+# : Markers of matplotlib whose tip points at the value, for a lower and an upper bound.
 FROM_BELOW, FROM_ABOVE = 6, 7
 
 
@@ -25,10 +25,10 @@ def draw_trace(trace, path, model=None):
     Args:
         trace: The Trace.
         path: The file: PNG, SVG or PDF, by the suffix of its name.
-        model: The trace's Model. Default: the one that the trace names, if ccmatic ships it.
+        model: The trace's Model. The default is the shipped model that the trace names, if ccmatic ships it.
 
     Raises:
-        InputError: The file cannot be written, matplotlib is missing, or the trace lacks a value for the drawing.
+        InputError: If the file cannot be written, matplotlib is missing, or the trace lacks a value for the drawing.
     """
     require(path)
     size, compose = _composer(trace, model)
@@ -37,16 +37,16 @@ def draw_trace(trace, path, model=None):
 
 
 def plot(trace):
-    """Return a Figure of matplotlib with the trace.
+    """Return a Figure of matplotlib that shows the trace.
 
     Raises:
-        InputError: matplotlib is missing, or the trace lacks a value for the drawing.
+        InputError: If matplotlib is missing, or the trace lacks a value for the drawing.
     """
     rc_context, Figure = canvas.tools()
     size, compose = _composer(trace)
 
     class Drawing(Figure):
-        """A Figure that a notebook shows, whatever its backend."""
+        """A Figure that a notebook displays under any backend of matplotlib."""
 
         def _repr_png_(self):
             shown = BytesIO()
@@ -187,5 +187,5 @@ def _draw_points(axes, points, samples, marker="o", linestyle="", **line):
 
 
 def _held(axes, values):
-    """Return times and values of a belief: each value holds until the next, the last to the panel's edge."""
+    """Return times and values of a belief. Each value holds until the next value, and the last to the panel's edge."""
     return [*range(len(values)), axes.get_xlim()[1]], [*values, values[-1]]

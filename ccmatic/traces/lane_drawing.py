@@ -1,9 +1,9 @@
-"""Drawings of traces of several flows: their shares of the link, and below these a lane for each flow."""
+"""Drawings of traces of several flows: a chart of the flows' shares of the link, and below it a lane for each flow."""
 
 from ccmatic.traces import canvas
 from ccmatic.traces.charts import DASHES, Form, Kind
 
-#: The heights of a panel, of a strip, and of the space between panels, in inches.
+# : The heights in inches of a panel, of a strip, and of the space between panels.
 PANEL, STRIP, BETWEEN = 1.05, 0.24, 0.5
 
 
@@ -24,7 +24,7 @@ def compose(figure, trace, lanes):
 
 
 def _titled(lanes):
-    """Yield the titles and charts; the title of a lane's chart also names the flow."""
+    """Yield each chart with its title. The title of a chart in a lane also names the flow."""
     yield from ((chart.heading, chart) for chart in lanes.shared)
     for lane in lanes.each:
         yield from ((f"{lane.title}: {chart.heading[0].lower()}{chart.heading[1:]}", chart) for chart in lane.charts)
@@ -75,12 +75,12 @@ def _draw_strips(axes, chart):
 
 
 def _plain(text):
-    """Return a trace's text, escaped so that matplotlib does not read it as a formula."""
+    """Return text of a trace, escaped so that matplotlib does not read the text as a formula."""
     return text.replace("$", r"\$")
 
 
 def _link(axes, chart):
-    """Draw the link's rate if the chart shows it, and return its label."""
+    """Draw the link's rate if the chart shows it, and return the label of this line."""
     if not chart.link:
         return []
     axes.axhline(1, color=canvas.TRUTH, linestyle=":", linewidth=1.2, zorder=6)

@@ -15,16 +15,16 @@ from ccmatic.traces.charts import Chart, Form, Kind, Line, scales
 if TYPE_CHECKING:
     from ccmatic.traces.trace import Trace
 
-#: A rate, in C, of at least this size limits nothing.
+# : A sender's rate of at least this size, in units of C, limits nothing.
 UNLIMITED = 100
 
-#: The largest rate, in C, that a chart shows.
+# : The largest rate, in units of C, that a chart shows.
 CUT = 10
 
-#: The roles of state, in turn.
+# : The roles of the lines for a sender's state, in the order of use.
 STATE = ("belief", "probe", "truth", "jitter")
 
-#: The title of the chart of each dimension, and the unit in which it is drawn.
+# : For each dimension, the title of the chart and the unit of the drawing.
 UNITS: dict[Any, tuple[str, str]] = {BYTES: ("Window and state", "C·R_m"), RATE: ("Rates", "C"), TIME: ("Times", "R_m")}
 
 
@@ -33,9 +33,9 @@ class Lane:
     """The charts of one flow.
 
     Attributes:
-        number: The number of the flow, from 1.
-        controller: The name of its controller, or empty.
-        charts: The Charts.
+        number: The number of the flow, which starts at 1.
+        controller: The name of the flow's controller, or empty.
+        charts: The Charts of the flow.
     """
 
     number: int
@@ -44,18 +44,19 @@ class Lane:
 
     @property
     def title(self) -> str:
-        """The flow and its controller."""
+        """The number of the flow and the name of its controller."""
         return f"Flow {self.number}, {self.controller}" if self.controller else f"Flow {self.number}"
 
 
 @dataclass(frozen=True)
 class Lanes:
-    """The flows of a trace.
+    """The lanes of all flows of a trace.
 
     Attributes:
         steps: The number of values in a line.
-        shared: The charts of all flows: their shares of the link, their waiting bytes, and the model's own columns.
-        each: A Lane for each flow.
+        shared: The charts about all flows together: their shares of the link, their waiting bytes, and the model's own
+            columns.
+        each: One Lane for each flow.
     """
 
     steps: int
@@ -67,11 +68,11 @@ class Lanes:
         """Return the Lanes of a Trace.
 
         Args:
-            trace: The Trace, of senders by a window.
-            model: The trace's Model. Default: the one that the trace names, if ccmatic ships it.
+            trace: The Trace. Its senders use windows.
+            model: The trace's Model. The default is the shipped model that the trace names, if ccmatic ships it.
 
         Raises:
-            InputError: The trace lacks a value for the drawing, or has a number above 1e308.
+            InputError: If the trace lacks a value for the drawing, or has a number above 1e308.
         """
         with suppress(InputError):
             model = model or load_definition("models", "MODEL", trace.query.get("model"))
@@ -92,7 +93,7 @@ def count(trace: "Trace") -> int:
 
 
 class _Reader:
-    """Reads a trace's columns, in units of C and R_m."""
+    """A reader of a trace's columns, in units of C and R_m."""
 
     def __init__(self, trace: "Trace", model: Model | None) -> None:
         self._trace, self._model, self._flows = trace, model, count(trace)
@@ -156,7 +157,7 @@ class _Reader:
         return Lane(number, self._parts[number - 1], tuple(charts))
 
     def _state(self, number: int) -> Iterator[tuple[str, Unit | str | None]]:
-        """Yield (name, unit) of the state of a flow's sender, and of the model's own columns for the flow."""
+        """Yield the name and unit of each state of a flow's sender, and of the model's own columns for the flow."""
         suffix = self._suffix(number)
         for kept in self._kept:
             if kept.flow in (None, number) and f"{kept.name}{suffix}" in self._left:
@@ -167,7 +168,7 @@ class _Reader:
                 yield name.removesuffix(suffix), declared[name].unit if name in declared else None
 
     def _shares(self, lanes: Sequence[Lane]) -> Chart:
-        """Return the chart of the bytes of each flow served in each step, with the flow's share of all served bytes."""
+        """Return the chart of the bytes that each flow has served per step, with its share of all served bytes."""
         served = [self._column(f"S{lane.number}") for lane in lanes]
         total = sum(column[-1] - column[0] for column in served)
         lines = []
@@ -178,7 +179,7 @@ class _Reader:
         return Chart("Shares of what is served, by flow and step", "C", tuple(lines), Kind.STACK, link=True)
 
     def _waiting(self, lanes: Sequence[Lane]) -> Chart:
-        """Return the chart of each flow's bytes that were sent, and neither lost nor served."""
+        """Return the chart of the waiting bytes of each flow: the bytes sent that are neither lost nor served."""
         lines = []
         for lane in lanes:
             sent, lost, served = (self._column(f"{name}{lane.number}") for name in "ALS")
@@ -187,7 +188,7 @@ class _Reader:
         return Chart("Bytes that wait, by flow", "C·R_m", tuple(lines), Kind.STACK)
 
     def _own(self) -> Iterator[Chart]:
-        """Yield a chart for each unit of the remaining columns, those of the model, without constant columns."""
+        """Yield a chart for each unit of the model's own columns; skip the columns with a constant value."""
         declared = self._model.declared() if self._model else {}
         by_unit: dict[Unit | str | None, list[Line]] = {}
         for name in list(self._left):
@@ -203,7 +204,7 @@ class _Reader:
 
 
 def _senders(trace: "Trace", model: Model | None, flows: int) -> tuple[list[str], Sequence[Any]]:
-    """Return the name of each flow's controller, empty if unknown, and the state of all; no state if it is unknown."""
+    """Return the name of each flow's controller (empty if unknown), and the state of all (none if unknown)."""
     if trace.controller is None or model is None:
         return [""] * flows, ()
     with suppress(InputError):

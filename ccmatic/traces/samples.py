@@ -15,7 +15,7 @@ from ccmatic.traces.charts import scales
 if TYPE_CHECKING:
     from ccmatic.traces.trace import Trace
 
-#: The number of steps above which lines are thin and markers few.
+# : Above this number of steps, lines are thin and markers are few.
 CROWD = 25
 
 
@@ -28,13 +28,13 @@ class Samples:
         S: Cumulative bytes served.
         L: Cumulative bytes lost.
         K: Cumulative tokens.
-        r: The rate over (t-1, t]. For a sender with a window, the rate at which it sent.
+        r: The rate over (t-1, t]. If the sender uses a window, `r` is the rate at which it sent.
         Q: The measured delay.
         bounds: The values of each belief that bounds a rate.
-        beta: The buffer, or None.
-        D: The jitter.
-        window: The window, if the sender has one.
-        allowed: For an envelope, the least and the largest rate over (t-1, t], from t = 1 on.
+        beta: The buffer, or None if it is infinite.
+        D: The largest jitter.
+        window: The window of the sender, or None if the sender uses no window.
+        allowed: For an envelope, the least and the largest rate that it allows over (t-1, t], from t = 1 on.
     """
 
     steps: int
@@ -52,14 +52,14 @@ class Samples:
 
     @staticmethod
     def of(trace: "Trace", model: Model | None = None) -> "Samples":
-        """Return the Samples of a Trace with beliefs of this Model.
+        """Return the Samples of a Trace, with the beliefs of the given Model.
 
         Args:
             trace: The Trace.
-            model: The trace's Model. Default: the one that the trace names, if ccmatic ships it.
+            model: The trace's Model. The default is the shipped model that the trace names, if ccmatic ships it.
 
         Raises:
-            InputError: The trace lacks a value for the drawing.
+            InputError: If the trace lacks a value for the drawing.
         """
         with suppress(InputError):
             model = model or load_definition("models", "MODEL", trace.query.get("model"))
@@ -86,45 +86,45 @@ class Samples:
 
     @property
     def times(self) -> range:
-        """The end of each step, in R_m."""
+        """The instants at which the steps end, in R_m."""
         return range(self.steps)
 
     @property
     def line(self) -> float:
-        """The width of a line, in points."""
+        """The width of a line in the drawing, in points."""
         return 2 if self.steps <= CROWD else 1.2
 
     @property
     def kept(self) -> list[float]:
-        """The bytes sent and not lost."""
+        """The cumulative bytes that were sent and not lost."""
         return [sent - lost for sent, lost in zip(self.A, self.L, strict=True)]
 
     @property
     def queue(self) -> list[float]:
-        """The time in R_m that the bottleneck needs for its queue at each step; 0 if tokens wait for bytes."""
+        """The time in R_m that the bottleneck needs for its queue at each step; 0 if unused tokens wait for bytes."""
         return [max(0, kept - tokens) for kept, tokens in zip(self.kept, self.K, strict=True)]
 
     @property
     def service(self) -> tuple[list[float], list[float]]:
-        """The least and the most bytes that the network may have served by each step, in C·R_m, given its tokens."""
+        """The least and the most bytes, in C·R_m, that the network may have served by each step, given its tokens."""
         least = [self.K[t - self.D] if t >= self.D else self.K[0] - (self.D - t) for t in self.times]
         return [max(0, bytes) for bytes in least], list(map(min, self.K, self.kept))
 
     @property
     def losses(self) -> list[int]:
-        """The steps in which bytes are lost."""
+        """The steps in which the network loses bytes."""
         return [t for t in self.times[1:] if self.L[t] > self.L[t - 1]]
 
 
 def _rates(trace: "Trace") -> Sequence[Fraction | int]:
-    """Return the rate over each step. With a window, it is the rate of the sent bytes, because r may limit nothing."""
+    """Return the rate over each step. For a window, this is the rate of the sent bytes, because r may limit nothing."""
     if "cwnd" not in trace.columns:
         return trace.columns["r"]
     return [0, *(after - before for before, after in pairwise(trace.columns["A"]))]
 
 
 def _envelope(trace: "Trace") -> list[Any]:
-    """Return the rates that the trace's envelope allows at t = 1, 2, …; no rates if it has no readable envelope."""
+    """Return the rates that the trace's envelope allows at t = 1, 2, …; an empty list if no envelope is readable."""
     with suppress(InputError):
         controller = controllers.parse(trace.controller or "")
         return trace.allowed(controller) if controller.is_envelope else []
@@ -132,7 +132,7 @@ def _envelope(trace: "Trace") -> list[Any]:
 
 
 def _rate_bounds(trace: "Trace", model: Model | None) -> list[Any]:
-    """Return the model's beliefs that bound a rate and have a column in the trace, lower bounds first."""
+    """Return the model's beliefs that bound a rate and have a column in the trace. Lower bounds come first."""
     bounds = [bound for bound in model.bounds() if bound.unit == RATE and bound.name in trace.columns] if model else []
     return sorted(bounds, key=lambda bound: isinstance(bound, RunningMin))
 

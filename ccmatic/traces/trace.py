@@ -1,4 +1,4 @@
-"""A trace: one execution of a controller on a network, step by step, in exact rationals."""
+"""A trace: one execution of a controller on a network, step by step, in exact rational numbers."""
 
 import csv
 import hashlib
@@ -20,21 +20,24 @@ from ccmatic.traces import drawing
 
 @dataclass(frozen=True)
 class Trace:
-    """An execution, sampled once per step at t = 0 … horizon-1.
+    """One execution, sampled once per step at t = 0 … horizon-1.
 
     Solvers and simulations produce traces; drawings and exports read them. One step is R_m and the link rate is C. Both
-    are 1 unless `constants` gives other values. So time is in R_m, bytes are in C·R_m, and rates in C.
+    C and R_m are 1 unless `constants` gives other values. So time is in R_m, bytes are in C·R_m, and rates are in C.
 
     Attributes:
         horizon: The number of values in each column.
-        constants: `C`, `R_m`, `D`, `MSS`, and `beta` unless the buffer is infinite.
-        columns: `horizon` values for each name. Cumulative bytes: `A` sent, `S` served, `L` lost, `Ld` loss detected by
-            the sender, `K` tokens admitted. `r`: the sending rate over (t-1, t]. `Q` (and `F`): the delay of the last
-            (first) byte served in whole steps; `horizon` stands for that or more. Beliefs have columns by their names.
-        query: The question: `model`, `buffer`, `jitter`, `property` and its parameters.
+        constants: The values of `C`, `R_m`, `D`, `MSS`, and of `beta` unless the buffer is infinite.
+        columns: The columns by name, each with `horizon` values. The columns of cumulative bytes are: `A` sent, `S`
+            served, `L` lost, `Ld` lost and detected by the sender, `K` tokens admitted. The column `r` is the sending
+            rate over (t-1, t]. The column `Q` (or `F`) is the delay, in whole steps, of the last (or first) byte
+            served; the value `horizon` stands for a delay of at least `horizon`. Beliefs have columns under their own
+            names.
+        query: The query behind the trace, as text: `model`, `buffer`, `jitter`, `property` and the property's
+            parameters.
         controller: The source of the controller that chose the rates; None if no controller chose them.
-        broken: The parts of the property that the trace breaks, in the property's words.
-        altered: Whether the file was changed after the trace was saved.
+        broken: The conditions of the property that the trace violates, in the words of the property.
+        altered: Whether someone changed the file after the trace was saved.
         controller_name: The controller's name, for titles; None if it is unknown.
     """
 
@@ -48,17 +51,17 @@ class Trace:
     controller_name: str | None = None
 
     def with_columns(self, **columns: Sequence[Any]) -> "Trace":
-        """Return the same trace with columns added or replaced, each of `horizon` Fractions."""
+        """Return the same trace with additional or replaced columns, each with `horizon` Fractions."""
         return replace(self, columns={**self.columns, **columns})
 
     def tokens(self, model: Model | None) -> Sequence[Any]:
-        """Return the tokens admitted by each step.
+        """Return the cumulative tokens admitted by the end of each step.
 
-        They are the column K. A Model of windows computes them from its own columns, because its K may be a
-        controller's state.
+        The tokens are the column K. A Model of windows computes the tokens from its own columns, because its column K
+        may be a state of a controller.
 
         Raises:
-            KeyError: A column is missing; the error has its name.
+            KeyError: If a column is missing; the error has the column's name.
         """
         if model is None or not model.windows:
             return self.columns["K"]
@@ -69,29 +72,30 @@ class Trace:
             raise KeyError(error.name) from None
 
     def measuring(self, measures: Collection[str]) -> "Trace":
-        """Return the same trace with only these measured delays, by the names Q and F."""
+        """Return the same trace, but of the measured delays Q and F keep only those named in `measures`."""
         columns = {name: column for name, column in self.columns.items() if name in measures or name not in ("Q", "F")}
         return replace(self, columns=columns)
 
     def decisions(self, names: Collection[str]) -> Iterator[dict[str, Fraction]]:
-        """Yield the values of these names with which a sender chooses r at t = 1, 2 and so on.
+        """Yield, for t = 1, 2 and so on, the values of these names from which a sender chooses its rate r.
 
-        These are the constants, and its beliefs of the step before. A constant is never read from a column.
+        These values are the constants, and the sender's beliefs of the previous step. A constant is never read from a
+        column.
         """
         for t in range(self.horizon - 1):
             yield {name: self.constants[name] if name in CONSTANTS else self.columns[name][t] for name in names}
 
     def allowed(self, controller: Any) -> list[Any]:
-        """Return the rates that a controller allows at t = 1, 2, …; see `Controller.allowed`, also for its errors.
+        """Return the rates that a controller allows at t = 1, 2, …; `Controller.allowed` documents them and the errors.
 
         Raises:
-            KeyError: The trace lacks a belief that the controller reads.
+            KeyError: If the trace lacks a belief that the controller reads.
         """
         inputs = self.decisions({*controller.parameters, "R_m", "MSS"})
         return [controller.allowed(values) for values in inputs]
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield a dict for each step: `t` and each column's value."""
+        """Yield a dict for each step, with `t` and the value of each column."""
         for t in range(self.horizon):
             yield {"t": t, **{name: column[t] for name, column in self.columns.items()}}
 
@@ -112,7 +116,7 @@ class Trace:
 
     @staticmethod
     def from_json(text: str, file: str | None = None) -> "Trace":
-        """Read the trace that `to_json` wrote. Raises InputError, which names `file`, if the text is no trace."""
+        """Read the trace that `to_json` wrote. Raises InputError, which names `file`, if the text is no valid trace."""
         data = parse_json(text, file, "a trace (.json)")
         records.require_format(data, TraceFile, file)
         read = records.convert(data, TraceFile, file, "not a complete trace")
@@ -138,11 +142,11 @@ class Trace:
 
     @staticmethod
     def load(path: str | Path) -> "Trace":
-        """Read a trace from a JSON file. Raises InputError, with the file, if it cannot be read or is no trace."""
+        """Read a trace from a JSON file. Raises InputError, which names the file, if it is unreadable or no trace."""
         return Trace.from_json(read_text(path), str(path))
 
     def save(self, path: str | Path) -> None:
-        """Write the trace to `path`: as CSV if the name ends in .csv, else as JSON."""
+        """Write the trace to `path`, as CSV if the file name ends in .csv, otherwise as JSON."""
         path = Path(path)
         if path.suffix == ".csv":
             write_text(path, self.to_csv())
@@ -150,7 +154,7 @@ class Trace:
             write_text(path, self.to_json() + "\n")
 
     def to_csv(self) -> str:
-        """Return the trace as exact CSV: a header and a row for each step, with further columns for the constants."""
+        """Return the trace as exact CSV: a header and one row for each step. The constants are columns, too."""
         out = StringIO()
         constants = {name: str(value) for name, value in self.constants.items()}
         writer = csv.DictWriter(out, ["t", *self.columns, *constants], lineterminator="\n")
@@ -160,18 +164,18 @@ class Trace:
         return out.getvalue()
 
     def plot(self) -> Any:
-        """Return a drawing of the trace, a matplotlib Figure that a notebook shows. No file is written.
+        """Return a drawing of the trace: a matplotlib Figure that a notebook displays. This writes no file.
 
         Raises:
-            InputError: matplotlib is missing, or the trace lacks a value for the drawing.
+            InputError: If matplotlib is missing, or the trace lacks a value for the drawing.
         """
         return drawing.plot(self)
 
     def to_numpy(self) -> dict[str, Any]:
-        """Return float arrays by name, with an element for each step: `t` in R_m, and each column in the trace's units.
+        """Return float arrays by name, with one element per step: `t` in R_m, and each column in the trace's units.
 
         Raises:
-            InputError: A value is too large for a float.
+            InputError: If a value is too large for a float.
         """
         import numpy
 
@@ -182,7 +186,7 @@ class Trace:
         return {"t": numpy.arange(self.horizon, dtype=float), **columns}
 
     def to_pandas(self) -> Any:
-        """Return the arrays of `to_numpy` as a DataFrame with the index `t`. Raises InputError if pandas is missing."""
+        """Return the arrays of `to_numpy` as a DataFrame whose index is `t`. Raises InputError if pandas is missing."""
         try:
             import pandas
         except ImportError:

@@ -61,7 +61,7 @@ def table_3(rate=100, probe=1):
         probe: T*, in R_m.
 
     Raises:
-        InputError: An argument is too small.
+        InputError: If an argument is too small.
     """
     sender = ProbeSlow(lambda _: PACKET, probe, rate)
     rate, probe = sender.rate, sender.probe

@@ -64,7 +64,7 @@ def points(allowances=ALLOWANCES, probes=PROBES, rate=1000, start=10, buffer=1):
         buffer: β_s, in R_m.
 
     Raises:
-        InputError: The numbers describe no ramp, or an allowance does not reach C.
+        InputError: If the numbers describe no ramp, or an allowance does not reach C.
     """
     rate, start, buffer = Fraction(rate), Fraction(start), Fraction(buffer)
     if not start < rate:

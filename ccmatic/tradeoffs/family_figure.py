@@ -16,7 +16,7 @@ def draw(points, path, others=()):
         others: Other senders: the name, the packets lost, and the time until the first loss in R_m.
 
     Raises:
-        InputError: The file cannot be written.
+        InputError: If the file cannot be written.
     """
     points = list(points)
     with traces.figure(path, (8, 5)) as figure:

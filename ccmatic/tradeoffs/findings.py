@@ -72,7 +72,7 @@ def read_allowances(allowances, buffer_time, start, end):
         The Allowances and the RampPath.
 
     Raises:
-        InputError: A text is no number or no allowance, or the theorem does not cover it.
+        InputError: If a text is no number or no allowance, or the theorem does not cover it.
     """
     path = RampPath(number(start, "C_0"), number(end, "C"), number(buffer_time, "β_s"))
     read = [Allowance.parse(text) for text in allowances or DEFAULT]

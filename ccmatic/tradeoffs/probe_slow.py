@@ -41,7 +41,7 @@ class ProbeSlow:
         queue: q_U, an upper bound of the queue, in packets.
 
     Raises:
-        InputError: T* or the rate is too small.
+        InputError: If T* or the rate is too small.
     """
 
     allowance: Callable

@@ -65,7 +65,7 @@ def require_bounds(controller: Controller | Stateful, R: int, D: int) -> None:
         D: The jitter in steps.
 
     Raises:
-        InputError: A range is invalid at a point, which the message names; or the solver timed out.
+        InputError: If a range is invalid at a point, which the message names; or the solver timed out.
     """
     if not isinstance(controller, Stateful):
         return

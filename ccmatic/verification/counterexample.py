@@ -35,8 +35,8 @@ def for_people(part: Part, controller: Decides | None) -> tuple[Trace, replay.Re
         controller: The controller of that trace.
 
     Raises:
-        ValueError: The part's last trace is not one of this controller.
-        Unsound: The trace fails its replay.
+        ValueError: If the part's last trace is not one of this controller.
+        Unsound: If the trace fails its replay.
     """
     controller = None if part.way.any_rates else controller
     if part.trace is None or part.trace.controller != (controller and controller.source):

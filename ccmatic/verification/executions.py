@@ -32,7 +32,7 @@ class Executions:
             The solver's answer, and the trace if the answer is SAT.
 
         Raises:
-            OutOfTime: The time of the part is over.
+            OutOfTime: If the time of the part is over.
         """
         checker = self.checker
         checker.push()

@@ -84,9 +84,9 @@ class Judge:
         A controller that holds on the published model is verified again on all executions of the network.
 
         Raises:
-            InputError: The network's laws conflict.
-            Disagreement: Two solvers disagree.
-            Unsound: A solver's trace fails its replay.
+            InputError: If the network's laws conflict.
+            Disagreement: If two solvers disagree.
+            Unsound: If a solver's trace fails its replay.
         """
         with self._environment, self._clock.question():
             judgement = self._judge(controller)

@@ -32,7 +32,7 @@ def judge_each(
 
     Raises:
         InputError: As in `Judge.judge`.
-        Unsound: A worker's trace fails its replay in this process.
+        Unsound: If a worker's trace fails its replay in this process.
     """
     tasks = [(query.record(), controllers.texts_of(controller), options) for query, controller in pairs]
     for (_, controller), judgement in zip(pairs, team.each(_judge, tasks), strict=True):
@@ -64,7 +64,7 @@ def report_on(trace: Trace, name: str) -> Report:
     """Replay a worker's counterexample for the controller called `name`, and return the report.
 
     Raises:
-        Unsound: The trace is no counterexample.
+        Unsound: If the trace is no counterexample.
     """
     report = replay.replay(trace, allow_code=True)
     if report.outcome is not replay.Outcome.BREAKS:

@@ -71,7 +71,7 @@ def replay(trace: Trace, file: str | None = None, allow_code: bool = False) -> R
         allow_code: As in `queries.from_record`.
 
     Raises:
-        InputError: The trace lacks something that its query needs.
+        InputError: If the trace lacks something that its query needs.
     """
     with located(file):
         query = queries.from_record(trace.query, allow_code)
@@ -87,7 +87,7 @@ def check_trace(query: Query, trace: Trace) -> Report:
     """Return the report on a trace of a query.
 
     Raises:
-        InputError: The trace lacks something that the query needs.
+        InputError: If the trace lacks something that the query needs.
     """
     if query.horizon != trace.horizon:
         raise InputError(f"the query's horizon is {query.horizon}, the trace has {trace.horizon} steps")
@@ -132,7 +132,7 @@ def complete(query: Query, trace: Trace) -> Trace:
     Each bound starts at a value that is true of the path, and the samples of each step move it.
 
     Raises:
-        InputError: The column of a sample is missing.
+        InputError: If the column of a sample is missing.
     """
     x = query.observed(trace)
     missing = [bound for bound in query.model.bounds() if bound.name not in trace.columns]

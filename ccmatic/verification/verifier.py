@@ -63,8 +63,8 @@ class Verifier:
         state: The state that the controllers keep, the same for all.
 
     Raises:
-        InputError: The property has no way to fail. Methods raise it if the network has no execution; the message names
-            laws that conflict.
+        InputError: If the property has no way to fail. Methods raise it if the network has no execution; the message
+            names laws that conflict.
     """
 
     @blamed()
@@ -111,7 +111,7 @@ class Verifier:
         """Return the names of the ways to fail that are impossible whatever rates a controller chooses.
 
         Raises:
-            OutOfTime: The time is over before the query is encoded. Then no controller could get a verdict either.
+            OutOfTime: If the time is over before the query is encoded. Then no controller could get a verdict either.
         """
         anyones = [part for part in self._parts if part.way.any_rates]
         ruled_out = [part.way.name for part in anyones if self._ask(part, None) == UNSAT]
@@ -134,7 +134,7 @@ class Verifier:
         """Return whether the solver found an execution in time; without a controller, one with any rates.
 
         Raises:
-            InputError: No execution exists.
+            InputError: If no execution exists.
         """
         try:
             with self._clock.question():
@@ -259,7 +259,7 @@ class Part:
             The solver's answer.
 
         Raises:
-            OutOfTime: The time is over before the encoding is complete.
+            OutOfTime: If the time is over before the encoding is complete.
         """
         # Without `_checker`, a timeout below makes the next query build a new solver instead of using half of this one.
         checker, self._checker = self.checker, None
@@ -318,7 +318,7 @@ class Part:
             The solver's answer.
 
         Raises:
-            OutOfTime: The time is over before the encoding is complete.
+            OutOfTime: If the time is over before the encoding is complete.
         """
         self.checker.push()
         try:
@@ -391,8 +391,8 @@ def choices(x: Execution, controller: Decides | None, clock: Clock | None = None
         clock: Limits the time of the encoding; None for no limit.
 
     Raises:
-        InputError: The bounds of a law are not proved.
-        OutOfTime: The clock's time is over.
+        InputError: If the bounds of a law are not proved.
+        OutOfTime: If the clock's time is over.
     """
     for each in controllers.each_of(controller):
         for R in {flow.R for flow in x.flows}:

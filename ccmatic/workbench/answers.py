@@ -60,8 +60,8 @@ def verify(request: WorkbenchFile, solver: SolverOptions) -> Iterator[dict[str, 
         For each expectation, the text that is being decided, then its answer.
 
     Raises:
-        InputError: The request is invalid. File and line refer to the controller's text.
-        Disagreement: Two solvers disagree.
+        InputError: If the request is invalid. File and line refer to the controller's text.
+        Disagreement: If two solvers disagree.
     """
     with _file_of(request) as file:
         for question in [_question(request, each.expect, file) for each in _expectations(request)]:
@@ -74,7 +74,7 @@ def reopen(request: WorkbenchFile) -> Iterator[dict[str, Any]]:
     """Replay the counterexamples of a shared file, and yield them as `verify` does. The file is not trusted.
 
     Raises:
-        InputError: The file is invalid, or a trace does not violate its expectation.
+        InputError: If the file is invalid, or a trace does not violate its expectation.
     """
     with _file_of(request) as file:
         for each in _expectations(request):

@@ -21,7 +21,7 @@ def begin(file: str | None) -> WorkbenchFile:
         file: A controller's path or name, or a file that the workbench shared. None: an example.
 
     Raises:
-        InputError: The file cannot be read, or is neither a controller nor a shared file.
+        InputError: If the file cannot be read, or is neither a controller nor a shared file.
     """
     if file is not None and Path(file).suffix == ".json":
         shared: WorkbenchFile = read_record(read_text(file), WorkbenchFile, file)
@@ -75,8 +75,8 @@ def save(folder: Path, name: str, source: str, replace: bool) -> Path:
         The path of the file.
 
     Raises:
-        FileExistsError: The file exists, and `replace` is false.
-        InputError: The name is invalid, or the file cannot be written.
+        FileExistsError: If the file exists, and `replace` is false.
+        InputError: If the name is invalid, or the file cannot be written.
     """
     if not _NAME.fullmatch(name):
         raise InputError(f"the name is '{shown(name)}'; expected one such as my_controller.py, without a folder")

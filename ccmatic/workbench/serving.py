@@ -31,8 +31,9 @@ def serve(
             send.
 
     Raises:
-        InputError: The packages of the extra `workbench` are missing, the folder does not exist, or the port is taken.
-        KeyboardInterrupt: The server was interrupted.
+        InputError: If the packages of the extra `workbench` are missing, the folder does not exist, or the port is
+            taken.
+        KeyboardInterrupt: If the server was interrupted.
     """
     try:
         import uvicorn

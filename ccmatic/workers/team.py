@@ -29,7 +29,7 @@ class Team:
     of pending tasks.
 
     Raises:
-        InputError: The cluster does not answer.
+        InputError: If the cluster does not answer.
     """
 
     def __init__(self, jobs: int = 1, cluster: str | None = None) -> None:
@@ -86,7 +86,7 @@ class Team:
         """Submit function(*arguments). `results` returns its result together with `task`, which may be any object.
 
         Raises:
-            InputError: The workers die again and again.
+            InputError: If the workers die again and again.
         """
         try:
             future = self._submit(function, *arguments)

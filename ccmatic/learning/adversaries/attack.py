@@ -72,7 +72,7 @@ class Attack:
         level: The level, which determines what the adversary chooses.
 
     Raises:
-        InputError: A value is wrong.
+        InputError: If a value is wrong.
     """
 
     target: Target

@@ -88,7 +88,7 @@ class LeastRtt:
     The sender multiplies the smallest RTT by 1 + within · action, and uses the product as R_m.
 
     Raises:
-        InputError: `within` is not between 0 and 1.
+        InputError: If `within` is not between 0 and 1.
     """
 
     within: float

@@ -59,7 +59,7 @@ def target(name: str, options: LinkOptions) -> Target:
         options: The LinkOptions of its links.
 
     Raises:
-        InputError: There is no such sender, or it cannot be a target.
+        InputError: If there is no such sender, or it cannot be a target.
     """
     if options.flows != 1:
         raise InputError(f"{options.flows} flows; expected one, the target's")

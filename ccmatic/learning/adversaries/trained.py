@@ -40,7 +40,7 @@ def attack(options: Mapping[str, Any], links: Mapping[str, Any], threshold: floa
         threshold: The threshold of the delay in seconds.
 
     Raises:
-        InputError: An option is unknown, missing or wrong.
+        InputError: If an option is unknown, missing or wrong.
     """
     level = _level(options)
     own = [field.name for field in fields(LinkOptions) if field.init]
@@ -106,7 +106,7 @@ def load(path: str | Path) -> Adversary:
     """Return the Adversary in a file.
 
     Raises:
-        InputError: The file is no adversary. The message names the file.
+        InputError: If the file is no adversary. The message names the file.
     """
     file = records.read_record(read_text(path), records.AdversaryFile, str(path))
     with located(str(path)):

@@ -36,8 +36,8 @@ def transfer(
         folder: The folder for the traces, as mahimahi link traces; None writes no traces.
 
     Raises:
-        InputError: The Adversaries differ in links or level, adversaries without traces get `senders` or `folder`, or
-            two traces would go to one file.
+        InputError: If the Adversaries differ in links or level, adversaries without traces get `senders` or `folder`,
+            or two traces would go to one file.
     """
     first = adversaries[0].attack
     for attack in (adversary.attack for adversary in adversaries):

@@ -23,7 +23,7 @@ def find(name: str) -> type[Agent]:
             folder, with a `/` in it, whose `train.py` sets AGENT.
 
     Raises:
-        InputError: There is no such algorithm, or its AGENT is no Agent.
+        InputError: If there is no such algorithm, or its AGENT is no Agent.
     """
     ours = shipped()
     if name in ours:

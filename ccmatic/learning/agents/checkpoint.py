@@ -45,7 +45,7 @@ def restore(path: str | Path, agent: Agent, about: Mapping[str, Any]) -> list[re
         The TrainingLines so far; none if there is no file.
 
     Raises:
-        InputError: The file is no checkpoint of this training.
+        InputError: If the file is no checkpoint of this training.
     """
     if not Path(path).exists():
         return []

@@ -100,7 +100,7 @@ def load(file: str | Path) -> Training:
     """Return the Training of a TOML file.
 
     Raises:
-        InputError: A section, key or value is wrong. The message names the file and, if possible, the line.
+        InputError: If a section, key or value is wrong. The message names the file and, if possible, the line.
     """
     sections, text = load_toml(file)
     for section, keys in sections.items():

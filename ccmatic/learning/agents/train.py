@@ -39,7 +39,7 @@ def train(
         listener: Receives a TrainingLine after each episode.
 
     Raises:
-        InputError: The checkpoint belongs to another training, or a file cannot be written.
+        InputError: If the checkpoint belongs to another training, or a file cannot be written.
     """
     section, kept = training.agent, Path(f"{out}.checkpoint")
     about = {"query": training.sections, "seed": seed}

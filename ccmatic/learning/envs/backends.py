@@ -49,7 +49,7 @@ class Fluid(Simulated, Generic[State]):
             device: `cpu`, `gpu` …; None for JAX's default.
 
         Raises:
-            InputError: JAX has no such device.
+            InputError: If JAX has no such device.
         """
         self.environment, self.n = environment, n
         self._device = _device(device)
@@ -89,7 +89,7 @@ class Packets(Simulated):
     twelfth of the highest rate.
 
     Raises:
-        InputError: The environment has several flows, or links that are neither constant nor changing.
+        InputError: If the environment has several flows, or links that are neither constant nor changing.
     """
 
     def __init__(self, environment: Environment) -> None:

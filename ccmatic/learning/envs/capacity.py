@@ -159,7 +159,7 @@ def kind(name: str, period: float, budget: float, window: int) -> Kind:
         window: See Smooth.
 
     Raises:
-        InputError: There is no such kind, or its file cannot be read.
+        InputError: If there is no such kind, or its file cannot be read.
     """
     word, colon, file = name.partition(":")
     if word in OF_FILES:

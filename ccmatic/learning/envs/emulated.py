@@ -44,7 +44,7 @@ class Emulated:
         faults: The reasons why the last episode is invalid, as in `ccmatic emulate`; None while the episode lasts.
 
     Raises:
-        InputError: This machine or user cannot emulate, or the emulator has no such links.
+        InputError: If this machine or user cannot emulate, or the emulator has no such links.
     """
 
     def __init__(self, environment: Environment) -> None:
@@ -72,7 +72,7 @@ class Emulated:
         """Play one interval, as Fluid.step does.
 
         Raises:
-            InputError: A process failed.
+            InputError: If a process failed.
         """
         state = self._act(links, state, np.asarray(action, np.float32))
         if self._run is None:
@@ -172,7 +172,7 @@ class CommandedFlow:
             How many intervals have ended since the last report, at least one; and the Interval that they form.
 
         Raises:
-            InputError: The sender reports nothing for too long.
+            InputError: If the sender reports nothing for too long.
         """
         count, end = max(1, len(self._rows)), time.monotonic() + PATIENCE
         while len(self._rows) <= count:

@@ -104,7 +104,7 @@ class Environment:
         delay: d, the age of the latest vector in intervals, in addition to the delay of the path.
 
     Raises:
-        InputError: A formula or number is wrong.
+        InputError: If a formula or number is wrong.
     """
 
     options: LinkOptions

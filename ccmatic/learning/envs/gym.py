@@ -40,7 +40,7 @@ def make_environment(options: Mapping[str, Any]) -> Environment:
         options: Arguments of Environment and of LinkOptions.
 
     Raises:
-        InputError: There is no such option, or its value is wrong.
+        InputError: If there is no such option, or its value is wrong.
     """
     fields = [name for name, field in LinkOptions.__dataclass_fields__.items() if field.init]
     for name in options:
@@ -67,7 +67,7 @@ def whole(reward: ArrayLike) -> NDArray[Any]:
     """Return the reward as a NumPy array.
 
     Raises:
-        InputError: It is not finite.
+        InputError: If it is not finite.
     """
     reward = np.asarray(reward)
     if not np.isfinite(reward).all():
@@ -95,7 +95,7 @@ class LinkEnv(gymnasium.Env[Floats, Floats]):
             options: See `make_environment`.
 
         Raises:
-            InputError: An option is wrong, or there are several flows.
+            InputError: If an option is wrong, or there are several flows.
         """
         self.render_mode = render_mode
         self.environment = _alone(options)

@@ -55,7 +55,7 @@ class LinkOptions:
         window: See `links`, in slots.
 
     Raises:
-        InputError: A value is wrong.
+        InputError: If a value is wrong.
     """
 
     links: str | dict[str, float] = "constant"
@@ -118,7 +118,7 @@ class LinkOptions:
         """The kinds of links and their ratios.
 
         Raises:
-            InputError: A kind is unknown or its file cannot be read, or the ratios do not sum up to 1.
+            InputError: If a kind is unknown or its file cannot be read, or the ratios do not sum up to 1.
         """
         return _mix(self)
 

@@ -116,7 +116,7 @@ def lawful(episode: Episode, windows: int = 20, horizon: int = 10, seed: int = 0
         seed: The seed of the choice of windows.
 
     Raises:
-        InputError: The episode has no such window, as on exported schedules, whose tokens wait.
+        InputError: If the episode has no such window, as on exported schedules, whose tokens wait.
     """
     rng = np.random.default_rng(seed)
     broken: Counter[str] = Counter()

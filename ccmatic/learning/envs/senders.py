@@ -36,7 +36,7 @@ def sender(name: str, environment: Environment) -> RolloutPolicy:
         environment: The Environment, whose actions are rates.
 
     Raises:
-        InputError: There is no such sender, or the environment's actions are not rates.
+        InputError: If there is no such sender, or the environment's actions are not rates.
     """
     if environment.act != definitions.chosen("models.signals", "RATE"):
         raise InputError(f"the actions of the sender '{name}' are rates; expected act='rate', not '{environment.act}'")
@@ -144,7 +144,7 @@ def remembering(controller: Stateful, options: LinkOptions) -> RolloutPolicy:
         options: The LinkOptions.
 
     Raises:
-        InputError: R_m is no whole number of intervals.
+        InputError: If R_m is no whole number of intervals.
     """
     if options.slots != 1:
         raise InputError(f"{controller.name} needs R_m to be whole intervals; expected an interval of 1, 1/2, 1/3 …")

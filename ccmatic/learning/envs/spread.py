@@ -61,7 +61,7 @@ def spread(given: object, name: str, least: float = 0.0, most: float = math.inf,
         above: Whether numbers have to be above `least`.
 
     Raises:
-        InputError: The value has another form, or a number is not allowed.
+        InputError: If the value has another form, or a number is not allowed.
     """
     if isinstance(given, OneOf | Range):
         made: Spread = given

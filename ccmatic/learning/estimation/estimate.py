@@ -40,7 +40,7 @@ def estimates(trace: Trace, network: Network) -> Iterator[Estimate]:
         network: The Network.
 
     Raises:
-        InputError: No execution of the network explains the trace up to a step; the message names the step. Or the
+        InputError: If no execution of the network explains the trace up to a step; the message names the step. Or the
             trace lacks observations.
     """
     _require(trace, network)
@@ -74,7 +74,7 @@ def network_of(
         allow_code: Whether the trace may name a model whose code is run.
 
     Raises:
-        InputError: There is no such model, or a value cannot be read.
+        InputError: If there is no such model, or a value cannot be read.
     """
     query = trace.query
     if model is None:

@@ -56,7 +56,7 @@ def possible(network: Network, trace: Trace, C: Range = ANY) -> Possible:
         C: The Range of C that the sender already knows.
 
     Raises:
-        InputError: No execution of the network explains the trace; the message names the laws that rule it out.
+        InputError: If no execution of the network explains the trace; the message names the laws that rule it out.
     """
     x = sender_observations(network.model, network.buffer, network.jitter, trace, trace.horizon)
     laws = [law for law in _laws(network, x, C) if law.formula is not True]

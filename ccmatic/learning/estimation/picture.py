@@ -35,7 +35,7 @@ def draw(estimates: Sequence[Estimate], model: Model, path: str | Path) -> None:
         path: The file. Its suffix selects PNG, SVG or PDF.
 
     Raises:
-        InputError: The drawing cannot be made.
+        InputError: If the drawing cannot be made.
     """
     with traces.figure(path, (8, 6.4)) as figure:
         panels = zip(PANELS.items(), figure.subplots(len(PANELS), sharex=True), strict=True)

@@ -129,7 +129,7 @@ def exported(policy: Policy) -> PolicyExport | GuidedExport:
     """Return the PolicyExport or the GuidedExport of a Policy.
 
     Raises:
-        InputError: C cannot hold the policy.
+        InputError: If C cannot hold the policy.
     """
     c_name(policy.name, "the name of the policy's file")
     if policy.envelope is None:
@@ -167,7 +167,7 @@ def export(file: str | Path, target: str, out: str | Path | None = None) -> list
         The paths of the written files.
 
     Raises:
-        InputError: The file is no policy, or the target cannot hold it.
+        InputError: If the file is no policy, or the target cannot hold it.
     """
     policy = load(file)
     folder = out or policy.name

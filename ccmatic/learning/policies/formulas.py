@@ -37,7 +37,7 @@ def exportable(observe: str, reward: str, act: str | None = None) -> list[signal
         act: The name of the formula of actions; None in an envelope.
 
     Raises:
-        InputError: There is no such formula, or a formula reads a quantity that no exported sender knows.
+        InputError: If there is no such formula, or a formula reads a quantity that no exported sender knows.
     """
     needed = [signal.load("observe", observe)]
     rewarded = signal.load("reward", reward)

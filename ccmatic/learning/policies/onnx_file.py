@@ -33,7 +33,7 @@ def write_onnx(policy: Policy, path: str | Path) -> Path:
         The path.
 
     Raises:
-        InputError: The package onnx is not installed, or the file cannot be written.
+        InputError: If the package onnx is not installed, or the file cannot be written.
     """
     try:
         from onnx import TensorProto, checker, helper

@@ -37,7 +37,7 @@ def envelope(act: str) -> Controller | None:
         The controller; None for other actions.
 
     Raises:
-        InputError: The controller leaves no choice.
+        InputError: If the controller leaves no choice.
     """
     word, _, name = act.partition(":")
     if word != "envelope":
@@ -109,7 +109,7 @@ def load(path: str | Path) -> Policy:
     """Return the Policy in a file.
 
     Raises:
-        InputError: The file is no policy, or does not fit its own query. The message names the file.
+        InputError: If the file is no policy, or does not fit its own query. The message names the file.
     """
     file = records.read_record(read_text(path), records.PolicyFile, str(path))
     with located(str(path)):
@@ -127,7 +127,7 @@ def save(file: records.PolicyFile | records.AdversaryFile, path: str | Path) -> 
     """Write the record of a trained policy or adversary.
 
     Raises:
-        Unreadable: The file cannot be written.
+        Unreadable: If the file cannot be written.
     """
     write_text(path, records.line(file) + "\n")
 
@@ -156,7 +156,7 @@ def check_layers(layers: Sequence[records.LayerRecord], inputs: int, what: str, 
         path: The file, in messages.
 
     Raises:
-        InputError: They form no such network.
+        InputError: If they form no such network.
     """
     if len(layers) > DEEPEST:
         raise InputError(f"{len(layers)} layers; expected at most {DEEPEST}", path)

@@ -45,7 +45,7 @@ class RampPath:
         buffer_time: β_s.
 
     Raises:
-        InputError: The numbers describe no ramp that the theorem covers.
+        InputError: If the numbers describe no ramp that the theorem covers.
     """
 
     start: Fraction
@@ -100,7 +100,7 @@ class Allowance:
         (The sum never falls if f never falls.)
 
         Raises:
-            InputError: A condition fails or could not be decided.
+            InputError: If a condition fails or could not be decided.
         """
         between = f"between C = {path.start} and {path.end}"
         true, where = _never_below_zero(self.f, path)
@@ -130,7 +130,7 @@ class Allowance:
             bits: The significant bits of the ends.
 
         Raises:
-            InputError: The ramp takes more than MOST_STEPS round trips.
+            InputError: If the ramp takes more than MOST_STEPS round trips.
         """
         f = compiled(self.f, bits)
         low = high = path.start
@@ -156,7 +156,7 @@ class Allowance:
             targets: Rates of at most path.end, ascending; None for path.end only.
 
         Raises:
-            InputError: A value could not be decided at the largest precision.
+            InputError: If a value could not be decided at the largest precision.
         """
         targets = [path.end] if targets is None else targets
         bits = BITS

@@ -49,7 +49,7 @@ def least(allowance, path, targets=None, most=1000, options=SolverOptions()):
         options: SolverOptions.
 
     Raises:
-        InputError: The allowance is neither linear nor concave.
+        InputError: If the allowance is neither linear nor concave.
     """
     if allowance.affine is None and not allowance.concave:
         raise InputError(f"the allowance '{allowance.text}' is neither linear nor concave; expected one that is")
