@@ -1,13 +1,14 @@
-"""Network models: the possible behaviour of networks. Each is a folder, whose `laws.py` sets MODEL."""
+"""Network models: the possible behaviour of networks. Each model is a folder, and its `laws.py` sets MODEL."""
 
 from ccmatic.base import Alias
 
-#: The model of emulated links, the models that packet logs are fitted to, and the model of a link without jitter.
+#: #: The model of emulated links, the models that are fitted to packet logs, and the model of a link without jitter.
 EMULATED, ASKED_OF_LOGS = "cbr_delay", ("cbr_delay", "ccac")
 WITHOUT_JITTER = "ideal"
 
-#: The network for a path with a given rate and jitter; for each network of rate senders, its counterpart for window
-#: senders; and the parameters with which several flows share a network, each measuring its own delay.
+#: #: The network for a path with a given rate and jitter; for each network of rate senders, the network of window
+#: senders that corresponds to it; and the parameters of a network that several flows share, each measuring its own
+#: delay.
 WITH_JITTER = "ccac"
 BY_WINDOW = {
     "ccac": "ccac_windows",
@@ -17,10 +18,10 @@ BY_WINDOW = {
 }
 SHARED = "flows={flows},delay=own"
 
-#: The network of two window senders on which one may starve the other: each flow has jitter of its own.
+#: #: The network of two window senders on which one may starve the other: each flow has its own jitter.
 OWN_JITTER = "cbr_delay_own_jitter"
 
-#: Names of models with parameters.
+#: #: The names of models with parameters.
 ALIASES = {
     "ccac2021_two_flows": Alias(
         "ccac2021:flows=2", "CCAC's published network with two senders, which run the same controller."

@@ -1,4 +1,4 @@
-"""Window senders: their sending, their detection of losses, and their observations (docs/reference/stateful.md)."""
+"""Window senders: how they send, detect losses, and observe their path (docs/reference/stateful.md)."""
 
 from dataclasses import replace
 from enum import Enum
@@ -7,16 +7,16 @@ from functools import cache, partial
 from ccmatic.contracts import BYTES, CONDITION, IDLE, RATE, TIME, Column, Observation
 from ccmatic.logic import choice, either, equal, every, implies, is_max, no, some
 
-#: The longest delay, in steps, that is distinguished in executions that repeat.
+#: #: The longest delay, in steps, that executions distinguish if they repeat.
 LONGEST = 32
 
 
 class LossDetection(Enum):
-    """The way in which senders detect losses. Values are the words in models' names, as for all options here.
+    """The method by which senders detect losses. As for all options here, the values are the words in models' names.
 
     Attributes:
-        DUPLICATE_ACKS: Senders detect a loss when enough bytes beyond it are acknowledged, or by a timeout.
-        ORACLE: Senders learn of each loss after R_m.
+        DUPLICATE_ACKS: Senders detect a loss by a timeout, or once enough bytes beyond the loss are acknowledged.
+        ORACLE: Senders learn of each loss R_m after it happened.
     """
 
     DUPLICATE_ACKS = "dupacks"
@@ -27,8 +27,9 @@ class Timer(Enum):
     """The situations in which the retransmission timer fires.
 
     Attributes:
-        PUBLISHED: Whenever the queue is empty and any loss has happened before; no loss happens at that step.
-        UNDETECTED_LOSS: When the queue is empty and a loss is undetected, as on real paths.
+        PUBLISHED: The timer fires whenever the queue is empty and a loss has ever happened. In such a step no byte is
+            lost.
+        UNDETECTED_LOSS: The timer fires when the queue is empty and a loss is undetected, as on real paths.
     """
 
     PUBLISHED = "published"
@@ -36,10 +37,10 @@ class Timer(Enum):
 
 
 class Start(Enum):
-    """The places where traces start.
+    """The step at which traces start.
 
     Attributes:
-        ORIGIN: Service is counted from 0.
+        ORIGIN: A trace starts where the count of served bytes is 0.
         ANYWHERE: A trace starts at any step of an execution.
     """
 
@@ -48,7 +49,7 @@ class Start(Enum):
 
 
 class InitialBytes(Enum):
-    """The bytes that count as older than the trace, whose delay senders cannot know.
+    """The bytes that count as older than the trace. Senders cannot know the delay of these bytes.
 
     Attributes:
         ADMITTED: Bytes sent before the trace and not lost.
@@ -60,7 +61,7 @@ class InitialBytes(Enum):
 
 
 def senders(model, x, flow):
-    """Yield the laws of one flow's sender, and of its bytes' fate."""
+    """Yield the laws of one flow's sender, and of what happens to its bytes."""
     yield from _bytes(model, flow)
     yield from _sending(flow)
     if model.dupacks is None:
@@ -75,22 +76,22 @@ def senders(model, x, flow):
 
 
 def idle(flows, number):
-    """Return the column of the application's pauses, for flow `number` (from 1) of `flows`."""
+    """Return the column of the application's pauses for flow `number` of `flows`; the first flow has number 1."""
     return replace(IDLE, name=f"{IDLE.name}{number if flows > 1 else ''}")
 
 
 def dupack_losses(flows, number):
-    """Return flow `number`'s column of losses that duplicate acknowledgements detect; flows are 1 to `flows`."""
+    """Return flow `number`'s column of losses that duplicate acknowledgements detect; flows count from 1."""
     name = f"found{number if flows > 1 else ''}"
     return Column(name, BYTES, "bytes detected as lost by duplicate acknowledgements")
 
 
 def timeout(flow, t):
-    """Return the condition that an ideal retransmission timer fires.
+    """Return the condition that an ideal retransmission timer fires at t.
 
-    All bytes sent R_m ago were served or lost by then, and some of the bytes sent were not served. The published timer
-    fires whenever the queue is empty after any loss ever. If the model has a column for losses that duplicate
-    acknowledgements detect, the timer fires whenever no bytes are in flight and a loss is undetected.
+    The timer fires if all bytes sent by t - R_m have been served or lost, and some of these bytes were not served. The
+    published timer fires whenever the queue is empty after any loss. If the model has a column for losses that
+    duplicate acknowledgements detect, the timer fires whenever no bytes are in flight and a loss is undetected.
     """
     if t < flow.R:
         return False
@@ -103,7 +104,7 @@ def timeout(flow, t):
 
 
 def _losses_by_acks(flow):
-    """Return the losses that duplicate acknowledgements detect; None if the model has no such column."""
+    """Return the column of losses that duplicate acknowledgements detect; None if the model has no such column."""
     x = flow.network
     return x.own.get(dupack_losses(len(x.flows), flow.number).name)
 
@@ -122,12 +123,12 @@ def _bytes(model, flow):
 
 
 def _sending(flow):
-    """Yield A(t) = max(A(t-1), min(S(t-R) + Ld(t) + cwnd(t), A(t-1) + r(t))); acknowledgements take R = R_m.
+    """Yield A(t) = max(A(t-1), min(S(t-R) + Ld(t) + cwnd(t), A(t-1) + r(t))), where R = R_m is the feedback delay.
 
-    If the application had nothing to send for a part of the step, A(t) is at most that.
+    If the application had nothing to send during a part of the step, this value is only an upper bound on A(t).
 
-    The published law is min(max(A(t-1), …), A(t-1) + r(t)), which has no solution if r(t) < 0. Here a negative rate
-    sends no bytes.
+    The published law is min(max(A(t-1), …), A(t-1) + r(t)). That law has no solution if r(t) < 0. Here a sender with a
+    negative rate sends no bytes.
     """
     for t in range(flow.R, flow.horizon):
         allowed = flow.S[t - flow.R] + flow.Ld[t] + flow.cwnd[t]
@@ -138,7 +139,7 @@ def _sending(flow):
 
 
 def _detection(flow, dupacks):
-    """Yield the laws of detection: once `dupacks` bytes beyond a loss are acknowledged, or by a timeout."""
+    """Yield the laws of loss detection: after `dupacks` bytes beyond a loss are acknowledged, or by a timeout."""
     R = flow.R
     for t in range(R, flow.horizon):
         late = timeout(flow, t)
@@ -154,7 +155,7 @@ def _detection(flow, dupacks):
 def _detection_of_executions(flow, dupacks):
     """Yield the laws by which `dupacks` bytes acknowledged beyond a loss, or else a timeout, detect the loss.
 
-    Detection takes at least R_m. A loss that a timeout has detected stays detected.
+    A sender needs at least R_m to detect a loss. A loss that a timeout has detected stays detected.
     """
     R, by_acks = flow.R, _losses_by_acks(flow)
     for t in range(flow.horizon):
@@ -175,8 +176,8 @@ def _detection_of_executions(flow, dupacks):
 def _sent_before(flow, t, dupacks):
     """Yield (condition, bytes) for each step at least R_m before t.
 
-    The condition is that enough bytes beyond that step are acknowledged by t. The bytes are the bytes lost by that
-    step. If the execution repeats, and some bytes of the flow are served, the steps include steps before the trace.
+    The condition is that enough bytes sent after that step are acknowledged by t. The bytes are those lost by that
+    step. If the execution repeats and some bytes of the flow are served, the steps include steps before the trace.
     """
     reaches = _is_last_period(flow, t) and flow.network.beta is not None
     for u in range(-LONGEST if reaches else 0, t - flow.R + 1):
@@ -187,11 +188,11 @@ def _sent_before(flow, t, dupacks):
 
 
 def _may_be_detected(flow, t, dupacks, detected):
-    """Return the condition that all losses before the steps of `_sent_before` may be detected.
+    """Return the condition that the sender may have detected all losses before the steps of `_sent_before`.
 
-    Enough bytes beyond the first of these steps must be acknowledged. If a period has no losses, all earlier ones are
-    detected, provided that the flow still sends. If all sent bytes are lost, acknowledgements detect nothing, and
-    timeouts detect what they can.
+    Enough bytes beyond the first of these steps must be acknowledged. If a period has no losses and the flow still
+    sends, all earlier losses are detected. If all sent bytes are lost, acknowledgements detect no loss, and only
+    timeouts detect losses.
     """
     loses = flow.L[flow.period] > flow.L[0]
     sends = flow.admitted(flow.period) > flow.admitted(0)
@@ -202,12 +203,12 @@ def _may_be_detected(flow, t, dupacks, detected):
 
 
 def _is_starved(flow):
-    """Return the condition that no byte of a flow is served in a period, because all that it sends is lost."""
+    """Return the condition that a flow is starved: it loses all bytes sent, so no byte is served in a period."""
     return every(flow.S[flow.period] <= flow.S[0], flow.L[flow.period] > flow.L[0])
 
 
 def _is_last_period(flow, t):
-    """Return whether t is in the last period, whose laws imply those of all other periods of a repeating execution."""
+    """Return whether t is in the last period. The laws of this period imply those of every other period."""
     return bool(flow.period) and t >= flow.horizon - flow.period
 
 
@@ -216,8 +217,8 @@ def observations(before, own):
     """Return the names that a controller may read in addition to its state and the constants.
 
     Args:
-        before: Defines which bytes `before_trace` concerns.
-        own: Whether delays are those of the flow's own bytes.
+        before: The bytes that `before_trace` counts as older than the trace.
+        own: Whether a flow observes only the delays of its own bytes.
     """
     old = partial(_before_trace, before, own)
     delay = _own_delay if own else _delay
@@ -265,7 +266,7 @@ def _second(flow, t):
 
 
 def _timer(flow, t):
-    """Return the timer's condition; None in the first R_m if bytes from before the trace may trigger the timer."""
+    """Return the condition that the timer fires; None in the first R_m if older bytes may trigger the timer."""
     return None if t < flow.R and _losses_by_acks(flow) is not None else timeout(flow, t)
 
 
@@ -308,7 +309,7 @@ def _delay(flow, t):
 
 
 def _most_waited(flow):
-    """Return the largest delay told apart for initial bytes; it also stands for longer ones. None if there is none."""
+    """Return the largest delay of initial bytes, which stands for all longer delays; None if there is none."""
     return None if flow.Q is None or flow.Q.longest == flow.horizon else flow.Q.longest - 1
 
 
@@ -321,16 +322,16 @@ def _own_delay(flow, t):
 
 
 def _repeated(x, t, within):
-    """Return the delays in an execution that also repeated before the trace, and therefore sent every byte.
+    """Return the delays in an execution that also repeated before the trace, and in which every byte was sent.
 
-    If a period serves no bytes, the delays are `within`, as in the trace.
+    If a period serves no bytes, the result is `within`, the delays within the trace.
     """
     sent = [(_last_served(x, t, partial(_waited_for, x, k)), k) for k in range(LONGEST + 1)]
     return [*sent, *((every(no(_is_served(x)), condition), k) for condition, k in within)]
 
 
 def _waited_longer(own, flow, t):
-    """Return the condition that the delay in a repeating execution is longer than any that is distinguished."""
+    """Return the condition that the delay in a repeating execution is longer than the longest distinguished delay."""
     x, then = flow if own else flow.network, t - flow.R
     longer = _last_served(x, then, lambda at: x.S[at] <= _admitted_before(x, at - LONGEST - 1))
     if own or flow.Q is None or flow.Q.longest == flow.horizon:
@@ -345,9 +346,9 @@ def _waited_for(x, k, t):
 def _last_served(x, t, what):
     """Return the condition `what` at the last step up to t that served bytes.
 
-    The condition is the same at steps that are a period apart.
+    The condition has the same value at steps that are one period apart.
     """
-    t = t % x.period + x.period  # a step of the second period, so that one period before it is in the trace
+    t = t % x.period + x.period  # a step of the second period, so that the trace contains the period before the step
     truth = False
     for at in range(t - x.period + 1, t + 1):
         truth = either(x.S[at] > x.S[at - 1], what(at), truth)
@@ -360,12 +361,12 @@ def _is_served(x):
 
 
 def _admitted_before(x, t):
-    """Return the bytes sent and not lost by a step, which may be before the trace."""
+    """Return the bytes sent and not lost by a step; the step may lie before the trace."""
     return _before(x, x.A, t) - _before(x, x.L, t)
 
 
 def _before(x, column, t):
-    """Return a column's value at a step, which may be before the trace if the execution repeats."""
+    """Return a column's value at a step; if the execution repeats, the step may lie before the trace."""
     if t >= 0:
         return column[t]
     periods = -(t // x.period)
@@ -373,7 +374,7 @@ def _before(x, column, t):
 
 
 def _waited(flow, t, k):
-    """Return the condition that the flow's last byte served by t had waited k steps and arrived within the trace."""
+    """Return the condition that the flow's last byte served by t waited k steps and was sent within the trace."""
     if t == 0:
         return False
     served = flow.S[t] > flow.S[t - 1]

@@ -1,8 +1,8 @@
-"""Properties: requirements on controllers."""
+"""Properties: requirements that a controller should meet."""
 
-#: The property of queries that name none; of a proof's lemmas; of the search for worst values; and of queries with
-#: floors on the constants of a shape.
+#: #: The default property of queries; the property of a proof's lemmas; the property for searching worst values; and
+#: the property for queries with floors on the constants of a shape.
 DEFAULT, LEMMA, WORSE, GUARANTEE = "synthesis_invariant", "lemma", "avoids", "guarantee"
 
-#: The property of expectations in the question language.
+#: #: The property to which the question language translates expectations.
 EXPECTS = "expects"

@@ -1,4 +1,4 @@
-"""Property: no execution that satisfies the given conditions satisfies `what`."""
+"""Property: each execution that satisfies the given conditions avoids another condition, `what`."""
 
 import ast
 from dataclasses import dataclass, field, replace
@@ -13,7 +13,7 @@ from ccmatic.base import InputError, shown
 from ccmatic.contracts import Bounds, Exclusion, Fails, Implied, Property, Stated, WayToFail
 from ccmatic.logic import equal, every, no
 
-#: The default condition on packets, for models whose laws do not bound them.
+#: The default condition on packets, for models whose laws do not bound the packet size.
 SMALL_PACKETS = "alpha < 1/5 * C * R"
 
 _TEXT = {"metadata": {"text": True}}
@@ -21,18 +21,18 @@ _TEXT = {"metadata": {"text": True}}
 
 @dataclass(frozen=True)
 class Avoids(Property):
-    """No execution that satisfies the given conditions satisfies `what`.
+    """Each execution that satisfies the given conditions avoids the condition `what`.
 
         avoids(what="S[T-1] - S[0] < 1/2 * C * (T-1)", given="L[0] == 0; alpha < 1/4")
 
     Attributes:
-        what: A condition on an execution, in the language of CCAC's queries (docs/reference/stateful.md).
-        given: Further such conditions, separated by `;`.
-        x: A number that the conditions may read.
+        what: The condition to avoid, in the language of CCAC's queries (docs/reference/stateful.md).
+        given: The conditions on executions, in the same language, separated by `;`.
+        x: A number that the conditions may read by the name `x`.
         periodic: If positive, the trace ends as it began: its last `periodic` windows and rates equal the first ones.
-            0: no such requirement.
+            If 0, the trace may end in any state.
         repeats: If positive, the execution repeats after this many steps, including all state, so that it may go on for
-            ever. 0: no such requirement.
+            ever. If 0, the execution need not repeat.
     """
 
     name = "avoids"
@@ -52,9 +52,10 @@ class Avoids(Property):
 
     @classmethod
     def from_parameters(cls, given, allow_code=False):
-        """Return the property of a record.
+        """Return the property that a record describes.
 
-        The parameters `moves` and `known` of earlier versions follow from the controller and are ignored.
+        Records of earlier versions have the parameters `moves` and `known`. Both follow from the controller and are
+        ignored.
         """
         texts = {name: value for name, value in given.items() if name in ("what", "given")}
         numbers = {name: value for name, value in given.items() if name not in (*texts, "moves", "known")}
@@ -81,36 +82,39 @@ class Avoids(Property):
         yield WayToFail(self.what, lambda x: no(self._reason(model, x).condition), premise=premise, **more)
 
     def exclusions(self, model, reads):
-        """Yield the exclusion of larger packets, if they are excluded, and those of repeating executions."""
+        """Yield the exclusions of repeating executions, and that of larger packets if the property excludes them."""
         if self.small_packets in self._given():
             yield Exclusion("packets", "MSS is C·R_m/5 or more")
         if self.repeats:
             yield from exclusions(model, reads)
 
     def of_small_packets(self, model):
-        """Return the property for small packets (below C·R_m/5), or itself if a given condition compares `alpha`."""
+        """Return the property for packets below C·R_m/5.
+
+        If a given condition compares `alpha`, return this property itself.
+        """
         if not model.windows or any(map(compares_packets, self._given())):
             return self
         return replace(self, given="; ".join((*self._given(), self.small_packets)))
 
     def _given(self):
-        """Return the given conditions."""
+        """Return the given conditions as a list of texts."""
         return [text.strip() for text in self.given.split(";") if text.strip()]
 
     def objectives(self, model, x):
-        """Return the condition that the execution does not satisfy `what`."""
+        """Return the condition that the execution avoids `what`."""
         return {name: reason.condition for name, reason in self.reasons(model, x).items()}
 
     def reasons(self, model, x):
-        """Return the same condition with its explanation."""
+        """Return the condition of `objectives` with its explanation."""
         return {f"avoids {self.what}": self._reason(model, x)}
 
     def in_words(self, objective):
-        """Return the expectation that `what` breaks, if it is one of a known quantity."""
+        """Return the expectation that `what` breaks; "" if no known quantity fits `what`."""
         return in_words(self.what, self.x) or objective
 
     def holds(self, objectives):
-        """Return whether the condition is true."""
+        """Return whether the execution avoids `what`."""
         return all(objectives.values())
 
     def _reason(self, model, x):
@@ -142,8 +146,9 @@ def compares_packets(text):
 def periodic(model, x, steps):
     """Return the condition that the trace ends as it began.
 
-    The waiting bytes, the bytes in flight and the undetected losses are the same, and the last `steps` windows and
-    rates of each flow equal its first ones. As in the published tool, state is not compared.
+    At the end, the waiting bytes, the bytes in flight and the undetected losses are the same as at the start. The last
+    `steps` windows and rates of each flow equal the flow's first ones. As in the published tool, the controllers' state
+    is not compared.
     """
     end = x.horizon - 1
     ends = [equal(x.admitted(end) - model.tokens(x, end), x.admitted(0) - model.tokens(x, 0))]

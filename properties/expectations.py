@@ -1,7 +1,7 @@
 """Expectations of users about a controller, such as `utilisation >= 80% over every 10 rtt`.
 
-docs/reference/expectations.md lists them. Each quantity is defined once, by texts in the language of `avoids`: its
-formula, its monitor and its sentence follow from them.
+docs/reference/expectations.md lists all expectations. Each quantity is defined once, by texts in the language of
+`avoids`. The quantity's formula, its monitor and its sentence follow from these texts.
 """
 
 import operator
@@ -22,10 +22,10 @@ from ccmatic.base import BetweenSteps, InputError, exact, shown
 from ccmatic.contracts import AllOf, Compared, Implied, Stated
 from ccmatic.logic import every, no, some
 
-#: Dimensions of amounts: a share, bytes, a time, a plain number.
+#: #: The dimensions of amounts: a share, bytes, a time, or a plain number.
 SHARE, BYTES, TIME, NUMBER = "share", "bytes", "time", "number"
 
-#: The units that every network knows: (dimension, size in the canonical unit, canonical unit).
+#: #: The units that every network knows, each with (dimension, size in the canonical unit, canonical unit).
 UNITS = MappingProxyType(
     {
         "": (SHARE, Fraction(1), ""),
@@ -46,17 +46,19 @@ class Quantity:
     """The quantity of an expectation.
 
     Attributes:
-        value: The quantity in the language of `avoids`: at step `t`, or from step `a` to step `b`; for flow `n`.
-        whole: The quantity that multiplies an amount without a unit; None if amounts need units.
+        value: The value in the language of `avoids`, at step `t` or from step `a` to step `b`, for flow `n`.
+        whole: The factor by which an amount without a unit is multiplied, such as the capacity; None if amounts need
+            units.
         says: The quantity in words.
-        of: The whole in words.
-        dimension: The dimension of amounts with a unit; None if there are no such amounts.
-        intervals: Whether it concerns intervals, from `a` to `b`.
-        per_flow: Whether it concerns each flow; beside another controller, the first flow.
+        of: The words for `whole`.
+        dimension: The dimension of amounts with a unit; None if the quantity has no such amounts.
+        intervals: Whether the quantity concerns intervals, from `a` to `b`, instead of steps.
+        per_flow: Whether the quantity concerns each flow. Beside another controller, it concerns the first flow.
         flows: The smallest number of flows that the network must have.
-        windows: Whether only window senders have it.
-        of_offers: Whether the bytes that applications offer bound it.
-        follows: Whether conditions are about the step at which an interval begins, not about each step of it.
+        windows: Whether only window senders have the quantity.
+        of_offers: Whether the quantity is limited by the bytes that applications offer.
+        follows: Whether conditions concern only the step at which an interval begins, instead of each step of the
+            interval.
     """
 
     value: str
@@ -115,10 +117,10 @@ QUANTITIES = MappingProxyType(
     }
 )
 
-#: The quantities that are conditions: an expectation says that the condition never holds.
+#: #: The quantities that are conditions: an expectation states that such a condition never holds.
 _CONDITIONS = ("timeout", "app_limited")
 
-#: By the unit of a controller's state or belief: the dimension, and the whole of an amount without a unit.
+#: #: For each unit of a controller's state or belief: the dimension, and the whole of an amount without a unit.
 _OF_UNIT = {
     "bytes": (BYTES, None),
     "time": (TIME, None),
@@ -137,20 +139,20 @@ _LARGEST = {"": Fraction(1), "bdp": Fraction(16), "rtt": Fraction(16), "packets"
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
-#: Shares of a whole. They may exceed the whole only if they are written in percent.
+#: #: Shares of a whole. A share may exceed the whole only if the user writes the share in percent.
 _PARTS = ("utilisation", "share", "loss")
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The comparison `subject relation amount unit`.
+    """The comparison `subject relation amount unit`, such as `window <= 4 bdp`.
 
     Attributes:
-        subject: The name of a quantity.
+        subject: The name of the compared quantity.
         relation: One of < <= > >=.
-        amount: In the canonical unit.
+        amount: The amount in the canonical unit.
         unit: The canonical unit: "", bdp, packets or rtt.
-        written: The unit that the user wrote, and its size in the canonical unit.
+        written: The unit that the user wrote, and the size of this unit in the canonical unit.
     """
 
     subject: str
@@ -161,7 +163,7 @@ class Comparison:
 
     @property
     def as_written(self):
-        """The comparison in the unit of the text."""
+        """The comparison in the unit that the user wrote."""
         unit, factor = self.written
         return f"{self.subject} {self.relation} {self.amount / factor}{' ' * unit.isalpha()}{unit}"
 
@@ -173,14 +175,14 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Expectation:
-    """A comparison that is expected at every step, or over every interval.
+    """A comparison that should hold at every step, or over every interval.
 
     Attributes:
         comparison: The comparison.
         interval: The length of intervals in R_m; None for the quantity's default intervals.
-        conditions: The comparison is expected only where all of these hold.
-        beside: The name of the controller beside which the first flow should meet the expectation. By default each flow
-            should.
+        conditions: The expectation applies only where all these Comparisons hold.
+        beside: The name of the controller beside which the first flow should meet the expectation. Without such a
+            controller, each flow should meet the expectation.
     """
 
     comparison: Comparison
@@ -201,15 +203,15 @@ class Expectation:
 
 @dataclass(frozen=True)
 class Worst:
-    """The worst value of an expectation's quantity in an execution of numbers.
+    """The worst value of an expectation's quantity in an execution of known numbers.
 
     Attributes:
-        value: In the unit of the expectation's amount; for `no timeout`, 1 if the timer fires, else 0. Infinite if the
-            whole is 0.
-        begin: The first step of the interval, or the step.
-        end: The last step of the interval, or the step.
-        flow: The number of the flow, from 0; None if it concerns all flows.
-        at_least: Whether the true value is at least `value`, but may be larger than the execution shows.
+        value: The worst value, in the unit of the expectation's amount. It is infinite if the whole is 0. For `no
+            timeout`, the value is 1 if the timer fires, else 0.
+        begin: The first step of the interval; for a quantity at one step, that step.
+        end: The last step of the interval; for a quantity at one step, that step.
+        flow: The number of the flow, from 0; None if the value concerns all flows.
+        at_least: Whether `value` is only a lower bound, because the execution may be too short to show the true value.
     """
 
     value: Fraction | float
@@ -227,7 +229,7 @@ def _amount(amount, unit):
 
 
 def _number(expectation, value):
-    """Return a value with its unit, with enough digits to lie on the correct side of the expectation's amount."""
+    """Return a value with its unit, and enough digits to show on which side of the amount the value lies."""
     name, factor = expectation.comparison.written
     unit, factor = (name, factor) if name else ("%", Fraction(1, 100))
     unit = "packets" if name == "packet" else unit
@@ -243,10 +245,10 @@ def parse(text: str, units: Mapping = UNITS) -> Expectation:
 
     Args:
         text: Text such as `share >= 20% over every 10 rtt beside cubic while window <= 4 bdp`.
-        units: Units as in UNITS; a path with known rate and R_m has more.
+        units: Units in the form of UNITS. A path with known rate and R_m has more units.
 
     Raises:
-        InputError: The text is no expectation.
+        InputError: If the text is no expectation.
     """
     head, *clauses = _CLAUSES.split(text.strip())
     parts = dict(zip(clauses[::2], clauses[1::2], strict=True))
@@ -259,10 +261,10 @@ def parse(text: str, units: Mapping = UNITS) -> Expectation:
 
 
 def parse_conditions(text: str, units: Mapping = UNITS) -> tuple[Comparison, ...]:
-    """Parse joined Comparisons, such as `queue <= 1 bdp and window <= 2 bdp`.
+    """Parse Comparisons that are joined by `and`, such as `queue <= 1 bdp and window <= 2 bdp`.
 
     Raises:
-        InputError: A part is no comparison.
+        InputError: If a part of the text is no comparison.
     """
     parts = re.split(r"\s+and\s+", text.strip())
     return tuple(
@@ -302,12 +304,12 @@ def _unit(name, units, text):
 
 
 class Reader:
-    """Reads expectations as conditions on one execution, of unknowns or of numbers.
+    """Reads expectations as conditions on one execution, whose values are unknowns of a solver or numbers.
 
     Args:
         model: The network's Model.
-        x: The execution, a NetworkView.
-        period: Its period in steps; None if it need not repeat.
+        x: The execution, as a NetworkView.
+        period: The period of the execution in steps; None if the execution need not repeat.
     """
 
     def __init__(self, model, x, period=None):
@@ -315,10 +317,10 @@ class Reader:
         self._expressions = Expressions(x, model, Fraction(0))
 
     def reason(self, expectation):
-        """Return the Reason that an expectation is met.
+        """Return the Reason that an expectation is met: its condition with an explanation.
 
         Raises:
-            InputError: The network lacks the quantity.
+            InputError: If the network lacks the quantity.
         """
         quantity, scale = self._quantity(expectation.comparison)
         self._require_offers(expectation, quantity)
@@ -334,12 +336,12 @@ class Reader:
         """Parse a condition in the language of `avoids`.
 
         Raises:
-            InputError: The text is no condition.
+            InputError: If the text is no condition.
         """
         return self._expressions.condition(text)
 
     def premise(self, expectation):
-        """Return the condition that the expectation applies somewhere: its own conditions hold there."""
+        """Return the condition that the expectation applies somewhere: all of its own conditions hold there."""
         if not expectation.conditions:
             return True
         quantity, _ = self._quantity(expectation.comparison)
@@ -347,11 +349,11 @@ class Reader:
         return some([self._during(expectation, flow, *place) for flow in flows for place in places])
 
     def at_first(self, comparisons):
-        """Return the condition that the comparisons hold for each flow at the first step."""
+        """Return the condition that each flow satisfies the comparisons at the first step."""
         return every([self._holds(each, flow, 0) for each in comparisons for flow in range(len(self._x.flows))])
 
     def worst(self, expectation):
-        """Return the Worst of an execution of numbers; None if the expectation applies nowhere in it."""
+        """Return the Worst in an execution of numbers; None if the expectation applies nowhere in the execution."""
         quantity, scale = self._quantity(expectation.comparison)
         choose = max if expectation.comparison.relation in ("<", "<=") else min
         values = []
@@ -364,13 +366,16 @@ class Reader:
         return choose(values, key=lambda each: each.value, default=None)
 
     def _breaks(self, expectation, flow):
-        """Return for each step of an execution of numbers whether a condition fails there."""
+        """Return, for each step of an execution of numbers, whether a condition is broken at that step."""
         if not expectation.conditions:
             return [False] * self._x.horizon
         return [self._during(expectation, flow, t, t) is not True for t in range(self._x.horizon)]
 
     def _valued(self, comparison, quantity, scale, flow, begin, end):
-        """Return the Worst of one place in a list; an empty list if both the value and its whole are 0."""
+        """Return a list with the Worst of one interval or step.
+
+        If both the value and its whole are 0, the list is empty.
+        """
         if comparison.subject == "delay":
             served = bisect_left(self._x.S, self._x.A[begin] - self._x.L[begin], begin)
             rounds = Fraction(served - begin, self._x.R)
@@ -381,17 +386,18 @@ class Reader:
         return [Worst(Fraction(value) / whole, begin, end, flow)]
 
     def measured(self, expectation, clock=None):
-        """Return the worst value in words, such as `78.12 % from 0 to 4 R_m`; "" if there is none.
+        """Return the worst value in words, such as `78.12 % from 0 to 4 R_m`; "" if the execution has no worst value.
 
         Args:
             expectation: The expectation.
-            clock: A (unit, function from steps to time in that unit) pair; None counts R_m from the first step.
+            clock: A pair: a unit, and a function from steps to time in that unit. If None, times are in R_m from the
+                first step.
         """
         worst = self.worst(expectation)
         return "" if worst is None else self.says(expectation, worst, clock)
 
     def says(self, expectation, worst, clock=None):
-        """Return a Worst in words; `clock` is as in `measured`."""
+        """Return a Worst in words. `measured` explains the argument `clock`."""
         unit, time = clock or ("R_m", lambda t: Fraction(t, self._x.R))
         begin, end = (f"{float(time(t)):.4g}" for t in (worst.begin, worst.end))
         where = f"from {begin} to {end} {unit}" if worst.end > worst.begin else f"at {begin} {unit}"
@@ -401,15 +407,15 @@ class Reader:
         return f"{'at least ' if worst.at_least else ''}{_number(expectation, worst.value)}{of} {where}"
 
     def require(self, comparison):
-        """Require that a comparison's quantity has amounts in the unit of the text.
+        """Require that a comparison's quantity supports amounts in the unit of the text.
 
         Raises:
-            InputError: It has not.
+            InputError: If the quantity does not support the unit.
         """
         self._quantity(comparison)
 
     def needed(self, expectation):
-        """Return the smallest horizon, in steps, on which an execution shows the expectation."""
+        """Return the smallest horizon, in steps, at which an execution shows the expectation."""
         quantity, _ = self._quantity(expectation.comparison)
         self._require_offers(expectation, quantity)
         if expectation.comparison.subject == "delay":
@@ -418,7 +424,7 @@ class Reader:
         return 2 if steps is None else steps + 1
 
     def _require_offers(self, expectation, quantity):
-        """Raise InputError if pauses of the application alone may break an expectation."""
+        """Raise InputError if the application alone can break an expectation by pausing."""
         excluded = any(str(each) == "no app_limited" for each in expectation.conditions)
         if self._model.pauses and quantity.of_offers and ">" in expectation.comparison.relation and not excluded:
             never = Comparison("app_limited", "<=", Fraction(0), "")
@@ -427,7 +433,10 @@ class Reader:
             raise InputError(f"'{expectation}' is broken by an application that pauses; expected '{expected}'")
 
     def _quantity(self, comparison):
-        """Return the Quantity and the text that multiplies its amount; raise InputError if they do not fit."""
+        """Return the Quantity and the text that multiplies the amount.
+
+        Raise InputError if quantity and amount do not fit.
+        """
         name, unit = comparison.subject, comparison.unit
         quantity = QUANTITIES.get(name) or self._own(name)
         if len(self._x.flows) < quantity.flows:
@@ -447,7 +456,7 @@ class Reader:
         if unit in _BYTES and quantity.dimension == BYTES:
             return quantity, _BYTES[unit]
         if unit == "rtt" and name == "queue":
-            return quantity, "C * R"  # the bytes that the link serves in that time
+            return quantity, "C * R"  # the bytes that the link serves in R_m
         if unit == "rtt" and quantity.dimension == TIME:
             return quantity, "R"
         is_rate = comparison.written[0].endswith("bit") and quantity.whole in (None, "1")
@@ -465,7 +474,7 @@ class Reader:
         raise InputError(f"{problem}; expected {expected}{example}")
 
     def _own(self, name):
-        """Return the Quantity of a controller's state or belief."""
+        """Return the Quantity of a controller's own state or belief."""
         flow = self._x.flows[0]
         declared = {column.name: str(column.unit) for column in (*self._model.beliefs, *flow.kept)}
         units = {own: declared[own] for own in (*flow.beliefs, *flow.state) if own in declared}
@@ -482,7 +491,7 @@ class Reader:
         return (0,) if expectation.beside else range(len(self._x.flows))
 
     def _places(self, expectation, quantity):
-        """Return (first step, last step) of each interval or step at which the quantity is compared."""
+        """Return (first step, last step) of each interval, or step, at which the quantity is compared."""
         end = self._x.horizon
         if expectation.comparison.subject == "delay":
             later = self._steps(expectation.comparison.amount)
@@ -498,19 +507,19 @@ class Reader:
 
     @property
     def _begin(self):
-        """The first step of the interval that ends with the execution.
+        """The first step of the interval that lasts until the end of the execution.
 
-        In executions that repeat, the interval is one period.
+        If the execution repeats, this interval is one period.
         """
         return self._x.horizon - 1 - self._period if self._period else 0
 
     @property
     def _half(self):
-        """The longest delay, in steps, that the search for a worst case tries: half of the execution can show it."""
+        """The longest delay, in steps, for which a worst case is searched: half of the execution."""
         return Fraction((self._x.horizon - 1) // 2)
 
     def _length(self, expectation, quantity):
-        """Return the number of steps of an interval; None for the whole execution, or for a single step."""
+        """Return the length of an interval in steps; None for the whole execution, or for a single step."""
         if not quantity.intervals:
             if expectation.interval is not None:
                 raise InputError(
@@ -520,7 +529,7 @@ class Reader:
             return None
         if expectation.interval is not None:
             return self._steps(expectation.interval)
-        # Bytes lost are counted per R_m unless the text says otherwise.
+        # # Lost bytes are counted per R_m unless the text names another interval.
         return self._x.R if expectation.comparison.unit else None
 
     def _steps(self, rounds):
@@ -530,10 +539,10 @@ class Reader:
         return int(steps)
 
     def _during(self, expectation, flow, begin, end):
-        """Return the condition that all conditions hold at each step of an interval.
+        """Return the condition that all conditions of the expectation hold at each step of an interval.
 
-        The conditions concern the given flow, or every flow if none is given. A condition on a delay concerns the step
-        that sends the bytes, and a condition on a burst the step before it.
+        The conditions concern the given flow, or every flow if no flow is given. A condition on a delay concerns the
+        step that sends the bytes. A condition on a burst concerns the step before that step.
         """
         quantity = QUANTITIES.get(expectation.comparison.subject)
         steps = range(begin, begin + 1 if quantity and quantity.follows else end + 1)
@@ -570,10 +579,10 @@ class Reader:
         return self._expressions.at(text, n=flow, a=begin, b=end, t=begin)
 
     def edge(self, expectation):
-        """Return the Quantity whose worst value is searched: the expectation with `x` in place of its amount.
+        """Return the Quantity for the search of a worst value: the expectation with `x` instead of its amount.
 
         Raises:
-            InputError: The expectation has no amount.
+            InputError: If the expectation has no amount.
         """
         comparison, quantity = expectation.comparison, QUANTITIES.get(expectation.comparison.subject)
         if quantity:
@@ -589,7 +598,7 @@ class Reader:
         return WorstQuantity(self.avoided(expectation, "x"), worse, of, high=max(largest, comparison.amount))
 
     def given(self, comparisons):
-        """Return comparisons at the first step, for each flow, in the language of `avoids`."""
+        """Return, in the language of `avoids`, that each flow satisfies the comparisons at the first step."""
         texts = (self._at_step(each, "n") for each in comparisons)
         return [f"ALLT(0, N, lambda n: {_named(text, t='0')})" for text in texts]
 
@@ -601,11 +610,11 @@ class Reader:
         return _named(f"{quantity.value} {comparison.relation} {comparison.amount} * ({scale})", n=flow)
 
     def avoided(self, expectation, amount=None):
-        """Return the condition that the expectation forbids, in the language of `avoids`, for experts.
+        """Return, for experts, the condition that the expectation forbids, in the language of `avoids`.
 
         Args:
             expectation: The expectation.
-            amount: Replaces the expectation's amount, if given.
+            amount: If given, this amount replaces the expectation's own amount.
         """
         comparison = expectation.comparison
         amount = comparison.amount if amount is None else amount
@@ -638,7 +647,7 @@ class Reader:
         return text
 
     def _avoided_conditions(self, expectation, quantity, end):
-        """Return the conditions of an expectation at each step of an interval."""
+        """Return, in the language of `avoids`, the conditions of an expectation at each step of an interval."""
         texts = []
         for each in expectation.conditions:
             of_every = len(self._x.flows) > 1 and not quantity.per_flow
@@ -650,19 +659,19 @@ class Reader:
 
 
 def _too_short(expectation, steps, horizon):
-    """Return the error for an execution that ends before it shows an expectation."""
+    """Return the error for an execution that is too short to show an expectation."""
     return InputError(
         f"'{expectation}' is about {steps} steps, and the execution has {horizon - 1}; expected a longer one"
     )
 
 
 def _may_be_of_nothing(comparison, quantity):
-    """Return whether the comparison needs a whole that is not empty: a share of nothing meets only `<=` and `>=`."""
+    """Return whether the comparison is false of an empty whole. A share of 0 bytes meets only `<=` and `>=`."""
     return comparison.relation in ("<", ">") and quantity.intervals and not comparison.unit
 
 
 def _named(text, **names):
-    """Return a text with some of its names replaced by other names or numbers."""
+    """Return a text in which other names or numbers replace some of the names."""
     for name, value in names.items():
         text = re.sub(rf"\b{name}\b", value, text)
     return text

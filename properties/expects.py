@@ -16,17 +16,17 @@ from ccmatic.logic import every, no
 
 _TEXT = {"metadata": {"text": True}}
 
-#: The initial window in packets (RFC 6928).
+#: #: The initial window in packets (RFC 6928).
 INITIAL_WINDOW = 10
 
 
 @dataclass(frozen=True)
 class Start:
-    """The place where executions begin.
+    """The conditions under which executions begin.
 
     Attributes:
-        says: A phrase for answers.
-        means: The conditions in words; empty if the phrase states them.
+        says: A phrase that names the start in answers.
+        means: The conditions in words; empty if the phrase already states the conditions.
         given: The conditions for all networks, in the language of `avoids`.
         windows: Further conditions for window senders.
         rates: Further conditions for rate senders.
@@ -66,13 +66,14 @@ STARTS = MappingProxyType(
 
 @dataclass(frozen=True)
 class Expects(Property):
-    """Every execution from a start meets the expectations.
+    """Every execution from a given start meets the user's expectations.
 
     Attributes:
         what: Expectations, separated by `;`.
         start: A name in STARTS, or conditions at the first step, joined by `and`.
         given: Further conditions on executions, in the language of `avoids`, separated by `;`.
-        repeats: If positive, only executions that repeat after this many steps, and so may go on for ever. 0: all.
+        repeats: If positive, the property concerns only executions that repeat after this many steps and so may go on
+            for ever. If 0, the property concerns all executions.
     """
 
     name = "expects"
@@ -88,7 +89,7 @@ class Expects(Property):
 
     @classmethod
     def from_parameters(cls, given, allow_code=False):
-        """Return the property of a record."""
+        """Return the property that a record describes."""
         texts = {name: value for name, value in given.items() if name in ("what", "start", "given")}
         numbers = {name: value for name, value in given.items() if name not in texts}
         made = super().from_parameters(numbers, allow_code)
@@ -105,27 +106,27 @@ class Expects(Property):
 
     @property
     def expectations(self):
-        """The parsed expectations."""
+        """The expectations, parsed from `what`."""
         return [parse(text) for text in self.what.split(";") if text.strip()]
 
     @staticmethod
     def at_first(start, units=UNITS):
-        """Return the Comparisons of a start; a named start has none.
+        """Return the Comparisons of a start. A named start has no Comparisons.
 
         Raises:
-            InputError: The text has no such conditions.
+            InputError: If the text has no such conditions.
         """
         return () if start in STARTS else _conditions(start, units)
 
     def edge(self, query, state):
-        """Return the Quantity of the expectation's worst case, and the conditions of the start.
+        """Return the Quantity for searching the expectation's worst case, and the conditions of the start.
 
         Args:
             query: The Query.
-            state: The state of its controller.
+            state: The state of the query's controller.
 
         Raises:
-            InputError: The expectation has no amount.
+            InputError: If the expectation has no amount.
         """
         (expectation,), model = self.expectations, query.model
         reader = Reader(model, query.execution(state=state), self.period)
@@ -142,12 +143,12 @@ class Expects(Property):
 
         Args:
             query: The Query.
-            state: The state of its controller.
+            state: The state of the query's controller.
             expectation: The Expectation, in the units of the text.
-            at_first: The Comparisons of the start, in these units too.
+            at_first: The Comparisons of the start, also in the units of the text.
 
         Raises:
-            InputError: A quantity does not have amounts of such a unit.
+            InputError: If a quantity does not support amounts in its unit.
         """
         reader = Reader(query.model, query.execution(state=state), self.period)
         for comparison in (*expectation.conditions, *at_first):
@@ -165,21 +166,21 @@ class Expects(Property):
         return STARTS.get(self.start) or Start(f"from {self.start}")
 
     def measured(self, model, x, expectation, clock=None):
-        """Return the worst value of an expectation in an execution of numbers, in words."""
+        """Return, in words, the worst value of an expectation in an execution of numbers."""
         return Reader(model, x, self.period).measured(expectation, clock)
 
     @staticmethod
     def worst(model, x, expectation, clock=None):
-        """Return the Worst of an expectation in an execution of numbers, and its text; (None, "") if there is none.
+        """Return the Worst of an expectation in an execution of numbers, and its text; (None, "") if no Worst exists.
 
-        `clock` is as in `Reader.measured`.
+        `Reader.measured` explains the argument `clock`.
         """
         reader = Reader(model, x)
         worst = reader.worst(expectation)
         return worst, "" if worst is None else reader.says(expectation, worst, clock)
 
     def ways_to_fail(self, model, buffer):
-        """Yield one way per expectation: an execution from the start that does not meet it."""
+        """Yield one way to fail per expectation: an execution from the start that does not meet the expectation."""
         more = {"bounds": Bounds.STAY} if self.repeats else {}
         for expectation in self.expectations:
 
@@ -205,11 +206,14 @@ class Expects(Property):
         return {name for expectation in self.expectations for name in self._beliefs(model, expectation)}
 
     def objectives(self, model, x):
-        """Return the expectations by text. All of them are met if the premise is false."""
+        """Return the condition of each expectation, by the expectation's text.
+
+        A false premise makes all conditions true.
+        """
         return {name: reason.condition for name, reason in self.reasons(model, x).items()}
 
     def reasons(self, model, x):
-        """Return the conditions of `objectives` with the numbers that decide them."""
+        """Return the conditions of `objectives`, each with the numbers that decide it."""
         reader, premise = Reader(model, x, self.period), every(list(self._premises(model, x).values()))
         reasons = {str(each): reader.reason(each) for each in self.expectations}
         if premise is True:
@@ -222,14 +226,17 @@ class Expects(Property):
         return all(objectives.values())
 
     def exclusions(self, model, reads):
-        """Yield the exclusion of larger packets, if they are excluded, and those of repeating executions."""
+        """Yield the exclusions of repeating executions, and that of larger packets if the property excludes them."""
         if SMALL_PACKETS in self._given():
             yield Exclusion("packets", "MSS is C·R_m/5 or more")
         if self.repeats:
             yield from exclusions(model, reads)
 
     def of_small_packets(self, model):
-        """Return the property for small packets (below C·R_m/5), or itself if a given condition compares `alpha`."""
+        """Return the property for packets below C·R_m/5.
+
+        If a given condition compares `alpha`, return this property itself.
+        """
         if not model.windows or any(map(compares_packets, self._given())):
             return self
         return replace(self, given="; ".join((*self._given(), SMALL_PACKETS)))
@@ -251,9 +258,9 @@ class Expects(Property):
         return tuple(belief.name for belief in model.beliefs if belief.name in named)
 
     def _premises(self, model, x, expectation=None):
-        """Return the conditions on executions, by their names in messages.
+        """Return the conditions that an execution must satisfy, by their names in messages.
 
-        If `expectation` is given, they include its own conditions.
+        If `expectation` is given, the result includes the expectation's own conditions.
         """
         expressions, reader = Expressions(x, model, Fraction(0)), Reader(model, x)
         start = f"the start '{self.start}'"
@@ -272,7 +279,7 @@ class Expects(Property):
 
 
 def _conditions(start, units):
-    """Return the Comparisons of a start that is no name."""
+    """Return the Comparisons of a start that is given by conditions, not by a name."""
     if not any(relation in start for relation in "<>="):
         raise misread.start(start, STARTS)
     return parse_conditions(start, units)

@@ -1,4 +1,4 @@
-"""Reader of conditions on an execution, as in CCAC's queries and in `avoids` (docs/reference/stateful.md)."""
+"""A reader of conditions on an execution, as CCAC's queries and `avoids` write them (docs/reference/stateful.md)."""
 
 import ast
 import operator
@@ -10,15 +10,15 @@ from ccmatic.models.window_sender import timeout
 from ccmatic.base import InputError, exact, shown, suggest
 from ccmatic.logic import Condition, equal, every, implies, no, some
 
-#: The limit on an expression's length, in characters.
+#: #: The largest length of an expression, in characters.
 LONGEST = 4000
 
-#: The limit on an expression's parts. ALLT and ANYT count the parts of their condition once per step.
+#: #: The largest number of parts of an expression. ALLT and ANYT count the parts of their condition once per step.
 MOST = 200_000
 
 
 class Expressions:
-    """Reads conditions on an execution in the syntax of CCAC's queries, which is Python's; nothing is executed."""
+    """Reads conditions on an execution in the syntax of CCAC's queries, a subset of Python's. Executes no code."""
 
     def __init__(self, x, model, threshold):
         flows = x.flows
@@ -46,10 +46,10 @@ class Expressions:
         self._text = ""
 
     def at(self, text, **names):
-        """Return the value of a text, where `names` gives the numbers of further names.
+        """Return the value of a text. `names` gives the numbers of additional names.
 
         Raises:
-            InputError: The text cannot be read.
+            InputError: If the text cannot be read.
         """
         self._text = text
         self._left = MOST
@@ -59,7 +59,7 @@ class Expressions:
         """Return the condition that a text states.
 
         Raises:
-            InputError: The text is no condition.
+            InputError: If the text is no condition.
         """
         self._text = text.strip()
         self._repetitions = 1
@@ -97,9 +97,9 @@ class Expressions:
         return self._fail(node, "a condition: a comparison, And, Or, Not, Implies, ALLT or ANYT")
 
     def _in_each_step(self, node, steps, body, names, t):
-        """Return a body's conditions, with `t` set to each step.
+        """Return the conditions of a body, one per step, with `t` set to the step.
 
-        Refuse it before evaluation if it has too many parts.
+        If the conditions have too many parts, raise InputError before any evaluation.
         """
         around = self._repetitions
         self._repetitions *= max(0, steps.stop - steps.start)
@@ -135,7 +135,7 @@ class Expressions:
             case ast.Subscript(value=value, slice=index):
                 column, t = self._value(value, names), self._whole(index, names)
                 count = len(column) if isinstance(column, list) else 0
-                begin = count if isinstance(index, ast.UnaryOp) else 0  # -1, written so, counts from the end
+                begin = count if isinstance(index, ast.UnaryOp) else 0  # -1 counts from the end
                 if not 0 <= begin + t < count:
                     self._fail(node, f"a step or a flow that there is, from 0 to {count - 1}; it is {t}")
                 return column[begin + t]
@@ -164,7 +164,7 @@ _SHORTER = f"an expression of at most {MOST} parts; ALLT and ANYT count those of
 
 @cache
 def _tree(text):
-    """Return the syntax tree of a quantity's text; there are few such texts."""
+    """Return the syntax tree of a quantity's text. The cache needs no limit, because few such texts exist."""
     return ast.parse(text, mode="eval").body
 
 

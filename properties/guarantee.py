@@ -1,4 +1,4 @@
-"""Property: all lemmas of a shape in proofs/ hold for given values of its constants, a guarantee for all time."""
+"""Property: a guarantee for all time. All lemmas of a shape in proofs/ hold for given values of its constants."""
 
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -13,12 +13,13 @@ from ccmatic.logic import isolated
 
 @dataclass(frozen=True)
 class Guarantee(Property):
-    """All lemmas of a shape hold.
+    """All lemmas of a shape hold for given values of the shape's constants.
 
     Attributes:
         shape: The name of the shape.
-        constants: The value of each constant by name. It is a floor: a proof of a better value implies it.
-        definition: The Proof.
+        constants: The value of each constant, by name. Each value is a floor: a proof of a better value implies the
+            property.
+        definition: The Proof that defines the shape.
     """
 
     name = "guarantee"
@@ -30,11 +31,11 @@ class Guarantee(Property):
 
     @classmethod
     def from_parameters(cls, given, allow_code=False):
-        """Return the property of a record, or of given floors.
+        """Return the property that a record or given floors describe.
 
         Constants in the conditions of states are required. Constants in objectives, or in statements about how fast
-        windows leave states, may be left out; these statements then require nothing. Without `shape`, the property
-        takes the first shape that has all of the constants.
+        windows leave states, may be omitted. A statement without its constant requires nothing. Without `shape`, the
+        property takes the first shape that has all of the constants.
         """
         floors = dict(given)
         shape = floors.pop("shape", None) or _first_with(floors)
@@ -52,11 +53,11 @@ class Guarantee(Property):
         return cls(shape, values, definition)
 
     def parameters(self):
-        """Return the parameters for a record."""
+        """Return the property's parameters for a record."""
         return {"shape": self.shape, **{name: str(value) for name, value in self.constants.items()}}
 
     def ways_to_fail(self, model, buffer):
-        """Yield one way per lemma: a window that breaks it."""
+        """Yield one way to fail per lemma: a window that breaks the lemma."""
         if model.name != self.definition.model:
             raise InputError(f"the shape {self.shape} is of {self.definition.model}; found the model {model.name}")
         for lemma in self._lemmas(model):
@@ -67,11 +68,11 @@ class Guarantee(Property):
         return set(self.definition.beliefs)
 
     def objectives(self, model, x):
-        """Return the lemmas as conditions."""
+        """Return each lemma as a condition."""
         return {name: reason.condition for name, reason in self.reasons(model, x).items()}
 
     def reasons(self, model, x):
-        """Return the lemmas with their explanations."""
+        """Return each lemma with its explanation."""
         return {name: reason for lemma in self._lemmas(model) for name, reason in lemma.reasons(model, x).items()}
 
     def holds(self, objectives):
@@ -98,7 +99,7 @@ def _first_with(floors):
 
 
 def _value(constant, given):
-    """Return the value of a constant; fail if it is out of range."""
+    """Return the value of a constant. Raise InputError if the value is out of range."""
     try:
         value = exact(given)
     except InputError:

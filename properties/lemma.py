@@ -1,6 +1,6 @@
-"""Property: one lemma of a proof holds, with values for its constants.
+"""Property: one lemma of a proof holds for given values of the proof's constants.
 
-As a property, a lemma shares queries, traces and replay with all other properties.
+Because a lemma is a property, it uses the same queries, traces and replay as all other properties.
 """
 
 from dataclasses import dataclass, field, replace
@@ -12,13 +12,13 @@ from ccmatic.logic import every, no
 
 @dataclass(frozen=True)
 class LemmaHolds(Property):
-    """A lemma of a proof holds.
+    """One lemma of a proof holds for given values of the proof's constants.
 
     Attributes:
         proof: The name or path of the proof.
         lemma: The name of the lemma.
         constants: The values of the constants, such as `low=27/40, high=3`.
-        definition: The proof.
+        definition: The Proof.
     """
 
     name = "lemma"
@@ -31,18 +31,18 @@ class LemmaHolds(Property):
 
     @classmethod
     def from_parameters(cls, given, allow_code=False):
-        """Return the property of a record."""
+        """Return the property that a record describes."""
         texts = all(isinstance(value, str) for value in given.values())
         if not texts or not {"proof", "lemma"} <= given.keys() <= {"proof", "lemma", "constants"}:
             raise InputError(f"{given!s:.80} names no lemma; expected proof, lemma and constants")
         return cls(**given, definition=load_definition("proofs", "PROOF", given["proof"], allow_code))
 
     def parameters(self):
-        """Return the parameters for a record."""
+        """Return the property's parameters for a record."""
         return {"proof": self.proof, "lemma": self.lemma, "constants": self.constants}
 
     def of(self, lemma, constants):
-        """Return the same property for another lemma of the proof, with these constants."""
+        """Return this property for another lemma of the proof, with the given constants."""
         return replace(self, lemma=lemma, constants=", ".join(f"{name}={value}" for name, value in constants.items()))
 
     def ways_to_fail(self, model, buffer):
@@ -88,7 +88,7 @@ class LemmaHolds(Property):
 
 
 def _filled(says, constants):
-    """Return the words of a lemma with the values of its constants."""
+    """Return the words of a lemma with the constants replaced by their values."""
     for name, value in constants.items():
         says = says.replace("{" + name + "}", str(value))
     return says

@@ -1,4 +1,4 @@
-"""Error messages for texts that are no expectations: the problem, and the nearest expectation."""
+"""Error messages for texts that are not expectations. A message names the problem and the nearest expectation."""
 
 import re
 from difflib import get_close_matches
@@ -20,7 +20,7 @@ EXAMPLES = {
     "app_limited": "utilisation >= 80% while no app_limited",
 }
 
-#: Other words for quantities.
+#: #: Synonyms of the quantities' names.
 _QUANTITIES = {
     **dict.fromkeys(("util", "throughput", "goodput", "bandwidth"), "utilisation"),
     **dict.fromkeys(("latency", "rtt"), "delay"),
@@ -30,7 +30,7 @@ _QUANTITIES = {
     "backlog": "queue",
 }
 
-#: Other words for units.
+#: #: Synonyms of the units.
 _UNITS = {
     "percent": "%",
     "bytes": "b",
@@ -43,7 +43,7 @@ _UNITS = {
     "gbps": "gbit",
 }
 
-#: Other words for relations.
+#: #: Synonyms of the relations.
 _RELATIONS = {"=<": "<=", "≤": "<=", "=>": ">=", "≥": ">="}
 
 _SUBJECT = r"(?P<subject>[A-Za-z_]\w*)"
@@ -88,7 +88,7 @@ def _after(label: str, head: str, rest: str) -> InputError:
 
 
 def _related(label: str, subject: str, relation: str, amount: str) -> InputError:
-    """Return the error for a text with a quantity and a relation, but no amount."""
+    """Return the error for a text that has a quantity and a relation, but no amount."""
     if relation not in ("<=", "<", ">=", ">"):
         near = _RELATIONS.get(relation)
         suggestion = f"did you mean '{subject} {near} {shown(amount)}'?" if near else "expected one of <=, <, >=, >"
@@ -100,11 +100,11 @@ def _related(label: str, subject: str, relation: str, amount: str) -> InputError
 
 
 def unit(name: str, text: str, known) -> InputError:
-    """Return the error for a unit in a text that a network does not know.
+    """Return the error for a text whose unit the network does not know.
 
     Args:
         name: The unit.
-        text: The text.
+        text: The text that contains the unit.
         known: The units that the network knows.
     """
     if name in ("ns", "us", "ms", "s", "b", "kb", "mb", "bit", "kbit", "mbit", "gbit") and "ms" not in known:
@@ -122,19 +122,19 @@ def unit(name: str, text: str, known) -> InputError:
 
 
 def interval(text: str) -> InputError:
-    """Return the error for the interval of `over every`."""
+    """Return the error for a text whose interval, after `over every`, cannot be read."""
     is_number = re.fullmatch(r"[1-9]\d*", text)
     expected = f"did you mean 'over every {text} rtt'?" if is_number else "expected a time above 0, such as 10 rtt"
     return InputError(f"'over every {shown(text)}' is no interval; {expected}")
 
 
 def part(text: str, number: str) -> InputError:
-    """Return the error for a share without a unit that exceeds the whole."""
+    """Return the error for a share that has no unit and exceeds the whole."""
     return InputError(f"the amount in '{shown(text)}' is more than the whole; did you mean '{number}%'?")
 
 
 def rate(text: str, subject: str) -> InputError:
-    """Return the error for the amount of a share or a loss that is a rate."""
+    """Return the error for a share or a loss whose amount is a rate."""
     return InputError(f"the amount in '{shown(text)}' is a rate; expected a part, such as '{EXAMPLES[subject]}'")
 
 
@@ -142,9 +142,9 @@ def quantity(name: str, quantities, own) -> InputError:
     """Return the error for an unknown quantity.
 
     Args:
-        name: The name.
+        name: The unknown name.
         quantities: The known quantities, by name.
-        own: The controller's state and beliefs, by name.
+        own: The controller's own state and beliefs, by name.
     """
     if name in _QUANTITIES:
         return InputError(f"there is no quantity '{name}'; did you mean '{_QUANTITIES[name]}'?")
@@ -155,14 +155,14 @@ def quantity(name: str, quantities, own) -> InputError:
 
 
 def start(text: str, starts) -> InputError:
-    """Return the error for a text that is no start."""
+    """Return the error for a text that describes no start."""
     near = get_close_matches(text, starts, n=1)
     expected = f"did you mean '{near[0]}'?" if near else f"expected {', '.join(starts)}, or such as 'queue <= 1 bdp'"
     return InputError(f"the start is '{shown(text)}'; {expected}")
 
 
 def _lower(head: str) -> str:
-    """Return a comparison with its unit in lower case."""
+    """Return a comparison whose unit is in lower case."""
     return re.sub(r"[A-Za-z%]*$", lambda mark: mark[0].lower(), head)
 
 

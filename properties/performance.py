@@ -1,21 +1,21 @@
-"""Performance over a window of T-1 steps, as in proofs: utilisation, losses, and bytes in flight (section 6.3)."""
+"""Performance in a window of T-1 steps, as in proofs: utilisation, losses, and bytes in flight (section 6.3)."""
 
 from ccmatic.logic import every
 
 
 def bdp(x):
-    """Return C(R_m + D)."""
+    """Return C(R_m + D), the bytes that fill the path including jitter."""
     return x.C * (1 + x.D)
 
 
 def utilises(x, share):
-    """Return S(T) - S(0) ≥ share·C(T - D)."""
+    """Return the condition that the link serves at least `share` of its capacity: S(T) - S(0) ≥ share·C(T - D)."""
     e = x.horizon - 1
     return x.S[e] - x.S[0] >= share * x.C * (e - x.D)
 
 
 def loses_at_most(x, packets):
-    """Return the condition that each R_m loses at most `packets` packets."""
+    """Return the condition that in each R_m at most `packets` packets are lost."""
     return every([x.L[t] - x.L[t - 1] <= packets * x.alpha for t in range(1, x.horizon)])
 
 

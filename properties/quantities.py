@@ -1,4 +1,4 @@
-"""Quantities whose worst value ccmatic searches: conditions in the language of `avoids`, where x is the value."""
+"""Quantities whose worst value ccmatic searches. Each is a condition in the language of `avoids`; x is the value."""
 
 import ast
 from collections.abc import Callable
@@ -10,18 +10,18 @@ from ccmatic.base import InputError, shown, suggest
 
 @dataclass(frozen=True)
 class Quantity:
-    """A quantity whose worst value is searched.
+    """A quantity for which ccmatic searches the worst value.
 
     Attributes:
         what: The condition that the quantity is worse than x.
-        worse: Whether worse values are "below" or "above" x; None if unknown.
+        worse: "below" if values below x are worse, "above" if values above x are worse; None if unknown.
         unit: The unit of x in words.
-        low: The smallest x.
-        high: The largest x; None if x is a number of steps, up to half a trace.
+        low: The smallest x that the search tries.
+        high: The largest x that the search tries; None if x is a number of steps, of which half a trace is the largest.
         step: The resolution of x.
-        flows: The smallest and the largest number of flows for which it is defined.
-        index: A derived index: its name, and the function from x to the index.
-        in_round_trip: Whether it concerns the events of one R_m, which a trace must cover.
+        flows: The smallest and the largest number of flows for which the quantity is defined.
+        index: An index derived from x: its name, and the function from x to the index.
+        in_round_trip: Whether the quantity concerns the events of one R_m. The trace must cover that R_m.
     """
 
     what: str
@@ -35,10 +35,10 @@ class Quantity:
     in_round_trip: bool = False
 
     def require(self, of, model_name, model, horizon):
-        """Require that a model and a horizon can show this quantity. Messages call the quantity `of`.
+        """Require that a model and a horizon can show this quantity. Error messages call the quantity `of`.
 
         Raises:
-            InputError: The model has another number of flows, or the trace covers no R_m.
+            InputError: If the model has another number of flows, or the trace covers no complete R_m.
         """
         least, most = self.flows
         flows, R = model.flows, model.round_trip(1)
@@ -52,13 +52,13 @@ class Quantity:
             )
 
     def up_to(self, high, horizon):
-        """Return the same quantity with x at most `high`.
+        """Return this quantity with x limited to `high`.
 
-        If x is a number of steps, the quantity then concerns events at least `high` steps before the end of a trace,
-        because later events may last longer than the trace shows.
+        If x is a number of steps, the quantity then concerns only events at least `high` steps before the end of a
+        trace. Later events may last longer than the trace shows.
 
         Raises:
-            InputError: The trace is too short.
+            InputError: If the trace is too short.
         """
         if self.high is not None:
             return self
@@ -71,7 +71,7 @@ class Quantity:
         return replace(self, what=self.what.format(high=high), unit=f"{self.unit} by step {last}")
 
 
-#: C·R_m: the bytes in flight that just fill the link.
+#: #: C·R_m, the smallest number of bytes in flight that fills the link.
 BDP = "C·R_m"
 
 _LARGEST = Fraction(16)
@@ -82,7 +82,7 @@ def jain(share):
     return 1 / (2 * (share**2 + (1 - share) ** 2))
 
 
-#: Some flow has less than the share x of the bytes served, in the last period if the execution repeats.
+#: #: Some flow gets less than the share x of the served bytes. If the execution repeats, only its last period counts.
 _SHARE = Quantity(
     "ANYT(0, N, lambda n: S_f[n][-1] - S_f[n][begin] < x * (S[-1] - S[begin]))",
     "below",
@@ -121,7 +121,7 @@ QUANTITIES = {
 }
 
 
-#: The expectations that conditions break, where {x} is the amount.
+#: #: The expectations that the conditions break. {x} stands for the amount.
 EXPECTED = {
     QUANTITIES["utilisation"].what: "utilisation >= {x}",
     QUANTITIES["loss"].what: "loss <= {x} bdp",
@@ -134,16 +134,16 @@ EXPECTED = {
 
 
 def in_words(what, x):
-    """Return the expectation that a condition breaks for an x, such as `share >= 1/20`; "" if it is not known."""
+    """Return the expectation that `what` breaks at the value x, such as `share >= 1/20`; "" if it is unknown."""
     text = what.replace("T-1]", "-1]").replace("(C * R)", "C * R")
     return EXPECTED.get(text, "").format(x=x)
 
 
 def quantity(of):
-    """Return the Quantity of a name or of a condition. A condition that does not read x is decided once.
+    """Return the Quantity that a name or a condition describes. A condition that does not read x is decided only once.
 
     Raises:
-        InputError: There is no such quantity.
+        InputError: If no such quantity exists.
     """
     if of in QUANTITIES:
         return QUANTITIES[of]

@@ -1,4 +1,4 @@
-"""The condition that an execution repeats, with the state of network and senders, so that it may go on for ever."""
+"""The condition that an execution repeats, including all state, so that the execution may go on for ever."""
 
 from ccmatic.models.window_sender import LONGEST, dupack_losses
 
@@ -10,11 +10,11 @@ from ccmatic.logic import either, equal, every, iff
 def repeating(model, x, period):
     """Return the condition that an execution repeats with a period.
 
-    Each step from `period` on equals the step one period before. The network's state at the end equals the state one
-    period before the end. The controllers' own laws cover the state of the controllers.
+    From step `period` on, each step equals the step one period before. At the end, the network's state equals its state
+    one period earlier. The controllers' own laws cover the controllers' state.
 
     Raises:
-        InputError: The execution shows fewer than two periods, or less than the laws look back.
+        InputError: If the execution has fewer than two periods, or fewer steps than the laws look back.
     """
     end = x.horizon - 1
     begin = end - period
@@ -33,13 +33,13 @@ def repeating(model, x, period):
     if not model.windows:
         counted.append(x.K)
         parts += [_delays(x, name, period) for name in model.measures]
-    if len(x.flows) > 1:  # so that all bytes ahead of later ones arrived within the trace
+    if len(x.flows) > 1:  # then all bytes ahead of later bytes arrived within the trace
         parts.append(x.S[begin] >= x.admitted(0))
     for flow in x.flows if model.windows else ():
         name = dupack_losses(len(x.flows), flow.number).name
         if name in x.own:
             by_acks = x.own[name]
-            same = equal(by_acks[end], by_acks[begin])  # no acknowledgement arrives that could reveal another loss
+            same = equal(by_acks[end], by_acks[begin])  # no further acknowledgement can reveal another loss
             alike = equal(flow.Ld[end] - by_acks[end], flow.Ld[begin] - by_acks[begin])
             parts.append(either(equal(flow.S[end], flow.S[begin]), same, alike))
     for flow, let in zip(x.flows, model.let(x) if model.windows else (), strict=False):
@@ -54,9 +54,9 @@ def repeating(model, x, period):
 
 
 def exclusions(model, reads):
-    """Yield the executions that a question about repeating executions leaves out.
+    """Yield the executions that a query about repeating executions excludes.
 
-    `reads` has the names that controllers read.
+    `reads` contains the names that controllers read.
     """
     if not model.windows:
         return
@@ -72,19 +72,19 @@ def exclusions(model, reads):
 
 
 def _waiting(model, x, begin, end):
-    """Return the condition that as many tokens arrived as bytes were served."""
+    """Return the condition that from `begin` to `end` as many tokens arrived as bytes were served."""
     tokens = (lambda t: model.tokens(x, t)) if model.windows else (lambda t: x.K[t])
     return equal(tokens(end) - tokens(begin), x.S[end] - x.S[begin])
 
 
 def _counted_on(column, begin, end):
-    """Return the condition that cumulative bytes grow equally in each period."""
+    """Return the condition that a column of cumulative bytes grows by the same amount in each period."""
     grown = column[end] - column[begin]
     return every([equal(column[t], column[t - end + begin] + grown) for t in range(end - begin, end)])
 
 
 def _delays(x, name, period):
-    """Return the condition that a measured delay repeats. These traces know delays from the start."""
+    """Return the condition that a measured delay repeats. These traces contain known delays from the first step on."""
     delay, steps = getattr(x, name), range(1, x.horizon + 1)
     pairs = [(t, k) for t in range(period, x.horizon) for k in steps]
     return every([iff(delay.at_least(t, k), delay.at_least(t - period, k)) for t, k in pairs])

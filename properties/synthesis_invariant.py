@@ -17,20 +17,21 @@ BYTES = "C·R_m"
 
 @dataclass(frozen=True)
 class SynthesisInvariant(Property):
-    """True beliefs remain true; and either the bounds shrink, or each steady-state objective is met or approached.
+    """True beliefs stay true, and either the bounds shrink or each steady-state objective is met or approached.
 
     Attributes:
-        utilisation: The smallest share of the link that must be used.
-        inflight_rates: The allowed bytes in flight are this factor times C·(R_m + D), plus `inflight_packets` packets.
-        inflight_packets: The number of packets that may be in flight in addition.
-        loss_steps: At most this share of the decided steps, plus one step, may have a loss.
-        loss_rates: The allowed bytes of all losses together are this factor times C·(R_m + D) for each step that may
-            have a loss, plus one large loss.
-        large_loss: A loss in one step is large if it exceeds this number of packets times the number of decided steps.
-        constrain_loss: Whether a large loss is forbidden even while the bounds shrink: `never`, `always`, or only with
-            a `large-buffer`.
-        large_buffer: The smallest large buffer, in C·(R_m + D). The paper prints 3. The published tool uses 5, with
-            which the search finds the paper's solutions.
+        utilisation: The smallest share of the link's capacity that the sender must use.
+        inflight_rates: The largest allowed number of bytes in flight is this factor times C·(R_m + D), plus the bytes
+            of `inflight_packets` packets.
+        inflight_packets: The packets that may be in flight in addition.
+        loss_steps: At most this share of the decided steps, plus one step, may have losses.
+        loss_rates: All losses together may have this factor times C·(R_m + D) bytes per step that may have losses, plus
+            one large loss.
+        large_loss: A loss in one step is large if it exceeds this factor times the number of decided steps, in packets.
+        constrain_loss: When a large loss is forbidden even while the bounds shrink: `never`, `always`, or with a
+            `large-buffer` only.
+        large_buffer: The smallest buffer that counts as large, in C·(R_m + D). The paper prints 3. The published tool
+            uses 5. With 5, the search finds the paper's solutions.
     """
 
     name = "synthesis_invariant"
@@ -47,8 +48,8 @@ class SynthesisInvariant(Property):
     def ways_to_fail(self, model, buffer):
         """Yield the ways to fail.
 
-        There are three ways: a belief turns false; no bound shrinks, and some objective is neither met nor approached;
-        or a forbidden large loss happens.
+        The three ways to fail are: a belief turns false; no bound shrinks, and some objective is neither met nor
+        approached; or a forbidden large loss happens.
         """
         bounds = tuple(bound.name for bound in model.bounds())
         states = tuple(state.name for state in model.true_states())
@@ -62,11 +63,11 @@ class SynthesisInvariant(Property):
             )
 
     def objectives(self, model, x):
-        """Return the parts of Eq. 5.3 by name; an objective means 'met, or approached'."""
+        """Return the conditions of Eq. 5.3 by name. The condition of an objective is that it is met or approached."""
         return {name: reason.condition for name, reason in self.reasons(model, x).items()}
 
     def reasons(self, model, x):
-        """Return the same parts with their numbers."""
+        """Return the conditions of `objectives` with the numbers that decide them."""
         parts = {"beliefs stay true": Fails(_inconsistent_at_end(model, x)), "bounds shrink": _shrinks(model, x)}
         parts.update(self.necessary(x))
         if x.buffer.finite and self.constrain_loss != "never":
@@ -74,7 +75,7 @@ class SynthesisInvariant(Property):
         return parts
 
     def holds(self, objectives):
-        """Return whether the property holds, given the truth of each objective."""
+        """Return whether the property holds, from the truth of each condition in `objectives`."""
         truth = dict(objectives)
         return (
             truth.pop("beliefs stay true")
@@ -83,7 +84,7 @@ class SynthesisInvariant(Property):
         )
 
     def necessary(self, x):
-        """Return by name, for each objective, whether it is met or approached."""
+        """Return, for each objective by name, the condition that the objective is met or approached."""
         up, down = _up(x), _down(x)
         end = x.horizon - 1
         parts = {
@@ -152,7 +153,7 @@ def _down(x):
 
 
 def _changed(x, relation):
-    """Return whether rate, bytes in flight or queue are larger (smaller) at the end than at the first decided step."""
+    """Return the condition that rate, bytes in flight or queue grow (or shrink) after the first decision."""
     end = x.horizon - 1
     return AnyOf(
         (
@@ -164,7 +165,7 @@ def _changed(x, relation):
 
 
 def _inconsistent(model, x):
-    """Return the condition that a sample contradicts the path, or a state belief is false at the end."""
+    """Return the condition that a sample contradicts the path, or that a belief in the state is false at the end."""
     false_states = [state.condition for state in _false_states(model, x)]
     return some([bound.false_sample(x) for bound in model.bounds()], false_states)
 
@@ -190,7 +191,7 @@ def _false_states(model, x):
 
 
 def _shrinks(model, x):
-    """Return whether a bound is tighter at the end: C_L or C_U; on CBR-delay also C_Llambda."""
+    """Return the condition that a bound is tighter at the end: C_L or C_U; on CBR-delay also C_Llambda."""
     if not model.bounds():
         return Stated(f"a bound shrinks, but {model.name} has none", False)
     return AnyOf(tuple(bound.tightens(x) for bound in model.bounds()))

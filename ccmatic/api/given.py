@@ -38,7 +38,7 @@ def load_controller(controller: Given, query: Asked | None = None) -> Decides:
         The controller. Its `rate` runs it, and its `pretty` formats it.
 
     Raises:
-        InputError: The text or function is no controller. The error names file and line where they are known.
+        InputError: If the text or function is no controller. The error names file and line where they are known.
 
     Examples:
         >>> cm.load_controller("cc_qdel")

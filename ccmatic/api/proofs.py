@@ -43,7 +43,7 @@ def prove(
         The Proved: the constants and the verdict on each lemma.
 
     Raises:
-        InputError: No value of a constant works.
+        InputError: If no value of a constant works.
         OutOfTime: The solver timed out before a constant had a value.
         Disagreement: Two solvers disagree.
 
@@ -80,7 +80,7 @@ def prove_by_shapes(
         none, its `why` names the lemma that breaks.
 
     Raises:
-        InputError: No shape fits the beliefs that the controller reads.
+        InputError: If no shape fits the beliefs that the controller reads.
     """
     about = {"horizon": horizon, "certify": certify, "options": solver}
     return isolated_steps(proving.attempts(controller, out, listener or Listener(), **about))
@@ -109,7 +109,7 @@ def prove_expected(
         could imply the expectation, as for an expectation `… while …`.
 
     Raises:
-        InputError: No shape decides the expectation, or no shape fits the network or the controller.
+        InputError: If no shape decides the expectation, or no shape fits the network or the controller.
     """
     subject, start = question.expectation.comparison.subject, question.query.record()["property"]["start"]
     if subject not in proving.DECIDED:
@@ -159,7 +159,7 @@ def check(
         The Check. Iterate over it for its findings, or read its `verdict`: `accepted`, `rejected` or `unknown`.
 
     Raises:
-        InputError: The file cannot be read or is no proof.
+        InputError: If the file cannot be read or is no proof.
         Disagreement: Two solvers disagree, while the proof is checked.
 
     Examples:
@@ -197,7 +197,7 @@ def guarantee(
         The Guarantee. `sentence()` puts it in words, and `missing` lists the conditions that the path does not meet.
 
     Raises:
-        InputError: The file is no result, a quantity cannot be read, or the proof is about a network without jitter.
+        InputError: If the file is no result, a quantity cannot be read, or the proof is about a network without jitter.
 
     Examples:
         >>> cm.guarantee("cc_qdel_T10", rate="24mbit", rtt="40ms", jitter="40ms").sentence()
@@ -233,7 +233,7 @@ def find_front(
         The Front: a point for each controller, and the controllers that dominate it.
 
     Raises:
-        InputError: No shape is about the query's network.
+        InputError: If no shape is about the query's network.
         Disagreement: Two solvers disagree.
     """
     from ccmatic.analysis import fronts
@@ -263,7 +263,7 @@ def reproduce_tradeoff(
         theorem.
 
     Raises:
-        InputError: An expression or a number cannot be read, or the theorem does not allow it.
+        InputError: If an expression or a number cannot be read, or the theorem does not allow it.
     """
     from ccmatic import tradeoffs
 

@@ -79,7 +79,7 @@ def synthesise(
         The Synthesis.
 
     Raises:
-        InputError: The template does not fit the model, or the run belongs to another query. While the Synthesis is
+        InputError: If the template does not fit the model, or the run belongs to another query. While the Synthesis is
             iterated over: there is no template.
         Disagreement: Two solvers disagree, while the Synthesis is iterated over.
 
@@ -129,7 +129,7 @@ def widen(
         The Widening.
 
     Raises:
-        InputError: The controller has no such envelopes, or too many.
+        InputError: If the controller has no such envelopes, or too many.
         Disagreement: Two solvers disagree.
 
     Examples:
@@ -167,7 +167,7 @@ def check_widening(
         The WideningReport.
 
     Raises:
-        InputError: The folder was not written by `widen`.
+        InputError: If the folder was not written by `widen`.
         Disagreement: Two solvers disagree.
     """
     options = solver if verify_envelopes else None
@@ -197,7 +197,7 @@ def check_cover(
         do not show what they claim.
 
     Raises:
-        InputError: The file is no run, or the template has changed since.
+        InputError: If the file is no run, or the template has changed since.
     """
     options = solver if verify_solutions else None
     return synthesis.check_cover(run, allow_code, options)
@@ -213,7 +213,7 @@ def read_run(run: str | Path) -> tuple[Any, Any]:
         The run's RunAbout, and its RunEvents in order: counterexamples and decided candidates.
 
     Raises:
-        InputError: The file is no run.
+        InputError: If the file is no run.
     """
     about, events = synthesis.read_run(run)
     return about, events

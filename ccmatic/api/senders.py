@@ -35,7 +35,7 @@ def export(
         The paths of the written files.
 
     Raises:
-        InputError: The controller cannot be compiled, or a file cannot be written.
+        InputError: If the controller cannot be compiled, or a file cannot be written.
     """
     if Path(controller).suffix == ".json":
         from ccmatic.learning import policies
@@ -68,7 +68,7 @@ def train(
         The file of the policy.
 
     Raises:
-        InputError: The file describes no training, or the extra is not installed.
+        InputError: If the file describes no training, or the extra is not installed.
     """
     from ccmatic.learning import agents
 
@@ -94,7 +94,7 @@ def attack(
         A line for each sender and trace: utilisation, queueing delay and losses.
 
     Raises:
-        InputError: A file is no adversary, a sender is unknown, or the extra is not installed.
+        InputError: If a file is no adversary, a sender is unknown, or the extra is not installed.
     """
     from ccmatic.learning.adversaries import load, transfer
 
@@ -145,7 +145,7 @@ def emulate(
         guarantees of a single flow, and `expectations` tells which expectations are met.
 
     Raises:
-        InputError: A text cannot be read, no run can show an expected quantity, or the machine lacks a requirement.
+        InputError: If a text cannot be read, no run can show an expected quantity, or the machine lacks a requirement.
     """
     from ccmatic import emulation
 
@@ -176,7 +176,7 @@ def evaluate(
         The Grid. Iterate over it for a ResultRecord of each missing run; then `draw` draws all of them.
 
     Raises:
-        InputError: A sender cannot be run.
+        InputError: If a sender cannot be run.
     """
     from ccmatic.evaluation import Grid
 
@@ -208,7 +208,7 @@ def fit(
         The Fitted, and a GuaranteeLine for each proof of a controller.
 
     Raises:
-        InputError: The log cannot be read, or a name is unknown.
+        InputError: If the log cannot be read, or a name is unknown.
 
     Examples:
         >>> fitted, guarantees = cm.fit("examples/links/cellular.mahimahi", rtt="40ms", controllers=["cc_qdel"])
@@ -229,7 +229,7 @@ def list_names(*kinds: str) -> list[Any]:
         Entries, each with `kind`, `name` and `says`.
 
     Raises:
-        InputError: A kind is unknown.
+        InputError: If a kind is unknown.
     """
     unknown = [kind for kind in kinds if kind not in base.KINDS]
     if unknown:

@@ -46,7 +46,7 @@ def verify(
         the property holds on the published model only, `unmodelled` is an execution outside that model that breaks it.
 
     Raises:
-        InputError: The controller does not fit the network, or the network has no execution.
+        InputError: If the controller does not fit the network, or the network has no execution.
         Disagreement: Two solvers disagree.
 
     Examples:
@@ -79,7 +79,7 @@ def verify_all(
         controller.
 
     Raises:
-        InputError: A controller cannot be read, or the file cannot be written. During iteration, as in `verify`.
+        InputError: If a controller cannot be read, or the file cannot be written. During iteration, as in `verify`.
         Disagreement: Two solvers disagree, during iteration.
     """
     small = read_query(query).of_small_packets()
@@ -140,7 +140,7 @@ def ask(
         The Question, which `answer` decides.
 
     Raises:
-        InputError: A text cannot be read, or the network cannot express the expectation.
+        InputError: If a text cannot be read, or the network cannot express the expectation.
 
     Examples:
         >>> cm.answer(cm.ask("cc_qdel", "ccac, buffer 1 bdp", "queue <= 4 bdp"))
@@ -160,7 +160,7 @@ def answer(question: Question, *, smt2: str | Path | None = None, solver: Solver
         The Judgement; its verdict is `holds`, `violated` or `unknown`.
 
     Raises:
-        InputError: No execution satisfies the start and the conditions, so that any expectation would hold.
+        InputError: If no execution satisfies the start and the conditions, so that any expectation would hold.
         Disagreement: Two solvers disagree.
     """
     return next(answer_all([question], smt2=smt2, solver=solver))
@@ -240,7 +240,7 @@ def worst(
         The Worst: both sides of the edge, and a trace that shows the worst value.
 
     Raises:
-        InputError: A text cannot be read, or no execution satisfies the conditions.
+        InputError: If a text cannot be read, or no execution satisfies the conditions.
         Disagreement: Two solvers disagree.
 
     Examples:
@@ -316,7 +316,7 @@ def starve(
         The Starvation. Its verdict is `starves`, `does not starve` or `unknown`.
 
     Raises:
-        InputError: A controller sends at rates, or the network has one flow or cannot be read.
+        InputError: If a controller sends at rates, or the network has one flow or cannot be read.
         Disagreement: Two solvers disagree.
 
     Examples:
@@ -346,7 +346,7 @@ def estimate(
         observations. `declared` has the model's beliefs.
 
     Raises:
-        InputError: No execution of the network matches the trace. The error names the violated laws.
+        InputError: If no execution of the network matches the trace. The error names the violated laws.
 
     Examples:
         >>> cm.estimate("results/gallery/late_drain.json")[-1].possible.C
@@ -383,7 +383,7 @@ def network_of(
         The Network. It allows all executions, also those outside the published model.
 
     Raises:
-        InputError: A value names no network.
+        InputError: If a value names no network.
 
     Examples:
         >>> cm.estimate("results/gallery/late_drain.json", cm.network_of("results/gallery/late_drain.json", jitter=2))
@@ -406,7 +406,7 @@ def replay(trace: Trace | str | Path, *, allow_code: bool = False) -> Report:
         its property.
 
     Raises:
-        InputError: The file is no trace, or the trace lacks a value that its query needs.
+        InputError: If the file is no trace, or the trace lacks a value that its query needs.
     """
     if isinstance(trace, Trace):
         return verification.replay(trace, None, allow_code)
@@ -427,7 +427,7 @@ def measure(trace: Trace | str | Path, expectation: str, *, allow_code: bool = F
         The verdict (`met`, `not met` or `not applicable`), and the worst value with its place.
 
     Raises:
-        InputError: The expectation cannot be read, or the trace does not show its quantity.
+        InputError: If the expectation cannot be read, or the trace does not show its quantity.
 
     Examples:
         >>> cm.measure("results/gallery/late_drain.json", "queue <= 4 bdp").verdict
@@ -451,7 +451,7 @@ def explain(trace: Trace | str | Path, *, report: Report | None = None, allow_co
         The Explanation.
 
     Raises:
-        InputError: As in `replay`.
+        InputError: For the reasons that `replay` gives.
     """
     return explanation.explain(_loaded(trace), report or replay(trace, allow_code=allow_code))
 
@@ -469,7 +469,7 @@ def trace_page(trace: Trace | str | Path, *, report: Report | None = None, allow
         The text of the page.
 
     Raises:
-        InputError: As in `replay`, or a number is too large to draw.
+        InputError: For the reasons that `replay` gives, or a number is too large to draw.
     """
     page: str = explanation.page(_loaded(trace), report or replay(trace, allow_code=allow_code))
     return page
@@ -500,7 +500,7 @@ def export_trace(
         The content of the file to write, and notes: a sentence for each quantity that the format omits or rounds.
 
     Raises:
-        InputError: The trace cannot be exported to this format.
+        InputError: If the trace cannot be exported to this format.
 
     Examples:
         >>> cm.export_trace("results/gallery/late_drain.json", "schedule", rate="24mbit", rtt="40ms")

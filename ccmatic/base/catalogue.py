@@ -46,7 +46,7 @@ def entries(kinds=tuple(KINDS)):
         kinds: Keys of KINDS.
 
     Raises:
-        InputError: Another package uses a name that is taken.
+        InputError: If another package uses a name that is taken.
     """
     for kind in kinds:
         folders, defined = KINDS[kind]

@@ -55,7 +55,7 @@ def load(kind, attribute, name, allow_code=False, check=lambda definition, file:
         check: Called with the object, before parameters are set, and its file, unless ccmatic ships it.
 
     Raises:
-        InputError: There is no such definition, it lacks these parameters, or its code may not be run.
+        InputError: If there is no such definition, it lacks these parameters, or its code may not be run.
     """
     if not isinstance(name, (str, Path)):
         raise InputError(f"{shown(name)} is no name in {kind}; {suggest(shown(name), shipped(kind))}")
@@ -76,7 +76,7 @@ def split(kind, name):
     Parameters after an alias override those of the alias.
 
     Raises:
-        InputError: The text after the name is not a list of parameters.
+        InputError: If the text after the name is not a list of parameters.
     """
     base, parameters = _read_parameters(str(name))
     if alias := aliases(kind).get(base):
@@ -138,7 +138,7 @@ def load_from_folder(folder, name, attribute):
     The file is run. Files of the folder may import each other, as in `from .losses import loss`.
 
     Raises:
-        InputError: The file is missing, cannot be run, or does not set the attribute.
+        InputError: If the file is missing, cannot be run, or does not set the attribute.
     """
     folder = Path(folder).absolute()
     file = folder / f"{name}.py"
@@ -180,7 +180,7 @@ def find_file(kinds, name, suffix):
         suffix: The suffix of the shipped file.
 
     Raises:
-        InputError: There is no such file.
+        InputError: If there is no such file.
     """
     if is_path(name):
         return Path(name)

@@ -34,7 +34,7 @@ def c_name(name, what, file=None):
     """Return the name if it is valid in C, in a makefile and as a file name.
 
     Raises:
-        InputError: The name is not valid in all three places.
+        InputError: If the name is not valid in all three places.
     """
     if not _NAME.fullmatch(name) or name in _TAKEN or _WORDS.fullmatch(name):
         raise InputError(
@@ -60,7 +60,7 @@ def smtlib_name(name):
     """Return the name of an unknown in SMT-LIB.
 
     Raises:
-        InputError: SMT-LIB cannot express the name.
+        InputError: If SMT-LIB cannot express the name.
     """
     if "|" in name or "\\" in name:
         raise InputError(f"'{name}' is no name in SMT-LIB; expected one without | and \\")

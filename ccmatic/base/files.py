@@ -99,7 +99,7 @@ def parse_json(text, file=None, expected=None):
         expected: The expected content, for errors.
 
     Raises:
-        InputError: The text is not JSON, has duplicate keys or control characters, or is nested deeper than DEEPEST.
+        InputError: If the text is not JSON, has duplicate keys or control characters, or is nested deeper than DEEPEST.
             The error names `file`.
     """
     try:
@@ -127,7 +127,7 @@ def load_toml(path, exactly=False):
         exactly: Whether numbers with a decimal point become Fractions instead of floats.
 
     Raises:
-        InputError: The file cannot be read, or is not TOML. The error names it.
+        InputError: If the file cannot be read, or is not TOML. The error names it.
     """
     import tomllib  # delayed, because few commands read TOML
 

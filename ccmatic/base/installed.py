@@ -13,7 +13,7 @@ def points(kind, shipped):
     """Return the entry points of a kind by name, without running code.
 
     Raises:
-        InputError: A name is in `shipped`, or two packages define it.
+        InputError: If a name is in `shipped`, or two packages define it.
     """
     from importlib.metadata import entry_points  # takes 20 ms, and few commands need it
 
@@ -40,7 +40,7 @@ def load(point):
     """Return the object of an entry point. Its package's code is run, and errors are attributed to it.
 
     Raises:
-        InputError: The package cannot give the object.
+        InputError: If the package cannot give the object.
     """
     try:
         blame.register(file(point))
@@ -54,7 +54,7 @@ def file(point):
     """Return the file that defines an entry point's object.
 
     Raises:
-        InputError: The package lacks the module.
+        InputError: If the package lacks the module.
     """
     spec = importlib.util.find_spec(point.module)
     if spec is None or spec.origin is None:

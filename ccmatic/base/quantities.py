@@ -24,7 +24,7 @@ def exact(value: object, digits: int = DIGITS) -> Fraction:
     """Return the Fraction of an integer, or of a text such as "-3/10", "0.3" or "1e-3".
 
     Raises:
-        InputError: The value is none of these, or has more than `digits` digits.
+        InputError: If the value is none of these, or has more than `digits` digits.
     """
     number = value
     if isinstance(value, str):
@@ -55,7 +55,7 @@ def rate(text: str) -> Fraction:
     """Return bytes per second, above 0, for a text such as "24mbit", "1/2gbit" or "1.5kbit".
 
     Raises:
-        InputError: The text is no such rate.
+        InputError: If the text is no such rate.
     """
     return _positive(_read(text, RATES, "a rate such as 24mbit"), text, "rate")
 
@@ -64,7 +64,7 @@ def duration(text: str) -> Fraction:
     """Return seconds, at least 0, for a text such as "40ms" or "2.5s".
 
     Raises:
-        InputError: The text is no duration.
+        InputError: If the text is no duration.
     """
     return _read(text, DURATIONS, "a duration such as 40ms")
 
@@ -77,7 +77,7 @@ def size(text: str, bdp: Fraction | int) -> Fraction:
         bdp: The bytes of one BDP.
 
     Raises:
-        InputError: The text is no such size.
+        InputError: If the text is no such size.
     """
     amount = _read(text, {**SIZES, "bdp": Fraction(bdp)}, "a size such as 2bdp or 30000 (bytes)")
     return _positive(amount, text, "size")

@@ -45,7 +45,7 @@ def check_certificate(formulas, certificate):
         The Outcome.
 
     Raises:
-        InputError: The data has another shape, or a formula is not linear.
+        InputError: If the data has another shape, or a formula is not linear.
     """
     clauses = Clauses(formulas)
     read = records.convert(certificate, CertificateFile, what="no certificate")

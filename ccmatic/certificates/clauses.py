@@ -24,7 +24,7 @@ class Clauses:
             form is a tuple of (unknown, coefficient) with coprime integers, the first positive.
 
     Raises:
-        InputError: A formula is not linear real arithmetic.
+        InputError: If a formula is not linear real arithmetic.
     """
 
     def __init__(self, conditions):

@@ -31,7 +31,7 @@ def certify(formulas):
         JSON data with the shape of a CertificateFile; None if the formulas have a common solution.
 
     Raises:
-        InputError: A formula is not linear.
+        InputError: If a formula is not linear.
     """
     clauses = Clauses(formulas)
     theory = _Theory(clauses)

@@ -19,7 +19,7 @@ def bounds(tree, ranges, file=None):
         (lower, upper), Fractions; for a vector, a tuple of these pairs.
 
     Raises:
-        InputError: A divisor may be 0, or a part has no exact bounds. The error names the line.
+        InputError: If a divisor may be 0, or a part has no exact bounds. The error names the line.
     """
     result = _Bounds(ranges, file).walk(tree)
     return tuple(map(tuple, result)) if isinstance(result, tuple) else tuple(result)

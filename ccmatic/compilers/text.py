@@ -36,7 +36,7 @@ def way_taken(tree, values, line=0):
         `else` is not included.
 
     Raises:
-        ZeroDivisionError: The controller would raise it as well.
+        ZeroDivisionError: If the controller would raise it as well.
     """
     if not isinstance(tree, If):
         return {line: True}

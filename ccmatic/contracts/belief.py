@@ -53,7 +53,7 @@ class StateBelief:
         program: The program that defines it in every world; None for a belief that exists only for solvers.
 
     Raises:
-        InputError: Only one of `holds_at` and `start` is given.
+        InputError: If only one of `holds_at` and `start` is given.
     """
 
     #: Rounds a value to an integer.
@@ -89,7 +89,7 @@ class StateBelief:
             start: As in the class.
 
         Raises:
-            InputError: The function reads earlier values, and the program does not define the belief at the start.
+            InputError: If the function reads earlier values, and the program does not define the belief at the start.
         """
         program.require_start(name)
         reads = program.reads(name)

@@ -25,7 +25,7 @@ class Buffer:
         """Read a buffer: `infinite`, `any`, a size above 0 such as 1/2 (in C·R_m), or a minimum such as >=1/2.
 
         Raises:
-            InputError: The text is none of these.
+            InputError: If the text is none of these.
         """
         text = str(text).strip()
         if text in ("infinite", "any"):

@@ -36,7 +36,7 @@ def check(attribute: str, definition: Any, file: Path) -> None:
         file: The definition's file.
 
     Raises:
-        InputError: The definition has another form. The error names the line that sets the attribute.
+        InputError: If the definition has another form. The error names the line that sets the attribute.
     """
     try:
         _CHECKS[attribute](definition)
@@ -56,7 +56,7 @@ def load_definition(kind: str, attribute: str, name: Any, allow_code: bool = Fal
         allow_code: As in `definitions.load`.
 
     Raises:
-        InputError: There is no such definition, it has another form than expected, or its code may not be run.
+        InputError: If there is no such definition, it has another form than expected, or its code may not be run.
     """
     return definitions.load(kind, attribute, name, allow_code, partial(check, attribute))
 

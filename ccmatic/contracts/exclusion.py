@@ -27,7 +27,7 @@ class Exclusion:
         reason: Which executions these are, and why, in words.
 
     Raises:
-        InputError: EXCLUSIONS does not have the name.
+        InputError: If EXCLUSIONS does not have the name.
     """
 
     name: str

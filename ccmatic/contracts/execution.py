@@ -247,7 +247,7 @@ def observed(
         period: The period, as in a view.
 
     Raises:
-        KeyError: The trace lacks a column or a constant.
+        KeyError: If the trace lacks a column or a constant.
     """
     source = Numbers(trace, buffer, reads)
     if model.windows:
@@ -262,7 +262,7 @@ def sender_observations(model: Model, buffer: Buffer, jitter: int, trace: Record
     any unit; `ccmatic.logic.unit` is the size of one of these bytes in C·R_m.
 
     Raises:
-        KeyError: The trace lacks a column or a constant.
+        KeyError: If the trace lacks a column or a constant.
     """
     return _rate_execution(model, horizon, buffer, jitter, Bounds.MOVE, ObservedTrace(model, trace, buffer, horizon))
 

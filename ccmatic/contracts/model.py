@@ -88,7 +88,7 @@ class Model:
             texts: Values as users write them, by the parameter's name.
 
         Raises:
-            InputError: A parameter does not exist, or a value does not fit it.
+            InputError: If a parameter does not exist, or a value does not fit it.
         """
         for name in texts:
             if name not in self.parameters:

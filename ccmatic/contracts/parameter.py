@@ -27,7 +27,7 @@ class Parameter:
         """Return the value of a text.
 
         Raises:
-            InputError: The text is not a value of this parameter, which the message names.
+            InputError: If the text is not a value of this parameter, which the message names.
         """
         try:
             return self.read(text)

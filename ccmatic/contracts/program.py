@@ -100,7 +100,7 @@ class Program:
             file: The file that contains the text, for messages.
 
         Raises:
-            InputError: The source is no such program. The error names the line in that file.
+            InputError: If the source is no such program. The error names the line in that file.
         """
         self.source, self.beliefs, self.file = source, dict(beliefs), file
         try:
@@ -137,8 +137,8 @@ class Program:
         """Require that a state belief is defined in the first step.
 
         Raises:
-            InputError: Its function reads a time before the window without testing `time`, and there is no NAME_start.
-                The error names the line.
+            InputError: If its function reads a time before the window without testing `time`, and there is no
+                NAME_start. The error names the line.
         """
         if name + START in self.definitions or "time" in self.reads(name):
             return

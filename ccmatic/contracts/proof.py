@@ -286,7 +286,7 @@ class Proof:
         """Return a state by name.
 
         Raises:
-            InputError: There is no such state.
+            InputError: If there is no such state.
         """
         for state in self.states:
             if state.name == name:

@@ -125,7 +125,7 @@ class Property:
             allow_code: As in `definitions.load`, for a property that names definitions.
 
         Raises:
-            InputError: A threshold does not exist, or a value does not fit it.
+            InputError: If a threshold does not exist, or a value does not fit it.
         """
         thresholds = {threshold.name: threshold for threshold in cls.thresholds()}
         values = {}

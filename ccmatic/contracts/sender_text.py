@@ -42,7 +42,7 @@ def sender_belief(
         pauses: Whether the sender's application may pause.
 
     Raises:
-        InputError: Window senders cannot observe a quantity that the belief reads.
+        InputError: If window senders cannot observe a quantity that the belief reads.
     """
     is_bound = program.is_bound(name)
     value = ast.unparse(_shifted(program, _returned(program, name))) if not is_bound else ""

@@ -138,7 +138,7 @@ class Numbers(Source):
         reads: Names of the beliefs to read.
 
     Raises:
-        KeyError: The trace lacks a column or a constant.
+        KeyError: If the trace lacks a column or a constant.
     """
 
     C, zero, numeric = Fraction(1), Fraction(0), True
@@ -179,7 +179,7 @@ class ObservedTrace(Unknowns):
     The size of the sender's bytes in C·R_m is unknown too: they are multiples of `ccmatic.logic.unit`.
 
     Raises:
-        KeyError: The trace lacks a column or a constant.
+        KeyError: If the trace lacks a column or a constant.
     """
 
     numeric = None

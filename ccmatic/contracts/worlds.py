@@ -25,7 +25,7 @@ def world(model: Model, name: str) -> Path:
         name: PACKETS, FLUID or LOGS.
 
     Raises:
-        InputError: Neither the model nor a base class of it has this world.
+        InputError: If neither the model nor a base class of it has this world.
     """
     places = folders(model)
     file = next((place / name for place in places if (place / name).is_file()), None)
@@ -39,7 +39,7 @@ def load_fluid(model: Model) -> ModuleType:
     """Return a model's fluid.py, which has the functions that `ccmatic.contracts.fluid` describes.
 
     Raises:
-        InputError: The model has no such file, or the file lacks one of the functions.
+        InputError: If the model has no such file, or the file lacks one of the functions.
     """
     return _load(world(model, FLUID), "begin", "advance")
 
@@ -49,7 +49,7 @@ def load_logs(model: Model) -> ModuleType:
     """Return a model's logs.py, which has the functions that `ccmatic.contracts.rows` describes.
 
     Raises:
-        InputError: The model has no such file, or the file lacks `least_jitter`.
+        InputError: If the model has no such file, or the file lacks `least_jitter`.
     """
     return _load(world(model, LOGS), "least_jitter")
 

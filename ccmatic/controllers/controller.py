@@ -71,7 +71,7 @@ class Controller:
             values: A number for each parameter, by name.
 
         Raises:
-            InputError: As in `rates`, or the controller is an envelope that allows several rates here.
+            InputError: For the reasons of `rates`, or the controller is an envelope that allows several rates here.
         """
         low, high = self.rates(values)
         if low != high:
@@ -87,7 +87,7 @@ class Controller:
             values: A number for each parameter, by name.
 
         Raises:
-            InputError: The controller divides by 0; the error names the line.
+            InputError: If the controller divides by 0; the error names the line.
         """
         given = {name: Fraction(values[name]) for name in self.parameters}
         try:
@@ -108,7 +108,7 @@ class Controller:
             The Rates. None if every rate is allowed, because the envelope's low end is above its high end here.
 
         Raises:
-            InputError: As in `rates`.
+            InputError: For the reasons that `rates` gives.
         """
         low, high = self.rates(values)
         floor = Fraction(values["MSS"]) / values["R_m"]
@@ -125,7 +125,7 @@ class Controller:
             view: The view of its flow, such as `contracts.FlowView`.
 
         Raises:
-            InputError: The controller divides by 0; the error names the line.
+            InputError: If the controller divides by 0; the error names the line.
         """
         for t in range(1, view.horizon):
             beliefs = {name: column[t - 1] for name, column in view.beliefs.items()}
@@ -169,7 +169,7 @@ class Controller:
             floor: The term of the least rate.
 
         Raises:
-            InputError: The controller can divide by 0, even if only for some values.
+            InputError: If the controller can divide by 0, even if only for some values.
         """
         return Encoder(values, self.file).body(self.body, rate, floor)
 
@@ -229,7 +229,7 @@ def parse(source, name="controller", file=None, beliefs=None, observations=None)
         A Controller, a Stateful if there are observations, or the controllers of several flows.
 
     Raises:
-        InputError: The text is no controller. The error names the file, the line, and what was expected there.
+        InputError: If the text is no controller. The error names the file, the line, and what was expected there.
     """
     source = source.removeprefix("\ufeff")
     if several := parts(source):
@@ -255,7 +255,7 @@ def load(name, beliefs=None, observations=None):
         observations: As in `parse`.
 
     Raises:
-        InputError: As in `parse`, or there is no such file.
+        InputError: For the reasons that `parse` gives, or there is no such file.
     """
     path, source = find_program(name)
     return parse(source, path.stem, str(path), beliefs, observations)

@@ -23,7 +23,7 @@ def given(controller, beliefs=None, observations=None) -> Controller | Stateful 
         observations: As in `parse`.
 
     Raises:
-        InputError: The value is no controller, or a function whose source is not available, such as one typed at a
+        InputError: If the value is no controller, or a function whose source is not available, such as one typed at a
             prompt.
     """
     if isinstance(controller, Several):
@@ -47,7 +47,7 @@ def sends_by_window(controller) -> bool:
     """Return whether a controller, in a form that `given` accepts, sends by a window and may have state.
 
     Raises:
-        InputError: It names a file that does not exist.
+        InputError: If it names a file that does not exist.
     """
     if isinstance(controller, Stateful):
         return True

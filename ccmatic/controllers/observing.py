@@ -36,7 +36,7 @@ def observations_in(source, file):
         file: Its file; the paths of observations are relative to its folder.
 
     Raises:
-        InputError: There is no such observation, or it reads a value that no controller observes.
+        InputError: If there is no such observation, or it reads a value that no controller observes.
     """
     try:
         statements = ast.parse(source).body

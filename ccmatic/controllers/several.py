@@ -98,7 +98,7 @@ def parts(source):
         The (name, source) of each, with the line numbers of the whole text. Empty if the text is one controller.
 
     Raises:
-        InputError: The flows are not numbered from 1 on.
+        InputError: If the flows are not numbered from 1 on.
     """
     heads = list(_HEAD.finditer(source))
     if not heads or heads[0].start():

@@ -118,8 +118,8 @@ def load(kind: str, name: str) -> Signal:
         name: The path of its file, or the name of a shipped one.
 
     Raises:
-        InputError: There is no such formula, or it reads a name that this kind may not read. The error names file and
-            line.
+        InputError: If there is no such formula, or it reads a name that this kind may not read. The error names file
+            and line.
     """
     shipped = definitions.shipped(FOLDERS[kind])
     if not isinstance(name, str | Path) or (not definitions.is_path(name) and name not in shipped):
@@ -152,7 +152,7 @@ def measure(name: str) -> Measure:
     """Return a shipped measure by its name, possibly with the suffix of the interval before.
 
     Raises:
-        InputError: There is no such measure.
+        InputError: If there is no such measure.
     """
     if name.endswith(BEFORE):
         return _measure_before(name, measure(name.removesuffix(BEFORE)))
@@ -186,7 +186,7 @@ def joined(*memories) -> tuple[tuple[Register, ...], ...]:
     """Return all groups of registers of several formulas, each once.
 
     Raises:
-        InputError: Two registers have one name.
+        InputError: If two registers have one name.
     """
     groups = tuple(dict.fromkeys(chain.from_iterable(memories)))
     count = Counter(each.name for group in groups for each in group)

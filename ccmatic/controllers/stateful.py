@@ -77,7 +77,7 @@ class Stateful:
             view: The view of its flow, such as `contracts.FlowView`, with a window and with columns for this state.
 
         Raises:
-            InputError: An observation is missing at the end of the view, so that the controller never decides.
+            InputError: If an observation is missing at the end of the view, so that the controller never decides.
         """
         decides, first = False, None
         program = self._program if view.numeric else None

@@ -1,28 +1,28 @@
 """Send real traffic over an emulated link.
 
-The emulation joins two network namespaces, one of senders and one of receivers. A program (emulator.c) owns a TUN
-device in each. Packets towards the receivers pass three stages:
+The emulation joins two network namespaces: one for senders and one for receivers. The program emulator.c owns a TUN
+device in each namespace. Packets towards the receivers pass three stages:
 
 1. a drop-tail bottleneck;
-2. a box that holds them, in order, for the jitter;
+2. a box that holds packets, in order, for the jitter;
 3. the whole propagation delay R_m.
 
 Packets towards the senders (acknowledgements) pass at once: they are never lost and never wait. So all of R_m comes
-after the bottleneck, and a packet's round trip is the log's time from its arrival to its release.
+after the bottleneck, and the round trip of a packet is the time from its arrival to its release in the log.
 
-Time 0 is the arrival of the first packet. A packet arrives when the program reads it from its device. The link's
-decisions follow from these instants and the sizes in integer arithmetic. They are computed again from the log after
-each run. A run is valid if
-
+Time 0 is the arrival of the first packet. A packet arrives when the program reads it from a TUN device. The link's
+decisions follow, in integer arithmetic, from the arrival times and the sizes. After each run, the decisions are
+computed again from the log. A run is valid if
 - it replays;
-- the machine itself dropped no packet;
+- these repeated decisions are the same;
 - packets were released in time: 99 % of them within a millisecond of the plan, not counting 5 µs for each of the
-  packets that are due together;
-- the smallest D that explains the packet log is at most R_m + D;
+  - packets were released in time: 99 % of them within a millisecond of the plan, where each packet of a batch that is
+  due
+    at one instant may be 5 µs later than the packet before it;
 - every logged belief of a sender was true of the link.
 
-Bytes are those of IP packets throughout, with headers and without link-layer framing: in rates, buffers, positions in a
-schedule, and utilisation.
+Throughout (in rates, buffers, positions in a schedule, and utilisation), bytes are those of IP packets, with headers
+and without link-layer framing.
 """
 
 from ccmatic.emulation.flows import Commands, FlowRequest

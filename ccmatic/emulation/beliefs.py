@@ -1,7 +1,7 @@
-"""The beliefs of senders at the end of each step, and whether they were true of the link.
+"""The beliefs of senders at the end of each step, and whether these beliefs were true of the link.
 
-A sender counts bytes in full packets of `packet` bytes, without the headers that the kernel adds. So the link's bytes
-are scaled by the ratio of this size and the link's largest packet.
+A sender counts bytes in full packets of `packet` bytes, without the headers that the kernel adds. Therefore, the link's
+bytes are multiplied by `packet` and divided by the size of the link's largest packet.
 """
 
 from dataclasses import dataclass
@@ -15,18 +15,18 @@ from ccmatic.base import RATE, read_text
 from ccmatic.contracts import Buffer, RunningMax, is_bound
 from ccmatic.emulation.link import ENDLESS, SECOND
 
-#: A bound has converged when it is within this factor of its median from then on.
+#: #: A bound has converged once it stays within this factor of its median from then on.
 CLOSE = 0.9
 
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """The steps of a sender.
+    """The steps of one sender in a run.
 
     Attributes:
-        columns: int64 arrays by name, as a log has them (docs/reference/senders.md), one value per step. The column
-            `time` is the end of the step in ns of the run.
-        log: The flows.Log from which they were read.
+        columns: int64 arrays by name, with one value per step, like the columns of a log (docs/reference/senders.md).
+            The column `time` is the end of the step in ns of the run.
+        log: The flows.Log from which the steps were read.
     """
 
     columns: dict
@@ -37,10 +37,10 @@ class Steps:
 
     @cached_property
     def converged(self):
-        """The time at which beliefs had converged: (finished windows, time in ns of the run).
+        """The time at which the beliefs converged, as a pair: (finished windows, time in ns of the run).
 
-        Beliefs have converged when all bounds on the link's rate have. The value is None if they did not converge in
-        the first half of the run.
+        Beliefs have converged once all bounds on the link's rate have converged. The value is None if the beliefs did
+        not converge in the first half of the run.
         """
         bounds = [belief for belief in self.log.model.beliefs if is_bound(belief) and belief.unit == RATE]
         for i in range(self.log.window, len(self) // 2 + 1, self.log.window):
@@ -55,10 +55,10 @@ class Steps:
 
     @cached_property
     def outside(self):
-        """By how many packets the sender left its envelope, for each step except the last.
+        """The number of packets by which the sender left its envelope in each step except the last.
 
-        A positive number is the excess over the highest allowed rate, a negative number the shortfall below the lowest.
-        The number is 0 for a step that the log lacks, or whose length changed.
+        A positive number is the excess over the highest allowed rate. A negative number is the shortfall below the
+        lowest allowed rate. The number is 0 for a step that the log lacks, or whose length changed.
         """
         sent, time, length = (self.columns[name] for name in ("sent", "time", "step_ns"))
         regular = np.diff(time) == length[:-1]
@@ -72,9 +72,9 @@ class Steps:
         return float(min(0, sent - low) + max(0, sent - high)) / packet
 
     def missing(self, end):
-        """Return the time, in ns, in which a sender that steps by a clock took no step.
+        """Return the time in ns in which a sender that steps by a clock took no step.
 
-        The time counts between two steps, and from the last step to `end`, an instant in ns of the run.
+        This time adds up gaps between two steps and the gap from the last step to `end`, an instant in ns of the run.
         """
         time, length = self.columns["time"], self.columns["step_ns"]
         if not len(time):
@@ -83,13 +83,13 @@ class Steps:
         return int(between[between > 0].sum() + max(0, end - time[-1] - length[-1]))
 
     def false(self, link, packets, until):
-        """Yield the false beliefs at the end of steps: (step, the belief's name, Truth).
+        """Yield each false belief at the end of a step: (step, the belief's name, Truth).
 
         Args:
             link: The Link.
-            packets: The packets of the run's log that were not lost.
-            until: The end of the checked steps, in ns of the run. Until then, no other flow uses the link, and the link
-                has one rate.
+            packets: The packets in the run's log that were not lost.
+            until: The end of the checked steps, in ns of the run. Before this time, no other flow uses the link, and
+                the link has a constant rate.
         """
         for i in np.flatnonzero((self.columns["time"] >= 0) & (self.columns["time"] <= until)):
             row = {name: int(column[i]) for name, column in self.columns.items()}
@@ -102,10 +102,10 @@ class Steps:
 
 @dataclass(frozen=True)
 class Truth:
-    """The state of a link at an instant, in the sender's count.
+    """The true state of a link at an instant, in the sender's units.
 
     Attributes:
-        C: The rate in bytes per step.
+        C: The link's rate in bytes per step.
         beta: The size of the buffer in bytes; None if it is infinite.
         queue: The bytes in the queue.
     """
@@ -120,7 +120,7 @@ class Truth:
     def view(self, row, model):
         """Return the state in the form that the conditions of beliefs read.
 
-        It is the first step of an execution (contracts.NetworkView).
+        The result has the form of the first step of an execution (contracts.NetworkView).
         """
         return SimpleNamespace(
             C=self.C,
@@ -142,9 +142,9 @@ def _truth(link, packets, row):
 
 
 def _queue(size, packets, now):
-    """Return the waiting bytes, except the packet in service, because the sender's model is a fluid.
+    """Return the waiting bytes without the packet in service, because the sender's model treats traffic as a fluid.
 
-    Packets of another size, such as handshakes, do not count either, because the sender does not know of them.
+    Packets of another size, such as handshakes, are not counted either, because the sender does not know of them.
     """
     arrived = np.searchsorted(packets["arrival"], now, side="right")
     waiting = packets[np.searchsorted(packets["admitted"], now, side="right") : arrived]
@@ -158,16 +158,16 @@ def _is_true(belief, view):
 
 
 def read_steps(log, origin):
-    """Read the Steps of a flows.Log.
+    """Read the Steps from a flows.Log.
 
-    An incomplete last line, which the sender was writing when it ended, is left out.
+    If the sender was writing the last line when it ended, this incomplete line is omitted.
 
     Args:
         log: The flows.Log.
-        origin: Time 0 of the run, in ns by the clock of the log.
+        origin: Time 0 of the run, in ns on the clock of the log.
 
     Returns:
-        The Steps; None if the sender ended before its first step.
+        The Steps; None if the sender ended before its first step was over.
     """
     text = read_text(log.file) if log.file.exists() else ""
     head, *lines = text.split("\n")[:-1] or [""]

@@ -1,8 +1,8 @@
-"""Flows of exported controllers.
+"""Flows whose senders are exported controllers.
 
-- `udp:CONTROLLER.py` runs in user space.
-- `bpf:CONTROLLER.py` runs in the kernel.
-- `guard:ENVELOPE.py:NAME` is a congestion control of the kernel within an envelope.
+- `udp:CONTROLLER.py` runs a controller in user space.
+- `bpf:CONTROLLER.py` runs a controller in the kernel.
+- `guard:ENVELOPE.py:NAME` runs a congestion control of the kernel within an envelope.
 - `policy:FILE` is another name for `udp:FILE`.
 """
 
@@ -21,11 +21,11 @@ _BTF = Path("/sys/kernel/btf/vmlinux")
 
 
 class Udp:
-    """A controller, or a trained policy, that sends over UDP.
+    """A flow of a controller, or of a trained policy, that sends over UDP.
 
-    On a schedule, a controller takes its steps and initial beliefs from the schedule. It first sends the schedule's
-    queue, and no belief times out before the end. A controller with state takes its steps and its first state from the
-    holds file.
+    On a link with a schedule, a controller takes its steps and initial beliefs from the schedule. The controller first
+    sends the queue of the schedule, and no belief times out before the end. A controller with state takes its steps and
+    its initial state from the holds file.
     """
 
     def __init__(self, controller):
@@ -34,7 +34,7 @@ class Udp:
 
     @contextmanager
     def prepare(self, context):
-        """Build the sender and yield its Commands, as `flows` describes."""
+        """Build the sender and yield the flow's Commands, as the module `flows` describes."""
         schedule, export = context.link.schedule, self.export
         if schedule and export.remembers:
             raise InputError(f"{export.name} has state, which a schedule does not give; expected a link")
@@ -56,7 +56,7 @@ class Udp:
 
 
 def _state_options(export, holds, number):
-    """Return the options for the steps of a flow's sender, and for its first state."""
+    """Return the options that set the steps of a flow's sender and the sender's initial state."""
     given = holds.state[number] if number < len(holds.state) else {}
     return ["--step", holds.step // export.model.R, *_begins_with(export.kept(given))]
 
@@ -66,10 +66,10 @@ def _begins_with(values):
 
 
 class Bpf:
-    """A controller that the kernel runs.
+    """A flow of a controller that the kernel runs.
 
-    It is registered for the whole machine while its flow runs. Its name is unique to the flow, so flows never run one
-    another's code.
+    The controller is registered for the whole machine while its flow runs. The registered name is unique to the flow.
+    So no flow ever runs another flow's code.
     """
 
     def __init__(self, controller):
@@ -77,7 +77,7 @@ class Bpf:
 
     @contextmanager
     def prepare(self, context):
-        """Register the controller and yield the flow's Commands, as `flows` describes."""
+        """Register the controller and yield the flow's Commands, as the module `flows` describes."""
         if not _BTF.exists():
             raise InputError("this kernel has no BTF; expected one built with CONFIG_DEBUG_INFO_BTF")
         folder, name = _write(self.export, "bpf", context), exporting.kernel_name(self.export.name, _place(context))
@@ -85,7 +85,7 @@ class Bpf:
         command = [*reversed(build_bpf(folder, name)), log]
         with machine.Process(f"the loader of {name}", command, context.folder) as loader:
             loader.wait_until_ready()
-            # Prevent bursts, so that the kernel paces each segment by itself.
+            # # Prevent bursts, so that the kernel paces each segment separately.
             device = ["ip", "-n", context.senders, "link", "set", machine.DEVICE]
             subprocess.run([*device, "gso_max_segs", "1"], check=True)
             with flows.Kernel(name).prepare(context) as commands:
@@ -93,7 +93,7 @@ class Bpf:
 
 
 class Guard(Bpf):
-    """A congestion control of the kernel, by name, within an envelope."""
+    """A flow of a congestion control of the kernel, given by name, that an envelope limits."""
 
     def __init__(self, argument):
         envelope, _, around = argument.rpartition(":")

@@ -1,9 +1,9 @@
 """Flows: the senders over an emulated link.
 
-A flow is requested as KIND or KIND:ARGUMENT. Every congestion control of the kernel is a KIND. The other kinds are in
-`kinds.KINDS`. Each is a class, and the text after the colon is the argument of its constructor. The method
-`prepare(context)` is a context manager: it makes what the flow needs on the machine, yields Commands, and removes
-everything again.
+The text of a flow is KIND or KIND:ARGUMENT. Every congestion control of the kernel is a KIND. `kinds.KINDS` lists the
+other kinds. Each kind is a class, and the text after the colon is the argument of its constructor. The method
+`prepare(context)` is a context manager. It creates what the flow needs on the machine, yields Commands, and finally
+removes everything that it created.
 """
 
 import shutil
@@ -22,14 +22,14 @@ AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
 @dataclass(frozen=True)
 class FlowRequest:
-    """A requested flow.
+    """A flow that a run should have.
 
     Attributes:
-        name: The text of the request.
-        flow: The object with `prepare`.
-        start: When it starts to send, in ns of the run.
-        stop: When it stops, in ns of the run; None if it stops at the end.
-        rtt: Its R_m in ns; None for the link's R_m.
+        name: The text by which the user requested the flow.
+        flow: The object whose method `prepare` sets up the flow.
+        start: The time at which the flow starts to send, in ns of the run.
+        stop: The time at which the flow stops, in ns of the run; None if the flow lasts until the end of the run.
+        rtt: R_m of the flow in ns; None for the R_m of the link.
     """
 
     name: str
@@ -41,16 +41,16 @@ class FlowRequest:
 
 @dataclass(frozen=True)
 class Context:
-    """Where a flow runs.
+    """The environment in which a flow runs.
 
     Attributes:
-        address: The address of its receiver.
-        port: The port of its receiver. TCP or UDP packets to this port are the flow's.
+        address: The address of the flow's receiver.
+        port: The port of the flow's receiver. TCP or UDP packets to this port belong to the flow.
         number: The number of the flow, from 0.
         senders: The name of the senders' network namespace (`ip netns exec NAME …`).
         receivers: The name of the receivers' network namespace.
-        folder: A folder for files, removed after the run.
-        seconds: How long the link is emulated, from the first packet on. Commands need not end by themselves.
+        folder: A folder for files; the folder is removed after the run.
+        seconds: The time, from the first packet on, for which the link is emulated. Commands may run longer.
         link: The Link.
     """
 
@@ -66,13 +66,13 @@ class Context:
 
 @dataclass(frozen=True)
 class Log:
-    """A sender's log of its steps.
+    """A log in which a sender records its steps.
 
     Attributes:
-        file: The CSV file (docs/reference/senders.md).
+        file: The CSV file of the log (docs/reference/senders.md).
         model: The model whose beliefs the sender forms.
         window: The number of steps in a window. Beliefs time out at the end of a window.
-        envelope: The envelope that the sender has to obey, or None.
+        envelope: The envelope that the sender must obey, or None.
     """
 
     file: Path
@@ -83,16 +83,17 @@ class Log:
 
 @dataclass(frozen=True)
 class Commands:
-    """The commands of a flow, as lists of words, which run until they are killed.
+    """The commands of a flow, each a list of words. The commands run until they are killed.
 
-    The receiver prints a line once it is ready. Only then does the sender start. If a command ends early, the last line
-    of its standard error is the reason.
+    The receiver prints a line once it is ready; only then does the sender start. If a command ends early, the reason is
+    the last line of the command's standard error.
 
     Attributes:
-        receiver: The command in the namespace of receivers.
-        sender: The command in the namespace of senders.
-        congestion_control: The congestion control that the kernel should run for the flow; None if the flow is not TCP.
-        log: The sender's Log; None if it keeps none.
+        receiver: The command that runs in the namespace of receivers.
+        sender: The command that runs in the namespace of senders.
+        congestion_control: The congestion control that the kernel should use for the flow; None if the flow does not
+            use TCP.
+        log: The sender's Log; None if the sender keeps no log.
     """
 
     receiver: list
@@ -102,14 +103,14 @@ class Commands:
 
 
 class Kernel:
-    """A TCP flow of iperf3 with a congestion control of the kernel, by name."""
+    """A TCP flow of iperf3 that uses a congestion control of the kernel."""
 
     def __init__(self, name):
         self.name = name
 
     @contextmanager
     def prepare(self, context):
-        """Yield the flow's Commands, as the module describes."""
+        """Yield the flow's Commands, as the description of this module requires."""
         if not shutil.which("iperf3"):
             raise InputError("a TCP flow needs `iperf3`; install iperf3")
         place = ["--port", context.port, "--forceflush"]
@@ -119,7 +120,7 @@ class Kernel:
 
 
 def available():
-    """Return the names of the congestion controls that the kernel has loaded."""
+    """Return the names of the congestion controls that are loaded in the kernel."""
     return AVAILABLE.read_text().split() if AVAILABLE.exists() else []
 
 

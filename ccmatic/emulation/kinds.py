@@ -1,4 +1,4 @@
-"""The table of all kinds of flows, by name. Other packages add kinds as entry points in the group `ccmatic.flows`."""
+"""The table of all kinds of flows, by name. Other packages add kinds by entry points in the group `ccmatic.flows`."""
 
 import re
 
@@ -7,23 +7,23 @@ from ccmatic.emulation.exported import Bpf, Guard, Udp
 from ccmatic.emulation.flows import FlowRequest, Kernel, available, in_kernel
 from ccmatic.emulation.link import SECOND, nanoseconds
 
-#: The kinds that are no congestion control of the kernel. `policy` is another name for `udp`.
+#: #: The kinds of flows other than congestion controls of the kernel. `policy` is another name for `udp`.
 KINDS = {"udp": Udp, "bpf": Bpf, "guard": Guard, "policy": Udp}
 
 
-#: FLOW, FLOW@START or FLOW@START-STOP, optionally followed by ,rtt=R_m.
+#: #: The syntax of a request: FLOW, FLOW@START or FLOW@START-STOP, optionally followed by ,rtt=R_m.
 _REQUEST = re.compile(r"(?P<flow>[^@]+?)(?:@(?P<start>[^@,-]+)(?:-(?P<stop>[^@,-]+))?)?(?:,rtt=(?P<rtt>[^@,]+))?")
 
 
 def timetable(texts, seconds):
-    """Return the flows.FlowRequests of texts.
+    """Return the flows.FlowRequests that texts describe.
 
     Args:
-        texts: Requests, as `request` reads them.
+        texts: Texts that `request` can read.
         seconds: The length of the run.
 
     Raises:
-        InputError: A text cannot be read, a flow lasts longer than the run, or no flow starts at 0.
+        InputError: If a text cannot be read, a flow lasts longer than the run, or no flow starts at 0.
     """
     flows = [request(text) for text in texts]
     for flow in flows:
@@ -38,7 +38,7 @@ def request(text):
     """Return the FlowRequest of a text such as `cubic`, `cubic@10s-30s` or `udp:cc_qdel@10s,rtt=80ms`.
 
     Raises:
-        InputError: The text cannot be read, or this machine has no such flow.
+        InputError: If the text cannot be read, or this machine has no such flow.
     """
     match = _REQUEST.fullmatch(text)
     if not match:
@@ -51,10 +51,10 @@ def request(text):
 
 
 def flow(text):
-    """Return the flow of a text KIND or KIND:ARGUMENT.
+    """Return the flow that a text of the form KIND or KIND:ARGUMENT describes.
 
     Raises:
-        InputError: There is no such kind, or its argument is wrong.
+        InputError: If no such kind exists, or its argument is wrong.
     """
     kind, colon, argument = text.partition(":")
     if kind in KINDS:

@@ -1,4 +1,4 @@
-"""The exact behaviour of an emulated link: in whole nanoseconds, bytes, and bits per second."""
+"""The exact behaviour of an emulated link, in integers: nanoseconds, bytes, and bits per second."""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -10,15 +10,16 @@ from ccmatic.trace_export import OPPORTUNITY, Holds, Opportunities, Schedule
 
 SECOND, MS = 10**9, 10**6
 
-#: The bytes of the largest packet, unless a schedule overrides it, and of a buffer that never fills.
+#: #: The bytes of the largest packet, unless a schedule sets another size; and the bytes of a buffer that never fills.
 MTU, ENDLESS = 1500, 2**61
 
-#: How the box holds packets, after the bottleneck and in order. `uniform`: each for a random part of D. `aggregation`:
-#: until the end of the batch in which they leave the bottleneck. A batch lasts for a random part of D (Appendix H of
-#: the paper: batches of C·agg_delay bytes, agg_delay uniform in [0, D)).
+#: #: The patterns by which the jitter box, after the bottleneck, holds packets in order. `uniform`: the box holds each
+#: packet for a random part of D. `aggregation`: the box holds packets until the end of the batch in which they leave
+#: the bottleneck. A batch lasts for a random part of D (Appendix H of the paper: batches of C·agg_delay bytes,
+#: agg_delay uniform in [0, D)).
 PATTERNS = ("none", "uniform", "aggregation")
 
-#: The pattern in which each flow has a box of its own, described by Holds.
+#: #: The pattern with which each flow has a separate box, described by Holds.
 OWN = "own"
 
 
@@ -27,19 +28,19 @@ class Link:
     """A link from senders to receivers.
 
     Attributes:
-        rates: The rates of the bottleneck: (start in ns, bits per second). The first one starts at 0.
-        rtt: R_m in ns, above 0. With a schedule it is the schedule's step and delays nothing.
-        buffer: β, the bytes that the link may have accepted but not yet admitted; ENDLESS if infinite. By a virtual
-            clock, the bottleneck serves a packet byte by byte, and admits a byte when it has served it. So the rest of
-            a packet in service still waits.
+        rates: The rates of the bottleneck, as pairs (start in ns, bits per second). The first rate starts at 0.
+        rtt: R_m in ns, above 0. On a link with a schedule, R_m is the schedule's step and delays no packet.
+        buffer: β, the largest number of bytes that the link has accepted but not yet admitted; ENDLESS if infinite. By
+            a virtual clock, the bottleneck serves a packet byte by byte, and admits each byte once it has served the
+            byte. So the rest of a packet in service still waits.
         jitter: D in ns; 0 if the pattern is `none`.
         pattern: One of PATTERNS, or OWN.
-        seed: The seed of the pattern's choices.
+        seed: The seed of the pattern's random choices.
         schedule: The Schedule of all admissions and releases, or None.
-        opportunities: The Opportunities at which the bottleneck serves, or None. Then `rates` has their mean.
-        rtts: R_m of each flow in ns, by the flow's number. Flows beyond the end of this tuple have `rtt`.
-        holds: The Holds if the pattern is OWN, else None.
-        model: The Model whose packets.h is the bottleneck; None for the model of the default links.
+        opportunities: The Opportunities at which the bottleneck serves, or None. If given, `rates` has their mean rate.
+        rtts: R_m of each flow in ns, by the flow's number. `rtt` applies to flows beyond the end of this tuple.
+        holds: The Holds if the pattern is OWN; otherwise None.
+        model: The Model whose packets.h implements the bottleneck; None for the model of the default links.
     """
 
     rates: tuple
@@ -55,31 +56,31 @@ class Link:
     model: Model | None = None
 
     def rtt_of(self, flow):
-        """Return R_m of a flow in ns. The number -1 stands for packets of no flow."""
+        """Return R_m of a flow in ns. The number -1 stands for packets that belong to no flow."""
         return self.rtts[flow] if 0 <= flow < len(self.rtts) else self.rtt
 
     def propagation(self, flow=-1):
-        """Return the delay of a flow's packets from the box that holds them to the receivers, in ns."""
+        """Return the delay in ns of a flow's packets from the jitter box to the receivers."""
         return 0 if self.schedule else self.rtt_of(flow)
 
     @property
     def store(self):
-        """The noun for `buffer`."""
+        """The noun that messages use for `buffer`."""
         return (self.model or Model).store
 
     @property
     def mtu(self):
-        """The bytes of the largest packet."""
+        """The bytes of the link's largest packet."""
         plan = self.schedule or self.holds
         return plan.packet if plan else MTU
 
     @property
     def bdp(self):
-        """C·R_m in bytes at the first rate; a Fraction."""
+        """C·R_m in bytes at the first rate, as a Fraction."""
         return Fraction(self.rates[0][1] * self.rtt, 8 * SECOND)
 
     def capacity(self, start, end):
-        """Return how much the bottleneck can serve after `start` and by `end`, both in ns, in bits · 10^-9."""
+        """Return how many bits · 10^-9 the bottleneck can serve after `start` and up to `end`, both in ns."""
         if self.opportunities:
             count = self.opportunities.by(end // MS) - self.opportunities.by(start // MS)
             return count * OPPORTUNITY * 8 * SECOND
@@ -91,7 +92,7 @@ class Link:
 
         Args:
             duration: The length of the run in ns.
-            port: The port of the first flow. The ports of flows are consecutive.
+            port: The port of the first flow. Further flows have the ports that follow it.
         """
         points = self.schedule.segments(self.rates[0][1]) if self.schedule else ()
         instants = [ms * MS for ms in self.opportunities.milliseconds] if self.opportunities else ()
@@ -107,20 +108,20 @@ class Link:
 
 
 def of_texts(rate, rtt, buffer, jitter=None, pattern=None, changes=(), seed=0, model=None):
-    """Return a Link from quantities as people write them.
+    """Return the Link that quantities in texts describe.
 
     Args:
         rate: The first rate, such as `48mbit`.
         rtt: R_m, such as `40ms`.
         buffer: β, such as `2bdp`, or `infinite`.
         jitter: D, such as `10ms`; None for no jitter.
-        pattern: One of PATTERNS; `aggregation` by default.
-        changes: Later rates, such as `5s=48mbit`, in order of time.
-        seed: The seed of the pattern's choices.
+        pattern: One of PATTERNS; None for `aggregation`.
+        changes: Later changes of the rate, such as `5s=48mbit`, in order of time.
+        seed: The seed of the pattern's random choices.
         model: The Model of the bottleneck, or None.
 
     Raises:
-        InputError: A quantity cannot be read, or they contradict one another.
+        InputError: If a quantity cannot be read, or if quantities contradict one another.
     """
     rates = [(0, _bits(rate)), *map(_change, changes)]
     for (before, _), (time, _), change in zip(rates, rates[1:], changes, strict=False):
@@ -131,18 +132,18 @@ def of_texts(rate, rtt, buffer, jitter=None, pattern=None, changes=(), seed=0, m
 
 
 def of_opportunities(file, rtt, buffer="infinite", jitter=None, pattern=None, seed=0):
-    """Return the Link of a mahimahi link trace. The trace's mean rate determines the BDP.
+    """Return the Link that follows a mahimahi link trace. The BDP is that of the trace's mean rate.
 
     Args:
         file: The link trace.
-        rtt: See `of_texts`.
-        buffer: See `of_texts`.
-        jitter: See `of_texts`.
-        pattern: See `of_texts`.
-        seed: See `of_texts`.
+        rtt: As in `of_texts`.
+        buffer: As in `of_texts`.
+        jitter: As in `of_texts`.
+        pattern: As in `of_texts`.
+        seed: As in `of_texts`.
 
     Raises:
-        InputError: The file is no link trace, or a quantity cannot be read.
+        InputError: If the file is no link trace, or a quantity cannot be read.
     """
     opportunities = Opportunities.load(file)
     bits = opportunities.by(opportunities.period) * OPPORTUNITY * 8 * 1000 // opportunities.period
@@ -162,10 +163,10 @@ def _with_buffer(link, text):
 
 
 def of_schedule(file):
-    """Return the Link of a schedule file.
+    """Return the Link that a schedule file describes.
 
     Raises:
-        InputError: The file is no schedule.
+        InputError: If the file is no schedule.
     """
     schedule = Schedule.load(file)
     bits = _whole(schedule.rate * 8, "rate", "bits per second")
@@ -174,10 +175,10 @@ def of_schedule(file):
 
 
 def of_holds(file):
-    """Return the Link of a holds file. Every flow with a separate box has the file's R_m.
+    """Return the Link that a holds file describes. Each flow with a box of its own has the R_m of the file.
 
     Raises:
-        InputError: The file has no holds.
+        InputError: If the file has no holds.
     """
     holds = Holds.load(file)
     bits = _whole(holds.rate * 8, "rate", "bits per second")
@@ -191,10 +192,10 @@ def _bits(text):
 
 
 def nanoseconds(text, what, least=1):
-    """Return a duration such as `40ms` in whole ns, from `least` to an hour.
+    """Return a duration such as `40ms` as an integer in ns. The duration must be from `least` ns to one hour.
 
     Raises:
-        InputError: The text is no such duration. `what` names it in the message.
+        InputError: If the text is no such duration. The message calls the duration `what`.
     """
     value = _whole(quantities.duration(text) * SECOND, f"{what} '{text}'", "nanoseconds")
     if not least <= value <= 3600 * SECOND:
@@ -216,7 +217,7 @@ def _change(text):
 
 
 def _jitter(jitter, pattern, rtt):
-    """Return D in ns and the pattern: by default `aggregation`, or `none` if D is 0."""
+    """Return D in ns and the pattern. The default pattern is `aggregation`, or `none` if D is 0."""
     rounds = quantities.in_unit(jitter, "rtt")
     if rounds is not None:
         jitter = f"{rounds * quantities.duration(rtt)}s"

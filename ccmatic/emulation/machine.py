@@ -1,7 +1,7 @@
-"""The parts of a run on this machine: network namespaces, TUN devices, processes, a temporary folder.
+"""The parts of this machine that a run needs: network namespaces, TUN devices, processes, and a temporary folder.
 
-A run creates them and removes them. All names contain the run's process id. So the next run can remove what a killed
-run left.
+A run creates these parts and removes them at the end. Their names contain the run's process id. So the next run can
+remove the parts that a killed run left behind.
 """
 
 import os
@@ -21,23 +21,25 @@ from ccmatic.emulation.link import MS
 DEVICE, SENDER, RECEIVER = "ccm0", "10.77.0.1", "10.77.0.2"
 NAMESPACES = Path("/run/netns")
 
-#: The program that runs a command so that the command ends with this process. (A `preexec_fn` could do this, but with
-#: one Python loses interrupts while it forks.)
+#: #: The program that runs a command so that the command ends when this process ends. (A `preexec_fn` could have this
+#: effect. But while a Python process with a `preexec_fn` forks, it loses interrupts.)
 TIED = Path(__file__).with_name("tied.c")
 
-#: The words of a line of `ss` before the congestion control: state, two queues, two addresses.
+#: #: The fields of a line of `ss` before the congestion control: state, two queues, two addresses.
 _BEFORE_CONGESTION_CONTROL = 5
 
-#: The counters of `ss --info`, in bytes and whole ms.
+#: #: The counters in the output of `ss --info`, in bytes and whole ms.
 _NUMBER = re.compile(r"\b(bytes_sent|lastrcv|busy|rwnd_limited):(\d+)")
 
-#: The most bytes by which iperf3 agrees on a test, over a connection with the machine's default congestion control.
+#: #: The largest number of bytes with which iperf3 negotiates a test. The negotiation uses a connection with the
+#: machine's default congestion control.
 _TALK = 10_000
 
-#: The packets that may wait for the emulator in a device. It reads them at once if it gets a processor.
+#: #: The number of packets that may wait in a device for the emulator. The emulator reads packets at once if it gets a
+#: processor.
 QUEUE = 100_000
 
-#: TCP forgets earlier connections, and only flows send packets.
+#: #: Settings by which TCP forgets earlier connections, and by which only flows send packets.
 SETTINGS = {"ipv6/conf/all/disable_ipv6": "1", "ipv4/tcp_no_metrics_save": "1"}
 
 
@@ -45,7 +47,7 @@ def require():
     """Check that this machine and user can emulate a link.
 
     Raises:
-        InputError: They cannot. The message says what to do.
+        InputError: If this machine or user cannot emulate a link. The message names the remedy.
     """
     if os.geteuid() != 0:
         raise InputError("emulation needs root, for network namespaces and TUN devices; run it with sudo")
@@ -62,13 +64,13 @@ def build(source, folder, *options):
     Args:
         source: The C file.
         folder: The folder of the executable.
-        options: Further options of the compiler.
+        options: Further compiler options.
 
     Returns:
-        The path of the executable.
+        The path of the compiled executable.
 
     Raises:
-        InputError: The compiler refuses the file.
+        InputError: If the compiler refuses the file.
     """
     program = Path(folder) / Path(source).stem
     _run(["cc", "-O2", *options, "-o", str(program), str(source)], f"cannot compile {Path(source).name}")
@@ -77,14 +79,14 @@ def build(source, folder, *options):
 
 @contextmanager
 def workplace(mtu, window):
-    """Make two namespaces, each with a TUN device, and a folder. Yield (senders, receivers, folder).
+    """Make two namespaces, each with a TUN device, and a folder. Yield the names (senders, receivers, folder).
 
     Args:
-        mtu: The bytes of the largest packet of the devices.
-        window: How many bytes a TCP flow may have in flight.
+        mtu: The largest packet size, in bytes, of the devices.
+        window: The number of bytes that a TCP flow may have in flight.
 
     Raises:
-        InputError: The machine refuses.
+        InputError: If the machine refuses to make the namespaces, devices or folder.
     """
     remove_what_is_left()
     mark = f"ccm-{os.getpid()}-"
@@ -102,7 +104,7 @@ def workplace(mtu, window):
 
 
 def remove_what_is_left():
-    """Remove the namespaces and folders of killed runs, and end their processes."""
+    """Remove the namespaces and folders of killed runs, and end the processes of these runs."""
     for place, remove in ((NAMESPACES, _remove), (Path(tempfile.gettempdir()), None)):
         for name in os.listdir(place) if place.exists() else ():
             match = re.fullmatch(r"ccm-(\d+)-.+", name)
@@ -115,9 +117,9 @@ def remove_what_is_left():
 
 
 def alive(pid):
-    """Return whether a process runs.
+    """Return whether the process with the id `pid` runs.
 
-    A process that has ended does not run, even if its parent has not collected its exit code.
+    A process that has ended does not run, even if its parent process has not yet collected the exit code.
     """
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
@@ -127,7 +129,7 @@ def alive(pid):
 
 def _make(name, address, mtu, window):
     _ip("netns", "add", name)
-    # The kernel's buffers also hold its notes about packets: four times the packets' bytes are enough.
+    # # The kernel's buffers also hold metadata of packets: four times the packets' bytes are enough.
     most = min(max(4 * window, 2**20), 2**30)
     settings = SETTINGS | {"ipv4/tcp_rmem": f"4096 {most} {most}", "ipv4/tcp_wmem": f"4096 {2**18} {most}"}
     script = "".join(f"[ ! -e /proc/sys/net/{key} ] || echo {value} > /proc/sys/net/{key}\n"
@@ -150,10 +152,10 @@ def _remove(name):
 
 
 def close_connections(namespace, port=None):
-    """End the TCP connections of a namespace now, or only those to a port.
+    """Close the TCP connections of a namespace now; if `port` is given, only the connections to this port.
 
-    Otherwise the kernel would keep the unsent bytes of an ended process for minutes, try to send them, and keep the
-    namespace too.
+    Otherwise the kernel would keep the unsent bytes of an ended process, and the namespace, for minutes, and would try
+    to send these bytes.
     """
     to = ["dport", "=", f":{port}"] if port else []
     _sockets(namespace, "--kill", *to)
@@ -161,12 +163,12 @@ def close_connections(namespace, port=None):
 
 @dataclass(frozen=True)
 class Connection:
-    """A TCP connection of a sender that receives nothing.
+    """The sender's end of a TCP connection that carries data in one direction.
 
     Attributes:
-        congestion_control: The name of its congestion control.
-        lasted: The time since it was established, in ns.
-        idle: The time in which there was nothing to send, or no room at the receiver, in ns.
+        congestion_control: The name of the connection's congestion control.
+        lasted: The time in ns since the connection was established.
+        idle: The time in ns in which the sender had nothing to send, or the receiver's window was full.
     """
 
     congestion_control: str
@@ -175,7 +177,7 @@ class Connection:
 
 
 def connection(namespace, port):
-    """Of a namespace's connections to a port, return the one that has sent the most bytes.
+    """Return the connection from a namespace to a port that has sent the most bytes.
 
     Returns:
         The Connection; None if no connection has sent more than `_TALK` bytes.
@@ -184,7 +186,7 @@ def connection(namespace, port):
 
 
 def busiest(output):
-    """Return the Connection that sent the most, from the output of `ss --info`.
+    """Return the Connection that has sent the most bytes, according to the output of `ss --info`.
 
     Returns:
         The Connection; None if no connection sends data.
@@ -213,24 +215,27 @@ def _run(command, failure):
 
 
 class NotReady(InputError):
-    """Something that a flow or the link needs did not start in time.
+    """Raised if something that a flow or the link needs did not start in time.
 
-    The machine is busy; another attempt may succeed.
+    The reason is a busy machine, so another attempt may succeed.
     """
 
 
 class Process:
-    """A command in a separate process group, and in a namespace if one is given. It dies with this process."""
+    """A command that runs in a separate process group, and in a namespace if one is given.
+
+    It dies with this process.
+    """
 
     def __init__(self, what, command, folder, namespace=None, stdin=subprocess.DEVNULL):
         """Start the command.
 
         Args:
-            what: Its name in messages.
+            what: The name of the command in messages.
             command: The command, a list of words.
-            folder: The folder of the workplace, which gets files of its outputs.
+            folder: The folder of the workplace, to which the outputs of the command are written.
             namespace: The name of a network namespace, or None.
-            stdin: Its standard input, as for `subprocess.Popen`.
+            stdin: The command's standard input, as for `subprocess.Popen`.
         """
         self.what = what
         stem = Path(folder) / re.sub(r"\W+", "-", what)
@@ -251,23 +256,23 @@ class Process:
         self.end()
 
     def end(self):
-        """End the command, and all processes that it started, now."""
+        """End the command and all processes that the command started, now."""
         with suppress(ProcessLookupError):
             os.killpg(self._popen.pid, signal.SIGKILL)
         self._popen.wait()
 
     @property
     def code(self):
-        """Its exit code; None while it runs."""
+        """The exit code of the command; None while the command runs."""
         return self._popen.poll()
 
     @property
     def output(self):
-        """The whole lines that it has printed."""
+        """The complete lines that the command has printed."""
         return self._out.read_text(errors="replace").split("\n")[:-1]
 
     def look(self):
-        """Record whether the process is stopped, and how long it has waited for a processor, for `held`."""
+        """Record, for `held`, whether the process is stopped and how long the process has waited for a processor."""
         with suppress(OSError, IndexError):
             folder = Path(f"/proc/{self._popen.pid}")
             state = (folder / "stat").read_text().rpartition(")")[2].split()[0]
@@ -278,21 +283,21 @@ class Process:
 
     @property
     def held(self):
-        """Two times in ns: how long it was stopped or waited for a processor; and from the first `look` to the last."""
+        """Two times in ns: how long the process was stopped or waited for a processor; and the time between looks."""
         if not self._looks:
             return 0, 0
         (begin, before), (end, waited) = self._looks
         return self._stopped + waited - before, end - begin
 
     def wait_until_ready(self, seconds=20):
-        """Wait for its first line.
+        """Wait until the command prints its first line.
 
         Args:
-            seconds: How long to wait at most.
+            seconds: The longest time to wait.
 
         Raises:
-            InputError: It ended.
-            NotReady: It printed no line in time.
+            InputError: If the command ended.
+            NotReady: If the command printed no line in time.
         """
         end = time.monotonic() + seconds
         while not self.output:
@@ -302,7 +307,7 @@ class Process:
             time.sleep(0.005)
 
     def check(self):
-        """Raise InputError, with the last line of its standard error, if it has ended."""
+        """Raise InputError, with the last line of the command's standard error, if the command has ended."""
         if self.code is not None:
             lines = self._err.read_text(errors="replace").strip().splitlines()
             reason = lines[-1] if lines else "it printed no error"
@@ -311,7 +316,7 @@ class Process:
 
 @contextmanager
 def stopping_cleanly():
-    """Let a request to terminate interrupt this process as Ctrl-C does, so that it removes everything."""
+    """Let a request to terminate interrupt this process as Ctrl-C does, so that the process cleans up."""
 
     def interrupt(*_):
         raise KeyboardInterrupt

@@ -1,4 +1,4 @@
-"""The measures of a run: utilisation, queueing delay, losses, round trips; in total and per flow."""
+"""The measures of a run, in total and per flow: utilisation, queueing delay, losses, and round trips."""
 
 from itertools import pairwise
 
@@ -8,12 +8,12 @@ from ccmatic import guarantees, records
 from ccmatic.base import aligned
 from ccmatic.emulation.link import ENDLESS, MS, SECOND
 
-#: A flow has ramped up when it has the share RAMPED of its later rate over STRETCH R_m.
+#: #: A flow has ramped up once its rate over STRETCH R_m is at least RAMPED times its later rate.
 RAMPED, STRETCH = 0.9, 10
 
 
 def measures(emulation, start):
-    """Return the records.MeasuresFile of a run from `start` seconds on."""
+    """Return the records.MeasuresFile of the part of a run after the first `start` seconds."""
     link, delivered = emulation.link, {}
     if link.schedule:
         delivered = dict(zip(("trace", "emulated"), _beside_schedule(emulation), strict=True))
@@ -37,8 +37,9 @@ def measures(emulation, start):
 def warm_up(emulation):
     """Return the length of a run's warm-up in seconds.
 
-    The warm-up ends when the beliefs of all flows that start at 0 have converged. It is a third of the run if no such
-    flow forms beliefs, or if the beliefs of some flow do not converge. A schedule has no warm-up.
+    The warm-up ends when the beliefs of all flows that start at 0 have converged. If no such flow forms beliefs, or if
+    the beliefs of some flow do not converge, the warm-up is a third of the run. On a link with a schedule there is no
+    warm-up.
     """
     if emulation.link.schedule:
         return 0
@@ -98,10 +99,10 @@ def _false(steps, step, name, truth):
 
 
 def _ramp(log, span, start, rtt):
-    """Return when a flow had ramped up, in seconds from the beginning of its span; None if it never did.
+    """Return when a flow had ramped up, in seconds from the beginning of `span`; None if the flow never ramped up.
 
-    A flow has ramped up when its rate over STRETCH R_m is RAMPED times its mean rate since `start`. `log` has its
-    packets.
+    A flow has ramped up when its rate over STRETCH R_m is RAMPED times its mean rate since `start`. `log` contains the
+    flow's packets.
     """
     begin, end = span
     served, since = log[log["lost"] == 0], max(begin, int(start * SECOND))
@@ -115,7 +116,7 @@ def _ramp(log, span, start, rtt):
 
 
 def _shares(emulation, start):
-    """Yield a records.SharesRecord for each period, from `start` on, in which the same flows should send."""
+    """Yield a records.SharesRecord for each period after `start` with a fixed set of flows that should send."""
     begin, end = int(start * SECOND), emulation.duration
     changes = {time for span in emulation.spans for time in span if begin < time < end}
     for now, then in pairwise([begin, *sorted(changes), end]):
@@ -141,7 +142,7 @@ def jain(rates):
 
 
 def _beside_schedule(emulation):
-    """Yield first the records.Delivery that the schedule predicts, then the actual one."""
+    """Yield the records.Delivery that the schedule predicts, and then the records.Delivery that the run measured."""
     schedule, log = emulation.link.schedule, emulation.log
     released = log["released"][log["released"] >= 0]
     sizes = np.concatenate(([0], np.cumsum(log["size"][log["released"] >= 0])))
@@ -168,13 +169,13 @@ def _describe(link):
 
 
 def summed_up(emulation, start, flow=None):
-    """Return the fields of records.Measures, by name.
+    """Return the values of the fields of records.Measures, by the names of the fields.
 
-    Bytes that a schedule serves with tokens kept from before `start` do not count as served.
+    If a schedule serves bytes with tokens that it kept from before `start`, these bytes do not count as served.
 
     Args:
         emulation: The Emulation.
-        start: Only packets from this time on count, in seconds.
+        start: The time in seconds from which packets count.
         flow: The number of a flow; None for all flows.
     """
     link, end = emulation.link, emulation.duration
@@ -202,7 +203,10 @@ def summed_up(emulation, start, flow=None):
 
 
 def _earned_bytes(emulation, begin):
-    """Return the bytes of each packet served with tokens from `begin` on. A schedule may also keep earlier tokens."""
+    """Return the bytes of each packet that are served with tokens from after `begin`.
+
+    A schedule may keep older tokens.
+    """
     size, schedule = emulation.log["size"], emulation.link.schedule
     if not schedule:
         return size
@@ -213,7 +217,7 @@ def _earned_bytes(emulation, begin):
 
 
 def most_within(instants, length):
-    """Return the largest number of instants within a window of this length, without its end. Instants are in order."""
+    """Return the largest number of instants in any half-open window of this length. `instants` are in order."""
     return int((np.searchsorted(instants, instants + length) - np.arange(len(instants))).max(initial=0))
 
 
@@ -227,7 +231,7 @@ def _percentile(values, percent, unit):
 
 
 def as_text(result):
-    """Return a records.MeasuresFile as text for people: a table with a row per flow and for all, then the verdict."""
+    """Return a records.MeasuresFile as text for people: a table with a row per flow and a total, then the verdict."""
     heads = ("flow", "Mbit/s", "utilisation", "queue: mean", "p95", "max ms", "mean", "p95", "max R_m", "RTT: mean",
              "p95", "max ms", "lost", "mean in R_m", "max in R_m")  # fmt: skip
     rows = [(flow.flow, *_cells(flow)) for flow in result.flows]
@@ -261,7 +265,7 @@ def _beside(trace, emulated):
 
 
 def _flow_sentence(flow):
-    """Return a sentence about a flow: when it ramped up, and whether its beliefs were true."""
+    """Return a sentence about a flow: when the flow ramped up, and whether its sender's beliefs were true."""
     parts = ["never ramped up" if flow.ramp_seconds is None else f"ramped up in {flow.ramp_seconds:.3g} s"]
     if beliefs := flow.beliefs:
         when = f"after {beliefs.converged_windows} windows, at {beliefs.converged_seconds or 0:.3g} s"
@@ -277,7 +281,7 @@ def _flow_sentence(flow):
 
 
 def _over_time(result):
-    """Yield a sentence for each period in which the same flows should send: the rate and share of each flow."""
+    """Yield a sentence per period with a fixed set of sending flows: the rate and the share of each flow."""
     for part in result.shares or ():
         rates = [
             (flow, rate) for flow, rate in zip(result.flows, part.mbit_per_second, strict=True) if rate is not None

@@ -1,11 +1,12 @@
 """Write a run's log in the format of mahimahi's mm-link, for readers such as `mm-delay-graph` and `ccmatic fit`.
 
 - `MS + BYTES`: a packet arrives.
-- `MS d 1 BYTES`, after such a line: the link drops this packet.
-- `MS - BYTES DELAY`: a packet leaves after a DELAY in ms.
+- `MS d 1 BYTES`, after the line of a packet's arrival: the link drops this packet.
+- `MS - BYTES DELAY`: a packet leaves after a delay of DELAY ms.
 - `MS # BYTES`: the link could carry this many bytes.
 
-Bytes are those of IP packets. A packet leaves at its release minus its propagation, which mm-link does not know.
+Bytes are those of IP packets. Because mm-link has no propagation delay, a packet leaves one propagation delay before
+its release.
 """
 
 from itertools import pairwise
@@ -14,13 +15,13 @@ from ccmatic.emulation.link import ENDLESS, MS, SECOND
 
 
 def text(emulation):
-    """Return the lines in order of the run's time, rounded down to ms."""
+    """Return the lines of the log, in order of time. Times are rounded down to ms."""
     events = sorted([*_capacity(emulation), *_packets(emulation)], key=lambda event: event[:2])
     head = ["# mahimahi mm-link (ccmatic emulate)", f"# queue: {_queue(emulation.link)}", "# base timestamp: 0"]
     return "\n".join([*head, *(f"{now // MS} {event}" for now, _, event in events)]) + "\n"
 
 
-#: The order of events at one instant, as in mm-link.
+#: #: The order of events that happen at the same instant, as in mm-link.
 CAPACITY, DEPARTURE, ARRIVAL = range(3)
 
 
@@ -29,7 +30,7 @@ def _queue(link):
 
 
 def _capacity(emulation):
-    """Yield how many bytes the link could carry in each ms, if any."""
+    """Yield, for each ms in which the link could carry bytes, the number of these bytes."""
     instants = range(0, emulation.duration + 1, MS)
     carried = [emulation.link.capacity(0, now) // (8 * SECOND) for now in instants]
     for now, (before, after) in zip(instants[1:], pairwise(carried), strict=True):

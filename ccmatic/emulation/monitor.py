@@ -1,10 +1,9 @@
-"""Check expectations of a run: its log is read as an execution of numbers, sampled at the ends of steps of R_m/10.
+"""Check expectations of a run. The run's log becomes an execution of numbers, sampled at the ends of steps of R_m/10.
 
-A packet counts as sent when it arrives at the link, and as lost when the link drops it. It counts as served one
-propagation delay before the link passes it to the receivers. The reason is that in the models the bottleneck and the
-box that holds packets come first, and all propagation comes after them. So if sent bytes are neither lost nor served,
-they wait in the bottleneck, or jitter or the machine's lateness holds them. A packet waits as a whole until it is
-served.
+A packet counts as sent when it arrives at the link, and as lost when the link drops it. A packet counts as served one
+propagation delay before the link passes it to the receivers. The reason is the order in the models: first the
+bottleneck and the jitter box, then all propagation. So sent bytes that are neither lost nor served wait in the
+bottleneck, or jitter or a delay of the machine holds them. All bytes of a packet wait until the whole packet is served.
 """
 
 from fractions import Fraction
@@ -17,22 +16,22 @@ from ccmatic.base import InputError, shown
 from ccmatic.emulation.link import ENDLESS, SECOND
 from ccmatic.emulation.run import RECORD
 
-#: The steps of R_m, and the most steps of a run.
+#: #: The number of steps per R_m, and the largest number of steps of a run.
 R, MOST = 10, 10**6
 
-#: The quantities that a run shows.
+#: #: The quantities of expectations that a run can show.
 SHOWN = ("utilisation", "share", "loss", "queue", "delay")
 
 
 class Monitor:
-    """Judges runs by expectations.
+    """A judge of runs by given expectations.
 
     Args:
         link: The Link.
         texts: The expectations.
 
     Raises:
-        InputError: An expectation cannot be read, or concerns a quantity that no run shows.
+        InputError: If an expectation cannot be read, or if no run shows its quantity.
     """
 
     def __init__(self, link, texts):
@@ -54,10 +53,10 @@ class Monitor:
 
         Args:
             flows: The FlowRequests.
-            seconds: How long the run is measured.
+            seconds: The length of the measured part of a run.
 
         Raises:
-            InputError: It cannot.
+            InputError: If such a run cannot show an expectation.
         """
         farthest = max((self._link.rtt, *(request.rtt or 0 for request in flows)))
         steps = self._steps(0, int(seconds * SECOND), farthest)
@@ -72,14 +71,17 @@ class Monitor:
             raise InputError(problem) from None
 
     def judged(self, emulation, start):
-        """Return the ExpectationRecords of an Emulation from `start` seconds on."""
+        """Return the ExpectationRecords of the part of an Emulation after the first `start` seconds."""
         begin = int(start * SECOND)
         farthest = max((self._link.rtt, *emulation.link.rtts))
         steps = self._steps(begin, emulation.duration, farthest)
         return self._judge(emulation.log, len(emulation.flows), begin, steps, emulation.link)
 
     def _steps(self, begin, end, propagation):
-        """Return the number of steps whose service is known. Packets served later arrive after the end of the run."""
+        """Return the number of steps whose service is known.
+
+        Packets served in later steps arrive after the end of the run.
+        """
         return (end - propagation - begin) * R // self._link.rtt
 
     def _judge(self, log, flows, begin, steps, link=None):
@@ -96,9 +98,9 @@ class Monitor:
 
 
 def _execution(link, log, flows, instants):
-    """Return the packets of a log as an execution of numbers, in bytes.
+    """Return the packets of a log as an execution of numbers, counted in bytes.
 
-    It has the parts of a NetworkView that expectations read.
+    The result has those parts of a NetworkView that expectations read.
     """
     numbers = range(flows)
     of_flows = [_byte_counts(link, log[log["flow"] == number], number, instants) for number in numbers]
@@ -122,7 +124,7 @@ def _execution(link, log, flows, instants):
 
 
 def _byte_counts(link, log, flow, instants):
-    """Return columns by name: the bytes of a flow that were sent, served and lost by each instant."""
+    """Return a dictionary of columns: the bytes of a flow that were sent, served and lost by each instant."""
     lost, passed_on = log["lost"] != 0, log["released"] >= 0
     served = log["released"][passed_on] - link.propagation(flow)
     return {
@@ -133,6 +135,9 @@ def _byte_counts(link, log, flow, instants):
 
 
 def _by(times, sizes, instants):
-    """Return the bytes of the packets up to each instant. `times` are the times of the packets, in order."""
+    """Return, for each instant, the bytes of the packets up to that instant.
+
+    `times` are the packets' times, in order.
+    """
     sums = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
     return sums[np.searchsorted(times, instants, side="right")].tolist()

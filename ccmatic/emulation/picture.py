@@ -1,4 +1,4 @@
-"""Draw a run over time: throughput, the shares of several flows, delays, and losses."""
+"""Draw a run as curves in time: throughput, the shares of several flows, delays, and losses."""
 
 from itertools import pairwise
 
@@ -9,24 +9,24 @@ from ccmatic.emulation import measures
 from ccmatic.emulation.link import SECOND
 from ccmatic.traces import JITTER, LOSS, NETWORK, SENDER
 
-#: The colours of flows, in turn; the most bins and dots of a drawing.
+#: #: The colours of flows, in order; and the largest numbers of bins and of dots in a drawing.
 COLOURS = (SENDER, "#E69F00", NETWORK, "#CC79A7", JITTER, "#666666")
 BINS, POINTS = 200, 4000
 
-#: Shares are drawn in bins of at least LONG R_m, and in at most FEW bins.
+#: #: Shares are drawn in bins of at least LONG R_m. There are at most FEW bins.
 LONG, FEW = 10, 60
 
 
 def draw(emulation, start, path):
-    """Draw a run to a file. The time before `start` seconds is shaded.
+    """Draw a run to a file. The first `start` seconds are shaded.
 
     Args:
         emulation: The Emulation.
         start: The end of the warm-up, in seconds.
-        path: The file. Its suffix selects PNG, SVG or PDF.
+        path: The file to write. The suffix of its name selects PNG, SVG or PDF.
 
     Raises:
-        InputError: The drawing cannot be made.
+        InputError: If the drawing cannot be made.
     """
     painters = {"Throughput (Mbit/s)": _rates, "Delay (ms)": _delays, "Packets lost in R_m": _losses}
     if len(emulation.flows) > 1:
@@ -48,7 +48,7 @@ def draw(emulation, start, path):
 
 
 def _rates(axes, emulation):
-    """Draw the actual and the possible output rate of the bottleneck, in bins of at least R_m."""
+    """Draw the actual and the largest possible output rate of the bottleneck, in bins of at least R_m."""
     log, link, end = emulation.log, emulation.link, emulation.duration
     edges = np.linspace(0, end, max(2, min(BINS, end // link.rtt + 1)))
     middles = (edges[1:] + edges[:-1]) / 2 / SECOND
@@ -63,7 +63,7 @@ def _rates(axes, emulation):
 
 
 def _shares(axes, emulation):
-    """Draw, stacked, the flows' shares of the bottleneck's output; and Jain's index of the flows that should send."""
+    """Draw the flows' shares of the bottleneck's output, stacked, and Jain's index of the flows that should send."""
     end = emulation.duration
     edges = np.linspace(0, end, max(2, min(FEW, end // (LONG * emulation.link.rtt)) + 1))
     rates = np.array([measures.rates(emulation, *span) for span in pairwise(map(int, edges))]).T
@@ -77,7 +77,7 @@ def _shares(axes, emulation):
 
 
 def _delays(axes, emulation):
-    """Draw the round trip of each packet, and the queueing part of it."""
+    """Draw the round trip of each packet, and the queueing delay that is a part of it."""
     kept = emulation.log[emulation.log["released"] >= 0]
     kept = kept[:: max(1, len(kept) // POINTS)]
     times = kept["arrival"] / SECOND
@@ -87,7 +87,7 @@ def _delays(axes, emulation):
 
 
 def _losses(axes, emulation):
-    """Draw how many packets are lost in each span of R_m."""
+    """Draw the number of packets lost in each span of R_m."""
     link, lost = emulation.link, emulation.log[emulation.log["lost"] != 0]["arrival"]
     counts = np.bincount(lost // link.rtt, minlength=1)
     spans = np.flatnonzero(counts)

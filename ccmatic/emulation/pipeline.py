@@ -31,24 +31,24 @@ def measure_flows(link, flows, seconds=None, warmup=None, out=None, plot=None, e
     """Emulate flows on a link and return the measures.
 
     Args:
-        link: Options by name, in one of these forms: the arguments of `link.of_texts`; only `schedule`, a file of a
-            schedule or of holds; `schedule`, a mahimahi link trace, with arguments of `link.of_opportunities`; or `on`,
-            a path as `questions.describe` reads it.
-        flows: Requests of flows, as `kinds.timetable` reads them. The run also has the flows that `expect` names as
-            competitors.
+        link: Options by name, in one of four forms: the arguments of `link.of_texts`; only `schedule`, a file with a
+            schedule or holds; `schedule`, a mahimahi link trace, and further arguments of `link.of_opportunities`; or
+            `on`, a path that `questions.describe` can read.
+        flows: Requests of flows, which `kinds.timetable` can read. If an expectation names competitors, the run also
+            has their flows.
         seconds: The length of the run. The default is the length of the schedule; without one, SECONDS or the length of
             the link trace, whichever is longer.
-        warmup: The seconds that are not measured; by default as `measures.warm_up` decides.
-        out: A folder for the log (packets.npy, see run.RECORD), the measures (measures.json), and the log in the format
-            of mm-link (link.log).
-        plot: A file to draw to.
+        warmup: The seconds at the start that are not measured. By default, `measures.warm_up` decides.
+        out: A folder for three files: the log (packets.npy, see run.RECORD), the measures (measures.json), and the log
+            in the format of mm-link (link.log).
+        plot: A file to which the run is drawn.
         expect: Expectations (docs/reference/expectations.md).
 
     Returns:
         The records.MeasuresFile.
 
     Raises:
-        InputError: An argument is wrong, the machine cannot emulate, or a flow fails.
+        InputError: If an argument is wrong, the machine cannot emulate a link, or a flow fails.
     """
     flows = [*flows, *questions.beside(expect)]
     emulated = _link(flows=len(flows), **link)
@@ -81,9 +81,9 @@ def measure_flows(link, flows, seconds=None, warmup=None, out=None, plot=None, e
 
 
 def proved(link, flows):
-    """Yield a records.GuaranteeLine for each guarantee of a flow that is alone on a link of constant rate.
+    """Yield a records.GuaranteeLine for each guarantee of a flow that is the only flow on a link of constant rate.
 
-    R_m is the value that the sender measures: the link's, plus the time in which the link serves a packet.
+    Here, R_m is the value that the sender measures: the link's R_m plus the time that the link needs to serve a packet.
 
     Args:
         link: The links.Link.
@@ -131,7 +131,7 @@ def _link(schedule=None, changes=(), on=None, flows=1, **options):
     given.pop("change", None)
     link = links.of_texts(**given, changes=changes)
     if link.model:
-        replay.decisions(link, [], [])  # refuses a link that no emulator runs
+        replay.decisions(link, [], [])  # raises InputError for a link that no emulator runs
     return link
 
 
@@ -144,7 +144,7 @@ def _flags(names):
 
 
 def _path(description, flows):
-    """Return the options of the path that a questions.NetworkDescription describes, for this number of flows."""
+    """Return the link options for the path that a questions.NetworkDescription describes, with this number of flows."""
     size = description.buffer.removeprefix(">=").strip()
     size = "1 bdp" if size == "any" else size
     path = f"24 mbit, rtt 40 ms, {description.store} {size}"

@@ -1,4 +1,4 @@
-"""Repeat a link's decisions, by the same C code as during the run, to check the run's log."""
+"""Repeat a link's decisions with the C code that made them during the run, in order to check the run's log."""
 
 import subprocess
 import tempfile
@@ -13,7 +13,7 @@ from ccmatic.runtime import compile_c, include_folder
 
 
 def decisions(link, arrivals, sizes, flows=None):
-    """Decide the fate of packets again.
+    """Decide again which packets a link loses, and when the link admits and releases each packet.
 
     Args:
         link: The Link.
@@ -22,8 +22,8 @@ def decisions(link, arrivals, sizes, flows=None):
         flows: The number of each packet's flow; None if the packets belong to no flow.
 
     Returns:
-        For each packet (whether it is lost, when its last byte is admitted, when it is to be released), in ns. Both
-        times are -1 if it is lost.
+        For each packet, (whether the packet is lost, when its last byte is admitted, when the packet is to be
+        released). Times are in ns. Both times of a lost packet are -1.
     """
     count = len(sizes)
     packets = np.empty((count, 3), np.int64)
@@ -41,22 +41,22 @@ def decisions(link, arrivals, sizes, flows=None):
 
 
 def header(link):
-    """Return the file of a link's bottleneck.
+    """Return the file packets.h that defines a link's bottleneck.
 
     Raises:
-        InputError: The link's model has no packets.h.
+        InputError: If the link's model has no packets.h.
     """
     return world(link.model or load_definition("models", "MODEL", definitions.chosen("models", "EMULATED")), PACKETS)
 
 
 def link_options(header):
-    """Return the compiler options by which emulator.c and replay.c find the emulated link."""
+    """Return the compiler options with which emulator.c and replay.c include the packets.h of the link."""
     return [f"-I{include_folder()}", f'-DLINK="{header}"']
 
 
 @cache
 def _program(header):
-    """Return the bytes of the compiled replay.c for a packets.h."""
+    """Return the bytes of the executable that is compiled from replay.c and a packets.h."""
     with tempfile.TemporaryDirectory(prefix="ccmatic-") as folder:
         built = Path(folder) / "replay"
         compile_c(["-O2", *link_options(header), "-o", str(built), str(Path(__file__).with_name("replay.c"))])

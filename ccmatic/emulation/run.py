@@ -1,4 +1,4 @@
-"""One run: flows over an emulated link, and the log of every packet's fate."""
+"""A run: flows send over an emulated link, and a log records when each packet was lost or released."""
 
 import time
 from contextlib import ExitStack, contextmanager
@@ -18,22 +18,23 @@ from ccmatic.fitting import least, packet_log
 
 SOURCE = Path(__file__).with_name("emulator.c")
 
-#: The most bytes that TCP may have waiting in a buffer, however large the buffer is.
+#: #: The largest number of TCP bytes that may wait in a buffer, even in a larger buffer.
 MOST_WAITING = 2**26
 
-#: The port of the first flow's receiver, and how many seconds to wait for a first packet.
+#: #: The port of the first flow's receiver; and the longest time, in seconds, to wait for a first packet.
 PORT, PATIENCE = 5001, 15
 
-#: A packet of the log. Instants are in ns from the arrival of the first packet, -1 if never. size: its bytes. flow: the
-#: flow's number, -1 if it has no flow. admitted: when its last byte leaves the bottleneck. planned, released: when it
-#: was to be passed on to the receivers, and when it was.
+#: #: A record of the log, for one packet. Instants are in ns from the arrival of the first packet; -1 means never.
+#: `size` is in bytes. `flow` is the flow's number, or -1 if the packet belongs to no flow. `admitted` is the instant at
+#: which the packet's last byte leaves the bottleneck. `planned` is the planned instant of the release to the receivers,
+#: and `released` the actual instant.
 RECORD = np.dtype(
     [("arrival", "<i8"), ("admitted", "<i8"), ("planned", "<i8"), ("released", "<i8"), ("size", "<i4"),
      ("flow", "<i2"), ("lost", "<i2")]
 )  # fmt: skip
 
-#: Lateness in ns: the tolerance of a valid run, and the time that each packet of a batch may take. A batch is due at
-#: one instant, and no line is infinitely fast.
+#: #: Lateness in ns: the tolerance of a valid run, and the extra time that each packet of a batch may take. All packets
+#: of a batch are due at one instant, but no output is infinitely fast.
 TOLERANCE, PACE = SECOND // 1000, 5000
 
 
@@ -45,13 +46,13 @@ class Emulation:
         link: The Link.
         flows: The names of the flows.
         duration: The length of the run in ns.
-        log: A RECORD per packet, in order of arrival.
+        log: A record of the type RECORD per packet, in order of arrival.
         real_time: Whether the emulator had real-time priority.
-        cpu: The emulator's share of a processor.
-        dropped: The packets that the machine lost.
-        spans: When each flow was to start and to stop sending, in ns.
-        steps: For each flow, its beliefs.Steps; None if it logs none or ended before its first step.
-        holds: The turns.Holds of the flows.
+        cpu: The share of a processor's time that the emulator used.
+        dropped: The number of packets that the machine lost.
+        spans: The planned start and end of each flow's sending, in ns.
+        steps: The beliefs.Steps of each flow; None if a flow logs no steps or ended before its first step.
+        holds: The turns.Holds of all flows.
     """
 
     link: Link
@@ -67,9 +68,9 @@ class Emulation:
 
     @cached_property
     def lateness(self):
-        """The lateness of the release, in ns, of each packet that was due before the end.
+        """The lateness of release, in ns, of each packet that was due before the end of the run.
 
-        A packet is due at its plan, or PACE after the packet before it was due, if that is later.
+        A packet is due at its planned instant, or PACE after the previous packet was due, whichever is later.
         """
         packets = self.log[(self.log["lost"] == 0) & (self.log["planned"] < self.duration)]
         packets = packets[np.argsort(packets["planned"], kind="stable")]
@@ -79,10 +80,10 @@ class Emulation:
 
     @cached_property
     def jitter(self):
-        """The smallest D in ns that explains the released packets as an execution of CBR-delay.
+        """The smallest D, in ns, with which an execution of CBR-delay explains the released packets.
 
-        If rates or the flows' R_m differ, or the link has a model, the smallest D of an execution of the requested
-        link. None for less than two packets.
+        If rates or the flows' R_m differ, or if the link has a model, the explanation is an execution of the requested
+        link instead. The value is None for fewer than two packets.
         """
         kept = self.log[self.log["released"] >= 0]
         if len(kept) < 2:
@@ -98,7 +99,7 @@ class Emulation:
         return int(delays.max() - delays.min())
 
     def alone_until(self, flow):
-        """Return the end, in ns, of the time in which a flow was alone on a link of one rate; 0 if it never was."""
+        """Return, in ns, until when a flow was the only flow on a link of one rate; 0 if it never was."""
         if self.link.schedule or self.link.opportunities or self.link.model:
             return 0
         others = self.log["arrival"][(self.log["flow"] != flow) & (self.log["flow"] >= 0)]
@@ -107,7 +108,7 @@ class Emulation:
 
     @cached_property
     def false_beliefs(self):
-        """For each flow, a list of (step, belief's name, beliefs.Truth); None if the flow logs no steps."""
+        """The false beliefs of each flow: a list of (step, belief's name, beliefs.Truth); None if it logs no steps."""
         kept = self.log[self.log["lost"] == 0]
         return [
             steps and list(steps.false(self.link, kept, self.alone_until(flow)))
@@ -116,7 +117,7 @@ class Emulation:
 
     @cached_property
     def faults(self):
-        """The reasons why the run is not a run of the requested link; empty if it is one."""
+        """The reasons why the run does not show the requested link; empty if the run shows it."""
         faults = []
         late = np.percentile(self.lateness, 99) if len(self.lateness) else 0
         if late > TOLERANCE:
@@ -148,14 +149,14 @@ def emulate(link, flows, seconds):
 
     Args:
         link: The Link.
-        flows: The flows.FlowRequests. One of them starts at 0.
+        flows: The flows.FlowRequests. At least one of these flows starts at 0.
         seconds: The length of the run from the first packet on.
 
     Returns:
         The Emulation.
 
     Raises:
-        InputError: This machine cannot emulate, or a flow fails.
+        InputError: If this machine cannot emulate a link, or a flow fails.
     """
     with started(link, flows, seconds) as running:
         return running.finished()
@@ -163,7 +164,7 @@ def emulate(link, flows, seconds):
 
 @contextmanager
 def started(link, flows, seconds):
-    """Begin a run as `emulate` does, and yield a Running whose flows wait for their turns."""
+    """Begin a run like `emulate`, and yield a Running whose flows wait for their turns."""
     machine.require()
     duration = int(seconds * SECOND)
     if any(request.rtt for request in flows):
@@ -184,15 +185,15 @@ def started(link, flows, seconds):
 
 @dataclass(frozen=True, eq=False)
 class Running:
-    """An emulated link that runs.
+    """An emulated link in operation.
 
     Attributes:
         link: The Link.
         flows: The flows.FlowRequests.
-        seconds: The length of the run.
+        seconds: The length of the run in seconds.
         emulator: The machine.Process of the emulator.
         turns: The Turn of each flow.
-        log: The file that the emulator writes at the end.
+        log: The file to which the emulator writes the log at the end.
     """
 
     link: Link
@@ -203,10 +204,10 @@ class Running:
     log: Path
 
     def follow(self):
-        """Start and stop the flows whose turns begin and end.
+        """Start each flow whose turn begins, and stop each flow whose turn ends.
 
         Raises:
-            InputError: A flow ended before its turn was over.
+            InputError: If a flow ended before its turn was over.
         """
         _, *begun = self.emulator.output
         now = time.monotonic_ns() - int(begun[0]) if begun else 0
@@ -214,13 +215,13 @@ class Running:
             turn.follow(now)
 
     def finished(self):
-        """Wait until the end.
+        """Wait until the end of the run.
 
         Returns:
             The Emulation.
 
         Raises:
-            InputError: A flow ended before its turn was over, or no flow ever sent.
+            InputError: If a flow ended before its turn was over, or no flow ever sent.
         """
         end = time.monotonic() + self.seconds + PATIENCE
         while self.emulator.code is None:
@@ -255,7 +256,7 @@ class Running:
 
 
 def _window(link):
-    """Return how many bytes a TCP flow may have in flight."""
+    """Return the number of bytes that a TCP flow may have in flight on a link."""
     fastest = max(bits for _, bits in link.rates)
     return fastest * (max((link.rtt, *link.rtts)) + link.jitter) // (8 * SECOND) + min(link.buffer, MOST_WAITING)
 

@@ -1,4 +1,4 @@
-"""The turn of a flow in a run: from its start to its stop."""
+"""The turn of a flow: the part of a run from the flow's start to its stop."""
 
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -7,8 +7,8 @@ from ccmatic.base import InputError
 from ccmatic.emulation import machine
 from ccmatic.emulation.link import MS, SECOND
 
-#: The share of its turn for which a flow of a valid run may be held up; and a time, in ns, that is always tolerated,
-#: because a program takes a while to begin.
+#: #: The largest share of its turn for which a flow of a valid run may be held up; and a duration in ns that is always
+#: tolerated, because a program needs some time to begin.
 TOLERATED, AT_FIRST = 0.02, 50 * MS
 
 
@@ -16,7 +16,7 @@ TOLERATED, AT_FIRST = 0.02, 50 * MS
 class Hold:
     """A time for which a part of a flow was held up.
 
-    Attributes:
+    A time for which a part of a flow was held up by the machine.
         what: The part that was held up, in words.
         ns: How long it was held up, in ns.
         of: The length of the flow's turn, in ns.
@@ -31,12 +31,12 @@ class Hold:
 
     @property
     def too_long(self):
-        """Whether the hold is too long for the run to show an undisturbed flow."""
+        """Whether the flow was held up for too long, so that the run does not show an undisturbed flow."""
         return self.ns > max(AT_FIRST, TOLERATED * self.of)
 
 
 class Turn:
-    """A flow of a run. As a context manager it holds what the flow needs on the machine.
+    """A flow during its turn in a run. As a context manager it creates and removes what the flow needs on the machine.
 
     Args:
         request: The flows.FlowRequest.
@@ -61,19 +61,19 @@ class Turn:
 
     @property
     def log(self):
-        """The sender's flows.Log, or None."""
+        """The flows.Log of the sender, or None."""
         return self._commands.log
 
     def receive(self):
-        """Start the receiver, and return once the sender may send."""
+        """Start the receiver, and return once the sender can send."""
         self._receiver = self._begin("receiver", self._commands.receiver, self._context.receivers)
         self._receiver.wait_until_ready()
 
     def follow(self, now):
-        """Start or stop sending if it is the flow's turn `now`, in ns of the run.
+        """Start or stop sending if the flow's turn begins or ends at `now`, in ns of the run.
 
         Raises:
-            InputError: The flow failed.
+            InputError: If the flow failed.
         """
         if not self._sender and now >= self._request.start:
             self._sender = self._begin("sender", self._commands.sender, self._context.senders)
@@ -86,10 +86,10 @@ class Turn:
                     process.look()
 
     def end(self):
-        """Stop sending, including bytes that wait in the kernel.
+        """Stop sending, and discard bytes that wait in the kernel.
 
         Raises:
-            InputError: The kernel ran another congestion control than the requested one.
+            InputError: If the kernel ran another congestion control than the requested one.
         """
         if self.over or not self._sender:
             return
@@ -105,14 +105,14 @@ class Turn:
             raise InputError(f"the sender {self._who} ran the kernel's {used}; expected {wanted}")
 
     def holds(self, steps, end):
-        """Yield the Holds of the flow.
+        """Yield the Holds of the flow's parts.
 
-        A kernel's sender is held up while its connection is idle. Any other sender, and every receiver beside it, is
-        held up while its process is stopped or waits for a processor.
+        A sender in the kernel is held up while its connection is idle. Any other sender, and the receiver of such a
+        sender, is held up while its process is stopped or waits for a processor.
 
         Args:
-            steps: The beliefs.Steps of the flow, without a missing step; or None.
-            end: When its turn was over, in ns of the run.
+            steps: The beliefs.Steps of the flow, if none of its steps is missing; otherwise None.
+            end: The time at which the flow's turn was over, in ns of the run.
         """
         if self._commands.congestion_control:
             if self._connection:

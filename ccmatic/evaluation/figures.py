@@ -36,7 +36,7 @@ def draw(rows, folder, suffix=".png"):
         The paths of the figures.
 
     Raises:
-        InputError: A figure cannot be drawn.
+        InputError: If a figure cannot be drawn.
     """
     files = []
     for stack in ("simulated", "real"):

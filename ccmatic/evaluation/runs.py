@@ -88,7 +88,7 @@ def require(senders, real):
     """Check that all senders can send, on a real stack or simulated.
 
     Raises:
-        InputError: A sender cannot.
+        InputError: If a sender cannot.
     """
     for sender in senders:
         (request if real else exporting.make)(sender)

@@ -76,7 +76,7 @@ def page(trace, report):
         report: The Report of the trace's replay.
 
     Raises:
-        InputError: A number is too large to draw.
+        InputError: If a number is too large to draw.
     """
     shown = view(trace, report)
     kind = "" if all(report.objectives.values()) else "bad"

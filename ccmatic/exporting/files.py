@@ -42,7 +42,7 @@ def write(export, target, folder) -> list[Path]:
         The paths of the files.
 
     Raises:
-        InputError: The target cannot hold the controller. In this case no file is written.
+        InputError: If the target cannot hold the controller. In this case no file is written.
     """
     texts = _maker(target)(export)
     for name in texts:

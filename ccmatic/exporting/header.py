@@ -57,7 +57,7 @@ class Export:
         """The program that the kernel runs, followed by the files that it includes.
 
         Raises:
-            InputError: The controller is an envelope around no congestion control, or it computes in floats.
+            InputError: If the controller is an envelope around no congestion control, or it computes in floats.
         """
         if self.is_envelope and not self.around:
             raise _no_rate(self)
@@ -83,7 +83,7 @@ class Export:
         """Return the text of NAME.h.
 
         Raises:
-            InputError: C cannot hold the controller.
+            InputError: If C cannot hold the controller.
         """
         parts = [
             title(self.name, f"the model {self.model.name}", self.source, "\n\n".join(self.promises())),
@@ -199,7 +199,7 @@ def make_guard(controller, around, model=None, horizon=10, jitter=Fraction(1)):
         jitter: See `make`.
 
     Raises:
-        InputError: The controller is no envelope, or AROUND has no such name.
+        InputError: If the controller is no envelope, or AROUND has no such name.
     """
     export = make(controller, model, horizon, jitter, guarding=True)
     if export.remembers or not export.is_envelope:
@@ -223,7 +223,7 @@ def make(controller, model=None, horizon=10, jitter=Fraction(1), guarding=False)
         guarding: Whether the controller may be an envelope, because another program chooses the rate within it.
 
     Raises:
-        InputError: The controller or its model cannot be exported.
+        InputError: If the controller or its model cannot be exported.
     """
     given = load_definition("models", "MODEL", model, allow_code=True) if model else None
     path, source = language.find_program(controller)

@@ -52,7 +52,7 @@ class StatefulExport:
         """The program that the kernel runs, in a tuple.
 
         Raises:
-            InputError: The controller computes in floats.
+            InputError: If the controller computes in floats.
         """
         writer, _, _ = self._write()
         if writer.functions:
@@ -65,7 +65,7 @@ class StatefulExport:
         """Return the text of NAME.h.
 
         Raises:
-            InputError: C cannot hold the controller.
+            InputError: If C cannot hold the controller.
         """
         controller = self.controller
         writer, update, sent_by = self._write()
@@ -95,7 +95,7 @@ class StatefulExport:
             state: Values in bytes, bytes per step, steps and numbers, by name.
 
         Raises:
-            InputError: The controller has no state of a given name.
+            InputError: If the controller has no state of a given name.
         """
         units = {memory.name: memory.unit for memory in self.controller.state}
         if state.keys() - units:
@@ -191,7 +191,7 @@ def make(name, model, jitter):
         jitter: The jitter in R_m, which is rounded up to whole steps.
 
     Raises:
-        InputError: The controller cannot be exported.
+        InputError: If the controller cannot be exported.
     """
     chosen = model or next(m for m in definitions.every("models", "MODEL") if m.windows and m.flows == 1)
     if not chosen.windows:

@@ -1,4 +1,4 @@
-"""Fit packet logs: find out which executions of a model they are (docs/reference/fit.md)."""
+"""Fit packet logs: find the executions of a model that explain a packet log (docs/reference/fit.md)."""
 
 from ccmatic.fitting.fit import MODELS, Fit, Fitted, fit
 from ccmatic.fitting.least import RESOLUTION, least, unlimited

@@ -1,7 +1,7 @@
-"""Find the shipped proofs that cover the path of a packet log, and their guarantees.
+"""Find the shipped proofs that cover the path of a packet log, and the guarantees of these proofs.
 
-A proof covers any D if its steps are long enough (see `guarantees.translation`). But longer steps make the bounds
-weaker, because bounds are in units of C·step. R_m here includes a packet's transmission time.
+A proof covers any D if its steps are long enough (see `guarantees.translation`). But with longer steps the guaranteed
+bounds are weaker, because bounds are in units of C·step. Here, R_m includes the transmission time of a packet.
 """
 
 from dataclasses import dataclass, replace
@@ -19,21 +19,21 @@ from ccmatic.guarantees import sentence
 
 __all__ = ["guarantees", "models", "sentence"]
 
-#: Changes up to this factor are ignored. The second basis beside the whole log is this percentage of its windows.
+#: #: A change of at most this factor is ignored. Also the percentage of the log's windows in the second basis.
 SAME, SHARE = 1.1, 95
 
 
 @dataclass(frozen=True)
 class FittedPath:
-    """The path that a fit found, in the whole log or in most windows.
+    """The path that a fit found: that of the whole log, or that of most windows.
 
     Attributes:
-        basis: The part of the log, in words.
+        basis: The part of the log that the path explains, in words.
         jitter: D in seconds.
         rate: C in bytes per second.
         rtt: R_m in seconds.
         packet: The bytes of the largest packet.
-        against: Reasons, in sentences, why it may not be the path of a proof.
+        against: The reasons why the path may not be the path of a proof, as sentences.
     """
 
     basis: str
@@ -45,33 +45,33 @@ class FittedPath:
 
     @property
     def delay(self):
-        """The longest delay without queueing, in seconds."""
+        """The longest delay in seconds that a packet can have without queueing."""
         return self.rtt + self.jitter + self.packet / self.rate
 
 
 def models(names):
-    """Return the models of the shipped proofs of controllers.
+    """Return the models in the shipped proofs of controllers.
 
     Args:
         names: The names or files of the controllers.
 
     Raises:
-        InputError: There is no such controller.
+        InputError: If there is no controller of such a name.
     """
     return [result.proof.model for name in names for result in _of(name)]
 
 
 def guarantees(name, fitted):
-    """Yield a records.GuaranteeLine for each shipped proof of a controller and each basis.
+    """Yield a records.GuaranteeLine for each pair of a shipped proof of a controller and a basis.
 
-    If no proof exists, yield one line without a proof.
+    If no proof exists, yield one line that names no proof.
 
     Args:
         name: The name or file of the controller.
         fitted: The Fitted log.
 
     Raises:
-        InputError: There is no such controller.
+        InputError: If there is no controller of this name.
     """
     results = _of(name)
     if not results:
@@ -89,7 +89,7 @@ def guarantees(name, fitted):
 
 
 def _paths(fitted, fit):
-    """Yield the path of the whole log, and that of most windows if it has a much shorter delay."""
+    """Yield the path of the whole log. If most windows have a much shorter delay, also yield their path."""
     log, least_delay = fitted.log, fitted.log.least_delay()
     rtt = fitted.rtt if least_delay is None or log.two_clocks else max(fitted.rtt, least_delay / SECOND)
     packet = int(log.size.max())
@@ -125,9 +125,9 @@ def _guarantee(name, result, path, fitted):
 
 
 def _missing(buffer, needed, path, fitted):
-    """Yield, in words, the requirements of a proof that the log does not meet.
+    """Yield, in words, each requirement of a proof that the log does not meet.
 
-    `needed` is the number of bytes that the buffer has to hold.
+    `needed` is the number of bytes that the buffer must hold.
     """
     yield from path.against
     lost = int(fitted.log.lost.sum())
@@ -146,7 +146,7 @@ def _missing(buffer, needed, path, fitted):
 
 
 def _none(name, result, missing):
-    """Return the line of a proof, or of no proof, that gives no guarantee, with the reason."""
+    """Return the line, with the reason, for a proof that gives no guarantee; `result` is None if there is no proof."""
     nothing = dict.fromkeys(records.GuaranteeLine.__struct_fields__)
     about = {} if result is None else {"proof": result.file.stem, "model": result.proof.model}
     return records.GuaranteeLine(**{**nothing, **about, "controller": name, "covered": False, "missing": [missing]})

@@ -11,32 +11,32 @@ from ccmatic.fitting.least import least
 from ccmatic.fitting.log import NEVER, SECOND, PacketLog
 from ccmatic.fitting.rows import rows
 
-#: The default models: those of the paper that have jitter.
+#: #: The default models: the models of the paper that have jitter.
 MODELS = definitions.chosen("models", "ASKED_OF_LOGS")
 
-#: Nanoseconds of a window that is longer than any log. Larger numbers would not fit.
+#: #: The length, in ns, of a window that is longer than any log. A larger number would not fit an integer of 64 bits.
 LONGEST = 2**62
 
-#: The fewest packets that show jitter: a single delay cannot vary.
+#: #: The fewest packets whose delays can show jitter. A single delay cannot vary.
 FEWEST = 2
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """The jitter and link rate that a model needs to explain a log.
+    """The jitter and the link rate with which a model explains a log.
 
-    The arrays have one element per window in which at least FEWEST packets were delivered.
+    The arrays have one element per window with at least FEWEST delivered packets.
 
     Attributes:
         model: The name of the model.
-        jitter: The smallest jitter for the whole log, in seconds.
-        rate: The lowest rate C found that needs only this jitter, in bytes per second; inf if every finite rate needs
-            more.
+        jitter: The smallest jitter, in seconds, that explains the whole log.
+        rate: The lowest rate C found that needs no more jitter than `jitter`, in bytes per second; inf if every finite
+            rate needs more jitter.
         length: The length of a window in seconds.
         numbers: The number of each window. Window 0 begins at the first delivery.
-        packets: The packets of each window.
-        jitters: The smallest jitter of each window.
-        rates: The rate of each window.
+        packets: The number of packets in each window.
+        jitters: The smallest jitter, in seconds, that explains each window.
+        rates: The rate C of each window in bytes per second, found like `rate`.
     """
 
     model: str
@@ -50,15 +50,15 @@ class Fit:
 
     @property
     def begin(self):
-        """The beginning of each window, in seconds from the first delivery."""
+        """The time at which each window begins, in seconds from the first delivery."""
         return self.numbers * self.length
 
     def within(self, seconds):
-        """Return the share of the windows that need at most this jitter; None if there are no windows."""
+        """Return the share of the windows that need at most `seconds` of jitter; None if the log has no windows."""
         return float(np.mean(self.jitters <= seconds)) if len(self.jitters) else None
 
     def changes(self):
-        """Return the factors by which C changes between successive windows that both have a finite C."""
+        """Return the factors by which C changes between successive windows; windows with an infinite C are left out."""
         finite = np.isfinite(self.rates)
         both = (np.diff(self.numbers) == 1) & finite[1:] & finite[:-1]
         return self.rates[1:][both] / self.rates[:-1][both]
@@ -66,12 +66,12 @@ class Fit:
 
 @dataclass(frozen=True, eq=False)
 class Queues:
-    """The bytes that waited at the bottleneck, by a model.
+    """The bytes that waited at the bottleneck, as a model computes them.
 
     Attributes:
         model: The name of the model.
-        longest: The longest queue of a packet that got through.
-        at_losses: The queue before each lost packet.
+        longest: The longest queue, in bytes, ahead of a packet that was delivered.
+        at_losses: The queue, in bytes, when each lost packet arrived.
     """
 
     model: str
@@ -86,12 +86,12 @@ class Fitted:
     Attributes:
         log: The PacketLog.
         rtt: R_m in seconds.
-        horizon: T.
+        horizon: T; a window has T-1 steps.
         fits: One Fit per model.
-        queues: The Queues by the first model that has a finite rate and whose logs.py has `departures`. None if there
-            is no such model, or no sending time is known.
-        offset: With two clocks, by how many seconds the receiver's clock is ahead if R_m is the shortest delay. None
-            with one clock.
+        queues: The Queues of the first model that has a finite rate and whose logs.py has `departures`. None if there
+            is no such model, or if the log has no sending times.
+        offset: The seconds by which the receiver's clock is ahead, if R_m is the shortest delay. None if the log comes
+            from one clock.
     """
 
     log: PacketLog
@@ -117,11 +117,11 @@ def fit(log, models=MODELS, horizon=10, rtt=None):
         rtt: R_m, the length of a step, in seconds; by default the shortest delay in the log.
 
     Returns:
-        The Fitted.
+        The Fitted: the log and its fits.
 
     Raises:
-        InputError: The log has fewer than FEWEST delivered packets, it gives no step, or a model's link cannot be
-            fitted.
+        InputError: If fewer than FEWEST packets of the log were delivered, no R_m follows from the log, or a model's
+            link cannot be fitted.
     """
     kept = log.kept()
     if len(kept.sent) < FEWEST:
@@ -135,7 +135,7 @@ def fit(log, models=MODELS, horizon=10, rtt=None):
 
 
 def _step(log, rtt):
-    """Return R_m in ns."""
+    """Return R_m, the length of a step, in ns."""
     if rtt is not None:
         step = round(Fraction(rtt) * SECOND)
         problem = "--rtt is too short; expected a nanosecond or more, such as --rtt 40ms"
@@ -148,9 +148,10 @@ def _step(log, rtt):
 
 
 def _windows(kept, length):
-    """Return the number, start and end of each window that ends before the log does.
+    """Return the number, start and end of each window that ends before the log ends.
 
-    The windows follow one another from the first delivery. A window's packets are those delivered in it.
+    The first window begins at the first delivery, and each further window follows the one before. A packet belongs to
+    the window in which it is delivered.
     """
     number = (kept.delivered - kept.delivered[0]) // min(length, LONGEST)
     starts = np.flatnonzero(np.diff(number, prepend=-1))
@@ -160,7 +161,7 @@ def _windows(kept, length):
 
 
 def _fit(kept, model, length):
-    """Return the Fit of a Model to a log without losses, and to its windows of this length in ns."""
+    """Return the Fit of a Model to a log without losses and to the log's windows of `length` ns."""
     numbers, starts, ends = _windows(kept, length)
     jitter, rate = least(kept, model, np.array([0]), np.array([len(kept.sent)]))
     jitters, rates = least(kept, model, starts, ends)
@@ -177,7 +178,7 @@ def _fit(kept, model, length):
 
 
 def _queues(log, kept, fits):
-    """Return the Queues of the whole log, by the first model that computes departures. `fits`: (Model, Fit) pairs."""
+    """Return the Queues of the log by the first model that computes departures. `fits` has (Model, Fit) pairs."""
     worlds = ((load_logs(link), fit) for link, fit in fits if np.isfinite(fit.rate))
     world, fit = next(((world, fit) for world, fit in worlds if hasattr(world, "departures")), (None, None))
     dated = kept.sent != NEVER
@@ -185,7 +186,7 @@ def _queues(log, kept, fits):
         return None
     left = world.departures(rows(kept, np.array([0]), np.array([len(kept.sent)])), np.array([1 / fit.rate]))[0]
     sent = np.where(dated, (kept.sent - kept.delivered[0]) / SECOND, -np.inf)
-    # Packets sent later met a queue that no delivery shows.
+    # # No delivery shows the queue that later packets met.
     lost = log.sent[log.lost & (log.sent != NEVER) & (log.sent <= kept.sent[-1])]
     lost = (lost - kept.delivered[0]) / SECOND
     before = np.searchsorted(sent, lost, side="right") - 1

@@ -1,4 +1,4 @@
-"""The smallest jitter that explains parts of a log, and the link rate with which it does."""
+"""The smallest jitter that explains parts of a log, and the link rate at which this jitter suffices."""
 
 from functools import partial
 
@@ -10,31 +10,32 @@ from ccmatic.fitting.log import SECOND
 from ccmatic.fitting.rows import rows
 from ccmatic.fitting.search import Point, Search
 
-#: The precision of the smallest jitter in seconds: the unit of a log.
+#: #: The resolution of the smallest jitter in seconds, equal to the resolution of a log.
 RESOLUTION = 1e-9
 
-#: How many packets are processed together, so that they stay in a processor's cache. A longer part is alone.
+#: #: The number of packets that are processed together, so that they fit into a processor's cache. A longer part of a
+#: log is processed alone.
 TOGETHER = 2**16
 
 
 def least(log, model, starts, ends, resolution=RESOLUTION):
-    """Return the smallest jitter that explains each part of a log, on the link rate that is best for it.
+    """Return the smallest jitter that explains each part of a log, with the link rate that is best for the part.
 
-    With one clock, propagation is at least 0. With two clocks it may have any value.
+    With one clock, the propagation delay is at least 0. With two clocks, it may have any value.
 
     Args:
         log: A PacketLog without losses.
         model: The Model.
         starts: The first packet of each part.
-        ends: The packet after the last of each part. A part has at least two packets.
+        ends: The position after the last packet of each part. A part has at least two packets.
         resolution: The precision of the jitter in seconds.
 
     Returns:
-        Two arrays as long as `starts`: the jitter in seconds; and the lowest rate found that needs only this jitter, in
-        bytes per second (inf if every finite rate needs more).
+        Two arrays of the length of `starts`: the jitter in seconds; and the lowest rate found at which this jitter
+        suffices, in bytes per second. The rate is inf if every finite rate needs more jitter.
 
     Raises:
-        InputError: The model has no jitter, or no logs.py.
+        InputError: If the model has no jitter or no file logs.py.
     """
     needed, lowered = _jitter_function(model), _propagation_floor(log, model)
     order = np.argsort(ends - starts, kind="stable")
@@ -45,14 +46,14 @@ def least(log, model, starts, ends, resolution=RESOLUTION):
 
 
 def unlimited(log, model):
-    """Return the jitter in seconds that a log needs if C has no limit, so that no packet waits.
+    """Return the jitter in seconds that a log needs if C is unlimited, so that no packet waits.
 
     Args:
         log: A PacketLog without losses.
         model: The Model.
 
     Raises:
-        InputError: The model has no jitter, or no logs.py.
+        InputError: If the model has no jitter or no file logs.py.
     """
     part = rows(log, np.array([0]), np.array([len(log.sent)]))
     return float(_jitter_function(model)(part, np.zeros(1))[0][0])
@@ -65,9 +66,10 @@ def _jitter_function(model):
 
 
 def _propagation_floor(log, model):
-    """Return a function from Rows and x to the largest x, at most the given one, with nonnegative propagation.
+    """Return a function from Rows and x to the largest x, at most the given x, for which propagation is nonnegative.
 
-    A token bucket may have kept tokens. For it any x is possible, because no packet is delivered before it was sent.
+    A token bucket may have kept tokens. With kept tokens any x is possible, because each packet is delivered after it
+    was sent.
     """
     longest_per_byte = getattr(load_logs(model), "longest_per_byte", None)
     if log.two_clocks or longest_per_byte is None:
@@ -77,7 +79,10 @@ def _propagation_floor(log, model):
 
 
 def _batches(order, lengths):
-    """Yield the parts, in order of length, in batches of at most TOGETHER packets, including repeated ones."""
+    """Yield the parts in order of length, in batches.
+
+    A batch, padded to rows of equal length, has at most TOGETHER packets.
+    """
     begin = 0
     while begin < len(order):
         end = begin + 1
@@ -116,7 +121,7 @@ def _points(part, needed, x, level):
 
 
 def _reach(lines, level):
-    """Return by how much x may fall, and by how much it may rise, before a line falls to the level: (rows,) each."""
+    """Return by how much x may fall, and by how much x may rise, before a line reaches the level; (rows,) each."""
     with np.errstate(divide="ignore", invalid="ignore"):
         far = (lines.value - level[:, None]) / lines.slope
     rising, falling = lines.slope > 0, lines.slope < 0

@@ -1,4 +1,4 @@
-"""A log of packets: when each was sent, when it was delivered, and its size."""
+"""A packet log: when each packet was sent, when the packet was delivered, and its size."""
 
 from dataclasses import dataclass, replace
 
@@ -6,27 +6,28 @@ import numpy as np
 
 from ccmatic.base import InputError
 
-#: Nanoseconds in a second, and the value of an instant that does not exist.
+#: #: The nanoseconds in a second, and the value that stands for an instant that does not exist.
 SECOND = 10**9
 NEVER = np.iinfo(np.int64).min
 
 
 @dataclass(frozen=True, eq=False)
 class PacketLog:
-    """The packets of a path in one direction, of all flows together, in the order sent; made by `packet_log`.
+    """The packets of all flows on a path in one direction, in the order sent. `packet_log` creates a PacketLog.
 
     Attributes:
-        source: The file, as a person named it.
-        sent: int64 (n,), when each packet came to the link, in ns from any origin. NEVER if it has waited since before
-            the log.
-        delivered: int64 (n,), when each packet was delivered, in ns from the same origin. NEVER if it was lost.
-        size: int64 (n,), the bytes with which each packet loads the link.
-        line: int64 (n,), the place in the file, for messages: the number of a line of text or of a record, from 1.
-        two_clocks: Whether clocks of two machines gave `sent` and `delivered`, with an unknown constant between them.
-        early: If None, a packet is delivered once its last byte has left the link. If it is a number, the link passes
-            whole packets at once, so a delivery may be early by the largest packet's transmission time plus this number
-            of ns.
-        notes: Sentences for people about how the log was read.
+        source: The name of the file, as the user wrote it.
+        sent: int64 (n,), when each packet arrived at the link, in ns from any origin. NEVER marks a packet that has
+            waited since before the log began.
+        delivered: int64 (n,), when each packet was delivered, in ns from the origin of `sent`. NEVER marks a lost
+            packet.
+        size: int64 (n,), the size of each packet on the link in bytes.
+        line: int64 (n,), each packet's place in the file, for messages: the number of a text line or a record, from 1.
+        two_clocks: Whether two machines' clocks, with an unknown offset between them, gave `sent` and `delivered`.
+        early: None if the link delivers a packet once the packet's last byte has left the link. A number if the link
+            passes whole packets at once. Then a delivery may be early by the largest packet's transmission time plus
+            this number of ns.
+        notes: Sentences for the user about how the log was read.
     """
 
     source: str
@@ -40,7 +41,7 @@ class PacketLog:
 
     @property
     def lost(self):
-        """bool (n,): whether each packet was lost."""
+        """bool (n,): which packets were lost."""
         return self.delivered == NEVER
 
     def kept(self):
@@ -52,28 +53,28 @@ class PacketLog:
         return replace(self, **columns)
 
     def least_delay(self):
-        """Return the shortest delay in ns of the packets with both instants known; None if there are none."""
+        """Return the shortest delay in ns of packets whose two instants are known; None if there is no such packet."""
         dated = ~self.lost & (self.sent != NEVER)
         return int((self.delivered - self.sent)[dated].min()) if dated.any() else None
 
 
 def packet_log(source, sent, delivered, size, line=None, two_clocks=False, notes=(), early=None):
-    """Return the PacketLog of arrays in any order.
+    """Return the PacketLog of arrays whose packets are in any order.
 
     Args:
-        source: The file, as a person named it.
-        sent: See PacketLog.
-        delivered: See PacketLog.
-        size: See PacketLog.
-        line: See PacketLog; if None, a packet's place in the arrays, from 1.
-        two_clocks: See PacketLog.
-        notes: See PacketLog.
-        early: See PacketLog.
+        source: The name of the file, as the user wrote it.
+        sent: As in PacketLog.
+        delivered: As in PacketLog.
+        size: As in PacketLog.
+        line: As in PacketLog. If None, each packet's place in the arrays, from 1.
+        two_clocks: As in PacketLog.
+        notes: As in PacketLog.
+        early: As in PacketLog.
 
     Raises:
-        InputError: No path that keeps the order can leave such a log. The message names the file and the packet's line.
-            Either no packet is delivered; or a size is not above 0; or a packet is delivered before it was sent (with
-            one clock), or before an earlier packet.
+        InputError: If no path that keeps the order can leave such a log. The message names the file and the packet's
+            line. Either no packet is delivered; or a size is not above 0; or a packet is delivered before it was sent
+            (with one clock), or before an earlier packet.
     """
     sent, delivered, size = (np.asarray(column, np.int64) for column in (sent, delivered, size))
     line = np.arange(1, len(sent) + 1) if line is None else np.asarray(line, np.int64)
@@ -90,7 +91,7 @@ def packet_log(source, sent, delivered, size, line=None, two_clocks=False, notes
 
 
 def _check_order(log):
-    """Refuse a packet that is delivered before one that was sent earlier: the models keep the order."""
+    """Raise InputError if a packet is delivered before a packet sent earlier: the models keep the order."""
     kept = np.flatnonzero(~log.lost)
     arrived = log.delivered[kept]
     latest = np.maximum.accumulate(arrived)

@@ -3,7 +3,7 @@
 from ccmatic import traces
 from ccmatic.traces import BELIEF, JITTER, NETWORK, PROBE, QUIET
 
-#: The colours of models, in turn.
+#: #: The colours of the models, in order.
 COLOURS = (JITTER, BELIEF, NETWORK, PROBE)
 
 
@@ -12,10 +12,10 @@ def draw(fitted, path):
 
     Args:
         fitted: The Fitted.
-        path: The file. Its suffix selects PNG, SVG or PDF.
+        path: The file to write. The suffix of its name selects PNG, SVG or PDF.
 
     Raises:
-        InputError: The drawing cannot be made.
+        InputError: If the drawing cannot be made.
     """
     with traces.figure(path, (8, 4.8)) as figure:
         upper, lower = figure.subplots(2, sharex=True)

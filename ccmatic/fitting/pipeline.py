@@ -1,4 +1,4 @@
-"""The pipeline from the file of a log to its fit and to the guarantees of shipped proofs."""
+"""The pipeline from the file of a packet log to its fit, and to the guarantees of shipped proofs."""
 
 from ccmatic.base import InputError, quantities
 from ccmatic.fitting import coverage
@@ -7,7 +7,7 @@ from ccmatic.fitting.readers import read_log
 
 
 def fit_file(log, models=(), rtt=None, horizon=10, two_clocks=False, received=None, controllers=()):
-    """Return (Fitted, [records.GuaranteeLine, …]) of the log in a file; see `ccmatic.api.fit`."""
+    """Return (Fitted, [records.GuaranteeLine, …]) of a log file. `ccmatic.api.fit` describes the arguments."""
     step = quantities.duration(rtt) if rtt else None
     if step == 0:
         raise InputError(f"the rtt is '{rtt}'; expected more than 0")

@@ -1,4 +1,4 @@
-"""Report a fit, for people and as lines of JSON."""
+"""Report a fit, as text for people and as lines of JSON."""
 
 import numpy as np
 
@@ -6,12 +6,12 @@ from ccmatic import records
 from ccmatic.base import aligned
 from ccmatic.fitting.log import NEVER, SECOND
 
-#: The reported percentiles of windows, and the jitters in R_m within which windows are counted.
+#: #: The percentiles of windows that the report shows, and the jitters in R_m for which the report counts windows.
 PERCENTS, WITHIN = (5, 50, 95), (1, 2, 4)
 
 
 def lines(fitted):
-    """Yield the records of `fit --json`: one per model, then one per window of each model."""
+    """Yield the records that `fit --json` prints: one per model, then one per window of each model."""
     yield from (_of_model(fitted, fit) for fit in fitted.fits)
     for fit in fitted.fits:
         for begin, packets, jitter, rate in zip(fit.begin, fit.packets, fit.jitters, fit.rates, strict=True):
@@ -44,9 +44,9 @@ def _of_model(fitted, fit):
 
 
 def text(fitted):
-    """Return the report for people.
+    """Return the report as text for people.
 
-    It has a heading about the log, a table with a row per model, and sentences about the buffer and the clocks.
+    The report has a heading about the log, a table with a row per model, and sentences about the buffer and the clocks.
     """
     heads = ("model", "D ms", "C Mbit/s", "windows: D p5", "p50", "p95 ms", *(f"≤ {n} R_m" for n in WITHIN),
              "C p50 Mbit/s", "change of C: p5", "p50", "p95")  # fmt: skip
@@ -89,7 +89,7 @@ def _sentences(fitted):
 
 
 def _clocks(fitted):
-    """Yield a sentence on which clocks recorded the times, and on the propagation that this allows the fitted links."""
+    """Yield a sentence on the clocks of the log, and on the propagation delays that they allow the fits to have."""
     log = fitted.log
     if fitted.offset is not None:
         where = f"{milliseconds(abs(fitted.offset))} ms {'ahead' if fitted.offset > 0 else 'behind'}"
@@ -124,7 +124,7 @@ def _finite(rate):
 
 
 def milliseconds(seconds):
-    """Return seconds as text in ms: four digits, or all digits of the whole number from 10 s on."""
+    """Return a duration as text in ms, with four digits. From 10 s on, the text has all digits of the whole number."""
     return f"{seconds * 1e3:.4g}" if seconds < 10 else f"{seconds * 1e3:.0f}"
 
 

@@ -1,17 +1,20 @@
-"""Parts of a log as the rows of arrays."""
+"""Parts of a packet log as the rows of arrays."""
 
 import numpy as np
 
 from ccmatic.contracts import Rows
 from ccmatic.fitting.log import NEVER, SECOND
 
-#: A packet with an unknown sending time counts as sent this many seconds before its part. Any time before all known
-#: times will do.
+#: #: A packet with an unknown sending time counts as sent this many seconds before its part of the log. Any time before
+#: all known times is correct.
 EARLY = 1e6
 
 
 def rows(log, starts, ends):
-    """Return the Rows of parts of a log without losses. Each part goes from its start to the packet before its end."""
+    """Return the Rows of parts of a log without losses.
+
+    A part contains the packets from its start up to, not including, its end.
+    """
     length = max(ends - starts)
     place = starts[:, None] + np.arange(length)
     beyond = place >= ends[:, None]

@@ -1,30 +1,31 @@
-"""Find the least value of a function that has lines below it. The search splits the cell of least bound first.
+"""Find the least value of a function that has lines below it. The search first splits the cell with the least bound.
 
-The function is neither convex nor smooth. An evaluation at a point gives the value and some lines. The minimum of these
-lines equals the function at that point, and is nowhere above the function (`rows.Lines`). This minimum is concave. So
-between the point and the place where the minimum has fallen to some level, the function is above the chord between
-them. Therefore no value between two neighbouring points is below both chords. A search ends when no cell's bound is
-below the least value found by more than the resolution.
+The function is neither convex nor smooth. An evaluation at a point gives the function's value there and some lines
+(`rows.Lines`). The minimum of these lines equals the function at the point, and is nowhere above the function. This
+minimum is concave. Follow the minimum from the point to a place where it has fallen to some level. Between the point
+and that place, the function is above the chord of the minimum. Therefore, between two neighbouring points, no value is
+below both points' chords. The search ends when no cell's bound is below the least value found by more than the
+resolution.
 """
 
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from math import inf
 
-#: The most steps of the search for the greatest x with the least value.
+#: #: The largest number of steps in the search for the greatest x that has the least value.
 STEPS = 20
 
 
 @dataclass(frozen=True)
 class Point:
-    """A value of the function, and the places on both sides where the lines have fallen to a level below or at it.
+    """An evaluated point of the function, and the places to its left and right where the lines have fallen to a level.
 
     Attributes:
-        x: The place.
-        value: The value there.
-        level: The level.
-        left: Where the lines have fallen to the level on the left.
-        right: Where they have on the right.
+        x: The argument of the function.
+        value: The function's value at x.
+        level: The level, which is at most `value`.
+        left: The place left of x where the lines have fallen to the level.
+        right: The place right of x where the lines have fallen to the level.
     """
 
     x: float
@@ -34,7 +35,7 @@ class Point:
     right: float
 
     def chord(self, x, foot):
-        """Return the chord towards a foot, `left` or `right`, at an x that is not beyond the foot."""
+        """Return the value at x of the chord from this point to a foot, `left` or `right`. x is not beyond the foot."""
         if x == self.x or foot in (inf, -inf):
             return self.value
         return self.value - (self.value - self.level) * ((x - self.x) / (foot - self.x))
@@ -42,13 +43,13 @@ class Point:
 
 @dataclass(order=True)
 class Cell:
-    """The interval between two neighbouring points.
+    """The interval between two neighbouring evaluated points.
 
     Attributes:
-        bound: A lower bound of all values in the interval.
-        begin: The left point.
-        end: The right point.
-        next: Where to evaluate the function next.
+        bound: A lower bound on all values of the function in the interval.
+        begin: The point at the left end.
+        end: The point at the right end.
+        next: The argument at which to evaluate the function next.
     """
 
     bound: float
@@ -58,7 +59,7 @@ class Cell:
 
     @staticmethod
     def between(begin, end, least):
-        """Return the Cell of two points. `least` is a bound that is already known for it."""
+        """Return the Cell between two points. `least` is an already known lower bound for this cell."""
         low, high = max(end.left, begin.x), min(begin.right, end.x)
         if high < low:
             return Cell(least, begin, end, (low + high) / 2)
@@ -72,7 +73,7 @@ class Cell:
 
 
 def _crossing(begin, end, low, high):
-    """Return the minimum, between low and high, of the upper one of two chords, and the place of the minimum."""
+    """Return the minimum of the upper one of two chords between `low` and `high`, and the place of this minimum."""
     down = begin.chord(low, begin.right) - end.chord(low, end.left)
     up = end.chord(high, end.left) - begin.chord(high, begin.right)
     x = low if down <= 0 else high if up <= 0 else low + (high - low) * (down / (down + up))
@@ -80,23 +81,23 @@ def _crossing(begin, end, low, high):
 
 
 class Search:
-    """The search for one function's least value between two points, in any number of rounds.
+    """The search for the least value of one function between two points, in any number of rounds.
 
     Attributes:
-        x: Where to evaluate the function next; None when the search is over.
-        level: The level of the Point to add next.
-        best: At the end, the found point of greatest x whose value is within the resolution of the least value.
+        x: The argument at which to evaluate the function next; None once the search is over.
+        level: The level that the next Point must have.
+        best: At the end of the search, the point of greatest x whose value is within the resolution of the least value.
     """
 
     def __init__(self, begin, end, resolution):
-        self._tolerance = resolution / 2  # once of the least value, and once more of the greatest x that has it
+        self._tolerance = resolution / 2  # half for the least value, half for the greatest x that has it
         self.best = min(begin, end, key=lambda point: point.value)
         self._cells = [Cell.between(begin, end, 0.0)]
         self._right, self._left_steps = None, STEPS
         self._choose()
 
     def add(self, point):
-        """Add the Point at x."""
+        """Add the evaluated Point at x."""
         if self._right is None:
             cell = heappop(self._cells)
             self.best = min(self.best, point, key=lambda point: point.value)
@@ -116,7 +117,7 @@ class Search:
             self._go_left(max(ends, key=lambda point: point.x))
 
     def _go_left(self, point):
-        """Move left from a point to where the lines again allow so small a value. There is none right of the point."""
+        """Move left from a point, to where the lines again allow so small a value. No such place lies to the right."""
         self.x, self._right = None, point
         self.level = self._least + self._tolerance / 2
         if point.value <= self._least + self._tolerance:

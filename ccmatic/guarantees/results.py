@@ -44,7 +44,7 @@ def read_result(file: str | Path, allow_code: bool = False) -> Result:
         allow_code: Run the file that the result names as its proof. Otherwise only shipped proofs are accepted.
 
     Raises:
-        InputError: The file is no result file, or names a proof that may not be run.
+        InputError: If the file is no result file, or names a proof that may not be run.
     """
     file = definitions.find_file(["results.proofs"], file, ".json")
     with located(str(file)):

@@ -66,7 +66,7 @@ def path(
         mss: The bytes of a packet.
 
     Raises:
-        InputError: A quantity cannot be read, or lacks another quantity that it needs.
+        InputError: If a quantity cannot be read, or lacks another quantity that it needs.
     """
     seconds = None if rtt is None else quantities.duration(rtt)
     if seconds == 0:
@@ -219,7 +219,7 @@ def translate(result: Result, path: DeployedPath) -> Guarantee:
         that meet all conditions.
 
     Raises:
-        InputError: The proof is about a network without jitter.
+        InputError: If the proof is about a network without jitter.
     """
     proof, values = result.proof, result.constants
     if not proof.jitter:

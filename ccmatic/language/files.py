@@ -16,7 +16,7 @@ def find_program(name: str | Path) -> tuple[Path, str]:
         The path, and the text of the program.
 
     Raises:
-        InputError: The file does not exist, or contains no program.
+        InputError: If the file does not exist, or contains no program.
     """
     path = definitions.find_file(definitions.CONTROLLERS, name, ".py")
     if path.suffix == ".onnx":

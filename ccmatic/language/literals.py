@@ -26,6 +26,6 @@ class Literals:
         """Return the exact number.
 
         Raises:
-            InputError: The number has too many digits.
+            InputError: If the number has too many digits.
         """
         return exact(node.value if isinstance(node.value, int) else self.text(node).replace("_", ""))

@@ -52,7 +52,8 @@ def program(path: Path) -> str:
         path: The file.
 
     Raises:
-        InputError: The package onnx is not installed, the file has no such network, or it uses unsupported operators.
+        InputError: If the package onnx is not installed, the file has no such network, or it uses unsupported
+            operators.
     """
     try:
         import google.protobuf.message

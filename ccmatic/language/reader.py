@@ -74,7 +74,7 @@ def read_controller(
         The names of its parameters, in order, and the rate as a tree of `ccmatic.language.tree`.
 
     Raises:
-        InputError: The source is no controller. The error names the line.
+        InputError: If the source is no controller. The error names the line.
     """
     reader = Reader(source, {**beliefs, **CONSTANTS}, reserved, file)
     return parsed(source, file, reader.module)
@@ -89,7 +89,7 @@ def parsed(source: str, file: str | None, read_module: Callable[[ast.Module], T]
         read_module: Receives the `ast.Module`.
 
     Raises:
-        InputError: The source is not Python or too long, or `read_module` refuses it. The error names the file.
+        InputError: If the source is not Python or too long, or `read_module` refuses it. The error names the file.
     """
     if len(source) > MAX_LENGTH:
         raise InputError(f"found {len(source)} characters, expected at most {MAX_LENGTH} in a controller", file)

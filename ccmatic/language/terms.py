@@ -41,7 +41,7 @@ def read_terms(
         its terms' units. The unit of 0 is None.
 
     Raises:
-        InputError: The source is no such module. The error names the file and the line.
+        InputError: If the source is no such module. The error names the file and the line.
     """
     return TermsReader(source, units, file).read_functions()
 

@@ -37,8 +37,8 @@ def value(tree: Tree, values: Mapping[str, Any] | None = None, file: str | None 
         file: The file that the tree was read from, for messages.
 
     Raises:
-        InputError: A function in it has no exact value, such as tanh.
-        ZeroDivisionError: Python would raise it as well.
+        InputError: If a function in it has no exact value, such as tanh.
+        ZeroDivisionError: If Python would raise it as well.
     """
     return Value(values, file).walk(tree)
 

@@ -62,7 +62,7 @@ def read_window(
         A (tree, unit) pair per function, by name, in source order.
 
     Raises:
-        InputError: The text is no such program. The error names the line.
+        InputError: If the text is no such program. The error names the line.
     """
     return parsed(source, file, _WindowReader(source, units, beliefs, file).functions)
 
@@ -247,7 +247,7 @@ def comprehension_of(tree: Tree, definitions: Mapping[str, Tree]) -> Comprehensi
     """Return the `Comprehension` that a tree denotes, directly or through a name in `definitions`.
 
     Raises:
-        InputError: The tree denotes something else.
+        InputError: If the tree denotes something else.
     """
     while isinstance(tree, Name) and tree.name in definitions:
         tree = definitions[tree.name]

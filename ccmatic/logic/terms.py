@@ -30,7 +30,7 @@ class Linear:
     """The term Σ coefficient·unknown + constant over the rationals; an unknown is a pySMT node, a symbol or a choice.
 
     Raises:
-        InputError: An operation is not linear (a product of unknowns, or a division by one), or involves a float.
+        InputError: If an operation is not linear (a product of unknowns, or a division by one), or involves a float.
     """
 
     __slots__ = ("coefficients", "constant")
@@ -158,7 +158,7 @@ def exact(value: object) -> Fraction:
     """Return an int or Fraction as a Fraction.
 
     Raises:
-        InputError: The value is neither.
+        InputError: If the value is neither.
     """
     if type(value) is Fraction:
         return value
@@ -210,7 +210,7 @@ def formula(condition: object) -> Any:
     """Return a condition as a pySMT formula.
 
     Raises:
-        InputError: The value is no condition.
+        InputError: If the value is no condition.
     """
     if isinstance(condition, Condition):
         return condition.node

@@ -1,1 +1,1 @@
-"""Beliefs of senders about their path: one program per family of beliefs, and for each belief when it is true."""
+"""Beliefs of senders about their path. Each module defines one family: its program, and when each belief is true."""

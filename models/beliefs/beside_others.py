@@ -1,22 +1,22 @@
 """wait_L and others_L: a window sender's beliefs about other flows on its path (docs/reference/flows.md).
 
-Their programs are in the language of controllers, over the sender's own observations, step by step.
+The programs of both beliefs are in the language of controllers. They read the sender's own observations in each step.
 """
 
 from ccmatic.contracts import RATE, TIME, SenderBelief
 
-#: The sender's last byte may have left up to one step before the bytes that arrived with it.
+#: #: The last byte of the sender may have left up to one step before the other bytes that arrived with it.
 _WAIT_LEAST = """\
 def update(delay, D, step):
     wait_L = max(0, delay - D - step)
 """
 
-#: The number of steps over which the sender estimates the others' rate.
+#: #: The number of steps in which the sender estimates the rate of the other flows.
 WINDOW = 8
 
-#: Bytes that waited longer than jitter explains show that a step and D before no capacity was wasted. T steps of such
-#: bytes therefore serve at least C·(T - D - 1); the bytes among these that are not the sender's own are others'.
-#: The f-string leaves {busy} open, which `format` then fills with one line per step.
+#: #: Suppose that bytes waited longer than jitter explains. Then no capacity was wasted from D + 1 steps earlier on. T
+#: steps of such bytes therefore serve at least C·(T - D - 1) bytes. Those of them that the sender did not send belong
+#: to other flows. The f-string leaves {busy} open; `format` then fills it with one line per step.
 _OTHERS_LEAST = f"""\
 others_L: rate = 0
 

@@ -1,16 +1,17 @@
-"""C_L and C_U: a lower and an upper bound of the link's rate (section 5.1.1)."""
+"""C_L and C_U: a lower and an upper bound on the link's rate (section 5.1.1)."""
 
 from functools import cache
 
 from ccmatic.base import RATE
 from ccmatic.contracts import Program, RunningMax, RunningMin, sender_belief
 
-#: Eq. 5.2: the link serves at most C·(T + D) bytes in T steps, and at least C·(T - D) in T busy steps. A delay that
-#: jitter does not explain, or a loss, shows that the link is busy in a step; an application-limited step shows nothing.
+#: #: Eq. 5.2: the link serves at most C·(T + D) bytes in T steps, and at least C·(T - D) bytes in T busy steps. A loss,
+#: or a delay that jitter does not explain, shows that the link is busy in a step. An application-limited step shows
+#: nothing.
 #:
-#: The timeouts are those of docs/reference/encoding.md, section 6. A bound changes much in a window if it changes by
-#: more than a factor of 11/10. A stale upper bound grows by half. C_L stays at least one packet per step: smaller
-#: values change nothing, and the next window would start with a bound that no proof covers.
+#: #: The timeouts are those of docs/reference/encoding.md, section 6. A bound changes much in a window if it changes by
+#: more than a factor of 11/10. An upper bound that times out grows by half. C_L stays at least one packet per step: a
+#: smaller value would change no decision, and the next window would start with a bound that no proof covers.
 PROGRAM = Program(
     """\
 def utilised(delay, timely, limited, D, step):
@@ -56,8 +57,8 @@ def link_rate(model, most=None):
     """Return C_L and C_U of a model.
 
     Args:
-        model: The model.
-        most: The largest true C_L, as a function of an execution; by default the largest rate of the link.
+        model: The network model.
+        most: A function from an execution to the largest true C_L. By default this is the largest rate of the link.
     """
     most = most or (lambda x: model.variation * x.C)
     return (
@@ -81,10 +82,10 @@ def link_rate(model, most=None):
 
 @cache
 def sender_link_rate(most=lambda x: x.C, pauses=False):
-    """Return C_L and C_U of window senders. They are true of a link that no other flow uses.
+    """Return C_L and C_U of window senders. Both beliefs are true of a link that no other flow uses.
 
     Args:
-        most: The largest true C_L, as a function of an execution.
+        most: A function from an execution to the largest true C_L.
         pauses: Whether applications may pause.
     """
     return (
@@ -101,8 +102,8 @@ def sender_link_rate(most=lambda x: x.C, pauses=False):
 
 
 def _no_busy_link(flow, buffer):
-    """Return the networks on which C_U can turn false, because the sender cannot tell when the link was almost idle.
+    """Return the networks on which C_U can turn false: the sender cannot tell when their link was almost idle.
 
-    docs/reference/encoding.md explains it.
+    docs/reference/encoding.md explains why.
     """
     return "D is 2 steps or more and the buffer is finite" if flow.D >= 2 and buffer.finite else None

@@ -1,23 +1,23 @@
-"""C_Llambda and q_U: a rate at which the sender saw no congestion, and an upper bound of the queue (section 6.2.1)."""
+"""C_Llambda and q_U: a rate at which the sender saw no congestion, and an upper bound on the queue (section 6.2.1)."""
 
 from ccmatic.base import BYTES, RATE
 from ccmatic.contracts import Program, RunningMax, StateBelief
 from ccmatic.logic import every
 
-#: T*, the interval over which C_Llambda is measured, in steps of R_m (section 6.2.1).
+#: #: T*, the length in R_m of the interval in which C_Llambda is measured (section 6.2.1). A step lasts R_m.
 MEASUREMENT = 1
 
-#: C_Llambda (Eq. 6.2): the bytes sent in T* = R_m, divided by one step more, because delay is measured in whole steps.
-#: A step is quiet if the sender saw neither a loss nor a delay that jitter cannot explain. In an application-limited
-#: step a loss may leave no queue as a sign, so the sender has to know that there was none.
+#: #: C_Llambda (Eq. 6.2): the bytes sent in T* = R_m, divided by T* plus one step, because delay is measured in whole
+#: steps. A step is quiet if the sender saw neither a loss nor a delay that jitter cannot explain. In an
+#: application-limited step a loss may leave no queue behind, so the sender must know that no loss happened.
 #:
-#: q_U: the bytes queued before plus those sent, minus those that the slowest link serves. In an application-limited
-#: step all bytes may arrive at its end.
+#: #: q_U: the bytes queued before the step, plus the bytes sent, minus the bytes that the slowest link serves. In an
+#: application-limited step all bytes may arrive at the end of the step.
 #:
-#: The paper gives no rule for their timeouts. Here they time out when no link that they allow explains the window, so
-#: never while they are true. C_Llambda is then halved, and all bytes in flight may be queued. A delay is too long if
-#: the first byte served, sent by k before, waited longer than the bytes ahead of it take at the smallest rate. Losses
-#: are too many if rate and buffer let C_Llambda·(T* + D + 1) through in a step.
+#: #: The paper gives no rule for the timeouts of C_Llambda and q_U. Here both beliefs time out when no link that they
+#: allow explains the window, so they never time out while they are true. C_Llambda is then halved, and q_U becomes the
+#: bytes in flight. A delay is too long if the first byte served waited longer than the slowest link needs for the bytes
+#: ahead of that byte. Losses are too many if rate and buffer admit C_Llambda·(T* + D + 1) bytes in a step.
 PROGRAM = Program(
     """\
 def quiet(first_delay, acked, lost, D, step):
@@ -68,9 +68,10 @@ def q_U_timeout(q_U, refuted, unacknowledged):
 
 
 def explains_probe(x, bound):
-    """Return the two conditions of Figure 8.
+    """Return the two conditions of Figure 8: a link can pass a probe at the rate `bound`.
 
-    The link rate is at least `bound`. Link rate and buffer together admit the bytes of a probe at the rate `bound`.
+    The first condition: the link rate is at least `bound`. The second: rate and buffer together admit the probe's
+    bytes.
     """
     fits = True
     if x.buffer.finite:

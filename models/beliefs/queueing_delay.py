@@ -1,12 +1,12 @@
-"""qdel_L and qdel_U: bounds of the queueing delay of the last byte acknowledged (Eq. 5.1)."""
+"""qdel_L and qdel_U: bounds on the queueing delay of the last acknowledged byte (Eq. 5.1)."""
 
 from functools import cache
 
 from ccmatic.base import TIME
 from ccmatic.contracts import Program, StateBelief, sender_belief
 
-#: A measured delay is rounded down to whole steps. qdel_L assumes that it contains all jitter, qdel_U that it contains
-#: none.
+#: #: A measured delay is rounded down to whole steps. qdel_L assumes that the delay contains all the jitter; qdel_U
+#: assumes that the delay contains no jitter.
 PROGRAM = Program(
     """\
 def qdel_L(delay, D):

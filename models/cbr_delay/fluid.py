@@ -1,12 +1,12 @@
-"""Many links at once, as fluids: flows share a drop-tail bottleneck in whole bytes, one time slot after another.
+"""Many links at once, as fluids: on each link, flows share a drop-tail bottleneck in whole bytes, slot by slot.
 
 Within a slot each flow sends at a constant rate and the link serves at a constant rate. Closed formulas then give
-exactly how many bytes wait, are dropped, and leave. These are whole bytes, and their sums are exact. Arrays have links
-on their last axis and flows on the axis before it.
+exactly how many bytes wait, are dropped, and leave. All these numbers are whole bytes, and their sums are exact. The
+last axis of each array numbers the links, and the axis before it the flows.
 
 As in ccmatic's models, all propagation is behind the bottleneck. Bytes arrive at the bottleneck at once, and wait in a
-FIFO queue. Then jitter may hold them, and the acknowledgement follows R_m later. Between the ends of slots, curves are
-straight lines.
+FIFO queue. Then jitter may hold the bytes, and their acknowledgement follows R_m later. Between the ends of slots, the
+cumulative curves are straight lines.
 """
 
 from typing import NamedTuple
@@ -19,19 +19,21 @@ from ccmatic.contracts import MANY, SlotOutcome
 
 
 class Queues(NamedTuple):
-    """The bytes under way on n links at the end of a slot.
+    """The bytes on their way through n links at the end of a slot.
 
     Attributes:
-        waiting: (n) Bytes at the bottleneck. A negative number is capacity that the link keeps.
-        held: (n) Bytes behind the bottleneck that jitter holds.
-        served: (J, n) Bytes served in the last J slots, the latest first.
-        allowed: (n) Bytes that a schedule allows the link to release and that it has not released yet.
-        inside: (f, n) Bytes of each flow, waiting or held.
-        accepted: (H, f, n) All bytes accepted by the end of a slot, modulo 2^32. The index of slot t is t mod H.
-        age: (n) The age, in slots, of the next byte to be released; H for any larger age.
-        released: (P, f, n) Bytes released in the last P slots, the latest first. Senders do not know of them yet.
-        dropped: (P, f, n) Bytes dropped in these slots.
-        ages: (P, n) The ages at the ends of these slots.
+        waiting: (n) Bytes at the bottleneck. A negative number is capacity that the link keeps for later.
+        held: (n) Bytes that jitter holds behind the bottleneck.
+        served: (J, n) Bytes served in each of the last J slots, the latest slot first.
+        allowed: (n) Bytes that the link may release under its schedule and has not released yet.
+        inside: (f, n) Bytes of each flow that wait at the bottleneck or that jitter holds.
+        accepted: (H, f, n) Total bytes accepted by the end of each of the last H slots, modulo 2^32. Slot t has the
+            index t mod H.
+        age: (n) The age, in slots, of the next byte to be released. H stands for any larger age.
+        released: (P, f, n) Bytes released in each of the last P slots, the latest first. Senders do not know of them
+            yet.
+        dropped: (P, f, n) Bytes dropped in each of the last P slots.
+        ages: (P, n) The values of `age` at the ends of the last P slots.
     """
 
     waiting: Array
@@ -51,9 +53,9 @@ def begin(links, history, longest_rtt, longest_jitter):
 
     Args:
         links: The Links.
-        history: H, in slots, at least 1.
-        longest_rtt: P, in slots, at least 1.
-        longest_jitter: J, in slots, at least 1.
+        history: H, the number of slots that `accepted` covers; at least 1.
+        longest_rtt: P, the longest R_m in slots; at least 1.
+        longest_jitter: J, the largest jitter in slots; at least 1.
     """
     flows, n = links.rtt.shape
     none, zeros = jnp.zeros(n, jnp.int32), jnp.zeros((flows, n), jnp.int32)
@@ -72,14 +74,14 @@ def begin(links, history, longest_rtt, longest_jitter):
     )
 
 
-#: The mean number of packets lost in a slot above which a normal distribution approximates it.
+#: #: With more lost packets per slot than this mean, a normal distribution approximates their number.
 EXACT = 4
 
 
 def advance(links, queues, t, sent):
-    """Return the Queues after slot t, and its SlotOutcome. The flows send `send` (f, n) bytes evenly over the slot."""
+    """Return the Queues after slot t, and the SlotOutcome. In the slot each flow sends `sent` (f, n) bytes evenly."""
     capacity, held, luck, released = links.at(t)
-    # Random losses, the bottleneck's queue, and its overflow.
+    # # First random losses, then the bottleneck's queue and its overflow.
     unlucky = lost_at_random(links, sent, luck)
     arrived = sent - unlucky
     total = jnp.sum(arrived, axis=0)
@@ -94,7 +96,7 @@ def advance(links, queues, t, sent):
     overflow = share(dropped, _by_rate(dropped, arrived, total), arrived)
     came = total - dropped
     served = jnp.maximum(before, 0) + came - jnp.maximum(waiting, 0)
-    # Bytes held by jitter, or by a schedule in its place.
+    # # The bytes that jitter holds, or that a schedule holds instead.
     behind, served_lately = _held(links, queues, total, capacity, served, held)
     inside = jnp.maximum(waiting, 0) + behind
     allowed = queues.allowed
@@ -104,7 +106,7 @@ def advance(links, queues, t, sent):
         inside = jnp.sum(queues.inside, axis=0) + came - going
         behind = inside - jnp.maximum(waiting, 0)
         allowed = jnp.minimum(most - going, MANY)
-    # The bytes that leave, first in, first out over all flows.
+    # # The bytes that leave. All flows together are first in, first out.
     accepted = arrived - overflow
     age, left, lately = _head(queues.accepted, t, accepted, inside)
     have = queues.inside + accepted
@@ -135,9 +137,9 @@ def advance(links, queues, t, sent):
 
 
 def share(total, wish, most):
-    """Return integers (f, n), from 0 to `most`, as near to `wish` as possible. Their sums over flows are `total` (n).
+    """Return the integers (f, n) from 0 to `most` that are nearest to `wish`; their sums over flows are `total` (n).
 
-    The sums of `most` must be at least `total`.
+    For each link, the sum of `most` over the flows must be at least `total`.
     """
     if most.shape[0] == 1:
         return total[None]
@@ -154,9 +156,9 @@ def _by_rate(dropped, arrived, total):
 
 
 def lost_at_random(links, sent, luck):
-    """Return the bytes of randomly lost whole packets, distributed like a Poisson process of this mean.
+    """Return the bytes that random loss takes, in whole packets: their number approximates a Poisson distribution.
 
-    For means below EXACT the function inverts the distribution. For larger means it uses a normal distribution.
+    If the mean is below EXACT, the function inverts the Poisson distribution. Otherwise the function uses a normal one.
     """
     if luck is None:
         return jnp.zeros_like(sent)
@@ -175,7 +177,7 @@ def lost_at_random(links, sent, luck):
 
 
 def _held(links, queues, total, capacity, served, held):
-    """Return the bytes held behind the bottleneck, and the bytes served in the last slots.
+    """Return the bytes that jitter holds behind the bottleneck, and the bytes served in the last slots.
 
     Jitter never holds bytes that were served at least D ago.
     """
@@ -194,16 +196,17 @@ def _held(links, queues, total, capacity, served, held):
 
 
 def _head(lately, t, accepted, inside):
-    """Return the position of the next byte to be released among the bytes accepted lately.
+    """Return the position of the next byte to be released, among the recently accepted bytes.
 
     Returns:
-        The byte's age in slots, (n); the bytes of each flow accepted since, (f, n); and `lately` with slot t added.
+        The byte's age in slots, (n); the bytes of each flow accepted after this byte, (f, n); and `lately` with slot t
+        added.
     """
     slots = lately.shape[0]
     before = jax.lax.dynamic_index_in_dim(lately, (t - 1) % slots, keepdims=False)
     now = before + accepted
     after = jax.lax.dynamic_update_index_in_dim(lately, now, t % slots, 0)
-    since = jnp.sum(now, axis=0) - jnp.sum(lately, axis=1)  # of (H, n): by the end of each slot but this one
+    since = jnp.sum(now, axis=0) - jnp.sum(lately, axis=1)  # of (H, n): by the end of each slot except slot t
     whole = jnp.minimum(jnp.sum(since < inside, axis=0), slots - 1)
     until = (t - 1 - whole) % slots
     above = now - _at(lately, until)
@@ -214,12 +217,12 @@ def _head(lately, t, accepted, inside):
 
 
 def _at(column, slots):
-    """Return the entries of (n) slots, (f, n), from (H, f, n) values."""
+    """Return, from values of shape (H, f, n), the entries of `slots`, one slot per link (n); the result is (f, n)."""
     return jnp.take_along_axis(column, slots[None, None], axis=0)[0]
 
 
 def _slots_ago(column, slots):
-    """Return the entries from `slots` slots ago, (f, n), from (P, f, n) values of the last slots."""
+    """Return, from values (P, f, n) of the last P slots, the entries (f, n) that are `slots` slots old."""
     if column.shape[0] == 1:
         return column[0]
     return jnp.take_along_axis(column, slots[None] - 1, axis=0)[0]

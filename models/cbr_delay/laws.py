@@ -1,4 +1,4 @@
-"""CBR-delay: a box of constant bit rate, followed by a box that delays by at most D (section 3)."""
+"""CBR-delay: a box of constant bit rate, followed by a box that delays bytes by at most D (section 3)."""
 
 from typing import ClassVar
 

@@ -1,6 +1,6 @@
-"""The jitter that a packet log needs on a link of constant rate (docs/reference/fit.md).
+"""The smallest jitter with which a link of constant rate explains a packet log (docs/reference/fit.md).
 
-Notation as in ccmatic.contracts.rows.
+The notation is that of ccmatic.contracts.rows.
 """
 
 import numpy as np
@@ -9,20 +9,20 @@ from ccmatic.contracts import Lines
 
 
 def least_jitter(row, x, variation):
-    """Return the smallest jitter of each row at x, (rows,), and Lines.
+    """Return the smallest jitter of each row at x (one number per row), and the Lines.
 
-    A packet leaves the bottleneck at
+    Packet i leaves the bottleneck at time
 
         K_i = max(a_i, K_{i-1}) + s_i·x
 
-    where K_0, the queue before the stretch, is chosen as favourable as possible. e_i = d_i - K_i is between propagation
-    and propagation + D, so D is the largest e_i minus the smallest.
+    where K_0, the time at which the initial queue is served, is chosen to minimise the jitter. The delay e_i = d_i -
+    K_i lies between the propagation delay and that delay + D. So D is the largest e_i minus the smallest e_i.
     """
     rows = np.arange(len(row))
     backlogged = row.delivered - x[:, None] * row.through
     arrival = row.sent - x[:, None] * row.before
-    # e_i is `left` without an initial queue, and `backlogged` minus a constant while one lasts. The best K_0 gives the
-    # smaller of the two distances to the minimum.
+    # # e_i is `left` without an initial queue. While an initial queue lasts, e_i is `backlogged` minus a constant. The
+    # best K_0 gives the smaller of the two distances to the minimum.
     left = backlogged - np.maximum.accumulate(arrival, axis=1)
     first, soonest = backlogged.argmin(1), left.argmin(1)
     held = np.minimum(backlogged - backlogged[rows, first, None], left - left[rows, soonest, None])
@@ -40,19 +40,19 @@ def least_jitter(row, x, variation):
 
 
 def longest_per_byte(row, x, early, largest):
-    """Lower x, (rows,), until some link with nonnegative propagation explains each row of a log with one clock.
+    """Return the largest x, at most the given one, at which some link with nonnegative propagation explains each row.
 
-    The result is the largest such x. No packet may be delivered before its last byte can have left the bottleneck:
+    All times must come from one clock. No packet may be delivered before its last byte can have left the bottleneck:
 
         (P_i - P_{j-1})·x ≤ d_i - a_j  for all j ≤ i
 
-    Newton's method from above finds this x: the pair (i, j) with the largest violation gives the next x.
+    Newton's method, from above, finds the largest such x: the pair (i, j) with the largest violation gives the next x.
 
     Args:
         row: The Rows.
         x: The initial 1/C of each row.
-        early: By how many seconds d_i may be too early.
-        largest: Bytes that the link may release at once.
+        early: The tolerance in seconds by which a delivery d_i may be too early.
+        largest: The number of bytes that the link may release at once.
     """
     each, numbers = np.arange(len(row)), np.arange(row.sent.shape[1])
     while True:
@@ -72,9 +72,9 @@ def longest_per_byte(row, x, early, largest):
 
 
 def departures(row, x):
-    """Return when each packet leaves a bottleneck of constant rate: K_i at x, by the sender's clock.
+    """Return the time K_i at x, by the sender's clock, at which each packet leaves a bottleneck of constant rate.
 
-    (rows, packets) seconds.
+    The result has shape (rows, packets), in seconds.
     """
     backlogged = row.delivered - x[:, None] * row.through
     served = np.maximum.accumulate(row.sent - x[:, None] * row.before, axis=1)

@@ -1,4 +1,4 @@
-"""CCAC: a token bucket that may hide congestion, followed by a box that delays by at most D (section 3)."""
+"""CCAC: a token bucket that may hide congestion, followed by a box that delays bytes by at most D (section 3)."""
 
 from typing import ClassVar
 
@@ -20,16 +20,16 @@ class CCAC(Model):
         self.beliefs = (*link_rate(self), *QUEUEING_DELAY)
 
     def network(self, x):
-        """Yield the laws: tokens come at rate C, and the link wastes them only if no bytes wait.
+        """Yield the laws: tokens come at rate C, and the link wastes tokens only if no bytes wait.
 
-        Bytes with a token leave within D.
+        Bytes with a token leave within D after the token came.
         """
         yield from served_within_jitter(x, self.variation)
         for t in range(1, x.horizon):
             admitted = x.K[t] - x.K[t - 1]
             yield "tokens_come_at_link_rate", t, every(admitted >= 0, admitted <= self.variation * x.C)
             no_waste = implies(admitted < x.C, x.admitted(t) <= x.K[t])
-            # If the sender was application-limited, all its bytes may have come after the waste.
+            # # If the sender was application-limited, all its bytes may have arrived after the tokens were wasted.
             waited = implies(admitted < x.C, x.admitted(t - 1) <= x.K[t])
             yield "no_waste_while_queued", t, either(x.limited[t], waited, no_waste)
         yield from self.losses(x)
@@ -40,9 +40,9 @@ class CCAC(Model):
 
 
 def served_what_waited(x, t, tokens, variation=1):
-    """Return the condition for a step in which the sender was application-limited.
+    """Return the condition on the tokens of a step in which the sender was application-limited.
 
-    At some time in the step the link served at its rate, or had no bytes to serve.
+    The link wastes no token in the step, or its tokens cover all bytes that were admitted before the step.
     """
     return every(
         tokens[t] <= x.admitted(t),
@@ -52,7 +52,7 @@ def served_what_waited(x, t, tokens, variation=1):
 
 
 def served_within_jitter(x, variation=1):
-    """Yield the laws that admitted bytes are served at once, or at most D steps later."""
+    """Yield the laws that admitted bytes are served at once or later, and at most D steps later."""
     for t in range(x.horizon):
         yield "served_after_sent", t, x.S[t] <= x.admitted(t)
         yield "served_after_admitted", t, x.S[t] <= x.K[t]

@@ -1,6 +1,6 @@
-"""The jitter that a packet log needs behind a token bucket (docs/reference/fit.md).
+"""The smallest jitter with which a token bucket explains a packet log (docs/reference/fit.md).
 
-Notation as in ccmatic.contracts.rows.
+The notation is that of ccmatic.contracts.rows.
 """
 
 import numpy as np
@@ -9,14 +9,14 @@ from ccmatic.contracts import Lines
 
 
 def least_jitter(row, x, variation):
-    """Return the smallest jitter of each row at x, (rows,), and Lines.
+    """Return the smallest jitter of each row at x (one number per row), and the Lines.
 
-    Packet i has its token at T_i. The propagation p is the smallest delay, and T_0 is as favourable as possible. Then
+    Packet i has its token at T_i. The propagation delay p is the smallest delay, and T_0 minimises the jitter. Then
 
-        T_i-1 + s_i·x ≤ T_i ≤ max(a_i + p, T_{i-1}) + s_i·x,  T_i ≤ d_i
+           T_{i-1} + s_i·x ≤ T_i ≤ max(a_i + p, T_{i-1}) + s_i·x,  T_i ≤ d_i
 
-    The link never wastes a token while a packet waits; otherwise it keeps or wastes the token. The latest T_i is the
-    minimum of the right side and of d_j - (P_j - P_i)·x for all j ≥ i. D is the largest d_i - T_i.
+    The link never wastes a token while a packet waits; at other times it keeps or wastes the token. The latest T_i is
+    the minimum of the right side and of d_j - (P_j - P_i)·x for all j ≥ i. D is the largest d_i - T_i.
     """
     rows = np.arange(len(row))
     propagation = np.min(row.delivered - row.sent, axis=1)

@@ -1,4 +1,4 @@
-"""The network of CCAC's published tool, and its variants."""
+"""The network of CCAC's published tool, and variants of this network."""
 
 from ccmatic.models.ccac2021.laws import CCAC2021, MODEL
 from ccmatic.models.ccac2021.options import DelayMeasurement, JitterBox, Loss, Slack, Waste

@@ -1,8 +1,8 @@
 """The network of CCAC's published tool: window senders, loss detection, waste, and several flows.
 
-V. Arun, M. Arashloo, A. Saeed, M. Alizadeh, H. Balakrishnan, "Toward Formally Verifying Congestion Control Behavior",
-SIGCOMM 2021, and its tool, venkatarun95/ccac at 229d398. docs/reference/stateful.md has the equations, and describes
-their oddities.
+The source is V. Arun, M. Arashloo, A. Saeed, M. Alizadeh, H. Balakrishnan, "Toward Formally Verifying Congestion
+Control Behavior", SIGCOMM 2021, and its tool, venkatarun95/ccac at 229d398. docs/reference/stateful.md lists the
+equations and describes their oddities.
 """
 
 from dataclasses import dataclass, replace
@@ -29,7 +29,7 @@ from ccmatic.base import InputError
 from ccmatic.contracts import APPLICATION, BYTES, LAST, Column, Exclusion, Model, choice, number, whole
 from ccmatic.logic import either, equal, every, iff, implies, no, some
 
-#: The class of each option, by its field.
+#: #: The class of each option, by the name of the option's field.
 OPTIONS = {
     "waste": Waste,
     "slack": Slack,
@@ -42,7 +42,7 @@ OPTIONS = {
     "before": InitialBytes,
 }
 
-#: The parameters that a name may set, as in `ccac2021:flows=2,composing=no`.
+#: #: The parameters that a model's name may set, as in `ccac2021:flows=2,composing=no`.
 PARAMETERS = {
     "flows": whole("flows"),
     "R": whole("R"),
@@ -56,26 +56,28 @@ PARAMETERS = {
 
 @dataclass(frozen=True)
 class CCAC2021(Model):
-    """A path whose laws are chosen by options.
+    """A path whose options choose the laws.
 
-    The classes of `waste` to `before` describe their options. The first member of each class is the published tool's
-    default.
+    The attributes from `waste` to `before` are options. The class of each option describes its values. The first member
+    of a class is the default, as in the published tool.
 
     Attributes:
         flows: The number of senders.
-        R: R_m in steps, common to all flows or a tuple with one value per flow.
-        waste: When the link wastes tokens.
-        slack: The bytes that may wait during waste.
-        detection: How senders detect losses.
-        timer: When the retransmission timer fires.
-        dupacks: The bytes, in packets, that must be acknowledged beyond a lost one; None leaves the number open.
-        loss: The bytes that a full buffer loses.
-        most_queue: The largest number of waiting bytes, if it is not the buffer's size; "any" sets no limit.
-        delay: How delay is measured.
-        jitter: Whether all flows share their jitter.
-        begins: Where traces start.
-        before: Which bytes count as older than the trace.
-        default_jitter: D in steps, if a query sets none.
+        R: R_m in steps: one number for all flows, or a tuple with one value per flow.
+        waste: The option for when the link wastes tokens.
+        slack: The option for how many bytes may wait while the link wastes tokens.
+        detection: The option for how senders detect losses.
+        timer: The option for when the retransmission timer fires.
+        dupacks: The bytes beyond a lost byte, in packets, that must be acknowledged before the sender detects the loss.
+            None leaves the number open.
+        loss: The option for which bytes a full buffer loses.
+        most_queue: The largest number of waiting bytes, if this limit differs from the buffer's size; "any" sets no
+            limit.
+        delay: The option for how delay is measured.
+        jitter: The option for whether all flows have the same jitter.
+        begins: The option for where traces start.
+        before: The option for which bytes count as older than the trace.
+        default_jitter: D in steps, for queries that set no D.
         pauses: Whether applications may pause.
     """
 
@@ -118,7 +120,7 @@ class CCAC2021(Model):
 
     @property
     def observations(self):
-        """The observations and beliefs that its senders may read, by name."""
+        """The observations and beliefs that senders on this path may read, by name."""
         own = self.delay is DelayMeasurement.PER_FLOW
         least, most = sender_link_rate(pauses=self.pauses)
         by_delay = (most, *sender_queueing_delay()) if self.delay is not DelayMeasurement.UNMEASURED else ()
@@ -127,7 +129,7 @@ class CCAC2021(Model):
 
     @property
     def columns(self):
-        """Wasted tokens, losses that duplicate acknowledgements detect, and the delay if it is measured."""
+        """The columns: wasted tokens, losses that duplicate acknowledgements detect, and any measured delay."""
         numbers = range(1, self.flows + 1)
         boxes = map(_let, numbers) if self._own_boxes else ()
         finds = [dupack_losses(self.flows, number) for number in numbers] if self.timer is not Timer.PUBLISHED else ()
@@ -141,7 +143,7 @@ class CCAC2021(Model):
 
     @property
     def constants(self):
-        """The numbers that its laws leave open."""
+        """The numbers that the laws of this path leave open."""
         open_ones = {
             "dupacks": self.dupacks is None and self.detection is not LossDetection.ORACLE,
             "epsilon": self.waste is Waste.NON_COMPOSING and self.slack is not Slack.NONE,
@@ -150,32 +152,32 @@ class CCAC2021(Model):
         return tuple(name for name, is_open in open_ones.items() if is_open)
 
     def constants_from(self, x, t):
-        """Return the constants for a trace that starts at step t and counts tokens from there."""
+        """Return the constants for a trace that starts at step t and counts tokens from step t on."""
         if self.begins is Start.ORIGIN:
             return x.constants
         return {**x.constants, "tokens_at_first": x.constants["tokens_at_first"] + x.C * t}
 
     def longest_delay(self, horizon, period=None):
-        """Return the longest distinguished delay.
+        """Return the longest delay, in steps, that the laws distinguish from longer ones.
 
-        If initial delays are open, it is up to twice the horizon (see `_delays`).
+        If initial delays are open, this longest delay is up to twice the horizon (see `_delays`).
         """
         if self.delay is not DelayMeasurement.OPEN_AT_FIRST:
             return horizon
         return max(2 * horizon, LONGEST + 1 if period else 0) + 1
 
     def begun_anywhere(self):
-        """Return the network with traces from any step of an execution, instead of from the origin of its counts."""
+        """Return the network whose traces start at any step of an execution, not at the origin of its byte counts."""
         return replace(self, begins=Start.ANYWHERE)
 
     def laws(self, x):
-        """Yield every law; the network has no laws of beliefs."""
+        """Yield every law; this network has no laws of beliefs."""
         yield from self._named(x, self.network(x))
         for flow in x.flows:
             yield from self._named(x, senders(self, x, flow))
 
     def exclusions(self):
-        """Yield the executions that the published laws leave out."""
+        """Yield the executions that the published laws exclude."""
         parts = ["timeouts"] if self.timer is Timer.PUBLISHED else []
         parts += ["delays"] if self.delay in (DelayMeasurement.PUBLISHED, DelayMeasurement.CONSISTENT) else []
         parts += ["counts of bytes at first"] if self.begins is Start.ORIGIN else []
@@ -185,19 +187,19 @@ class CCAC2021(Model):
             yield Exclusion("published laws", "a flow sends nothing while another is served")
 
     def assumptions(self, x):
-        """Return no assumptions: the published delay is a law here."""
+        """Return no assumptions: the published measurement of delay is a law of this network."""
         return ()
 
     def belief_laws(self, x, reads=None):
         """Yield the published model's additional laws for controllers that read the delay.
 
-        docs/reference/stateful.md has them.
+        docs/reference/stateful.md lists these laws.
         """
         if self.delay is DelayMeasurement.PUBLISHED and ("delay" in (reads or ()) or self.flows > 1):
             yield from self._named(x, _no_second_service(x))
 
     def network(self, x):
-        """Yield the laws of tokens, service, waste, losses, and of sharing between flows."""
+        """Yield the laws of tokens, service, waste and losses, and the laws by which flows share the link."""
         yield "packet_size", 0, x.alpha > 0
         yield from self._service(x)
         yield from self._waste(x)
@@ -212,7 +214,7 @@ class CCAC2021(Model):
             yield from _in_order(x, [flow.S for flow in x.flows]) if own else self._first_in_first_out(x)
 
     def tokens(self, x, t):
-        """Return the tokens that came by t and were not wasted."""
+        """Return the tokens that arrived by t and were not wasted."""
         first = x.constants["tokens_at_first"] if self.begins is Start.ANYWHERE else 0
         return first + x.C * t - x.W[t]
 
@@ -230,11 +232,11 @@ class CCAC2021(Model):
                 yield "waste_is_of_what_comes", t, tokens >= self.tokens(x, t - 1)
 
     def let(self, x):
-        """Return for each flow the bytes that the link has released into the flow's jitter box."""
+        """Return, for each flow, the bytes that the link has released into the flow's jitter box."""
         return [x.own[_let(number).name] for number in range(1, self.flows + 1)] if self._own_boxes else []
 
     def _boxes(self, x):
-        """Yield the laws of jitter boxes: bytes with a token enter their flow's box, and leave it within D."""
+        """Yield the laws of jitter boxes: bytes with a token enter the box of their flow, and leave it within D."""
         for t in range(x.horizon):
             let = [column[t] for column in self.let(x)]
             yield "let_through_by_tokens", t, equal(sum(let[1:], let[0]), self.tokens(x, t))
@@ -253,7 +255,7 @@ class CCAC2021(Model):
             yield "slack", 0, epsilon > packet if self.slack is Slack.MORE_THAN_PACKET else epsilon < packet
         for t in range(1, x.horizon):
             most = x.S[t] + epsilon if self.waste is Waste.NON_COMPOSING else self.tokens(x, t)
-            # If a sender was application-limited, all bytes of the step may have come after the waste.
+            # # If a sender was application-limited, all bytes of the step may have arrived after the waste.
             paused = some([flow.limited[t] for flow in x.flows])
             no_waste = either(paused, x.admitted(t - 1) <= most, x.admitted(t) <= most)
             yield "no_waste_while_queued", t, implies(x.W[t] > x.W[t - 1], no_waste)
@@ -284,10 +286,10 @@ class CCAC2021(Model):
                 yield "queue_fits", t, x.admitted(t) <= self.tokens(x, t) + most
 
     def _delays(self, x):
-        """Yield the laws of `x.Q` in whole steps.
+        """Yield the laws of `x.Q`, the measured delay in whole steps.
 
-        The value T, the horizon, means that the delay is unknown, as for bytes from before the trace. If initial delays
-        are open, a known delay of k steps, with k at least T, is stored as k + 1.
+        The value T, the horizon, means an unknown delay, such as the delay of bytes from before the trace. If initial
+        delays are open, a known delay of k steps with k ≥ T is stored as k + 1.
         """
         end, longest = x.horizon, x.Q.longest
         for k in range(1, longest):
@@ -311,7 +313,7 @@ class CCAC2021(Model):
                     yield "delay_grows_by_one_a_step", t, implies(grown, before)
 
     def _first_in_first_out(self, x):
-        """Yield the laws of one shared queue: if bytes sent after a step leave, all bytes sent before it have left."""
+        """Yield the laws of one shared queue: bytes sent after a step leave after all bytes sent before the step."""
         for t in range(1, x.horizon):
             for k in range(t):
                 for flow in x.flows:
@@ -320,10 +322,11 @@ class CCAC2021(Model):
 
 
 def _in_order(x, left):
-    """Yield the laws that each flow's bytes leave in the order of arrival.
+    """Yield the laws that the bytes of each flow leave in the order in which they arrived.
 
-    If all bytes that left by t had arrived by u, then so had each flow's bytes that left by t. If all bytes that
-    arrived by u have left by t, then so have each flow's bytes.
+    Suppose that all bytes that left by t had arrived by u. Then the bytes of each flow that left by t had arrived by u,
+    too. Suppose that all bytes that arrived by u have left by t. Then the bytes of each flow that arrived by u have
+    left by t, too.
     """
     for t in range(x.horizon):
         out = sum((column[t] for column in left[1:]), left[0][t])
@@ -338,7 +341,7 @@ def _is_whole(number, most):
 
 
 def _no_second_service(x):
-    """Yield the law that after the initial bytes have been served, no service ends within the first step's bytes."""
+    """Yield the law that no service ends within the first step's bytes once the initial bytes have been served."""
     for t in range(1, x.horizon):
         again = every(x.S[t] > x.S[t - 1], x.admitted(0) < x.S[t - 1])
         yield "no_second_service_in_first_batch", t, implies(again, no(x.Q.exactly(t, t - 1)))

@@ -1,4 +1,4 @@
-"""The options of CCAC2021's path. Their values are the words in models' names, as in `ccac2021:waste=constant-rate`."""
+"""The options of CCAC2021's path. Option values are the words in models' names: `ccac2021:waste=constant-rate`."""
 
 from enum import Enum
 
@@ -18,7 +18,7 @@ class Waste(Enum):
 
 
 class Slack(Enum):
-    """The number of bytes that may wait while a NON_COMPOSING link wastes tokens."""
+    """The number of bytes that may wait while a link with NON_COMPOSING waste wastes tokens."""
 
     NONE = "none"
     LESS_THAN_PACKET = "less-than-packet"
@@ -39,12 +39,12 @@ class Loss(Enum):
 
 
 class DelayMeasurement(Enum):
-    """The way in which delay is measured.
+    """The method by which senders measure delay.
 
     Attributes:
-        PUBLISHED: The delay of the last byte served; it is unknown for the initial bytes.
-        CONSISTENT: The delay grows by at most one step per step.
-        OPEN_AT_FIRST: The initial bytes may have any delay, even one longer than the trace, or an unknown one.
+        PUBLISHED: Senders measure the delay of the last byte served. The delay of the initial bytes is unknown.
+        CONSISTENT: Senders measure a delay that grows by at most one step per step.
+        OPEN_AT_FIRST: The initial bytes may have any delay, even a delay longer than the trace, or an unknown delay.
         UNMEASURED: Senders do not measure delay.
         PER_FLOW: Each flow measures the delay of its own bytes, and all bytes leave in the order in which they arrived.
     """
@@ -57,7 +57,7 @@ class DelayMeasurement(Enum):
 
 
 class JitterBox(Enum):
-    """The scope of jitter.
+    """The flows to which one jitter applies.
 
     Attributes:
         SHARED: All flows have the same jitter.

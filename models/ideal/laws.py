@@ -11,7 +11,10 @@ from ccmatic.logic import either, is_min
 
 
 class Ideal(Model):
-    """The ideal link of docs/reference/encoding.md, section 4. It has no tokens, so K is S."""
+    """The ideal link of docs/reference/encoding.md, section 4.
+
+    The link has no tokens: K, the admitted bytes, equals S.
+    """
 
     name = "ideal"
     default_jitter = 0

@@ -1,4 +1,4 @@
-"""A token-bucket policer: bytes with tokens pass at once, others are lost (docs/reference/encoding.md, section 4)."""
+"""A token-bucket policer: it passes bytes with tokens and drops others (docs/reference/encoding.md, section 4)."""
 
 from dataclasses import replace
 
@@ -12,10 +12,10 @@ BUCKET = Column("bucket", BYTES, "tokens in the bucket, in bytes", level=True)
 
 
 class Policer(Model):
-    """A policer. A byte has its token at once, or is lost: K is A - L.
+    """A token-bucket policer. A byte gets its token at once or is lost, so the bytes that pass, K, are A - L.
 
     β is the size of the bucket. The laws are exact for a sender that spreads the bytes of a step evenly. If the sender
-    is application-limited, they allow more than a policer does.
+    is application-limited, the laws allow more executions than a policer has.
     """
 
     name = "policer"
@@ -28,7 +28,7 @@ class Policer(Model):
         self.beliefs = (lower, upper, *QUEUEING_DELAY)
 
     def network(self, x):
-        """Yield the laws: tokens come at rate C, fill the bucket up to β, and each byte that passes takes one."""
+        """Yield the laws: tokens come at rate C and fill the bucket up to β; each byte that passes takes a token."""
         yield from served_within_jitter(x)
         recent = every(x.L[0] > x.Ld[0], no(x.limited[0]))
         yield "recent_loss_means_empty", 0, implies(recent, equal(x.bucket[0], 0))
@@ -46,17 +46,17 @@ class Policer(Model):
 
 
 def most_measured(x):
-    """Return the largest true C_L. A full bucket lets a burst pass, so the sender measures more than C."""
+    """Return the largest true C_L. A full bucket lets a burst pass, so the sender may measure a rate above C."""
     return x.C + x.beta / (1 + x.D)
 
 
 def _no_jitter(flow, buffer):
-    """Return the policers on which C_U can turn false: n steps of losses pass C·n bytes, but one step may follow."""
+    """Return the policers on which C_U can turn false: n lossy steps pass C·n bytes, but a further step may follow."""
     return "D is 0" if flow.D == 0 else None
 
 
 def served_within_jitter(x):
-    """Yield the laws that bytes leave at most D steps after they passed, and that the bucket holds 0 to β.
+    """Yield the laws that bytes leave at most D steps after they passed, and that the bucket holds 0 to β tokens.
 
     Before the trace, at most β - bucket(0) + C·n bytes passed in the last n steps.
     """
@@ -73,10 +73,10 @@ def served_within_jitter(x):
 
 
 def refills_at_any_time(x, t):
-    """Return the condition on the tokens of a step, if the bytes of the step may arrive at any times in it.
+    """Return the condition on the tokens of a step in which bytes may arrive at any time.
 
-    The policer wastes tokens only while the bucket is full. From then on the bucket loses at most one token for each
-    byte that passes in the step.
+    The policer wastes tokens only while the bucket is full. After the last waste in the step, the bucket loses at most
+    one token for each byte that passes.
     """
     tokens = x.bucket[t - 1] + x.C
     passed = x.admitted(t) - x.admitted(t - 1)
@@ -85,7 +85,7 @@ def refills_at_any_time(x, t):
 
 
 def lost_when_empty(x, t):
-    """Return the condition on a step's losses: if bytes are lost, the bucket was empty at some time in the step."""
+    """Return the condition on a step's losses: a loss implies that the bucket was empty at some time in the step."""
     passed = x.admitted(t) - x.admitted(t - 1)
     emptied = every(passed >= x.bucket[t - 1], x.bucket[t] <= x.C)
     return implies(x.L[t] > x.L[t - 1], emptied)

@@ -9,8 +9,8 @@ from ccmatic.models.policer import BUCKET, lost_when_empty, most_measured, refil
 
 from ccmatic.logic import implies
 
-#: The fields of the base class that these laws do not read: no byte waits for a token, and no token is hidden. The law
-#: of delays is not true of applications that pause.
+#: #: The fields of the base class that these laws do not read: no byte waits for a token, and no token is hidden. The
+#: law about delays is false for applications that pause.
 _FIXED = ("jitter", "waste", "slack", "loss", "most_queue", "pauses")
 
 
@@ -29,18 +29,18 @@ class PolicerWindows(CCAC2021):
 
     @property
     def observations(self):
-        """The base's, except that a burst may raise C_L beyond C."""
+        """The observations of CCAC2021, except that a burst may raise C_L above C."""
         lower, _ = sender_link_rate(most_measured)
         return {**super().observations, lower.name: lower}
 
     @property
     def columns(self):
-        """The tokens in the bucket, instead of wasted tokens."""
+        """The columns: the tokens in the bucket, instead of wasted tokens."""
         return (BUCKET, *super().columns[1:])
 
     @property
     def constants(self):
-        """The base's constants, without the count of tokens."""
+        """The constants of CCAC2021, without the count of tokens."""
         return tuple(name for name in super().constants if name != "tokens_at_first")
 
     def constants_from(self, x, t):
@@ -52,7 +52,7 @@ class PolicerWindows(CCAC2021):
         return x.admitted(t)
 
     def _service(self, x):
-        """Yield the laws of service, and the law that no byte waits for a token."""
+        """Yield the laws of service, including the law that no byte waits for a token."""
         yield "bucket_holds_a_packet", 0, x.beta >= x.alpha
         yield from served_within_jitter(x)
         if x.Q is None:

@@ -1,4 +1,4 @@
-"""An ideal link whose rate changes within a budget."""
+"""An ideal link whose rate changes only within a budget."""
 
 from ccmatic.models.smooth_windows.laws import MODEL, Smooth
 

@@ -1,7 +1,7 @@
-"""An ideal link for window senders, with a rate that changes from step to step within a budget.
+"""An ideal link for window senders. The link's rate changes from step to step within a budget.
 
-docs/reference/encoding.md describes it. The budget is CCLab's Eq. 8: a bound on the mean of |change| over the last
-steps ("CCLab: Adversarial Testing of Learning- and Non-Learning-Based Congestion Controllers").
+docs/reference/encoding.md describes this link. The budget is Eq. 8 of the CCLab paper: a bound on the mean |change| of
+the rate in the last steps ("CCLab: Adversarial Testing of Learning- and Non-Learning-Based Congestion Controllers").
 """
 
 from dataclasses import dataclass
@@ -14,21 +14,21 @@ from ccmatic.base import InputError
 from ccmatic.contracts import BYTES, RATE, Column, number, whole
 from ccmatic.logic import every, is_min
 
-#: The fields of the base class that these laws do not read: the link has no jitter, counts no tokens, and serves bytes
-#: that come evenly.
+#: #: The fields of the base class that these laws do not read: the link has no jitter, counts no tokens, and serves
+#: bytes evenly within a step.
 _FIXED = ("default_jitter", "jitter", "waste", "slack", "pauses")
 
 
 @dataclass(frozen=True)
 class Smooth(CCAC2021):
-    """A link whose rate is constant within each step; C is the largest.
+    """A link whose rate is constant within each step; C is the largest of these rates.
 
-    The defaults are CCLab's range, 1 to 96 Mbit/s, with a budget of 2 Mbit/s over 10 steps.
+    The default range and budget are CCLab's: 1 to 96 Mbit/s, and 2 Mbit/s over 10 steps.
 
     Attributes:
-        least: The smallest rate, in C.
-        budget: δ, in C per step: a bound on the mean of |change| over the last `window` steps.
-        window: The number of these steps.
+        least: The smallest rate as a share of C.
+        budget: δ, the bound on the mean |change| of the rate in the last `window` steps, as a share of C per step.
+        window: The number of steps that the budget covers.
     """
 
     name = "smooth_windows"
@@ -56,20 +56,20 @@ class Smooth(CCAC2021):
 
     @property
     def observations(self):
-        """The base's observations without C_U.
+        """The observations of CCAC2021, without C_U.
 
-        C_U assumes that the link serves at C while bytes wait, which is false here.
+        C_U assumes that the link serves at rate C while bytes wait, which is false for this link.
         """
         return {name: each for name, each in super().observations.items() if name != "C_U"}
 
     @property
     def columns(self):
-        """The bytes that the link could have served, and the changes of its rate, instead of wasted tokens."""
+        """The columns: the bytes that the link could have served, and changes of its rate, instead of wasted tokens."""
         return (_OFFERED, _CHANGED, *super().columns[1:])
 
     @property
     def constants(self):
-        """The base's constants, without the count of tokens."""
+        """The constants of CCAC2021, without the count of tokens."""
         return tuple(name for name in super().constants if name != "tokens_at_first")
 
     def constants_from(self, x, t):
@@ -78,11 +78,11 @@ class Smooth(CCAC2021):
 
     @property
     def looks_back(self):
-        """The number of steps that the budget covers."""
+        """The number of earlier steps that the laws read: those of the budget."""
         return self.window
 
     def tokens(self, x, t):
-        """Return the bytes released; the link serves them at once."""
+        """Return the bytes released by t. The link serves these bytes at once."""
         return x.S[t]
 
     def offered(self, x, t):
@@ -98,7 +98,7 @@ class Smooth(CCAC2021):
             yield "serves_at_link_rate", t, served
 
     def _waste(self, x):
-        """Yield the laws of the budget: V grows by at least |change| a step, and by at most the budget of a window."""
+        """Yield the laws of the budget: V grows per step by at least |change|, and per window by at most the budget."""
         for t in range(1, x.horizon):
             grown = x.V[t] - x.V[t - 1]
             yield "changes_are_counted", t, grown >= 0

@@ -1,4 +1,4 @@
-"""CCAC on a link whose rate varies between C, the smallest, and γ·C at any time; γ = 3/2 by default."""
+"""CCAC on a link whose rate varies at any time between C, the smallest rate, and γ·C. By default γ = 3/2."""
 
 from fractions import Fraction
 from typing import ClassVar
@@ -11,10 +11,10 @@ from ccmatic.logic import either, every, implies
 
 
 class Varying(CCAC):
-    """The network of docs/reference/encoding.md, section 2, with a varying rate.
+    """The network of docs/reference/encoding.md, section 2, on a link of varying rate.
 
     Args:
-        variation: γ, 3/2 by default; a subclass may set another.
+        variation: γ, the largest rate divided by the smallest: 3/2 by default; a subclass may set another value.
     """
 
     variation = Fraction(3, 2)
@@ -29,14 +29,14 @@ class Varying(CCAC):
 
     @property
     def name(self):
-        """The name, with γ unless it is 3/2, so that records state γ."""
+        """The model's name, which states γ unless γ is 3/2, so that records contain γ."""
         return "varying" if self.variation == Fraction(3, 2) else f"varying:variation={self.variation}"
 
     def network(self, x):
-        """Yield the laws of CCAC, and one more about the initial bytes.
+        """Yield the laws of CCAC, and one further law about the initial bytes.
 
-        The sender sent at most r(0) bytes in (-1, 0]. Therefore bytes from before that interval that still wait at t =
-        1 are late by two steps.
+        The sender sent at most r(0) bytes in (-1, 0]. Therefore, any older bytes that still wait at t = 1 are late by
+        two steps.
         """
         yield from super().network(x)
         if x.horizon > 1:
@@ -44,9 +44,10 @@ class Varying(CCAC):
             yield "Q_is_time_since_sent_at_r", 1, implies(older, x.Q.at_least(1, 2))
 
     def losses(self, x):
-        """Yield the laws of the buffer.
+        """Yield the laws of the drop-tail buffer.
 
-        The buffer may be full at some time in a step, but not at its end. Such a step wastes no token.
+        The buffer may be full at some time in a step, but not at the end of the step. The link wastes no token in such
+        a step.
         """
         if not x.buffer.finite:
             return

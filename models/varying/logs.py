@@ -1,4 +1,4 @@
-"""The jitter that a packet log needs on a link whose rate varies between C and γ·C (docs/reference/fit.md)."""
+"""The smallest jitter with which a link of a rate from C to γ·C explains a packet log (docs/reference/fit.md)."""
 
 import numpy as np
 
@@ -6,10 +6,10 @@ from ccmatic.contracts import Lines
 
 
 def least_jitter(row, x, variation):
-    """Return the smallest jitter of each row at x, (rows,), and Lines.
+    """Return the smallest jitter of each row at x (one number per row), and the Lines.
 
-    This is the token bucket of `ccac`, except that tokens come up to γ times as fast, and no slower while a packet
-    waits:
+    The link is the token bucket of `ccac` with one difference. Tokens come up to γ times as fast, and while a packet
+    waits they come at least at rate C:
 
         T_{i-1} + s_i·x/γ ≤ T_i ≤ max(a_i + p, T_{i-1}) + s_i·x,  T_i ≤ d_i
     """
@@ -38,9 +38,9 @@ def least_jitter(row, x, variation):
 
 
 def _clamped(low, high):
-    """Return w_i = min(high_i, max(low_i, w_{i-1})) for all i of each row, where w_0 is infinite.
+    """Return w_i = min(high_i, max(low_i, w_{i-1})) for each i of each row. The initial w_0 is infinite.
 
-    Two such steps in sequence again have this form. So each pass combines twice as many steps as the one before.
+    Two such steps in sequence again have this form. So each pass combines twice as many steps as the pass before.
     """
     low, high = np.minimum(low, high), high.copy()
     together = 1

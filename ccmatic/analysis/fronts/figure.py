@@ -24,7 +24,7 @@ def draw(points, dominated, file):
         file: The path of a PNG, SVG or PDF file.
 
     Raises:
-        InputError: matplotlib is missing, or the suffix is another one.
+        InputError: If matplotlib is missing, or the suffix is another one.
     """
     drawn = [measure for measure in PANELS if any(measure in point.measures for point in points)] or ["inflight"]
     same = len(commonprefix([point.name for point in points]))  # noqa: RUF071 (names are no paths)

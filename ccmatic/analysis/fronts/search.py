@@ -136,7 +136,7 @@ def prove_each(query, members, folder, jobs=1, cluster=None, options=SolverOptio
         options: SolverOptions.
 
     Raises:
-        InputError: No shape is about the query's network, or about the beliefs that a controller reads.
+        InputError: If no shape is about the query's network, or about the beliefs that a controller reads.
     """
     network = network_of(query)
     with Team(jobs, cluster) as team:

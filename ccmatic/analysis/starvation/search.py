@@ -52,7 +52,7 @@ def usual_network(senders: Sequence[Any]) -> str:
         senders: The controllers, as `controllers.given` accepts them.
 
     Raises:
-        InputError: One of them cannot be read.
+        InputError: If one of them cannot be read.
     """
     name = definitions.chosen("models", "OWN_JITTER")
     network = Network(name, "infinite", LOOK, delay="executions")

@@ -54,7 +54,7 @@ class Grid:
         size: The number of envelopes.
 
     Raises:
-        InputError: The controller has no such grid.
+        InputError: If the controller has no such grid.
     """
 
     def __init__(self, controller, beliefs, step, most):
@@ -93,7 +93,7 @@ class Grid:
         """Return the narrowest envelope that allows a trace's rates; every envelope at least as wide allows them too.
 
         Raises:
-            InputError: No envelope allows the rates.
+            InputError: If no envelope allows the rates.
         """
         widest = [size - 1 for size in self.shape]
         if not self._allows(widest, trace):

@@ -111,7 +111,7 @@ def check_widening(folder, allow_code=False, verify=None) -> WideningReport:
         verify: The SolverOptions for verifying each maximal envelope again. Default: the envelopes are trusted.
 
     Raises:
-        InputError: The folder has no widening, or names code that is not allowed.
+        InputError: If the folder has no widening, or names code that is not allowed.
     """
     folder = Path(folder)
     file = folder / ABOUT

@@ -92,7 +92,7 @@ def widen(
         options: As in `verification.Judge`.
 
     Raises:
-        InputError: The Judge refuses the query or a controller.
+        InputError: If the Judge refuses the query or a controller.
     """
     with Team(jobs, cluster) as team:
         search = _Search(grid, query, listener, keep, team if jobs > 1 or cluster else None, options)

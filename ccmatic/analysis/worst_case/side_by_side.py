@@ -36,7 +36,7 @@ def search_each(
         options: SolverOptions; the timeout is for each x.
 
     Raises:
-        InputError: An expectation is about no amount, or a question has no execution.
+        InputError: If an expectation is about no amount, or a question has no execution.
         Unsound: A worker's trace does not pass replay here.
     """
     searches = [_arguments(question, among) for question in questions]

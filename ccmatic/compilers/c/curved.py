@@ -28,7 +28,7 @@ def curved(writer, tree):
         The C expression of the float.
 
     Raises:
-        InputError: A condition reads a nonlinear function, so C code cannot decide it exactly.
+        InputError: If a condition reads a nonlinear function, so C code cannot decide it exactly.
     """
     name = f"{writer.prefix}_network_{len(writer.functions) + 1}"
     inputs = _Inputs(writer)

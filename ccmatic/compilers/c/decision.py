@@ -32,7 +32,7 @@ class Decision(Expression):
         headers: The optional runtime headers that the code needs, by name.
 
     Raises:
-        InputError: A comparison does not fit integers of 64 bits, or a divisor is 0.
+        InputError: If a comparison does not fit integers of 64 bits, or a divisor is 0.
     """
 
     def __init__(self, controller, jitter, prefix="ccm"):

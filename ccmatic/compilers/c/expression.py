@@ -217,7 +217,7 @@ class Expression(Walker):
         """Return the common denominator of all coefficients in the terms, times a factor.
 
         Raises:
-            InputError: A term multiplied by both may exceed 64 bits.
+            InputError: If a term multiplied by both may exceed 64 bits.
         """
         common, most = self.denominator_and_most(*trees, factor=factor)
         if most >= MOST:

@@ -24,7 +24,7 @@ def float_function(name, tree, inputs):
         C source: arrays of constants, and `static inline void NAME(const float in[], float out[])`.
 
     Raises:
-        InputError: The term reads another name, or has a part that is no number. The error names the line.
+        InputError: If the term reads another name, or has a part that is no number. The error names the line.
     """
     writer = _Writer(name, inputs)
     outputs = writer.outputs(writer.walk(tree))

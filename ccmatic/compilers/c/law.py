@@ -83,7 +83,7 @@ class Law(Walker):
         """Return the Rounded of a term.
 
         Raises:
-            InputError: The error of the term is not known.
+            InputError: If the error of the term is not known.
         """
         return self.walk(tree)
 

@@ -44,7 +44,7 @@ def window_functions(beliefs, jitter):
         call.
 
     Raises:
-        InputError: Integers of 64 bits cannot hold a term, or C code cannot express it.
+        InputError: If integers of 64 bits cannot hold a term, or C code cannot express it.
     """
     called = {}
     writers = {belief.program: _Writer(belief.program, jitter, called) for belief in beliefs}

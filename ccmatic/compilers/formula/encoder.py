@@ -14,7 +14,7 @@ class Encoder(VectorWalker):
     """Encodes trees of `ccmatic.language.tree`, given a term or a number for each parameter; R_m and D are numbers.
 
     Raises:
-        InputError: The methods raise it, with the line, for a reachable division by 0 and for terms that are not
+        InputError: If the methods raise it, with the line, for a reachable division by 0 and for terms that are not
             linear.
     """
 

@@ -25,7 +25,7 @@ def forever(controller, view, decides):
         decides: The first step at which the controller decides.
 
     Raises:
-        InputError: The last period begins before that step.
+        InputError: If the last period begins before that step.
     """
     end = view.horizon - 1
     begin = end - view.period

@@ -64,7 +64,7 @@ def linear_forms(domains: Mapping[str, Iterable[Fraction | int | str]]) -> Hole:
     """Return every linear form over `domains`, which maps each term to its possible coefficients.
 
     Raises:
-        InputError: There is no term, or a term has no coefficients.
+        InputError: If there is no term, or a term has no coefficients.
     """
     empty = [term for term, values in domains.items() if not values]
     if empty or not domains:

@@ -39,7 +39,8 @@ class Sketch(Template[Choice]):
         numbers: The possible values of each of these constants, by name.
 
     Raises:
-        InputError: The text does not read an open constant, a constant has no values, or there are too many candidates.
+        InputError: If the text does not read an open constant, a constant has no values, or there are too many
+            candidates.
     """
 
     text: str

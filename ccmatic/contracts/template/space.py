@@ -50,7 +50,7 @@ class Template(Generic[F]):
         """Return the forms with these indices.
 
         Raises:
-            InputError: The indices do not fit the holes, one for each.
+            InputError: If the indices do not fit the holes, one for each.
         """
         holes = self.holes()
         if len(indices) != len(holes) or any(

@@ -1,28 +1,28 @@
-"""Read packet logs. There is a module per kind of file; its `read_log(path, two_clocks)` returns a PacketLog.
+"""Read packet logs. Each format has a module, whose function `read_log(path, two_clocks)` returns a PacketLog.
 
-The first bytes of a file, not its name, tell its kind.
+The first bytes of a file determine its format; the name of the file does not.
 """
 
 from ccmatic.base import InputError, opened, shown
 from ccmatic.fitting.readers import capture_file, captures, csv_text, emulator, link_trace, mm_link, qlog
 
-#: The number of first bytes that tell a file's kind.
+#: #: The number of first bytes that determine a file's format.
 FIRST = 4096
 
 
 def read_log(path, two_clocks=False, received=None):
-    """Read a log file of any kind.
+    """Read a log file of any supported format.
 
     Args:
-        path: The file; or a capture at the sender if `received` is given.
+        path: The log file. If `received` is given, this is the capture at the sender.
         two_clocks: Whether sender and receiver have clocks of their own.
-        received: A capture at the receiver, or None.
+        received: The capture at the receiver, or None.
 
     Returns:
         The PacketLog.
 
     Raises:
-        InputError: The file is no packet log. The message names the line if there is one.
+        InputError: If the file is no packet log. The message names the line if there is one.
     """
     begin = _begin(path)
     if received is not None:
@@ -42,7 +42,7 @@ def _begin(path):
         return file.read(FIRST)
 
 
-#: The kinds of files: a test of the first bytes, and the reader.
+#: #: The supported formats: for each one a test of the first bytes, and its reader.
 KINDS = (
     (lambda begin: begin.startswith(emulator.MAGIC), emulator.read_log),
     (lambda begin: begin.split(b"\n")[0].strip().replace(b" ", b"") == csv_text.HEADER.encode(), csv_text.read_log),

@@ -1,18 +1,18 @@
-"""Read captures of packets, pcap and pcapng, with dpkt."""
+"""Read packet captures in the formats pcap and pcapng, with the library dpkt."""
 
 from ccmatic.base import InputError, opened
 from ccmatic.fitting.readers.csv_text import LATEST
 from ccmatic.fitting.readers.headers import LINKS, decode
 
-#: The first bytes of captures: pcap in both byte orders, in µs and ns, and pcapng.
+#: #: The first bytes of packet captures: of pcap in both byte orders, with µs or ns, and of pcapng.
 MAGICS = (b"\xa1\xb2\xc3\xd4", b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\x3c\x4d", b"\x4d\x3c\xb2\xa1", b"\x0a\x0d\x0d\x0a")
 
 
 def packets(path):
-    """Yield each TCP or UDP packet of a capture: (its record's number from 1, its time of capture in ns, its Header).
+    """Yield (the number of its record from 1, its time of capture in ns, its Header) of each TCP or UDP packet.
 
     Raises:
-        InputError: The file is cut off or goes back in time. The message names the record.
+        InputError: If the file is cut off, or a record is earlier than the record before. The message names the record.
     """
     with opened(path) as file:
         yield from _packets(path, file)
@@ -35,7 +35,7 @@ def _packets(path, file):
 
 
 def _records(path, file):
-    """Yield (type of link, seconds, frame) of each record."""
+    """Yield (link type, time in seconds, frame) of each record."""
     import dpkt
 
     number = 1
@@ -55,16 +55,16 @@ def _records(path, file):
 
 
 class _Whole:
-    """A file whose `read` raises EOFError instead of returning only a part of the requested bytes.
+    """A file whose `read` raises EOFError if the file has fewer bytes than requested.
 
-    dpkt would treat such a part as a whole record.
+    Without this class, dpkt would treat a part of a record as a whole record.
     """
 
     def __init__(self, file):
         self.file, self.seek = file, file.seek
 
     def read(self, size):
-        """Return this many bytes, or none at the file's end; EOFError if there are fewer."""
+        """Return `size` bytes, or no bytes at the end of the file. Raise EOFError if fewer bytes are left."""
         content = self.file.read(size) if size >= 0 else None
         if content is None or 0 < len(content) < size:
             raise EOFError

@@ -1,4 +1,4 @@
-"""Read captures of packets: at both ends, or only at the sender, where TCP acknowledgements show arrivals."""
+"""Read packet captures: a pair from both ends, or one from the sender, where TCP acknowledgements show arrivals."""
 
 from collections import Counter, defaultdict, deque
 
@@ -18,16 +18,16 @@ PAIR_NOTES = ("captured at both ends: packets that the receiver's capture lacks,
 
 
 def read_log(path, two_clocks=False):
-    """Return the PacketLog of a capture at a sender.
+    """Return the PacketLog of a packet capture at a sender.
 
-    It covers TCP data in the direction in which most was sent, of all connections between two addresses together.
+    The log contains all TCP data from one address to another. The pair of addresses is the one with the most data.
 
     Args:
-        path: The capture.
+        path: The capture file.
         two_clocks: Whether sender and receiver have clocks of their own.
 
     Raises:
-        InputError: The file is no such capture, or has no acknowledged TCP data.
+        InputError: If the file is no packet capture, or contains no acknowledged TCP data.
     """
     directions = defaultdict(lambda: defaultdict(TcpSender))
     for number, now, header in packets(path):
@@ -44,16 +44,16 @@ def read_log(path, two_clocks=False):
 
 
 def read_pair(sent, received):
-    """Return the PacketLog of two captures.
+    """Return the PacketLog of two packet captures, one at each end of the path.
 
-    It covers TCP and UDP packets in the direction in which the first capture has most bytes.
+    The log contains TCP and UDP packets in the direction in which the first capture has the most bytes.
 
     Args:
         sent: The capture at the sender.
         received: The capture at the receiver.
 
     Raises:
-        InputError: A file is no capture, or the captures share no packet.
+        InputError: If a file is no capture, or the captures share no packet.
     """
     directions = {}
     for number, now, header in _pieces(sent):
@@ -66,7 +66,7 @@ def read_pair(sent, received):
     for _, now, header in _pieces(received):
         if header.path == path:
             arrived.setdefault(_key(header), deque()).append(now)
-    # If two equal packets were sent and one arrived, the second one did.
+    # # If two equal packets were sent and only one arrived, the second packet is the one that arrived.
     spare = Counter(row[3] for row in rows)
     delivered = []
     for *_, key in rows:
@@ -84,7 +84,7 @@ def read_pair(sent, received):
 
 
 def _pieces(path):
-    """Yield the packets of `packets`, cut into the segments on the wire."""
+    """Yield the packets that `packets` yields, each cut into the segments on the wire."""
     segments = Segments()
     for number, now, header in packets(path):
         for piece in segments.of(header):
@@ -92,5 +92,8 @@ def _pieces(path):
 
 
 def _key(header):
-    """Return the features that identify a packet at both ends. Only a retransmission shares them."""
+    """Return the header fields that identify a packet at both ends.
+
+    Only retransmissions of a packet share these fields.
+    """
     return header.ports, header.identity, header.length, header.seq, header.ack, header.flags & SYN, header.begins

@@ -1,7 +1,8 @@
-"""Read logs as CSV.
+"""Read packet logs in CSV.
 
-The header is `sent,delivered,size`. Each further line is a packet: when it was sent, in seconds; when it was delivered,
-in seconds, or empty if it was lost; its bytes.
+The header line is `sent,delivered,size`. Each further line describes a packet. The first value is the sending time in
+seconds. The second value is the delivery time in seconds, or empty if the packet was lost. The third value is the size
+in bytes.
 """
 
 import warnings
@@ -14,23 +15,23 @@ from ccmatic.fitting.log import NEVER, SECOND, packet_log
 
 HEADER = "sent,delivered,size"
 
-#: Limits: the bytes of a log, the seconds of an instant (clocks that count from 1970 are within), and the bytes of a
-#: packet. Beyond them, nanoseconds or a sum of bytes would not fit.
+#: #: Limits: the bytes of a log; the seconds of an instant, large enough for clocks that count from 1970; and the bytes
+#: of a packet. Beyond these limits, nanoseconds or a sum of bytes would overflow.
 LARGEST, LATEST, BIGGEST = 2**32, 2**32, 2**24
 
-#: The value of an empty cell.
+#: #: The value that stands for an empty cell.
 NOTHING = -1e15
 
 
 def read_log(path, two_clocks=False):
-    """Return the PacketLog of a CSV file. `sent` is empty if the packet has waited since before the log.
+    """Return the PacketLog of a CSV file. An empty `sent` marks a packet that has waited since before the log began.
 
     Args:
         path: The file.
         two_clocks: Whether sender and receiver have clocks of their own.
 
     Raises:
-        InputError: The file is no such CSV, or no path can leave such a log.
+        InputError: If the file has another format, or if no path can leave such a log.
     """
     text = read_text(path, LARGEST)
     head, _, body = text.partition("\n")
@@ -41,7 +42,7 @@ def read_log(path, two_clocks=False):
 
 
 def _columns(body, path):
-    """Return sent, delivered and size as floats, with NOTHING for empty cells."""
+    """Return the columns sent, delivered and size as floats; NOTHING stands for an empty cell."""
     body = body.rstrip("\n") + "\n"
     filled = f"\n{body}".replace(",,", f",{NOTHING},").replace("\n,", f"\n{NOTHING},")[1:]
     characters = np.frombuffer(filled.encode(), np.uint8)
@@ -66,7 +67,7 @@ def _sane(table):
 
 
 def _first_fault(body, path):
-    """Return the InputError of the first line that is no packet."""
+    """Return the InputError for the first line that does not describe a packet."""
     for number, row in enumerate(body.rstrip("\n").split("\n"), 2):
         cells = row.split(",")
         if len(cells) != 3:

@@ -1,4 +1,4 @@
-"""Read the emulator's own log: packets.npy of `ccmatic emulate --out`."""
+"""Read the emulator's own log, the file packets.npy that `ccmatic emulate --out` writes."""
 
 from tokenize import TokenError
 
@@ -10,22 +10,22 @@ from ccmatic.fitting.readers.csv_text import BIGGEST, LATEST
 
 MAGIC = b"\x93NUMPY"
 
-#: The fields that are read, each with an upper limit.
+#: #: The fields that the reader uses, each with its upper limit.
 FIELDS = {"arrival": LATEST * SECOND, "released": LATEST * SECOND, "size": BIGGEST, "lost": 2}
 
 
 def read_log(path, two_clocks=False):
-    """Return the PacketLog of an array of packets.
+    """Return the PacketLog of an array with one record per packet.
 
-    Its fields are arrival, released (ns, -1 if never), size and lost. Packets in flight at the end of the run are left
-    out.
+    The fields of a record are arrival, released (ns, -1 if never), size and lost. The result leaves out packets that
+    are in flight at the end of the run.
 
     Args:
         path: The file.
         two_clocks: Whether sender and receiver have clocks of their own.
 
     Raises:
-        InputError: The file has no such array.
+        InputError: If the file has no such array.
     """
     try:
         log = np.load(path, mmap_mode="r", allow_pickle=False)

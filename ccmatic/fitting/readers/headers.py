@@ -1,6 +1,7 @@
-"""Read the headers of a captured packet that a packet log needs.
+"""Read those header fields of a captured packet that a packet log needs.
 
-dpkt reads captures, but its packet objects take 40 µs each, and there are millions of packets.
+dpkt reads the captures. But dpkt needs 40 µs to create the objects of one packet, and captures have millions of
+packets.
 """
 
 from struct import unpack_from
@@ -9,22 +10,22 @@ from typing import NamedTuple
 TCP, UDP = 6, 17
 SYN = 2
 
-#: For each type of link (https://www.tcpdump.org/linktypes.html): where the network header begins in a frame, and where
-#: the frame says what it carries, or None.
+#: #: For each link type (https://www.tcpdump.org/linktypes.html): the offset of the network header in a frame, and the
+#: offset of the field that names the network protocol (None if there is no such field).
 LINKS = {1: (14, 12), 113: (16, 14), 276: (20, 0), 0: (4, None), 12: (0, None), 14: (0, None), 101: (0, None),
          228: (0, None), 229: (0, None)}  # fmt: skip
 _VLAN, _IPV4, _IPV6 = (0x8100, 0x88A8), 0x0800, 0x86DD
 
 
 class Header(NamedTuple):
-    """The header of a TCP or UDP packet.
+    """The header fields of a TCP or UDP packet.
 
     Attributes:
-        path: The addresses of source and destination.
-        ports: Their ports, and the protocol.
+        path: The source address and the destination address.
+        ports: The source port, the destination port, and the protocol.
         size: The bytes of the IP packet.
-        identity: IPv4's identification; 0 for IPv6.
-        length: The bytes of data.
+        identity: The identification field of IPv4; 0 for IPv6.
+        length: The number of bytes of data.
         begins: The first bytes of the data, for UDP.
         seq: TCP's sequence number; 0 for UDP.
         ack: TCP's acknowledgement number; 0 for UDP.
@@ -45,19 +46,19 @@ class Header(NamedTuple):
 
     @property
     def sacks(self):
-        """The ranges of sequence numbers, (first, end), of a selective acknowledgement."""
+        """The acknowledged ranges of a TCP packet with selective acknowledgements: (first, end) sequence numbers."""
         option = _option(self.options, 5)
         return [unpack_from(">II", option, at) for at in range(0, len(option) - 7, 8)]
 
     @property
     def largest(self):
-        """The largest segment that the sender of this SYN accepts, by TCP's option; None without the option."""
+        """The largest segment that the sender of this SYN accepts, from TCP's option; None if the option is missing."""
         option = _option(self.options, 2)
         return unpack_from(">H", option)[0] if len(option) == 2 else None
 
 
 def decode(link, frame):
-    """Return the Header of a frame on a type of link in LINKS; None if it has no whole TCP or UDP header."""
+    """Return the Header of a frame with a link type in LINKS; None if the frame has no complete TCP or UDP header."""
     at, says = LINKS[link]
     carried = None if says is None or len(frame) < at else unpack_from(">H", frame, says)[0]
     while carried in _VLAN and link == 1 and len(frame) >= at + 4:
@@ -79,7 +80,7 @@ def decode(link, frame):
         protocol, path = frame[at + 6], (frame[at + 8 : at + 24], frame[at + 24 : at + 40])
     else:
         return None
-    # The kernel leaves out the size of a packet over 64 KiB that it has yet to cut into segments.
+    # # For a packet over 64 KiB that the kernel still has to cut into segments, the header lacks the size.
     size = size if size > inner else len(frame) - at
     return _transport(frame, at + inner, protocol, path, size, identity, size - inner)
 
@@ -97,7 +98,7 @@ def _transport(frame, at, protocol, path, size, identity, rest):
 
 
 def _option(options, kind):
-    """Return the content of a TCP option of this kind; empty if there is none."""
+    """Return the content of the TCP option with the number `kind`; empty if the packet lacks this option."""
     at = 0
     while at < len(options) and options[at]:
         if options[at] == 1:

@@ -1,4 +1,7 @@
-"""Read mahimahi link traces. Each opportunity delivered one packet, because the link always had a packet waiting."""
+"""Read mahimahi link traces.
+
+Each delivery opportunity carried one packet, because the link always had a packet waiting.
+"""
 
 import numpy as np
 
@@ -13,19 +16,19 @@ NOTE = (
 
 
 def begins(first):
-    """Return whether these are the first bytes of a link trace: its first line consists of digits."""
+    """Return whether a file with these first bytes is a link trace: the first line consists of digits."""
     return first.split(b"\n")[0].strip().isdigit()
 
 
 def read_log(path, two_clocks=False):
-    """Return the PacketLog of a link trace, played once.
+    """Return the PacketLog of a link trace that is played once.
 
     Args:
         path: The file.
         two_clocks: Whether sender and receiver have clocks of their own.
 
     Raises:
-        InputError: The file is no link trace.
+        InputError: If the file is no link trace.
     """
     delivered = MS * np.array(Opportunities.load(path).milliseconds, np.int64)
     sent, size = np.full(len(delivered), NEVER), np.full(len(delivered), OPPORTUNITY)

@@ -5,8 +5,8 @@
 - `MS d PACKETS BYTES`: packets are dropped.
 - `MS # BYTES`: the link could carry this many bytes.
 
-A leaving packet's line has its delay, which identifies the packet. If other packets are before it in the queue then,
-they were dropped without a line, as CoDel does.
+The line of a leaving packet contains the packet's delay, which identifies the packet. If other packets are ahead of it
+in the queue at that time, the queue dropped these packets without a line, as CoDel does.
 """
 
 from collections import deque
@@ -18,24 +18,24 @@ from ccmatic.fitting.readers.csv_text import BIGGEST, LARGEST, LATEST
 MAGIC = b"# mahimahi mm-link"
 MS = 10**6
 
-#: How many numbers follow each kind of event.
+#: #: The number of numeric fields that each type of event has.
 COUNTS = {"+": 1, "-": 2, "d": 2, "#": 1}
 
-#: No line has reported the packet's fate yet.
+#: #: Marks a packet that is not yet reported as left or dropped.
 WAITS = NEVER + 1
 
 NOTE = "mm-link counts whole ms, so instants are early by up to 1 ms, and D is off by as much"
 
 
 def read_log(path, two_clocks=False):
-    """Return the PacketLog of a log. Packets that still wait at its end are left out.
+    """Return the PacketLog of an mm-link log. The result leaves out packets that still wait at the end of the log.
 
     Args:
         path: The file.
         two_clocks: Whether sender and receiver have clocks of their own.
 
     Raises:
-        InputError: A line cannot be read, or contradicts earlier ones.
+        InputError: If a line cannot be read or contradicts earlier lines.
     """
     log = _Log(path)
     for line, text in enumerate(read_text(path, LARGEST).splitlines(), 1):
@@ -49,23 +49,23 @@ def read_log(path, two_clocks=False):
 
 
 class _Log:
-    """The state of reading a log.
+    """The state of a reader of mm-link logs.
 
     Attributes:
-        rows: [sent, delivered, size, line] of each packet that arrived; instants in ns.
-        waiting: The rows of packets that no line has reported as left or dropped, in order.
+        rows: A list [sent, delivered, size, line] for each packet that arrived. Instants are in ns.
+        waiting: The rows of the packets that are not yet reported as left or dropped, in order.
     """
 
     def __init__(self, path):
         self.path, self.rows, self.waiting, self.drops_heads = path, [], deque(), False
 
     def head(self, text):
-        """Read a line of the log's head. Only the line about which packets the queue drops matters."""
+        """Read a line of the log's header. Only the line that describes how the queue drops packets matters."""
         if text.startswith("# queue: "):
             self.drops_heads = text.startswith("# queue: drophead")
 
     def event(self, line, text):
-        """Read a line of the log; InputError if it cannot be read."""
+        """Read an event line of the log. Raise InputError if the line cannot be read."""
         try:
             now, kind, *numbers = text.split()
             now, numbers = int(now), list(map(int, numbers))

@@ -1,11 +1,11 @@
-"""Read a sender's qlog of QUIC (draft-ietf-quic-qlog-main-schema, -quic-events), JSON and JSON-SEQ.
+"""Read the qlog of a QUIC sender (draft-ietf-quic-qlog-main-schema, -quic-events), in JSON or JSON-SEQ.
 
 - `packet_sent` gives a packet's time and size.
-- The first `packet_received` with an ACK frame that covers a packet gives its acknowledgement, which counts as its
-  delivery.
-- `packet_lost` reports it as lost.
+- The first `packet_received` event with an ACK frame for the packet gives the time of its acknowledgement. This time
+  counts as its delivery.
+- `packet_lost` reports a packet as lost.
 
-Packets without such a report are left out.
+The PacketLog leaves out packets without any such report.
 """
 
 from bisect import bisect_left, bisect_right
@@ -17,7 +17,7 @@ from ccmatic.fitting.readers.csv_text import BIGGEST, LARGEST, LATEST
 #: The character before each record of JSON-SEQ (RFC 7464).
 SEPARATOR = "\x1e"
 
-#: Bytes of the IPv4 and UDP headers, which qlog does not count.
+#: #: The bytes of the IPv4 and UDP headers, which qlog does not include in a packet's size.
 HEADERS = 28
 
 NOTES = (
@@ -26,19 +26,19 @@ NOTES = (
     f"a packet loads the link with its bytes in the qlog and {HEADERS} of IPv4 and UDP",
 )
 
-#: The number space of each type of packet that has one.
+#: #: The packet number space of each packet type that has one.
 _SPACES = {"initial": "initial", "handshake": "handshake", "0rtt": "application", "1rtt": "application"}
 
 
 def read_log(path, two_clocks=False):
-    """Return the PacketLog of a qlog. If it has several traces, the one that sends the most counts.
+    """Return the PacketLog of a qlog. If the qlog has several traces, use the trace that sends the most bytes.
 
     Args:
         path: The file.
         two_clocks: Whether sender and receiver have clocks of their own.
 
     Raises:
-        InputError: The file is no qlog of a sender.
+        InputError: If the file is no qlog of a sender.
     """
     text = read_text(path, LARGEST)
     traces = _sequence(text, path) if text.startswith(SEPARATOR) else _document(text, path)
@@ -55,13 +55,13 @@ def read_log(path, two_clocks=False):
 
 
 def _sequence(text, path):
-    """Return [(the trace's common fields, its events with the numbers of their records)] of JSON-SEQ."""
+    """Return [(common fields of the trace, events with the numbers of their records)] of a JSON-SEQ text."""
     head, *records = (_object(part, path, number) for number, part in enumerate(text.split(SEPARATOR)[1:], 1))
     return [(_within(_within(head, "trace"), "common_fields"), list(enumerate(records, 2)))]
 
 
 def _document(text, path):
-    """Return the same for a JSON document, whose events are numbered from 1 in each trace."""
+    """Return the result of `_sequence` for a JSON document. The events of each trace are numbered from 1."""
     traces = _object(text, path, None).get("traces")
     if not isinstance(traces, list) or not all(isinstance(trace, dict) for trace in traces):
         raise InputError("a qlog without a list of traces; expected `traces`", path)
@@ -69,7 +69,7 @@ def _document(text, path):
 
 
 def _events(trace, path):
-    """Yield events as objects. In the first drafts they are lists, in the order of event_fields."""
+    """Yield the events of a trace as objects. The first drafts store events as lists, in the order of event_fields."""
     events, names = trace.get("events"), trace.get("event_fields")
     if not isinstance(events, list):
         raise InputError("a trace of the qlog without events; expected a list of them", path)
@@ -96,12 +96,13 @@ def _within(fields, name):
 
 
 class _Trace:
-    """The state of reading a trace.
+    """The state of a reader of one qlog trace.
 
     Attributes:
-        rows: [sent, delivered, size, number of the event] of each packet. delivered: NEVER if lost, None if not yet
-            known.
-        out: By connection and number space: the numbers of unacknowledged packets, in order, and their rows.
+        rows: A list [sent, delivered, size, number of the event] for each packet. `delivered` is NEVER for a lost
+            packet, and None for a packet whose fate is not yet known.
+        out: For each pair of a connection and a number space: the numbers of unacknowledged packets, in order, and
+            their rows.
     """
 
     def __init__(self, path, fields):
@@ -109,7 +110,7 @@ class _Trace:
         self.adds = fields.get("time_format") in ("delta", "relative_to_previous_event")
 
     def event(self, number, event):
-        """Read an event. Only three kinds matter. InputError if it cannot be read."""
+        """Read an event. Only three event types matter. Raise InputError if the event cannot be read."""
         if not isinstance(event, dict) or not isinstance(event.get("time"), int | float):
             raise InputError("an event without a time; expected `time`, in ms", self.path, number)
         time = event["time"]
@@ -119,7 +120,7 @@ class _Trace:
             raise InputError(f"an event at {shown_time} ms; expected below {1000 * LATEST}", self.path, number)
         name = str(event.get("name")).rpartition(":")[2]
         if name in ("packet_sent", "packet_received", "packet_lost"):
-            # Some logs put fields beside the header that the drafts put into it.
+            # # Some logs store fields beside the header although the drafts store these fields inside the header.
             data = _within(event, "data")
             packet = {**data, **_within(data, "header")}
             space = _SPACES.get(str(packet.get("packet_type", packet.get("type"))).lower())

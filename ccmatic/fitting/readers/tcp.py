@@ -1,6 +1,6 @@
-"""The segments that a TCP sender sent, and when it learned of their arrival.
+"""The segments that a TCP sender sent, and the times at which the sender learned of their arrival.
 
-It follows RFC 9293, and RFC 2018 for selective acknowledgements.
+The module follows RFC 9293, and RFC 2018 for selective acknowledgements.
 """
 
 from bisect import bisect_left
@@ -8,24 +8,27 @@ from bisect import bisect_left
 from ccmatic.fitting.log import NEVER
 from ccmatic.fitting.readers.headers import SYN, TCP
 
-#: The bytes of data and options in a segment if no SYN gives them: those of a packet of 1500 bytes.
+#: #: The bytes of data and options in a segment if no SYN states them: those of a packet of 1500 bytes.
 USUAL = 1460
 
-#: Marks a segment that the log leaves out: in flight at the end, or sent in vain.
+#: #: Marks a segment that the log omits: either in flight at the end, or a needless retransmission.
 UNKNOWN = NEVER + 1
 
 
 class Segments:
     """Cuts packets into the segments on the wire.
 
-    A captured packet may be one that the network card still has to cut (TSO), or that it has put together (GRO).
+    The network card may still have to cut a captured packet (TSO), or may have merged several segments into it (GRO).
     """
 
     def __init__(self):
         self.largest = {}
 
     def of(self, header):
-        """Return the Headers of the segments of a packet. Only a large TCP packet has several."""
+        """Return the Headers of the segments in a captured packet.
+
+        Only a large TCP packet contains several segments.
+        """
         connection = frozenset([(header.path[0], header.ports[0]), (header.path[1], header.ports[1])])
         if header.flags & SYN and header.largest:
             self.largest[connection] = min(header.largest, self.largest.get(connection, header.largest))
@@ -46,13 +49,13 @@ class Segments:
 
 
 class TcpSender:
-    """The sending end of a connection.
+    """The sending end of a TCP connection.
 
     Attributes:
-        rows: [sent, delivered, size, record] of each segment with data, in the order sent; instants in ns.
-        out: [first, end, rows] for each unacknowledged range of data, in order. The numbers are not modulo 2^32. The
-            last of the rows is the last transmission.
-        bytes: The bytes sent.
+        rows: A list [sent, delivered, size, record] for each segment with data, in the order sent. Instants are in ns.
+        out: A list [first, end, rows] for each unacknowledged range of data, in order. Sequence numbers are not modulo
+            2^32. The last row is that of the range's last transmission.
+        bytes: The total number of bytes sent.
     """
 
     def __init__(self):
@@ -60,7 +63,7 @@ class TcpSender:
         self.segments, self.acknowledged, self.least = Segments(), None, None
 
     def sends(self, number, now, header):
-        """Record a packet that this end sends."""
+        """Record a packet that the sending end sends."""
         for piece in self.segments.of(header):
             if piece.length > 0:
                 self.bytes += piece.size
@@ -83,7 +86,7 @@ class TcpSender:
         self.out[at:until] = [[first, end, [*before, row]]]
 
     def hears(self, now, header):
-        """Record a packet that this end receives."""
+        """Record a packet that the sending end receives."""
         if header.flags & SYN:
             self.segments.of(header)
         if self.acknowledged is None:
@@ -108,10 +111,10 @@ class TcpSender:
             again[-1][1] = now
 
     def decided(self):
-        """Return the rows of packets that were certainly delivered or lost."""
+        """Return the rows of the packets that are certainly delivered or lost."""
         return (row for row in self.rows if row[1] != UNKNOWN)
 
     def _near(self, number):
-        """Return a sequence number not modulo 2^32: the one nearest to the acknowledged data."""
+        """Return a sequence number without the modulus 2^32: the candidate nearest to the acknowledged data."""
         near = number if self.acknowledged is None else self.acknowledged
         return near + (number - near + 2**31) % 2**32 - 2**31

@@ -75,8 +75,8 @@ def add_beliefs(module: ast.Module, beliefs: Mapping[str, B], file: str | None =
         The added beliefs, by name.
 
     Raises:
-        InputError: A function of the source uses a name inside a belief's program without reading it as a parameter, or
-            assigns it.
+        InputError: If a function of the source uses a name inside a belief's program without reading it as a parameter,
+            or assigns it.
     """
     functions = {each.name: each for each in module.body if isinstance(each, ast.FunctionDef)}
     declared = {name for statement in module.body if (name := _declared(statement))}

@@ -123,7 +123,7 @@ def read_stateful(
         file: The file of the source, for messages.
 
     Raises:
-        InputError: The source is no such controller.
+        InputError: If the source is no such controller.
     """
     return parsed(source, file, _StatefulReader(source, observations, beliefs, file).parts)
 

@@ -1,1 +1,1 @@
-"""Actions: functions from the learner's number to the rate of the next monitor interval."""
+"""Actions: functions from the learner's output, a number, to the sending rate of the next monitor interval."""

@@ -1,4 +1,4 @@
-"""Aurora's action (ICML 2019, section 4.1): the rate times 1 + α·a, or divided by 1 - α·a if a < 0; α = 0.025."""
+"""Aurora's action (ICML 2019, section 4.1): multiply the rate by 1 + α·a; if a < 0, divide by 1 - α·a. α is 0.025."""
 
 
 def bounds():

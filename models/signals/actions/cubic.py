@@ -1,8 +1,8 @@
-"""Orca's action (Abbasloo et al., SIGCOMM 2020): CUBIC's window times 2^a, from which CUBIC continues.
+"""Orca's action (Abbasloo et al., SIGCOMM 2020): multiply CUBIC's window by 2^a; CUBIC continues from the result.
 
-CUBIC follows RFC 9438, sections 4.2 to 4.7 and 4.10, without timeouts, and with at most one decrease for the bytes that
-were in flight at a loss. A loss ends slow start, and so does delay, as in the kernel (HyStart, Ha and Rhee, 2011).
-Windows are in packets.
+CUBIC follows RFC 9438, sections 4.2 to 4.7 and 4.10, without timeouts. For the bytes that were in flight at a loss, it
+decreases the window at most once. A loss ends slow start. A rising delay ends slow start, too, as in the kernel
+(HyStart, Ha and Rhee, 2011). Windows are in packets.
 """
 
 C = 0.4  # packets/s^3 (4.6)
@@ -93,7 +93,7 @@ def next_window_before(decreases, leaves, multiplied, window_before):
 
 
 def next_highest(decreases, leaves, multiplied, highest):
-    lower = multiplied * ((1 + BETA) / 2 if multiplied < highest else 1)  # fast convergence: room for others
+    lower = multiplied * ((1 + BETA) / 2 if multiplied < highest else 1)  # fast convergence: room for other flows
     return lower if decreases else multiplied if leaves else highest
 
 

@@ -1,6 +1,6 @@
-"""Custard's action (section 3.1): the rate times 1 + α·a, α = 0.01.
+"""Custard's action (section 3.1): multiply the rate by 1 + α·a, with α = 0.01.
 
-The paper prints another sign, by which a < 0 would raise the rate.
+The paper prints the opposite sign, with which a < 0 would raise the rate.
 """
 
 

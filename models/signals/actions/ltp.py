@@ -1,4 +1,4 @@
-"""Learn-to-Probe's action (its Eq. 8): the window, rate · RTT, changes like Aurora's rate, with α = 0.25.
+"""Learn-to-Probe's action (Eq. 8 of its paper): the window, rate · RTT, changes like Aurora's rate, with α = 0.25.
 
 The sender spreads the window over the RTT of the last interval.
 """

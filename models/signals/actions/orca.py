@@ -1,6 +1,6 @@
-"""Orca's action (Abbasloo et al., SIGCOMM 2020): times 2^a.
+"""Orca's action (Abbasloo et al., SIGCOMM 2020) without CUBIC: multiply the last rate by 2^a.
 
-Orca scales CUBIC's window; here the last rate is scaled.
+Orca itself multiplies CUBIC's window.
 """
 
 

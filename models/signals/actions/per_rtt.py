@@ -1,7 +1,7 @@
-"""Ghermezian et al.'s action (Eq. 1): times e^(α·a) per RTT, by the latest measurement, with Custard's α = 0.01.
+"""The action of Ghermezian et al. (Eq. 1): multiply the rate by e^(α·a) per latest RTT, with Custard's α = 0.01.
 
-The longer the RTT, the smaller the change in one interval. (In the paper, α and the intervals of 100 to 200 ms do not
-depend on the RTT.)
+The longer the RTT, the smaller the change in one interval. In the paper, neither α nor the intervals of 100 to 200 ms
+depend on the RTT.
 """
 
 

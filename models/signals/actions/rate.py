@@ -1,4 +1,4 @@
-"""The action is the rate in bytes per second, for senders that are not learned."""
+"""The action of senders that are not learned: the number is the sending rate in bytes per second."""
 
 
 def bounds():

@@ -1,4 +1,4 @@
-"""Latency gradient: the increase of the RTT in seconds per second, from -10 to 10."""
+"""Latency gradient: the increase of the RTT in seconds per second, limited to the range from -10 to 10."""
 
 
 def gradient(rtt_end, rtt_end_before, seconds):

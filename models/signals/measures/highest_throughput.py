@@ -1,4 +1,4 @@
-"""The highest throughput of an interval so far; initially 0."""
+"""The highest throughput of any interval so far; initially 0."""
 
 
 def first_highest_throughput(byte, second):

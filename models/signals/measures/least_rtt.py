@@ -1,4 +1,4 @@
-"""The smallest RTT so far; initially R_m, which a handshake measures."""
+"""The smallest RTT so far. The initial value is R_m, as measured by the handshake."""
 
 
 def first_least_rtt(R_m):

@@ -1,4 +1,4 @@
-"""The share of lost bytes among the bytes acknowledged or lost."""
+"""The loss rate: lost bytes divided by the sum of acknowledged and lost bytes."""
 
 
 def loss_rate(lost, acked, byte):

@@ -1,4 +1,4 @@
-"""Throughput - ζ · lost bytes per second. CCLab and Learn-to-Probe give no ζ; 5 is our choice."""
+"""Throughput minus ζ · lost bytes per second. CCLab and Learn-to-Probe give no value for ζ; our choice is 5."""
 
 
 def penalised_throughput(throughput, lost, seconds):

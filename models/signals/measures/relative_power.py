@@ -1,8 +1,8 @@
-"""Learn-to-Probe's R_perf of one flow (its Eqs. 12 and 13): power relative to a full link without a queue.
+"""Learn-to-Probe's R_perf of one flow (Eqs. 12 and 13 of its paper): power relative to a full link without a queue.
 
-An RTT of up to 1.15 times the smallest counts as the smallest (Table 4). The paper divides by thr_max, the highest
-throughput that the sender observed; a sender that never sends more would then gain as much. Here the divisor is the
-capacity.
+An RTT of up to 1.15 times the smallest RTT counts as the smallest RTT (Table 4). The paper divides by thr_max, the
+highest throughput that the sender observed. A sender that never sends more would then receive the same reward. Here the
+divisor is the capacity.
 """
 
 

@@ -1,4 +1,4 @@
-"""Bytes sent per second."""
+"""The sending rate: bytes sent per second."""
 
 
 def sending_rate(sent, seconds):

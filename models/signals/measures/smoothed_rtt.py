@@ -1,4 +1,4 @@
-"""The smoothed RTT (RFC 6298), in which the latest interval has a weight of 1/8; initially R_m."""
+"""The smoothed RTT (RFC 6298). The latest interval has a weight of 1/8, and the initial value is R_m."""
 
 
 def first_smoothed_rtt(R_m):

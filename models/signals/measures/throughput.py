@@ -1,4 +1,4 @@
-"""Bytes acknowledged per second."""
+"""The throughput: bytes acknowledged per second."""
 
 
 def throughput(acked, seconds):

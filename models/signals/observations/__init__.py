@@ -1,1 +1,1 @@
-"""Observations: numbers about one monitor interval that a learner observes."""
+"""Observations: numbers about one monitor interval that a learner reads."""

@@ -1,7 +1,7 @@
 """Aurora's observations (Jay et al., ICML 2019, section 4.1): latency gradient, latency ratio and sending ratio.
 
-These are d(RTT)/dt, mean RTT / smallest RTT, and bytes sent / bytes acknowledged. We subtract 1 from the two ratios and
-limit them to 10.
+The latency gradient is d(RTT)/dt, the latency ratio is mean RTT / smallest RTT, and the sending ratio is bytes sent /
+bytes acknowledged. We subtract 1 from each ratio and limit the result to 10.
 """
 
 

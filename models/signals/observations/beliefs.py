@@ -1,7 +1,7 @@
-"""The beliefs of ccmatic's models (docs/reference/encoding.md, section 6), independent of scale.
+"""The beliefs of ccmatic's models (docs/reference/encoding.md, section 6), normalised to be independent of scale.
 
-They are: the logarithms of sending rate / C_L and of C_U / C_L, each limited to the range from -10 to 10; qdel_L in
-units of an interval; and q_U / C_L in units of an interval, at most 10.
+The numbers are: the logarithm of sending rate / C_L and that of C_U / C_L, each limited to the range from -10 to 10;
+qdel_L in units of an interval; and q_U / C_L in units of an interval, at most 10.
 """
 
 

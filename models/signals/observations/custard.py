@@ -1,7 +1,7 @@
 """Custard's statistics (i) to (vi) (Jay et al., 2018, section 2.2).
 
-They are: sending rate and throughput (in units of 100 Mbit/s), loss rate, mean RTT (in units of 100 ms), latency
-gradient (s/s), and reward / 100. The paper gives no units; these are ours.
+The statistics are: sending rate and throughput (in units of 100 Mbit/s), loss rate, mean RTT (in units of 100 ms),
+latency gradient (s/s), and reward / 100. The paper gives no units; we chose these units.
 """
 
 

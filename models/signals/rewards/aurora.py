@@ -1,6 +1,6 @@
 """Aurora's reward (ICML 2019, section 4.2): 10 · throughput (packets/s) - 1000 · latency (s) - 2000 · loss rate.
 
-The result is divided by 1000, as in its simulator, and packets have 1500 bytes.
+The reward is then divided by 1000, as in Aurora's simulator. Packets have 1500 bytes.
 """
 
 

@@ -1,6 +1,6 @@
 """Custard's linear reward (section 3.3): throughput (Mbit/s) - RTT (ms) - 100 · loss rate.
 
-In the paper's words, one Mbit/s is worth one millisecond or a loss of 1 %. (The paper prints the formula with 10^8.)
+In the paper's words, one Mbit/s is worth one millisecond or a loss of 1 %. (The paper prints 10^8 instead of 100.)
 """
 
 

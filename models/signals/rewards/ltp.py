@@ -1,4 +1,4 @@
-"""Learn-to-Probe's R_perf (its Eqs. 12 and 13) of one flow, for which there is no fairness term."""
+"""Learn-to-Probe's R_perf (Eqs. 12 and 13 of its paper) for one flow, without a fairness term."""
 
 
 def reward(relative_power):

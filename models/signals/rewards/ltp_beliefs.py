@@ -1,7 +1,7 @@
-"""Like `ltp_particles`, except that beliefs about the queueing delay and C, not particles, give the widths.
+"""The reward of `ltp_particles`, with beliefs about the queueing delay and C instead of particles for the widths.
 
-The width of C is also the width of the flow's share of the link, because the flow knows its rate. Beliefs do not cover
-other flows' rates.
+The width of C is also the width of the flow's share of the link, because the flow knows its own rate. Beliefs do not
+cover the rates of other flows.
 """
 
 

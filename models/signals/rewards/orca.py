@@ -1,7 +1,7 @@
-"""Orca's reward, as CCLab states it (its Eqs. 1 and 2): (throughput - losses) / highest throughput.
+"""Orca's reward as CCLab states it (Eqs. 1 and 2 of its paper): (throughput - losses) / highest throughput.
 
-It is multiplied by margin · smallest RTT / smoothed RTT if this product is less than 1. CCLab gives no margin; our
-margin is 1.25.
+The reward is multiplied by margin · smallest RTT / smoothed RTT if this product is less than 1. CCLab gives no margin;
+we chose 1.25.
 """
 
 

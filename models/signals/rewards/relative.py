@@ -1,7 +1,7 @@
-"""Custard's linear reward without a scale, normalised as by Ghermezian et al. (Eq. 2, section 2.5).
+"""Custard's linear reward without scale: ratios to the last interval, as in Ghermezian et al. (Eq. 2, section 2.5).
 
 The reward is min(throughput / previous interval's throughput, 10) - RTT / smallest RTT - 3 · loss rate. These weights
-are close to Custard's weights on Custard's links of 32 Mbit/s and 32 ms.
+are close to Custard's weights for Custard's own links of 32 Mbit/s and 32 ms.
 """
 
 
