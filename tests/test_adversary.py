@@ -177,6 +177,7 @@ def test_what_a_policy_observes_is_of_the_wrong_least_rtt():
     assert third[0][1] == second[1][2] > 0
 
 
+@pytest.mark.slow
 def test_an_adversary_of_what_is_measured_is_beside_its_target_unharmed(folder, tmp_path):
     """And no other sender is tried on what it chooses."""
     loaded = adversaries.load(feature(folder, tmp_path))

@@ -56,6 +56,7 @@ def test_bounds_hold_under_their_hypotheses_only():
     assert bounds("cc_probe_fast", 100).utilisation is None
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_an_evaluation_goes_on(tmp_path):
     done = Evaluation(tmp_path)

@@ -123,6 +123,7 @@ def test_losses_are_told_with_steps_and_amounts():
         assert (f"{number(L[t] - L[t - 1])} C·R_m at t = {t}" in lost) == (L[t] > L[t - 1])
 
 
+@pytest.mark.slow
 def test_a_lemma_is_told_with_its_constants():
     for file in (DOCS.parent / "proofs" / "cc_qdel_T10-traces").glob("*.json"):
         trace = Trace.load(file)

@@ -116,8 +116,8 @@ EXPECTED = ["--expect", "queue <= 1 bdp", "--expect", "utilisation >= 50%"]
 
 @pytest.mark.parametrize("options", [
     pytest.param(["--buffer", "any", "--horizon", "200"], id="encoding"),
-    pytest.param(SOLVING, id="solving", marks=pytest.mark.slow),
-    pytest.param([*SOLVING, "--timeout", "60"], id="solving in time"),
+    pytest.param(SOLVING, id="solving"),
+    pytest.param([*SOLVING, "--timeout", "60"], id="solving in time", marks=pytest.mark.slow),
 ])  # fmt: skip
 def test_while_verifying(options, begin):
     process = begin("verify", "cc_probe_qdel", "--model", "ccac", *options)

@@ -208,6 +208,7 @@ def test_answers_about_a_controller_that_reads_a_second_say_what_it_is(command, 
     assert "seconds" in [each["name"] for each in json.loads(out)["left_out"]]
 
 
+@pytest.mark.slow
 def test_starve_and_prove_say_what_a_second_is(tmp_path):
     (tmp_path / "mine.py").write_text(READS_SECOND)
     _, out, _ = run("starve", tmp_path / "mine.py", "--period", "1", "--out", tmp_path)

@@ -377,6 +377,7 @@ def test_family_of_bad_input(given):
         list(family.points(**{"rate": 100, **given}))
 
 
+@pytest.mark.slow
 def test_family_figure_and_table(tmp_path):
     files = [tmp_path / "a.svg", tmp_path / "b.svg"]
     for file in files:

@@ -41,6 +41,7 @@ def tiny(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_an_algorithm_of_a_folder_is_trained_as_shipped_ones_are(tiny):
     code, out, error = run("train", "tiny.toml", "--seed", 7, "--json", cwd=tiny)
     assert code == 0, error

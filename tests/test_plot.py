@@ -109,6 +109,7 @@ def test_another_suffix_is_refused(name, tmp_path):
     assert caught.value.file == str(tmp_path / name)
 
 
+@pytest.mark.slow
 def test_a_file_that_cannot_be_written_is_refused(tmp_path):
     (tmp_path / "file").write_text("in the way")
     (tmp_path / "taken.png").mkdir()

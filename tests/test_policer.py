@@ -41,7 +41,7 @@ def windows(seed):
 
 @needs_compiler
 def test_runs_obey_the_laws():
-    assert broken(rates, range(180)) | broken(windows, range(20)) == set()
+    assert broken(rates, range(90)) | broken(windows, range(10)) == set()
 
 
 @needs_compiler

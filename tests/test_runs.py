@@ -74,6 +74,7 @@ def told(finished, folder, key, value):
         yield run(*arguments, cwd=folder)
 
 
+@pytest.mark.slow
 def test_a_run_of_another_version_is_read(finished, tmp_path):
     assert [code for code, _, _ in told(finished, tmp_path, "version", "0.0.1")] == [0, 0, 0]
 

@@ -345,6 +345,7 @@ def test_an_interrupt_ends_all_within_two_seconds(tmp_path):
     assert deciding and not any(os.path.exists(f"/proc/{pid}/exe") for pid in deciding)
 
 
+@pytest.mark.slow
 def test_a_question_takes_no_longer_than_it_may():
     parts = [*answers.verify(convert(LONG, WorkbenchFile), SolverOptions(timeout=1))]
     assert parts[-1]["answer"]["verdict"] == "unknown"

@@ -241,6 +241,7 @@ def test_the_page_fits_its_window(page, width):
         )
 
 
+@pytest.mark.slow
 def test_every_field_has_a_name_and_the_keyboard_is_enough(page):
     from selenium.webdriver.common.keys import Keys
 

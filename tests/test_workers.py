@@ -210,6 +210,7 @@ def test_lines_of_one_controller_do_not_name_it(tmp_path, monkeypatch):
     assert len(lines(out)) == 5 and not any("controller" in line for line in lines(out))
 
 
+@pytest.mark.slow
 def test_what_ends_one_proof_comes_after_its_lines(threads, tmp_path):
     """Each of the lines before it, and none of the next controller."""
     asked = ["prove", "always_half", "cc_qdel", "--proof", ROOT / "tests/proofs/tiny.py", "--out"]
