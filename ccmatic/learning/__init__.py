@@ -1,8 +1,8 @@
 """Learning: environments, agents, trained policies, adversaries, and estimates of a sender's path.
 
-The names of `ccmatic.learning.envs` are available here, too. They are imported at their first use, because they need
-JAX; policies and estimation do not need it. Importing this package registers `ccmatic/Link-v0` with Gymnasium, if
-Gymnasium is installed.
+The names of `ccmatic.learning.envs` are also available here. Python imports that subpackage at the first use of a name,
+because it needs JAX; policies and estimation do not need JAX. The import of this package registers `ccmatic/Link-v0`
+with Gymnasium, if Gymnasium is installed.
 """
 
 from importlib import import_module

@@ -21,18 +21,19 @@ __all__ = ["FORMATS", "LATEST", "OPPORTUNITY", "Holds", "Opportunities", "Scale"
 
 
 def export(trace, kind, scale, file=None, allow_code=False, lead=0):
-    """Return a trace in a format at a Scale.
+    """Return a trace in an export format at a Scale.
 
     Args:
         trace: The Trace.
         kind: The format, one of FORMATS.
         scale: The Scale.
-        file: The trace's file, which errors name.
-        allow_code: As in `definitions.load`, for the trace's model.
-        lead: The whole ms of silence in a link trace before the trace begins; 0 in other formats.
+        file: The path of the trace's file, for error messages.
+        allow_code: Whether the trace's model may be a file whose code is run, as in `definitions.load`.
+        lead: The number of whole ms of silence before the trace begins, in a link trace; 0 in other formats.
 
     Returns:
-        The bytes of the file, and notes: a sentence for each quantity of the trace that the format omits or rounds.
+        The bytes of the file, and notes. A note is a sentence about a quantity of the trace that the format omits or
+        rounds.
 
     Raises:
         InputError: If the trace cannot be exported to this format.

@@ -1,6 +1,6 @@
 """The network as an adversary: links that act within a budget against a sender (docs/reference/adversary.md).
 
-It needs the extra `rl`.
+This package needs the extra `rl`.
 """
 
 from ccmatic.learning.adversaries.attack import Attack

@@ -1,6 +1,7 @@
-"""The network as an agent that acts once per interval against one sender.
+"""An adversary: the network as an agent that acts once per interval against one sender.
 
-It is CCLab's adversary ("CCLab: Adversarial Testing of Learning- and Non-Learning-Based Congestion Controllers").
+The adversary is that of CCLab ("CCLab: Adversarial Testing of Learning- and Non-Learning-Based Congestion
+Controllers").
 """
 
 from collections.abc import Callable
@@ -20,22 +21,23 @@ from ccmatic.learning.envs import EnvironmentState, LinkOptions
 from ccmatic.learning.envs.capacity import MBIT
 from ccmatic.learning.envs.signals import Knowledge
 
-#: The numbers of last intervals for the two mean delays that CCLab's Eq. 5 compares with its threshold.
+# : The reward uses two mean queueing delays, over these numbers of latest intervals. CCLab's Eq. 5 compares both means
+# with its threshold.
 LONG, SHORT = 10, 2
 
-#: The most intervals in all played episodes, and in the observations of an episode.
+# : The largest number of intervals in all played episodes, and in the observations of an episode.
 MOST_INTERVALS = 10**7
 
 
 class AttackState(NamedTuple):
-    """The state of an episode.
+    """The state of an episode of an attack.
 
     Attributes:
-        chosen: The last Chosen, with the links.
+        chosen: The latest Chosen, which includes the links.
         target: The EnvironmentState of the target.
         memory: The memory of the target's policy.
-        delays: (LONG, n), the last queueing delays in seconds.
-        history: (n, 1, k, features), the history of the adversary's observations.
+        delays: The latest queueing delays in seconds, an array (LONG, n).
+        history: The latest observations of the adversary, an array (n, 1, k, features).
     """
 
     chosen: Chosen
@@ -46,12 +48,12 @@ class AttackState(NamedTuple):
 
     @property
     def interval(self) -> Array:
-        """The number of finished intervals."""
+        """The number of finished intervals in the episode."""
         return self.target.interval
 
     @property
     def links(self) -> Links:
-        """The links, with the capacities chosen so far."""
+        """The links, with the capacities that the adversary has chosen so far."""
         return self.chosen.links
 
 
@@ -59,17 +61,18 @@ class AttackState(NamedTuple):
 class Attack:
     """The environment of an adversary, with the interface of a ccmatic.learning Environment.
 
-    A level defines the meaning of its actions, from -1 to 1.
+    The level determines the meaning of the actions, which are numbers from -1 to 1.
 
     Attributes:
         target: The Target, the sender under attack.
-        reward: `utilisation` (CCLab's Eqs. 4 to 7) rewards low use of the link while the queueing delay is at least a
-            threshold. `naive` (its Eq. 3) is the negative of Orca's reward.
-        threshold: The threshold of the delay in seconds. CCLab uses the mean delay without an adversary.
+        reward: The name of the reward. The reward `utilisation` (CCLab's Eqs. 4 to 7) rewards low use of the link while
+            the queueing delay is at least a threshold. The reward `naive` (CCLab's Eq. 3) is the negative of Orca's
+            reward.
+        threshold: The threshold for the queueing delay, in seconds. CCLab uses the mean delay without an adversary.
         penalty: The cost of an interval without any delay (Eq. 6), in units of the whole link.
-        history: k, the number of vectors in an observation.
+        history: The number k of vectors in an observation.
         runs: The number of episodes to play.
-        level: The level, which determines what the adversary chooses.
+        level: The level, which determines the quantity that the adversary chooses.
 
     Raises:
         InputError: If a value is wrong.
@@ -100,21 +103,21 @@ class Attack:
 
     @property
     def options(self) -> LinkOptions:
-        """The LinkOptions of the links."""
+        """The LinkOptions of the attacked links."""
         return self.target.options
 
     @property
     def features(self) -> int:
-        """The size of a vector of the history."""
+        """The number of elements in one vector of the history."""
         return self.level.features + 5
 
     @property
     def size(self) -> int:
-        """The size of an observation."""
+        """The number of elements in an observation."""
         return self.history * self.features
 
     def reset(self, key: Array, n: int) -> tuple[Links, AttackState]:
-        """Draw n links, and return them with their first AttackState, as Environment.reset does."""
+        """Draw n links, and return the links with their first AttackState, as Environment.reset does."""
         links, target = self.target.environment.reset(key, n)
         return links, AttackState(
             chosen=self.level.begin(self.options, links),
@@ -125,10 +128,11 @@ class Attack:
         )
 
     def observation(self, state: AttackState) -> Array:
-        """Return the observation, (n, 1, size).
+        """Return the observation, an array (n, 1, size).
 
-        It has a vector for each of the last intervals, the oldest first. A vector has the observations of the level;
-        acknowledged bytes and bytes in flight, as shares of the possible maximum; delays in R_m; and losses.
+        The observation has one vector for each of the latest intervals, the oldest first. A vector contains the
+        observations of the level, the acknowledged bytes and the bytes in flight (as shares of the possible maximum),
+        the delays in R_m, and the losses.
         """
         return state.history.reshape(*state.history.shape[:2], self.size)
 
@@ -137,8 +141,8 @@ class Attack:
 
         Args:
             links: The Links.
-            state: The AttackState.
-            action: The actions, (n, 1).
+            state: The current AttackState.
+            action: The actions, an array (n, 1).
 
         Returns:
             The next AttackState, the observation, and the reward (n, 1).
@@ -164,23 +168,23 @@ class Attack:
         return AttackState(chosen, target, memory, delays, history), reward[:, None], served
 
     def rewarded(self, used: Array, delays: Array, knowledge: Knowledge) -> Array:
-        """Return the reward, (n).
+        """Return the reward, an array (n).
 
         Args:
-            used: (n), the share of the link that was used.
-            delays: (LONG, n), the last queueing delays, the latest one first.
+            used: The share of the link that was used, an array (n).
+            delays: The latest queueing delays in seconds, an array (LONG, n), the latest delay first.
             knowledge: The target's Knowledge.
         """
         return REWARDS[self.reward](self, used, delays, knowledge)
 
     def wanting(self, rates: Array) -> Array:
-        """Return the actions that request these rates, in Mbit/s."""
+        """Return the actions that request these link rates, in Mbit/s."""
         low, high = self.options.rate.ends
         actions: Array = (rates - low) / (high - low) * 2 - 1
         return actions
 
     def totals(self, links: Links, state: AttackState) -> tuple[Array, Array, Array]:
-        """Return totals of the target, as Environment.totals does."""
+        """Return the totals of the target, as Environment.totals does."""
         return self.target.environment.totals(state.links, state.target)
 
     def _network(self, links: Links, knowledge: Knowledge, delay: Array) -> list[Array]:
@@ -194,8 +198,8 @@ class Attack:
 def _utilisation(attack: Attack, used: Array, delays: Array, knowledge: Knowledge) -> Array:
     """Return the reward of CCLab's Eq. 7.
 
-    It is the negative of the used share. A penalty (Eq. 6) is subtracted if the mean queueing delay over the last LONG
-    intervals, or over the last SHORT intervals (Eq. 5), is below the threshold.
+    The reward is the negative of the used share. A penalty (Eq. 6) is subtracted if a mean queueing delay is below the
+    threshold. The two means are over the last LONG and the last SHORT intervals (Eq. 5).
     """
     least = jnp.minimum(delays.mean(0), delays[:SHORT].mean(0))
     return -used - attack.penalty * jnp.maximum(0, 1 - least / jnp.maximum(attack.threshold, 1e-6))

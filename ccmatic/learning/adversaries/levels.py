@@ -1,7 +1,7 @@
-"""The levels of an adversary, which determine what it chooses in an interval.
+"""The levels of an adversary. A level determines which quantity the adversary chooses in each interval.
 
-It chooses the rate of a link; or the error of the smallest RTT that a sender measures; or how long jitter holds served
-bytes.
+The adversary chooses one of three quantities: the rate of a link, the error of the smallest RTT that a sender measures,
+or the time for which jitter holds served bytes.
 """
 
 from dataclasses import dataclass
@@ -18,13 +18,14 @@ from ccmatic.learning.envs.capacity import MBIT, smoothed
 
 
 class Chosen(NamedTuple):
-    """The effect of an action.
+    """The effect of an adversary's action.
 
     Attributes:
-        links: The Links on which the interval is played.
-        rate: (n), their rate in the interval, bytes per second.
+        links: The Links for the interval.
+        rate: The rate of each link in the interval, in bytes per second, an array (n).
         kept: A value that the level needs for the next action.
-        wrong: (n), the factor by which senders misjudge the smallest RTT; None if they measure it correctly.
+        wrong: The factor by which each sender misjudges the smallest RTT, an array (n). None if senders measure it
+            correctly.
     """
 
     links: Links
@@ -37,8 +38,8 @@ class Chosen(NamedTuple):
 class Bandwidth:
     """CCLab's environment level: the adversary chooses the rate of the link.
 
-    The action -1 requests the lowest possible rate, and 1 the highest. The link gets the rate within the budget that is
-    nearest to the requested one.
+    The action -1 requests the lowest possible rate, and the action 1 requests the highest. The link gets the rate that
+    is nearest to the requested rate within the budget.
     """
 
     features, follows_links = 2, False
@@ -46,7 +47,7 @@ class Bandwidth:
     def begin(self, options: LinkOptions, links: Links) -> Chosen:
         """Return the Chosen before the first interval.
 
-        Its `kept` has the changes of the rate, (window, n), the latest first.
+        The value `kept` has the latest changes of the rate, an array (window, n), the latest change first.
         """
         return Chosen(links, links.capacity[0] / links.slot, jnp.zeros((options.window, len(links.slot))))
 
@@ -59,9 +60,9 @@ class Bandwidth:
 
         Args:
             options: The LinkOptions.
-            before: The Chosen of the interval before.
+            before: The Chosen of the previous interval.
             interval: The number of the interval.
-            action: (n), the actions.
+            action: The actions, an array (n).
         """
         low, high = options.rate.ends
         wanted = MBIT * (low + (action + 1) / 2 * (high - low))
@@ -72,9 +73,10 @@ class Bandwidth:
         return Chosen(links._replace(capacity=capacity), rate, changes)
 
     def observed(self, options: LinkOptions, chosen: Chosen) -> list[Array]:
-        """Return what an adversary observes of a Chosen, (n) each.
+        """Return the quantities that an adversary observes of a Chosen, each an array (n).
 
-        These are the rate, and by how much the rate may still grow, both as shares of the largest rate in the options.
+        The quantities are the rate, and how much the rate may still grow. Both are shares of the largest rate in the
+        options.
         """
         high = options.rate.ends[1]
         room = options.window * options.budget - chosen.kept[:-1].sum(0) / MBIT
@@ -85,7 +87,7 @@ class Bandwidth:
 class LeastRtt:
     """CCLab's feature level: the adversary falsifies the smallest RTT that a sender measures.
 
-    The sender multiplies the smallest RTT by 1 + within · action, and uses the product as R_m.
+    The sender multiplies the smallest RTT by 1 + within · action, and uses this product as R_m.
 
     Raises:
         InputError: If `within` is not between 0 and 1.
@@ -99,12 +101,12 @@ class LeastRtt:
             raise InputError(f"within is {shown(self.within)}; expected a number between 0 and 1, such as 0.05")
 
     def begin(self, options: LinkOptions, links: Links) -> Chosen:
-        """Return the first Chosen, as Bandwidth.begin does. Its `kept` has the last action, (n)."""
+        """Return the first Chosen, as Bandwidth.begin does. Its value `kept` has the last action, an array (n)."""
         none = jnp.zeros(len(links.slot))
         return Chosen(links, links.capacity[0] / links.slot, none, none + 1)
 
     def unharmed(self, key: Array, n: int) -> Array:
-        """Return the actions of a link without an adversary, which leave the RTT correct."""
+        """Return the actions of a link without an adversary. These actions leave the RTT correct."""
         return jnp.zeros((n, 1))
 
     def choose(self, options: LinkOptions, before: Chosen, interval: Array, action: Array) -> Chosen:
@@ -114,25 +116,26 @@ class LeastRtt:
         return Chosen(links, served.mean(0) / links.slot, action, 1 + self.within * action)
 
     def observed(self, options: LinkOptions, chosen: Chosen) -> list[Array]:
-        """Return what an adversary observes of a Chosen: the action."""
+        """Return the quantity that an adversary observes of a Chosen: the action."""
         return [chosen.kept]
 
 
 @dataclass(frozen=True)
 class Jitter:
-    """The choice that the laws of a link with jitter leave open: how long the link holds bytes behind the bottleneck.
+    """The level of jitter: the adversary chooses how long the link holds bytes behind the bottleneck.
 
-    The action -1 holds bytes for no time, and 1 holds them for all of D. The action determines the losses.
+    The laws of a link with jitter leave this choice open. The action -1 holds bytes for no time, and the action 1 holds
+    bytes for the full jitter D. The action determines the losses.
     """
 
     features, follows_links = 1, True
 
     def begin(self, options: LinkOptions, links: Links) -> Chosen:
-        """Return the first Chosen, as Bandwidth.begin does. Its `kept` has the share of D, (n)."""
+        """Return the first Chosen, as Bandwidth.begin does. Its value `kept` has the share of D, an array (n)."""
         return Chosen(links, links.capacity[0] / links.slot, jnp.zeros(len(links.slot)))
 
     def unharmed(self, key: Array, n: int) -> Array:
-        """Return the actions of a link without an adversary, where each share of D is equally likely."""
+        """Return the actions of a link without an adversary, for which each share of D is equally likely."""
         return anything(key, n)
 
     def choose(self, options: LinkOptions, before: Chosen, interval: Array, action: Array) -> Chosen:
@@ -143,7 +146,7 @@ class Jitter:
         return Chosen(links._replace(held=held), before.rate, share)
 
     def observed(self, options: LinkOptions, chosen: Chosen) -> list[Array]:
-        """Return what an adversary observes of a Chosen: the share of D."""
+        """Return the quantity that an adversary observes of a Chosen: the share of D."""
         return [chosen.kept]
 
 

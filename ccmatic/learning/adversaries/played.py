@@ -1,4 +1,4 @@
-"""Play episodes of an attack, and find the worst of them."""
+"""Play episodes of an attack, and find the worst episode."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
@@ -14,7 +14,7 @@ from ccmatic.learning.envs.capacity import MBIT
 
 Numbers: TypeAlias = NDArray[Any]
 
-#: A function from an AttackState, its observation and a key to actions, (n, 1).
+# : A function that maps an AttackState, its observation and a random key to actions, (n, 1).
 Decide: TypeAlias = Callable[[AttackState, Array, Array], Array]
 
 
@@ -22,13 +22,13 @@ class Played(NamedTuple):
     """The outcome of episodes on n links.
 
     Attributes:
-        rates: (steps, n), the rates of the links in Mbit/s.
-        used: (n), the share of these rates that was used.
-        delay: (n), the mean queueing delay of acknowledged bytes in seconds.
-        p95: (n), its 95th percentile.
-        lost: (n), the lost share of the bytes that were acknowledged or lost.
-        held: (steps, n), for how long jitter held bytes at the beginning of each interval, as a share of D; None
-            without jitter.
+        rates: The rates of the links in Mbit/s, an array (steps, n).
+        used: The share of these rates that senders used, an array (n).
+        delay: The mean queueing delay of acknowledged bytes in seconds, an array (n).
+        p95: The 95th percentile of this delay in seconds, an array (n).
+        lost: The lost bytes as a share of the bytes that were acknowledged or lost, an array (n).
+        held: The time for which jitter held bytes at the beginning of each interval, as a share of D, an array (steps,
+            n). None without jitter.
     """
 
     rates: Numbers
@@ -40,13 +40,13 @@ class Played(NamedTuple):
 
 
 def play(attack: Attack, decide: Decide, n: int, seed: int = 0) -> Played:
-    """Play n episodes, as one compiled loop.
+    """Play n episodes in one compiled loop.
 
     Args:
         attack: The Attack.
-        decide: A function from an AttackState, its observation and a key to actions (n, 1).
+        decide: A function that maps an AttackState, its observation and a random key to actions (n, 1).
         n: The number of episodes.
-        seed: The seed of everything random.
+        seed: The seed of all random choices.
     """
 
     def episode(key: Array) -> tuple[tuple[Array, ...], Array | None]:
@@ -70,7 +70,7 @@ def play(attack: Attack, decide: Decide, n: int, seed: int = 0) -> Played:
 
 
 def _late(acked: Numbers, waited: Numbers) -> Numbers:
-    """Return the 95th percentile of each link's delays, weighted by bytes."""
+    """Return the 95th percentile of the delays of each link, weighted by bytes."""
     order = np.argsort(waited, axis=0)
     by = np.cumsum(np.take_along_axis(acked, order, axis=0), axis=0)
     place = np.argmax(by >= 0.95 * by[-1], axis=0)
@@ -84,21 +84,21 @@ def baseline(attack: Attack) -> Played:
 
 
 def following(attack: Attack, rates: ArrayLike) -> Decide:
-    """Return a function `decide` that requests the given rates, (steps, n) in Mbit/s, one after the other."""
+    """Return a function `decide` that requests the given rates one after the other: (steps, n), in Mbit/s."""
     actions = attack.wanting(jnp.asarray(rates))
     return lambda state, observation, key: actions[state.interval][:, None]
 
 
 def worst(episodes: Played, threshold: float) -> tuple[int, bool]:
-    """Find the episode of least use of the link among episodes whose mean queueing delay is at least a threshold.
+    """Find the episode with the least use of the link, among the episodes whose mean delay reaches a threshold.
 
     Args:
-        episodes: The Played.
-        threshold: The threshold in seconds.
+        episodes: The Played episodes.
+        threshold: The threshold for the mean queueing delay, in seconds.
 
     Returns:
-        The number of the episode, and whether any episode reaches the threshold. If none does, it is the number of the
-        episode with the longest delay.
+        The number of the episode, and whether any episode reaches the threshold. If no episode reaches it, the number
+        is that of the episode with the longest delay.
     """
     allowed = np.flatnonzero(episodes.delay >= threshold)
     if not len(allowed):

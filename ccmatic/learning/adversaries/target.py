@@ -16,9 +16,9 @@ class Target:
     """A sender under attack.
 
     Attributes:
-        name: Its name.
-        environment: Its Environment.
-        policy: Its RolloutPolicy in the environment.
+        name: The name of the sender.
+        environment: The Environment in which the sender acts.
+        policy: The sender's RolloutPolicy in this environment.
     """
 
     name: str
@@ -27,7 +27,7 @@ class Target:
 
     @property
     def options(self) -> LinkOptions:
-        """The LinkOptions of the links."""
+        """The LinkOptions of the target's links."""
         return self.environment.options
 
     def step(
@@ -37,9 +37,10 @@ class Target:
 
         Args:
             links: The Links.
-            memory: The memory of the sender's policy.
-            state: The EnvironmentState.
-            wrong: As in Environment.misled. The history keeps the falsified observations.
+            memory: The current memory of the sender's policy.
+            state: The current EnvironmentState.
+            wrong: The factor by which the sender misjudges the smallest RTT, as in Environment.misled. The history
+                keeps the falsified observations.
 
         Returns:
             The next memory, the next EnvironmentState, and the SlotOutcome of each slot.
@@ -52,11 +53,11 @@ class Target:
 
 
 def target(name: str, options: LinkOptions) -> Target:
-    """Return a Target.
+    """Return the Target with this name.
 
     Args:
         name: `policy:FILE` for a trained policy, or a name as in `learning.sender`.
-        options: The LinkOptions of its links.
+        options: The LinkOptions of the target's links.
 
     Raises:
         InputError: If there is no such sender, or it cannot be a target.

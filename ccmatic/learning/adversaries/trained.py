@@ -1,4 +1,4 @@
-"""Attacks by name, and trained adversaries, which are files of numbers."""
+"""Attacks by name, and trained adversaries, which are stored as files of numbers."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
@@ -20,24 +20,25 @@ from ccmatic.learning.envs import LinkOptions
 #: The keys of the section [adversary] of a query.
 OPTIONS = ("target", "reward", "penalty", "history", "runs", "level", "within")
 
-#: The levels by name: CCLab's two, and the free choice of jitter.
+# : The levels by name: the two levels of CCLab, and the level of jitter.
 LEVELS: dict[str, Callable[..., Bandwidth | LeastRtt | Jitter]] = {
     "environment": Bandwidth,
     "feature": LeastRtt,
     "jitter": Jitter,
 }
 
-#: The default links of an attack: CCLab's range and R_m. CCLab's buffer is a BDP, here that of the middle of the range.
+# : The default links of an attack: CCLab's range of rates and its R_m. CCLab's buffer is one BDP; here the BDP is that
+# of the middle of the range.
 LINKS = {"rate": {"low": 1, "high": 96}, "rtt": 20, "buffer": 121_250}
 
 
 def attack(options: Mapping[str, Any], links: Mapping[str, Any], threshold: float = 0.0) -> Attack:
-    """Return the Attack of two sections of a query.
+    """Return the Attack that two sections of a query define.
 
     Args:
         options: The section [adversary].
-        links: The section [environment], with options of LinkOptions.
-        threshold: The threshold of the delay in seconds.
+        links: The section [environment], which has options of LinkOptions.
+        threshold: The threshold for the queueing delay, in seconds.
 
     Raises:
         InputError: If an option is unknown, missing or wrong.
@@ -77,18 +78,18 @@ def constrained(attack: Attack) -> Attack:
 
 @dataclass(frozen=True)
 class Adversary:
-    """A checked AdversaryFile, and its Attack."""
+    """A trained adversary: a checked AdversaryFile, and the Attack that the file describes."""
 
     file: records.AdversaryFile
     attack: Attack
 
     @cached_property
     def layers(self) -> policies.Layers:
-        """The layers of its network, as of `policies.arrays`."""
+        """The layers of the adversary's network, in the form that `policies.arrays` returns."""
         return policies.arrays(self.file.layers)
 
     def played(self) -> Played:
-        """Play the adversary in as many episodes as its baseline, on the same links or from the same first rates."""
+        """Play the adversary for as many episodes as its baseline, with the same links or the same first rates."""
         return play(
             self.attack,
             lambda state, observation, key: policies.outputs(self.layers, observation)[..., 0],
@@ -103,7 +104,7 @@ class Adversary:
 
 
 def load(path: str | Path) -> Adversary:
-    """Return the Adversary in a file.
+    """Return the Adversary that a file contains.
 
     Raises:
         InputError: If the file is no adversary. The message names the file.

@@ -1,4 +1,4 @@
-"""The effect on other senders of traces that were chosen to harm one sender (CCLab's Table III)."""
+"""Traces chosen to harm one sender, and the effect of these traces on other senders (CCLab's Table III)."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -27,13 +27,14 @@ def transfer(
 ) -> Iterator[AttackLine]:
     """Yield AttackLines that compare senders on random traces and on the worst trace of each Adversary.
 
-    The attacked senders are always included. Adversaries of other levels choose no traces. For them there is a line
-    about each target without an adversary, and a line about the mean of the adversary's episodes.
+    The comparison always includes the attacked senders. Adversaries of other levels choose no traces. For such
+    adversaries, one line describes each target without an adversary, and one line gives the mean of the adversary's
+    episodes.
 
     Args:
-        adversaries: The Adversaries, all with the same links and level.
-        senders: The names of further senders.
-        folder: The folder for the traces, as mahimahi link traces; None writes no traces.
+        adversaries: The Adversaries. All must have the same links and level.
+        senders: The names of additional senders.
+        folder: The folder for the traces, which are written as mahimahi link traces. None writes no traces.
 
     Raises:
         InputError: If the Adversaries differ in links or level, adversaries without traces get `senders` or `folder`,
@@ -57,7 +58,7 @@ def transfer(
 def _traces(
     adversaries: Sequence[Adversary], senders: Sequence[str], folder: str | Path | None
 ) -> Iterator[AttackLine]:
-    """Yield the lines of adversaries that choose traces."""
+    """Yield the AttackLines of adversaries that choose traces."""
     twice = [stem for stem, count in Counter(map(_stem, adversaries)).items() if count > 1]
     if folder and twice:
         expected = "adversaries of other names of targets, or other seeds, or one after the other"
@@ -83,21 +84,21 @@ def _stem(adversary: Adversary) -> str:
 
 
 def along(name: str, options: LinkOptions, rates: NDArray[Any]) -> tuple[Attack, Decide]:
-    """Return the Attack on a sender, and the function `decide` that makes its links take the given rates.
+    """Return the Attack on a sender, and a function `decide` that sets the given rates on the links.
 
     The Attack allows any change of the rate, because the given rates already obey the budget.
 
     Args:
         name: The name of the sender.
         options: The LinkOptions.
-        rates: (steps, n), the rates in Mbit/s, one after the other.
+        rates: The rates in Mbit/s, one after the other, an array (steps, n).
     """
     attack = Attack(target(name, replace(options, budget=options.rate.ends[1], window=1)), "naive")
     return attack, following(attack, rates)
 
 
 def _measured_lines(adversaries: Sequence[Adversary]) -> Iterator[AttackLine]:
-    """Yield the lines of adversaries that choose measurements or jitter."""
+    """Yield the AttackLines of adversaries that choose measurements or jitter."""
     for attack in {adversary.attack.target.name: adversary.attack for adversary in adversaries}.values():
         yield _line(attack.target.name, baseline(attack))
     for adversary in adversaries:
@@ -117,15 +118,15 @@ def _line(
 
 
 def written(folder: Path | None, name: str, rates: NDArray[Any], options: LinkOptions) -> str | None:
-    """Write the link trace of rates, and return its path; None without a folder.
+    """Write the rates as a link trace, and return the path of the file; None without a folder.
 
-    A packet has its opportunity in the millisecond, rounded up, in which its last byte can be served.
+    The opportunity of a packet is in the millisecond, rounded up, in which the packet's last byte can be served.
 
     Args:
         folder: The folder, or None.
-        name: The name of the file, without its suffix.
+        name: The name of the file without its suffix.
         rates: The rates in Mbit/s, one per interval.
-        options: The LinkOptions.
+        options: The LinkOptions of the link.
     """
     if folder is None:
         return None

@@ -1,6 +1,6 @@
-"""Train policies in ccmatic's environments (docs/reference/learning.md). Each algorithm has a folder with its name.
+"""Train policies in ccmatic's environments (docs/reference/learning.md). Each algorithm has a folder of its own name.
 
-It needs the extra `rl`.
+This package needs the extra `rl`.
 """
 
 from ccmatic.base import InputError

@@ -1,4 +1,4 @@
-"""Learning algorithms by name: folders of this package, entry points of other packages, or a user's folder."""
+"""Learning algorithms by name: from folders of this package, from other packages, or from a user's folder."""
 
 from importlib import import_module
 from pathlib import Path
@@ -19,11 +19,11 @@ def find(name: str) -> type[Agent]:
     """Return the Agent class of an algorithm.
 
     Args:
-        name: The name of a shipped algorithm or of an entry point in the group `ccmatic.agents`; or the path of a
-            folder, with a `/` in it, whose `train.py` sets AGENT.
+        name: The name of a shipped algorithm, or of an entry point in the group `ccmatic.agents`. It may also be a
+            folder's path with a `/` in it; the `train.py` of this folder sets AGENT.
 
     Raises:
-        InputError: If there is no such algorithm, or its AGENT is no Agent.
+        InputError: If there is no such algorithm, or its AGENT is not a subclass of Agent.
     """
     ours = shipped()
     if name in ours:

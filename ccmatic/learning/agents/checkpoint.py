@@ -1,4 +1,4 @@
-"""The state of a training in a file. It consists of numbers only, so reading it runs no code."""
+"""The state of a training, stored in a file. The file contains numbers only, so reading it runs no code."""
 
 import io
 import json
@@ -17,13 +17,13 @@ from ccmatic.learning.agents.contract import Agent
 
 
 def write(path: str | Path, agent: Agent, about: Mapping[str, Any], curve: Sequence[records.TrainingLine]) -> None:
-    """Write the state of an Agent, each part in Flax's format (msgpack).
+    """Write the state of an Agent. Each part is in Flax's format (msgpack).
 
     Args:
-        path: The file.
+        path: The path of the file.
         agent: The Agent.
-        about: A description of the training, as JSON.
-        curve: The TrainingLines so far.
+        about: A description of the training, as JSON data.
+        curve: The TrainingLines of all episodes so far.
     """
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
@@ -37,15 +37,15 @@ def restore(path: str | Path, agent: Agent, about: Mapping[str, Any]) -> list[re
     """Restore an agent from a checkpoint.
 
     Args:
-        path: The file, which need not exist.
+        path: The path of the file, which need not exist.
         agent: The Agent.
         about: The description of the training.
 
     Returns:
-        The TrainingLines so far; none if there is no file.
+        The TrainingLines of all episodes so far; an empty list if there is no file.
 
     Raises:
-        InputError: If the file is no checkpoint of this training.
+        InputError: If the file is not a checkpoint of this training.
     """
     if not Path(path).exists():
         return []

@@ -1,4 +1,4 @@
-"""The contract of a learning algorithm: `train.py` in its folder sets AGENT to a subclass of Agent."""
+"""The contract of a learning algorithm: the file `train.py` in its folder sets AGENT to a subclass of Agent."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -13,22 +13,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NoOptions:
-    """The options of an algorithm that adds no options."""
+    """The options of an algorithm that has no options of its own."""
 
 
 class Agent(ABC):
-    """A learner. A training makes one Agent, which learns from one episode after the other.
+    """A learner. A training makes one Agent, and the Agent learns from one episode after the other.
 
     Attributes:
-        Options: A frozen dataclass: the keys of the section [agent] that only this algorithm has, and their defaults.
-            Its `__post_init__` raises InputError for wrong values (see `require_whole`).
+        Options: A frozen dataclass. Its fields are the keys of the section [agent] that only this algorithm has, with
+            their defaults. Its method `__post_init__` raises InputError for wrong values (see `require_whole`).
     """
 
     Options: ClassVar[type[Any]] = NoOptions
 
     @classmethod
     def check(cls, training: "Training") -> None:
-        """Raise InputError if the algorithm cannot learn from a Training."""
+        """Raise InputError if the algorithm cannot learn in a Training."""
         return
 
     @abstractmethod
@@ -36,22 +36,23 @@ class Agent(ABC):
         """Make an agent with a random initial policy.
 
         Args:
-            training: The Training: `training.agent` has the section [agent], `training.agent.options` the Options.
-            links: The Links for the episodes: `reset` begins an episode, `step` plays an interval.
+            training: The Training. The attribute `training.agent` has the section [agent], and `training.agent.options`
+                has the Options.
+            links: The Links for the episodes. The method `reset` begins an episode, and `step` plays an interval.
             seed: The seed of all random initial values.
         """
 
     @property
     @abstractmethod
     def deviation(self) -> float:
-        """The standard deviation of its actions, by which it explores."""
+        """The standard deviation of the agent's actions, by which the agent explores."""
 
     @abstractmethod
     def learn(self, seed: int) -> None:
         """Play one episode of `training.environment.options.steps` intervals on the links, and learn from it.
 
         Args:
-            seed: The seed of everything random in this episode.
+            seed: The seed of all random choices in this episode.
         """
 
     @abstractmethod
@@ -60,11 +61,11 @@ class Agent(ABC):
 
     @abstractmethod
     def state(self) -> dict[str, Any]:
-        """Return everything that it has learned, for a checkpoint: trees of arrays, by name."""
+        """Return everything that the agent has learned, for a checkpoint: trees of arrays, by name."""
 
     @abstractmethod
     def restore(self, state: dict[str, Any]) -> None:
-        """Restore what `state` returned in an earlier process."""
+        """Restore a state that the method `state` returned in an earlier process."""
 
 
 def require_whole(options: object, *names: str) -> None:

@@ -1,4 +1,4 @@
-"""Links as an environment of skrl: the flows of all links are agents of one policy."""
+"""Links as an environment of the library skrl. The flows of all links are agents that share one policy."""
 
 from functools import partial
 from typing import Any
@@ -15,12 +15,12 @@ from ccmatic.learning.envs import Fluid, Learnable, spaces
 
 
 class Links(Wrapper):  # type: ignore[misc]  # skrl has no types
-    """n links of an Environment, one episode at a time.
+    """An Environment with n links for skrl. It plays one episode at a time.
 
     Attributes:
-        environment: The Environment.
+        environment: The Environment of the links.
         seed: The seed of the next episode.
-        sums: Sums over the episode so far, which `measures` reads.
+        sums: The sums over the episode so far, which the method `measures` reads.
     """
 
     def __init__(self, environment: Learnable[Any], n: int, device: str | None) -> None:
@@ -51,7 +51,7 @@ class Links(Wrapper):  # type: ignore[misc]  # skrl has no types
         return self._device
 
     def reset(self) -> tuple[Array, dict[str, Any]]:
-        """Begin the episode of `seed`."""
+        """Begin the episode that `seed` determines."""
         self._links, self._state, observation = self._backend.reset(self.seed)
         self.sums = jnp.zeros(4)
         return self._flat(observation), {}
@@ -64,22 +64,23 @@ class Links(Wrapper):  # type: ignore[misc]  # skrl has no types
         return self._flat(observation), reward.reshape(-1, 1), ended, ended, {}
 
     def measures(self) -> tuple[float, float, float]:
-        """Return measures of the episode.
+        """Return three measures of the episode.
 
         Returns:
-            The mean reward; the acknowledged bytes as a share of those that the links could serve; the mean RTT in ms.
+            The mean reward, the acknowledged bytes as a share of the bytes that the links could serve, and the mean RTT
+            in ms.
         """
         reward, acked, served, waited = (float(total) for total in self.sums)
         return reward / self.environment.options.steps, acked / served, waited / max(acked, 1) * 1000
 
     def state(self) -> None:
-        """Return no state: the observation is the whole state."""
+        """Return None, because the observation is the whole state."""
 
     def render(self) -> None:
         """Draw nothing."""
 
     def close(self) -> None:
-        """Close nothing: nothing is open."""
+        """Do nothing, because the environment has no open resources."""
 
     def _flat(self, observation: Array) -> Array:
         return observation.reshape(self.num_envs, -1)

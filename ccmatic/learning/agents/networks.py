@@ -1,4 +1,4 @@
-"""The parts of the networks of all agents, and the layers that a policy's file stores."""
+"""The common parts of the agents' networks, and the network layers that a policy's file stores."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -11,12 +11,12 @@ from skrl.models.jax import DeterministicMixin, Model
 
 from ccmatic.learning import policies
 
-#: The names of a network's layers, as Flax counts them.
+# : The names of a network's layers, in Flax's numbering.
 LAYER = "Dense_{}"
 
 
 class Critic(DeterministicMixin, Model):  # type: ignore[misc]  # skrl has no types
-    """In the role `value`, the value of an observation; in other roles, the value of an action with its observation."""
+    """A network that values an observation in the role `value`, and an action with its observation in other roles."""
 
     layers: tuple[int, ...] = ()
 
@@ -27,14 +27,14 @@ class Critic(DeterministicMixin, Model):  # type: ignore[misc]  # skrl has no ty
 
     @nn.compact
     def __call__(self, inputs: Mapping[str, Array], role: str) -> tuple[Array, dict[str, Any]]:
-        """Return the value, and no further outputs."""
+        """Return the value, and an empty dict of further outputs."""
         taken = [] if role == "value" else [inputs["taken_actions"]]
         x = jnp.concatenate([inputs["observations"], *taken], axis=-1)
         return network(x, self.layers, 1, nn.initializers.lecun_normal()), {}
 
 
 class Dense(nn.Module):
-    """The trained weights and biases of a layer.
+    """The trained weights and biases of one layer.
 
     Attributes:
         inputs: The number of inputs.
@@ -56,14 +56,14 @@ class Dense(nn.Module):
 def network(
     x: Array, layers: Sequence[int], outputs: int, last: nn.initializers.Initializer, *fixed: tuple[Array, Array]
 ) -> Array:
-    """Return the outputs of a network for observations.
+    """Return a network's outputs for observations.
 
     Args:
         x: The observations.
-        layers: The units of the hidden layers.
+        layers: The number of units of each hidden layer.
         outputs: The number of outputs.
         last: The initializer of the last layer's weights.
-        fixed: Further layers at the end, which are not trained.
+        fixed: Additional layers at the end, which training does not change.
     """
     widths, firsts = [x.shape[-1], *layers, outputs], [*[nn.initializers.lecun_normal()] * len(layers), last]
     learned = [Dense(*sizes)() for sizes in zip(widths, widths[1:], firsts, strict=False)]
@@ -71,7 +71,7 @@ def network(
 
 
 def give(model: Any, layers: Iterable[tuple[Any, Any]]) -> None:
-    """Set layers of a Model's network."""
+    """Store the given layers in the network of a Model."""
     params, numbers = model.state_dict.params, {}
     for number, (weights, bias) in enumerate(layers):
         numbers[LAYER.format(number)] = {"kernel": weights, "bias": bias}
@@ -80,9 +80,9 @@ def give(model: Any, layers: Iterable[tuple[Any, Any]]) -> None:
 
 
 def layers(model: Any) -> list[tuple[Any, Any]]:
-    """Return (weights, bias) of each layer of a policy's network, first to last.
+    """Return (weights, bias) of each layer of a policy's network, from first to last.
 
-    Weights have a column for each output. A tanh follows each layer except the last.
+    The weights have one column per output. A tanh follows each layer except the last.
     """
     params = model.state_dict.params["params"]
     numbered: list[tuple[Any, Any]] = []

@@ -1,6 +1,6 @@
-"""The query of a training: a TOML file.
+"""The query that describes a training: a TOML file.
 
-It has the sections [environment] and [agent], and [adversary] for an adversary.
+The file has the sections [environment] and [agent]. To train an adversary, the file also has the section [adversary].
 """
 
 import re
@@ -19,18 +19,18 @@ from ccmatic.learning.envs import LEARNED, Environment, LinkOptions, make_enviro
 
 @dataclass(frozen=True)
 class AgentSection:
-    """The section [agent].
+    """The values of the section [agent].
 
     Attributes:
-        algorithm: A name, as `algorithms.find` takes it.
-        options: The keys that only the algorithm has, as its Options.
-        layers: The units of the network's hidden layers, the same for policy and value.
-        gamma: The discount per interval.
-        parallel: The number of links on which it learns at once.
+        algorithm: The name of the algorithm, in a form that `algorithms.find` accepts.
+        options: The values of the keys that only this algorithm has, as its Options.
+        layers: The number of units of each hidden layer, which is the same for policy and value networks.
+        gamma: The discount factor per interval.
+        parallel: The number of links on which the agent learns at once.
         episodes: The number of episodes.
-        learning_rate: Adam's learning rate; for TD3 that of the critics.
-        deviation: The standard deviation of actions; for PPO the initial one.
-        device: `cpu`, `gpu` …; None for JAX's default.
+        learning_rate: Adam's learning rate. For TD3, this is the learning rate of the critics.
+        deviation: The standard deviation of actions. For PPO, this is the initial standard deviation.
+        device: The device of JAX, such as `cpu` or `gpu`. None for JAX's default.
     """
 
     algorithm: str
@@ -56,14 +56,14 @@ class AgentSection:
 
 @dataclass(frozen=True)
 class Training:
-    """A training: an Environment, or an Attack, and an agent.
+    """A training: an agent, and the Environment or Attack in which the agent learns.
 
     Attributes:
-        name: The name of the file.
-        sections: The sections of the file, as written.
+        name: The name of the query's file.
+        sections: The sections of the file, as the user wrote them.
         environment: The Environment or the Attack.
         algorithm: The class of the agent.
-        agent: The section [agent].
+        agent: The values of the section [agent].
     """
 
     name: str
@@ -74,19 +74,20 @@ class Training:
 
     @property
     def attacks(self) -> bool:
-        """Whether the training is that of an adversary."""
+        """Whether the training is the training of an adversary."""
         return isinstance(self.environment, adversaries.Attack)
 
     @property
     def lag(self) -> int:
-        """The number of intervals until the effect of an action is observed.
+        """The number of intervals until a learner observes the effect of an action.
 
-        For a sender these are the intervals in R_m. A link's action takes effect at once, so its lag is 0.
+        For a sender, this is the number of intervals in R_m. A link's action takes effect at once, so the lag of an
+        adversary is 0.
         """
         return 0 if self.attacks else int(1 / self.environment.options.interval)
 
 
-#: The keys of [agent] that are common to all algorithms.
+# : The keys of the section [agent] that all algorithms share.
 COMMON = tuple(field.name for field in fields(AgentSection) if field.name != "options")
 
 KNOWN = {
@@ -97,7 +98,7 @@ KNOWN = {
 
 
 def load(file: str | Path) -> Training:
-    """Return the Training of a TOML file.
+    """Return the Training that a TOML file describes.
 
     Raises:
         InputError: If a section, key or value is wrong. The message names the file and, if possible, the line.
@@ -132,7 +133,7 @@ def _require_known(section: str, key: str, names: Collection[str], file: str | P
 
 
 def _agent(section: Mapping[str, Any], file: str | Path, text: str) -> tuple[type[Agent], AgentSection]:
-    """Return the class of the algorithm, and the AgentSection, of the section [agent]."""
+    """Return the class of the algorithm, and the AgentSection, for the section [agent]."""
     name = section.get("algorithm", algorithms.DEFAULT)
     algorithm = algorithms.find(name)
     own = _options(algorithm)
@@ -158,9 +159,9 @@ def _environment(sections: Mapping[str, Any]) -> Environment | adversaries.Attac
 
 
 def _check_exported(environment: Environment) -> None:
-    """Check that an exported sender can compute the policy's observations and actions."""
+    """Check that an exported sender can compute the observations and actions of the policy."""
     reward = environment.reward
-    assert isinstance(reward, str)  # a file has no functions
+    assert isinstance(reward, str)  # A file contains no functions.
     policies.exportable(environment.observe, reward, None if environment.envelope else environment.act)
     options = environment.options
     if environment.envelope and options.longest_delay > 1:
@@ -179,7 +180,7 @@ def _check_length(training: Training) -> None:
 
 
 def _line(text: str, message: str, sections: Mapping[str, Mapping[str, Any]]) -> int | None:
-    """Return the line of the first key that a message names."""
+    """Return the line of the first key that an error message names."""
     keys = {key for section in sections.values() for key in section}
     named = [word for word in re.findall(r"\w+", message) if word in keys]
     return line_of(text, named[0]) if named else None

@@ -1,4 +1,4 @@
-"""Agents by skrl, on JAX: which action gets the credit of a reward, and which parts of an agent a checkpoint stores."""
+"""Agents of the library skrl, on JAX: the credit of rewards to actions, and the content of a checkpoint."""
 
 from abc import abstractmethod
 from collections import deque
@@ -23,14 +23,14 @@ QUIET = {"write_interval": 0, "checkpoint_interval": 0}
 
 
 class Late:
-    """An agent that credits the reward of an interval to the action `lag` intervals before.
+    """An agent that credits the reward of an interval to the action `lag` intervals earlier.
 
-    In this interval the sender receives the acknowledgements of the packets that it sent under that action. Custard
-    does the same: its statistics of an interval describe the packets sent in that interval. Without the lag, an agent
-    with a discount of γ = 0 could learn nothing.
+    In this interval, the sender receives the acknowledgements of the packets that it sent under that earlier action.
+    Custard does the same: its statistics of an interval describe the packets sent in that interval. Without the lag, an
+    agent with a discount factor of γ = 0 could learn nothing.
 
     Attributes:
-        NOTED: The names of attributes that belong to an action and wait with it.
+        NOTED: The names of the attributes that belong to an action. Their values wait with the action.
     """
 
     NOTED: tuple[str, ...] = ()
@@ -41,7 +41,7 @@ class Late:
         super().__init__(**options)
 
     def begin(self, key: jax.Array) -> None:
-        """Begin an episode, and drop actions of the last one that still wait. `key` determines how actions deviate."""
+        """Begin an episode, and drop waiting actions of the previous episode. `key` sets the random deviations."""
         self._waiting.clear()
 
     def record_transition(
@@ -54,7 +54,7 @@ class Late:
             observations, actions, following, noted = self._waiting.popleft()
             vars(self).update(noted)
             transition = {"observations": observations, "actions": actions, "next_observations": following}
-            agent: Any = super()  # skrl's
+            agent: Any = super()  # skrl's argument
             agent.record_transition(**transition, **others)
             agent.post_interaction(timestep=others["timestep"], timesteps=others["timesteps"])
 
@@ -67,7 +67,7 @@ class SkrlAgent(Agent):
 
     Attributes:
         KIND: The class of skrl's agent, a subclass of Late.
-        KEPT: The names of the attributes that it learns.
+        KEPT: The names of the attributes that the agent learns.
     """
 
     KIND: type[Any]
@@ -77,7 +77,7 @@ class SkrlAgent(Agent):
         config.jax.key = seed
         spaces = {name: getattr(links, name) for name in ("observation_space", "action_space", "device")}
         models, options, kept = self.make(links, training.agent, spaces)
-        for role, model in models.items():  # two critics that begin equal would stay equal
+        for role, model in models.items():  # Two critics that begin with equal weights would stay equal.
             model.init_state_dict(role=role, key=jax.random.fold_in(config.jax.key, 1) if role == "critic_2" else None)
         memory = RandomMemory(memory_size=kept, num_envs=links.num_envs, device=links.device)
         self.agent = self.KIND(training.lag, models=models, memory=memory, cfg=options, **spaces)
@@ -88,7 +88,7 @@ class SkrlAgent(Agent):
 
     @abstractmethod
     def make(self, links: Links, section: AgentSection, spaces: dict[str, Any]) -> tuple[dict[str, Any], Any, int]:
-        """Return (models by role, options of skrl's agent, the number of intervals in its memory)."""
+        """Return (models by role, options of skrl's agent, the number of intervals in the agent's memory)."""
 
     @property
     def deviation(self) -> float:
@@ -98,7 +98,7 @@ class SkrlAgent(Agent):
 
     def learn(self, seed: int) -> None:
         """Play an episode and learn, as Agent describes."""
-        np.random.seed(seed)  # skrl chooses batches by this
+        np.random.seed(seed)  # skrl chooses batches by this seed
         self.agent.begin(jax.random.key_data(jax.random.key(seed)))
         self._trainer.train()
 

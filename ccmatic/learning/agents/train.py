@@ -1,7 +1,7 @@
-"""Train an agent, one episode after the other.
+"""Train an agent, one episode after another.
 
-Each episode starts from the state learned so far, with separate seeds. So an interrupted training resumes and gives the
-same result as without the interruption.
+Each episode starts from the state that the agent has learned so far, and has its own seeds. So an interrupted training
+can resume, and gives the same result as a training without the interruption.
 """
 
 import time
@@ -18,7 +18,7 @@ from ccmatic.learning.agents.contract import Agent
 from ccmatic.learning.agents.links import Links
 from ccmatic.learning.agents.query import Training
 
-#: The seconds between checkpoints.
+# : The number of seconds between checkpoints.
 EVERY = 5
 
 
@@ -28,15 +28,15 @@ def train(
     out: str | Path,
     listener: Callable[[records.TrainingLine], object] = lambda line: None,
 ) -> None:
-    """Train the agent of a Training, and write its policy, or adversary, to the file `out`.
+    """Train the agent of a Training, and write the policy (or adversary) to the file `out`.
 
-    Until the training ends, OUT.checkpoint holds the state of the agent; the same call resumes from there.
+    Until the training ends, the file OUT.checkpoint holds the state of the agent. The same call resumes from this file.
 
     Args:
         training: The Training.
-        seed: The seed of everything random.
-        out: The file of the policy or the adversary.
-        listener: Receives a TrainingLine after each episode.
+        seed: The seed of all random choices.
+        out: The path of the policy's or adversary's file.
+        listener: A function that receives a TrainingLine after each episode.
 
     Raises:
         InputError: If the checkpoint belongs to another training, or a file cannot be written.
@@ -60,7 +60,7 @@ def train(
 
 
 def _seeds(seed: int, episode: int) -> Iterator[int]:
-    """Yield the seeds of an episode: the links' seed, then the agent's."""
+    """Yield the seeds of an episode: first the seed of the links, then the seed of the agent."""
     return (int(drawn) for drawn in np.random.SeedSequence([seed, episode]).generate_state(2))
 
 

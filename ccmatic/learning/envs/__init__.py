@@ -1,6 +1,6 @@
-"""Environments for learning: many links at once, as fluids, with the interfaces of Gymnasium and PettingZoo.
+"""Environments for learning. They simulate many links at once as fluids, and have Gymnasium and PettingZoo interfaces.
 
-They need the extra `rl`. See docs/learning.md.
+These environments need the extra `rl`. See docs/learning.md.
 """
 
 from ccmatic.base import InputError

@@ -1,7 +1,7 @@
-"""The back ends of an episode: the fluid simulator and the packet simulator. The emulator is in `emulated`.
+"""The back ends of an episode: the fluid simulator and the packet simulator. The emulator is in the module `emulated`.
 
-They share one interface. `reset` returns Links, an EnvironmentState and an observation; `step` takes them and an
-action.
+All back ends share one interface. The method `reset` returns Links, an EnvironmentState and an observation. The method
+`step` takes the Links, the EnvironmentState and an action.
 """
 
 from collections.abc import Callable
@@ -24,21 +24,22 @@ from ccmatic.learning.envs.environment import Environment, EnvironmentState, Lea
 from ccmatic.learning.envs.signals import Interval
 from ccmatic.simulation import Path, Simulation
 
-#: The rates of a changing link are up to this many multiples of one rate, so that each serves packets in whole ticks.
+# : The rates of a changing link are multiples of one base rate, up to this multiple. So each rate serves packets in
+# whole ticks.
 MULTIPLES = 12
 
 
 class Simulated:
-    """A back end without open resources, whose runs are always valid."""
+    """A back end that has no open resources and whose runs are always valid."""
 
     faults: list[str] | None = None
 
     def close(self) -> None:
-        """Close nothing: nothing is open."""
+        """Do nothing, because the back end has no open resources."""
 
 
 class Fluid(Simulated, Generic[State]):
-    """n links of an Environment in the compiled fluid simulator."""
+    """The links of an Environment in the compiled fluid simulator."""
 
     def __init__(self, environment: Learnable[State], n: int = 1, device: str | None = None) -> None:
         """Compile the environment.
@@ -46,7 +47,7 @@ class Fluid(Simulated, Generic[State]):
         Args:
             environment: The Environment, or another Learnable.
             n: The number of links.
-            device: `cpu`, `gpu` …; None for JAX's default.
+            device: The device of JAX, such as `cpu` or `gpu`. None for JAX's default.
 
         Raises:
             InputError: If JAX has no such device.
@@ -58,7 +59,7 @@ class Fluid(Simulated, Generic[State]):
         self._observe = jax.jit(environment.observation)
 
     def reset(self, seed: int) -> tuple[Links, State, Array]:
-        """Begin an episode. `seed` determines everything random in it.
+        """Begin an episode. The argument `seed` determines all random choices in the episode.
 
         Returns:
             The Links, the EnvironmentState, and the observation (n, f, size).
@@ -82,10 +83,10 @@ def _device(name: str | None) -> jax.Device | None:
 
 
 class Packets(Simulated):
-    """The back end for one link with one flow, packet by packet; the interface is that of `Fluid`.
+    """The back end that simulates one link with one flow, packet by packet. It has the interface of `Fluid`.
 
     A step of the simulation is a monitor interval. R_m and additional jitter delay packets behind the bottleneck. A
-    constant rate of the link is rounded to whole packets per interval. A changing rate is rounded to multiples of a
+    constant link rate is rounded to whole packets per interval. A changing link rate is rounded to multiples of a
     twelfth of the highest rate.
 
     Raises:
@@ -162,7 +163,7 @@ class Packets(Simulated):
 
 
 def _holding(rtt: float, held: float, pattern: str) -> "Callable[[Random, int, int], Callable[[int], int]]":
-    """Return a jitter pattern of the simulation: R_m plus a random part of D, or R_m plus D. Both are in steps."""
+    """Return a jitter pattern: R_m plus a random share of D, or R_m plus D. R_m and D are in steps."""
 
     def make(rng: Random, bound: int, step: int) -> Callable[[int], int]:
         least, most = int(rtt * step), int(held * step)

@@ -21,13 +21,13 @@ class Constant:
     """A link with one rate for the whole episode."""
 
     def rates(self, options: "LinkOptions", rate: Array, slot: Array, luck: Array) -> Array:
-        """Return the rate in each slot: (T, n), bytes per second.
+        """Return the rate in each slot, in bytes per second, as an array (T, n).
 
         Args:
             options: The LinkOptions.
-            rate: (n), the drawn rate of each link.
-            slot: (n), the length of a slot in seconds.
-            luck: (T, n), random numbers from 0 to 1.
+            rate: The drawn rate of each link, an array (n).
+            slot: The length of a slot in seconds, an array (n).
+            luck: Random numbers from 0 to 1, an array (T, n).
         """
         return jnp.broadcast_to(rate, luck.shape)
 
@@ -49,14 +49,14 @@ class Changing:
 
 
 def smoothed(rate: Array, changes: Array, wanted: Array, budget: float) -> tuple[Array, Array]:
-    """Return the next rate and the latest changes under a smoothness budget (CCLab's Eq. 8).
+    """Return the next rate and the latest absolute changes under a smoothness budget (CCLab's Eq. 8).
 
-    The next rate is the one nearest to `wanted` that keeps the mean of the last absolute changes within the budget.
+    The next rate is the rate nearest to `wanted` that keeps the mean of the latest absolute changes within the budget.
 
     Args:
-        rate: (n), the last rate.
-        changes: (window, n), the last absolute changes, the latest one first.
-        wanted: (n), the wanted rate.
+        rate: The last rate, an array (n).
+        changes: The latest absolute changes, an array (window, n), the latest change first.
+        wanted: The requested rate, an array (n).
         budget: The budget of the mean absolute change.
     """
     room = jnp.maximum(0, len(changes) * budget - jnp.sum(changes[:-1], axis=0))
@@ -66,10 +66,10 @@ def smoothed(rate: Array, changes: Array, wanted: Array, budget: float) -> tuple
 
 @dataclass(frozen=True)
 class Smooth:
-    """A link with a new rate in each slot, under CCLab's smoothness budget (its Eq. 8).
+    """A link with a new rate in each slot, under CCLab's smoothness budget (CCLab's Eq. 8).
 
-    The rates are drawn among the possible ones that keep the mean absolute change over the last `window` slots within
-    `budget` Mbit/s.
+    In each slot, the rate is drawn among the rates that keep the mean absolute change over the last `window` slots
+    within `budget` Mbit/s.
     """
 
     budget: float
@@ -91,7 +91,7 @@ class Smooth:
 
 @dataclass(frozen=True)
 class Mahimahi:
-    """A mahimahi link trace: 1500 bytes at each line's millisecond. The trace starts at a random place and repeats."""
+    """A link that follows a mahimahi trace, from a random place on: 1500 bytes at each line's millisecond."""
 
     file: str
     opportunities: Opportunities
@@ -106,17 +106,16 @@ class Mahimahi:
         return jnp.diff(count, axis=0) * OPPORTUNITY / slot
 
 
-#: Bytes per second in a Mbit/s.
+# : The number of bytes per second in one Mbit/s.
 MBIT = 125_000.0
 
 
 @dataclass(frozen=True)
 class Exported:
-    """An exported counterexample (docs/reference/export.md), from its first step.
+    """A link that follows an exported counterexample (docs/reference/export.md), from its first step on.
 
-    The counterexample determines when the bottleneck admits bytes and when it releases them, the buffer, R_m and the
-    initial queue. Tokens wait for packets, as in the emulator. After the last point, the link continues at the
-    counterexample's rate.
+    The counterexample determines the buffer, R_m, the initial queue, and when the bottleneck admits and releases bytes.
+    Tokens wait for packets, as in the emulator. After the last point, the link continues at the counterexample's rate.
     """
 
     file: str
@@ -127,13 +126,13 @@ class Exported:
         return jnp.broadcast_to(self.tables(len(luck), options.per_rtt)[0][:, None] / slot, luck.shape)
 
     def tables(self, slots: int, per_rtt: int) -> list[NDArray[np.int32]]:
-        """Return the bytes admitted and released in each slot: two (T) arrays of whole numbers.
+        """Return the bytes admitted and the bytes released in each slot, as two arrays (T) of whole numbers.
 
-        Bytes that the schedule admits at its very beginning belong to the first slot.
+        Bytes that the schedule admits at time 0 belong to the first slot.
 
         Args:
-            slots: The number of slots, T.
-            per_rtt: The slots in R_m.
+            slots: The number of slots T.
+            per_rtt: The number of slots in R_m.
         """
         times, *curves = np.array(self.schedule.points, float).T
         ends = np.arange(1, slots + 1) * (self.schedule.step / per_rtt)
@@ -144,19 +143,19 @@ class Exported:
 
 Kind: TypeAlias = Constant | Changing | Smooth | Mahimahi | Exported
 
-#: The names of kinds that need no file; and the kinds that do, by name.
+# : The names of the kinds that need no file, and, by name, the kinds that need a file.
 KINDS = ("constant", "changing", "smooth")
 OF_FILES = {"mahimahi": Mahimahi, "schedule": Exported}
 
 
 def kind(name: str, period: float, budget: float, window: int) -> Kind:
-    """Return the kind of link of a name, or of KIND:FILE.
+    """Return the kind of link with this name, or the kind that KIND:FILE describes.
 
     Args:
-        name: One of KINDS, or KIND:FILE with a key of OF_FILES.
-        period: See Changing.
-        budget: See Smooth.
-        window: See Smooth.
+        name: One of KINDS, or KIND:FILE, where KIND is a key of OF_FILES.
+        period: The seconds between changes of the rate; see Changing.
+        budget: The smoothness budget in Mbit/s; see Smooth.
+        window: The number of slots for the mean change; see Smooth.
 
     Raises:
         InputError: If there is no such kind, or its file cannot be read.

@@ -1,7 +1,7 @@
-"""The back end of real packets in real time: one flow over a link that is emulated on this machine.
+"""The back end with real packets in real time: one flow over a link that this machine emulates.
 
-The exported UDP sender receives its rate from the environment, and reports its measurements. The interface is that of
-`backends.Fluid`.
+The exported UDP sender receives its rate from the environment, and reports its measurements. The back end has the
+interface of `backends.Fluid`.
 """
 
 import os
@@ -29,19 +29,19 @@ from ccmatic.learning.envs.links import LinkOptions
 from ccmatic.learning.envs.signals import Interval
 from ccmatic.runtime import build_udp
 
-#: In seconds: how long to wait for a silent sender, and how long the link stays after an episode.
+# : In seconds: how long to wait for a silent sender, and how long the link remains after an episode.
 PATIENCE, AFTER = 15, 0.2
 
 
 class Emulated:
-    """The back end for one emulated link with one flow; the interface is that of `Fluid`.
+    """The back end for one emulated link with one flow. It has the interface of `Fluid`.
 
-    Intervals follow the clock. While an agent computes, the sender keeps the last rate. If the agent takes longer than
-    an interval, its next observation covers all the time that has passed. An episode ends after its duration, however
-    many steps it had.
+    Intervals follow the clock. While an agent computes, the sender keeps its last rate. If the agent takes longer than
+    an interval, its next observation covers all the time that has passed. An episode ends after its duration,
+    regardless of the number of steps.
 
     Attributes:
-        faults: The reasons why the last episode is invalid, as in `ccmatic emulate`; None while the episode lasts.
+        faults: The reasons why the last episode is invalid, as in `ccmatic emulate`. None while the episode lasts.
 
     Raises:
         InputError: If this machine or user cannot emulate, or the emulator has no such links.
@@ -65,7 +65,7 @@ class Emulated:
         links, state = self._reset(jax.random.key(seed))
         state = state._replace(queues=None)
         self.faults, self._seed = None, seed
-        self._learn(state.knowledge, state.history, state.knowledge.now)  # compile it before the clock runs
+        self._learn(state.knowledge, state.history, state.knowledge.now)  # Compile the signals before the clock runs.
         return links, state, self._observe(state)
 
     def step(self, links: Links, state: EnvironmentState, action: ArrayLike) -> tuple[EnvironmentState, Array, Array]:
@@ -116,7 +116,7 @@ def _check(options: LinkOptions) -> None:
 
 
 def _link(options: LinkOptions, links: Links, seed: int) -> Link:
-    """Return the Link to emulate."""
+    """Return the Link for the emulator."""
     slot = float(links.slot[0])
     bits = np.round(np.asarray(links.capacity)[:, 0] * 8 / slot).astype(int)
     changes = np.flatnonzero(np.diff(bits, prepend=-1))
@@ -132,7 +132,7 @@ def _link(options: LinkOptions, links: Links, seed: int) -> Link:
 
 
 class CommandedFlow:
-    """A flow whose sender sends at commanded rates, and reports its measurements of each interval of `step` ns."""
+    """A flow whose sender follows commanded rates, and reports its measurements of each interval of `step` ns."""
 
     def __init__(self, step: int) -> None:
         self._step, self._rest = step, b""
@@ -158,7 +158,7 @@ class CommandedFlow:
             os.close(self._in)
 
     def say(self, rate: int) -> None:
-        """Command a rate, in bytes per second."""
+        """Command a sending rate, in bytes per second."""
         os.write(self._out, b"%d\n" % rate)
 
     def heard(self, run: Any, before: Interval) -> tuple[int, Interval]:
@@ -166,10 +166,11 @@ class CommandedFlow:
 
         Args:
             run: The emulation.Running in which the flow sends.
-            before: The Interval before.
+            before: The Interval before the report.
 
         Returns:
-            How many intervals have ended since the last report, at least one; and the Interval that they form.
+            The number of intervals that have ended since the last report (at least one), and one Interval that combines
+            them.
 
         Raises:
             InputError: If the sender reports nothing for too long.
@@ -191,7 +192,7 @@ class CommandedFlow:
         return passed, Interval(seconds, _one(sent), _one(acked), _one(lost), rtt, rtt_end, out)
 
     def _read(self) -> None:
-        """Read the sender's reports, a line for each interval, for a moment."""
+        """Read the sender's available reports, one line per interval, within a moment."""
         if not select([self._in], [], [], 0.02)[0]:
             return
         *lines, self._rest = (self._rest + os.read(self._in, 2**16)).split(b"\n")
@@ -204,5 +205,5 @@ class CommandedFlow:
 
 
 def _one(value: float | NDArray[np.float32]) -> Array:
-    # NumPy, not JAX: compiling would take time while the clock runs
+    # This uses NumPy, not JAX, because compilation would take time while the clock runs.
     return cast("Array", np.full((1, 1), value, np.float32))

@@ -1,6 +1,6 @@
 """The environment as pure functions of arrays, for training loops that JAX compiles.
 
-The other interfaces build on it.
+The other interfaces build on these functions.
 """
 
 from collections.abc import Callable
@@ -28,11 +28,13 @@ class EnvironmentState(NamedTuple):
 
     Attributes:
         interval: The number of finished intervals.
-        rate: (f, n), the rate of the next interval in bytes per second, unless an action changes it.
+        rate: The rate of each flow for the next interval, in bytes per second, an array (f, n). An action may change
+            it.
         queues: The queues of the links.
-        knowledge: The signals.Knowledge.
-        history: (n, f, k + d, features), the latest vector last.
-        wrong: (n), the factor by which senders misjudge the smallest RTT; None if they measure it correctly.
+        knowledge: The signals.Knowledge of the senders.
+        history: The latest observation vectors, an array (n, f, k + d, features), the latest vector last.
+        wrong: The factor by which senders misjudge the smallest RTT, an array (n). None if senders measure it
+            correctly.
     """
 
     interval: Array
@@ -47,14 +49,14 @@ State = TypeVar("State")
 
 
 class Learnable(Protocol[State]):
-    """An Environment, or anything else that `Fluid` plays, such as an attack on a sender.
+    """The interface that `Fluid` can play: an Environment, or for example an attack on a sender.
 
-    State is the type of an episode's state.
+    The type parameter State is the type of an episode's state.
     """
 
     @property
     def options(self) -> LinkOptions:
-        """The LinkOptions of its links."""
+        """The LinkOptions of the links."""
         ...
 
     @property
@@ -64,7 +66,7 @@ class Learnable(Protocol[State]):
 
     @property
     def size(self) -> int:
-        """The size of one flow's observation."""
+        """The number of elements in one flow's observation."""
         ...
 
     def reset(self, key: Array, n: int) -> tuple[Links, State]:
@@ -85,7 +87,7 @@ class Learnable(Protocol[State]):
 
 
 def window(of_envelope: bool) -> int:
-    """Return the steps of a window of beliefs, plus the step before it; in an envelope those of its proof."""
+    """Return the steps of a window of beliefs, plus the step before it. An envelope has the window of its proof."""
     return policies.PROVED_HORIZON if of_envelope else beliefs.HORIZON
 
 
@@ -94,14 +96,15 @@ class Environment:
     """An environment for learning.
 
     Attributes:
-        options: The LinkOptions of its links.
-        observe: The formula of observations (docs/signals.md): a shipped name, or the path of a file, which is made
-            absolute.
-        act: The formula of actions, also a name or path; or `envelope:NAME`, the name of a controller that leaves a
-            choice. Then the action -1 is the controller's lowest rate and 1 its highest.
-        reward: The formula of rewards, a name or path, or a function of a signals.Knowledge.
-        history: k, the number of vectors in an observation.
-        delay: d, the age of the latest vector in intervals, in addition to the delay of the path.
+        options: The LinkOptions of the links.
+        observe: The formula of observations (docs/signals.md): a shipped name, or the path of a file, which is
+            converted to an absolute path.
+        act: The formula of actions, also given by name or path. It may also be `envelope:NAME`, where NAME is a
+            controller that leaves a choice. Then the action -1 is the controller's lowest allowed rate, and the action
+            1 is its highest.
+        reward: The formula of rewards, given by name or path, or a function of a signals.Knowledge.
+        history: The number k of vectors in an observation.
+        delay: The age d of the latest vector, in intervals, in addition to the delay of the path.
 
     Raises:
         InputError: If a formula or number is wrong.
@@ -123,7 +126,7 @@ class Environment:
 
     @cached_property
     def formulas(self) -> tuple[signal.Signal, ...]:
-        """The Signals: observations, rewards (except a function) and actions (except those in an envelope)."""
+        """The Signals of the environment: observations, rewards (unless a function), actions (unless an envelope)."""
         names = {"observe": self.observe}
         if not callable(self.reward):
             names["reward"] = self.reward
@@ -132,7 +135,7 @@ class Environment:
         return tuple(signal.load(kind, name) for kind, name in names.items())
 
     def formula(self, kind: str) -> signal.Signal | None:
-        """Return the Signal of a kind, `observe`, `reward` or `act`; None if that kind is no formula."""
+        """Return the Signal for `observe`, `reward` or `act`; None if no formula defines it."""
         return next((formula for formula in self.formulas if formula.kind == kind), None)
 
     def _formula(self, kind: str) -> signal.Signal:
@@ -142,12 +145,12 @@ class Environment:
 
     @cached_property
     def memory(self) -> tuple[tuple[signal.Register, ...], ...]:
-        """The registers of senders, in groups: those shared by measures, and those of the formulas."""
+        """The registers of senders, in groups: the registers that measures share, and the registers of the formulas."""
         return signal.joined(signal.shared_memory(), *(formula.memory for formula in self.formulas))
 
     @property
     def features(self) -> int:
-        """The size of a vector of the history."""
+        """The number of elements in one vector of the history."""
         return self._formula("observe").size
 
     @property
@@ -161,22 +164,22 @@ class Environment:
 
     @property
     def horizon(self) -> int:
-        """The steps of a window of beliefs, plus the step before it."""
+        """The number of steps in a window of beliefs, plus one for the step before the window."""
         return window(self.envelope is not None)
 
     @cached_property
     def envelope(self) -> Controller | None:
-        """The controller from whose rates an action chooses; None if there is none."""
+        """The controller among whose allowed rates an action chooses; None if there is no such controller."""
         return policies.envelope(self.act)
 
     @cached_property
     def link(self) -> ModuleType:
-        """The fluid.py of the model whose links are emulated: the behaviour of links."""
+        """The module fluid.py of the model that describes the behaviour of the links."""
         return load_fluid(load_definition("models", "MODEL", definitions.chosen("models", "EMULATED")))
 
     @property
     def size(self) -> int:
-        """The size of one flow's observation, k · features. The oldest vector is first."""
+        """The number of elements in one flow's observation, k · features. The oldest vector is first."""
         return self.history * self.features
 
     @property
@@ -185,14 +188,14 @@ class Environment:
         if self.envelope:
             return -1.0, 1.0
         bounds = self._formula("act").bounds
-        assert bounds is not None  # every formula of actions has bounds
+        assert bounds is not None  # Every formula of actions has bounds.
         return bounds
 
     def reset(self, key: Array, n: int) -> tuple[Links, EnvironmentState]:
-        """Draw links, and return them with their first EnvironmentState.
+        """Draw links, and return the links with their first EnvironmentState.
 
         Args:
-            key: The key of jax.random for the links and everything else that is random.
+            key: The key of jax.random for all random choices.
             n: The number of links.
         """
         links, rate = self.options.draw(key, n)
@@ -212,11 +215,11 @@ class Environment:
         return links, EnvironmentState(jnp.int32(0), rate, queues, knowledge, history)
 
     def seconds(self, links: Links) -> Array:
-        """Return the length of an interval in seconds, (f, n)."""
+        """Return the length of an interval in seconds, as an array (f, n)."""
         return jnp.broadcast_to(links.slot * self.options.slots, links.rtt.shape)
 
     def observation(self, state: EnvironmentState) -> Array:
-        """Return the observation of an EnvironmentState, (n, f, size)."""
+        """Return the observation of an EnvironmentState, as an array (n, f, size)."""
         vectors = state.history[:, :, : self.history]
         return vectors.reshape(*vectors.shape[:2], self.size)
 
@@ -225,8 +228,8 @@ class Environment:
 
         Args:
             links: The Links.
-            state: The EnvironmentState.
-            action: The actions, (n, f).
+            state: The current EnvironmentState.
+            action: The actions, an array (n, f).
 
         Returns:
             The next EnvironmentState, the observation (n, f, size), and the reward (n, f).
@@ -244,11 +247,11 @@ class Environment:
         return state, self.observation(state), reward, outcomes
 
     def totals(self, links: Links, state: EnvironmentState) -> tuple[Array, Array, Array]:
-        """Return totals of the last interval over all flows and links.
+        """Return three totals of the last interval over all flows and links.
 
         Returns:
-            The acknowledged bytes; the bytes that could be served; and the RTTs of the acknowledged bytes, in seconds,
-            summed over the bytes.
+            The acknowledged bytes, the bytes that the links could serve, and the sum of the RTTs of all acknowledged
+            bytes, in seconds.
         """
         slots = self.options.slots
         served = jax.lax.dynamic_slice_in_dim(links.capacity, (state.interval - 1) * slots, slots)
@@ -256,10 +259,10 @@ class Environment:
         return now.acked.sum(), served.sum(dtype=jnp.float32), (now.acked * now.rtt).sum()
 
     def acted(self, links: Links, state: EnvironmentState, action: Array) -> EnvironmentState:
-        """Return the EnvironmentState with the rate of the next interval, given an action (n, f).
+        """Return the EnvironmentState with the rates of the next interval, given actions (n, f).
 
-        The rate is at least a packet per interval, and at most the largest rate that the integers of the simulator can
-        count. A flow that has not started yet stays unchanged, and its action is 0.
+        Each rate is at least a packet per interval. It is at most the largest rate that the simulator's integers can
+        count. The rate of a flow that has not started yet does not change, and its action is 0.
         """
         most = MANY / (self.options.flows * self.options.slots * 4)
         here = links.start <= state.interval * self.options.slots
@@ -273,11 +276,11 @@ class Environment:
         return state._replace(rate=jnp.where(here, rate, state.rate), knowledge=knowledge)
 
     def send(self, links: Links, state: EnvironmentState) -> tuple[Any, signals.Interval, SlotOutcome]:
-        """Send at the rates of an EnvironmentState for an interval.
+        """Let the senders send for an interval at the rates of an EnvironmentState.
 
         Returns:
-            The queues after it, the measured signals.Interval, and the SlotOutcome of each slot, with slots as the
-            first axis.
+            The queues after the interval, the measured signals.Interval, and the SlotOutcome of each slot, with slots
+            as the first axis.
         """
         knowledge, slots = state.knowledge, self.options.slots
         queues, end, outcomes = state.queues, knowledge.now.rtt_end, []
@@ -303,15 +306,15 @@ class Environment:
     def learn(
         self, knowledge: signals.Knowledge, history: Array, now: signals.Interval
     ) -> tuple[signals.Knowledge, Array, Array]:
-        """Return a sender's Knowledge, its history and its reward (n, f) after an interval."""
+        """Return the senders' Knowledge, their history and their reward (n, f) after an interval."""
         knowledge = knowledge.after(now, self.memory)
         reward, vector = self._outcome(knowledge)
         return knowledge, jnp.concatenate([history[:, :, 1:], vector], axis=2), reward.T
 
     def misled(self, state: EnvironmentState, wrong: Array) -> EnvironmentState:
-        """Return the EnvironmentState as observed by a sender that misjudges the smallest RTT by a factor `wrong` (n).
+        """Return the EnvironmentState of a sender that misjudges the smallest RTT by the factor `wrong` (n).
 
-        The sender has measured the latest interval. A formula's own registers stay as they are.
+        The sender has already measured the latest interval. The registers of formulas keep their values.
         """
         registers = state.knowledge.registers
         knowledge = state.knowledge._replace(
@@ -322,7 +325,7 @@ class Environment:
         return state._replace(knowledge=knowledge, history=history, wrong=wrong)
 
     def _outcome(self, knowledge: signals.Knowledge) -> tuple[Array, Array]:
-        """Return the reward (f, n), and the latest vector of observations (n, f, 1, features), for a Knowledge."""
+        """Return the reward (f, n) for a Knowledge, and the latest vector of observations (n, f, 1, features)."""
         reward = self.reward(knowledge) if callable(self.reward) else knowledge.value(self._formula("reward").term)
         vector = knowledge.value(self._formula("observe").term, reward=reward)
         return reward, jnp.swapaxes(vector, 0, 1)[:, :, None]

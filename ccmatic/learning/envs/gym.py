@@ -1,4 +1,4 @@
-"""The interfaces of Gymnasium (an Env of one link, a VectorEnv of many) and of PettingZoo.
+"""The interfaces of Gymnasium (an Env of one link, a VectorEnv of many links) and of PettingZoo.
 
 The VectorEnv simulates all its links at once. In PettingZoo's interface, the flows of one link are agents that act
 simultaneously.
@@ -24,20 +24,20 @@ from ccmatic.learning.envs.environment import Environment, EnvironmentState, Lea
 from ccmatic.learning.envs.links import LinkOptions
 from ccmatic.learning.envs.signals import Knowledge
 
-#: The back ends of a LinkEnv, by name.
+# : The back ends of a LinkEnv, by name.
 BACKENDS = {"fluid": Fluid, "packets": Packets, "emulator": Emulated}
 
 Floats: TypeAlias = NDArray[np.float32]
 
-#: The options about what is learned. The others are about the links.
+# : The options that define the learning task. The other options describe the links.
 LEARNED = ("observe", "act", "reward", "history", "delay")
 
 
 def make_environment(options: Mapping[str, Any]) -> Environment:
-    """Return the Environment of options by name.
+    """Return the Environment for the given options.
 
     Args:
-        options: Arguments of Environment and of LinkOptions.
+        options: Arguments of Environment and of LinkOptions, by name.
 
     Raises:
         InputError: If there is no such option, or its value is wrong.
@@ -51,13 +51,13 @@ def make_environment(options: Mapping[str, Any]) -> Environment:
 
 
 def spaces(environment: Learnable[Any]) -> "tuple[Box[np.float32], Box[np.float32]]":
-    """Return the spaces of one flow: (observations, actions)."""
+    """Return two spaces of one flow: (observations, actions)."""
     low, high = environment.bounds
     return Box(-np.inf, np.inf, (environment.size,), np.float32), Box(low, high, (1,), np.float32)
 
 
 def measured(links: Links, knowledge: Knowledge) -> dict[str, NDArray[Any]]:
-    """Return the measurements of an interval by name: arrays (n, f)."""
+    """Return the measurements of an interval by name, as arrays (n, f)."""
     throughput, loss = (knowledge.measure(name) for name in ("throughput", "loss_rate"))
     values = {"throughput_mbit": throughput / MBIT, "rtt_ms": knowledge.now.rtt * 1000, "loss": loss}
     return {name: np.asarray(value).T for name, value in values.items()}
@@ -67,7 +67,7 @@ def whole(reward: ArrayLike) -> NDArray[Any]:
     """Return the reward as a NumPy array.
 
     Raises:
-        InputError: If it is not finite.
+        InputError: If the reward is not finite.
     """
     reward = np.asarray(reward)
     if not np.isfinite(reward).all():
@@ -76,9 +76,9 @@ def whole(reward: ArrayLike) -> NDArray[Any]:
 
 
 class LinkEnv(gymnasium.Env[Floats, Floats]):
-    """One flow on one link, with another link in each episode; see docs/learning.md."""
+    """One flow on one link. Each episode draws another link; see docs/learning.md."""
 
-    # Gymnasium declares it for instances, hence the ignore
+    # Gymnasium declares this attribute for instances, hence the ignore.
     metadata: ClassVar = {"render_modes": []}  # type: ignore[misc]
     _links: Links
     _state: EnvironmentState
@@ -89,10 +89,10 @@ class LinkEnv(gymnasium.Env[Floats, Floats]):
         """Make the environment.
 
         Args:
-            render_mode: Not supported; Gymnasium passes it.
-            device: `cpu`, `gpu` …, for the backend `fluid`; None for JAX's default.
+            render_mode: An argument that Gymnasium passes. No mode is supported.
+            device: The device of JAX for the backend `fluid`, such as `cpu` or `gpu`. None for JAX's default.
             backend: `fluid`, `packets` or `emulator`.
-            options: See `make_environment`.
+            options: The options of the environment; see `make_environment`.
 
         Raises:
             InputError: If an option is wrong, or there are several flows.
@@ -130,13 +130,13 @@ class LinkEnv(gymnasium.Env[Floats, Floats]):
 
 
 class LinkVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
-    """Many links as in LinkEnv, simulated at once.
+    """Many links like the link of a LinkEnv, simulated at once.
 
-    All episodes have the same length. When they end, the next episodes begin in the same step, and `final_obs` has the
-    last observations of the ended ones.
+    All episodes have the same length. When they end, the next episodes begin in the same step. The entry `final_obs`
+    has the last observations of the finished episodes.
     """
 
-    # Gymnasium declares it for instances, hence the ignore
+    # Gymnasium declares this attribute for instances, hence the ignore.
     metadata: ClassVar = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}  # type: ignore[misc]
     _links: Links
     _state: EnvironmentState
@@ -178,10 +178,10 @@ class LinkVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
 
 
 class LinkParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no types
-    """The flows of one link as agents `flow_0`, `flow_1` ….
+    """The flows of one link as PettingZoo agents named `flow_0`, `flow_1` ….
 
-    An agent is present from the interval in which its flow starts until the flow stops; then it is terminated. At the
-    end of the episode the present agents are truncated.
+    An agent is present from the interval in which its flow starts until the flow stops. When the flow stops, the agent
+    is terminated. At the end of the episode, the agents that are present are truncated.
     """
 
     metadata: ClassVar = {"name": "ccmatic/Link-v0", "render_modes": []}
@@ -234,7 +234,7 @@ class LinkParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no t
         return self._by_agent(np.asarray(observation)[0], present), rewards, terminated, truncated, self._info(present)
 
     def _here(self) -> list[str]:
-        """Return the agents whose flows send in the next interval; at the end of an episode, in the last interval."""
+        """Return the agents whose flows send in the next interval. After an episode, this is the last interval."""
         last = min(int(self._state.interval), self.environment.options.steps - 1)
         start, end = (number * self.environment.options.slots for number in (last, last + 1))
         come, gone = np.asarray(self._links.start)[:, 0] < end, np.asarray(self._links.stop)[:, 0] <= start
@@ -257,5 +257,5 @@ def _alone(options: Mapping[str, Any]) -> Environment:
 
 
 def _draw_seed(env: "LinkEnv | LinkVectorEnv") -> int:
-    """Return a seed for everything random in an episode."""
+    """Return a seed for all random choices in an episode."""
     return int(env.np_random.integers(2**31))

@@ -1,4 +1,4 @@
-"""The links of an environment: their kinds in given ratios, rates, delays, buffers, losses and jitter."""
+"""The links of an environment: kinds in given ratios, rates, delays, buffers, losses and jitter."""
 
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -16,50 +16,52 @@ from ccmatic.learning.envs import capacity
 from ccmatic.learning.envs.capacity import MBIT, Exported, Kind
 from ccmatic.learning.envs.spread import spread
 
-#: The most slots of delay that the simulator distinguishes.
+# : The largest number of slots of delay that the simulator distinguishes.
 LONGEST = 128
 
-#: Limits, so that a small file cannot request much work: flows, monitor intervals, bytes of a packet, slots of a mean.
+# : Limits, so that a small file cannot request too much work: the number of flows, monitor intervals in an episode,
+# bytes in a packet, and slots in a mean.
 MOST = {"flows": 1000, "steps": 10**6, "packet": 65535, "window": 10**6}
 
-#: How jitter delays served bytes: by a random part of D, or by all of D.
+# : How long jitter delays served bytes: for a random share of D, or for all of D.
 PATTERNS = ("uniform", "latest")
 
 
 @dataclass(frozen=True)
 class LinkOptions:
-    """The links to draw.
+    """The options from which an environment draws links.
 
-    A quantity that may differ from link to link is a number, a list, or a dict {"low", "high", "log"}.
+    If a quantity may differ from link to link, its option is a number, a list, or a dict {"low", "high", "log"}.
 
     Attributes:
-        links: A kind, or a dict of kinds to ratios: `constant`, `changing` (to another rate every `period` seconds),
-            `smooth` (CCLab's `budget` in Mbit/s, a mean over `window` slots), `mahimahi:FILE`, `schedule:FILE`.
-        rate: C in Mbit/s.
-        rtt: R_m of each flow in ms.
-        buffer: β in bytes.
-        buffer_bdp: β in C·R_m at the mean rate; an alternative to `buffer`.
-        loss: The share of packets that are lost at random.
-        jitter: D in ms.
-        pattern: One of PATTERNS.
-        flows: The flows that share a link.
-        starts: The times in seconds at which the flows except the first one start.
-        lasts: How long these flows stay, in seconds; None if they stay to the end.
+        links: A kind, or a dict from kinds to ratios. The kinds are `constant`, `changing` (which changes to another
+            rate every `period` seconds), `smooth` (with CCLab's `budget` in Mbit/s for the mean change over `window`
+            slots), `mahimahi:FILE` and `schedule:FILE`.
+        rate: The link's rate C in Mbit/s.
+        rtt: The propagation delay R_m of each flow in ms.
+        buffer: The buffer β in bytes.
+        buffer_bdp: The buffer β in C·R_m at the mean rate. This is an alternative to `buffer`.
+        loss: The share of packets that the link loses at random.
+        jitter: The largest jitter D in ms.
+        pattern: The pattern of jitter, one of PATTERNS.
+        flows: The number of flows that share a link.
+        starts: The times in seconds at which the flows start, except the first flow.
+        lasts: The durations in seconds of these flows; None if the flows stay to the end.
         interval: The length of a monitor interval, in units of the smallest R_m of a link: 1, "1/2", 2 and so on.
-            Larger R_m are rounded to a whole number of slots.
-        steps: The monitor intervals in an episode.
-        packet: The bytes of a packet.
-        first: The first rate of senders, as a share of the link.
-        period: See `links`, in seconds.
-        budget: See `links`, in Mbit/s.
-        window: See `links`, in slots.
+            Larger values of R_m are rounded to a whole number of slots.
+        steps: The number of monitor intervals in an episode.
+        packet: The number of bytes in a packet.
+        first: The first rate of senders, as a share of the link's rate.
+        period: The seconds between changes of the rate, for the kind `changing`.
+        budget: The smoothness budget in Mbit/s, for the kind `smooth`.
+        window: The number of slots for the mean change, for the kind `smooth`.
 
     Raises:
         InputError: If a value is wrong.
     """
 
     links: str | dict[str, float] = "constant"
-    # Any: the given value, which becomes a Spread, or a Fraction for an interval
+    # The type Any stands for the given value, which becomes a Spread, or a Fraction for an interval.
     rate: Any = field(default_factory=lambda: [16, 64])
     rtt: Any = field(default_factory=lambda: [16, 64])
     buffer: Any = None
@@ -115,7 +117,7 @@ class LinkOptions:
 
     @cached_property
     def mix(self) -> dict[Kind, float]:
-        """The kinds of links and their ratios.
+        """The kinds of links, with their ratios.
 
         Raises:
             InputError: If a kind is unknown or its file cannot be read, or the ratios do not sum up to 1.
@@ -124,23 +126,23 @@ class LinkOptions:
 
     @property
     def per_rtt(self) -> int:
-        """The slots in the smallest R_m of a link."""
+        """The number of slots in the smallest R_m of a link."""
         return int(self.interval.denominator)
 
     @property
     def slots(self) -> int:
-        """The slots in a monitor interval."""
+        """The number of slots in a monitor interval."""
         return int(self.interval.numerator)
 
     @cached_property
     def longest_rtt(self) -> int:
-        """The most slots in R_m."""
+        """The largest number of slots in R_m."""
         low, high = self.rtt.ends
         return self.per_rtt if self.flows == 1 else ceil(self.per_rtt * high / low)
 
     @cached_property
     def longest_jitter(self) -> int:
-        """The most whole slots in D, at least 1."""
+        """The largest number of whole slots in D, at least 1."""
         return max(1, int(self.jitter.ends[1] * self.per_rtt / self.rtt.ends[0]))
 
     @property
@@ -150,7 +152,7 @@ class LinkOptions:
 
     @cached_property
     def largest_slot(self) -> float:
-        """The most bytes that a link serves in a slot."""
+        """The largest number of bytes that a link serves in a slot."""
         ours: float = self.rate.ends[1] * MBIT * self.rtt.ends[1] / 1000 / self.per_rtt
         files = [kind for kind in self.mix if isinstance(kind, Exported)]
         tables = (int(kind.tables(self.steps * self.slots, self.per_rtt)[0].max()) for kind in files)
@@ -158,14 +160,14 @@ class LinkOptions:
 
     @cached_property
     def largest_buffer(self) -> float:
-        """The most bytes that may wait."""
+        """The largest number of bytes that may wait in a buffer."""
         if self.buffer is not None:
             return float(self.buffer.ends[1])
         return float(self.buffer_bdp.ends[1] * self.largest_slot * self.per_rtt)
 
     @cached_property
     def longest(self) -> int:
-        """H: the most slots of queueing delay that the simulator distinguishes."""
+        """The number H: the longest queueing delay, in slots, that the simulator distinguishes."""
         if any(not isinstance(kind, capacity.Constant) for kind in self.mix) or self.buffer is not None:
             least = self.rate.ends[0] * MBIT * self.rtt.ends[0] / 1000 / self.per_rtt
             drains: float = self.largest_buffer / least
@@ -177,11 +179,11 @@ class LinkOptions:
         """Draw links.
 
         Args:
-            key: The key of jax.random.
-            links: The number of links.
+            key: The key of jax.random for the draw.
+            links: The number of links to draw.
 
         Returns:
-            The Links, and the first rates of their senders, (f, n) in bytes per second.
+            The Links, and the first rates of their senders in bytes per second, an array (f, n).
         """
         if type(links) is not int or links < 1:
             raise InputError(f"{links!r} links; expected a whole number, at least 1")
@@ -233,7 +235,7 @@ class LinkOptions:
         }
 
     def _with_schedules(self, links: Links, which: Array) -> Links:
-        """Return the links, with the values of exported schedules for those that follow one."""
+        """Return the links, with the values of an exported schedule for each link that follows one."""
         for number, kind in enumerate(self.mix):
             if not isinstance(kind, Exported):
                 continue
@@ -254,7 +256,7 @@ class LinkOptions:
         return links
 
 
-#: The quantities that are drawn once per flow and link, or per link.
+# : The quantities to draw: some once per flow and link, others once per link.
 _DRAWN = ("links", "rate", "rtt", "buffer", "jitter", "loss", "starts", "lasts", "first")
 
 
@@ -269,7 +271,7 @@ def _interval(given: object) -> Fraction:
 
 
 def _mix(options: LinkOptions) -> dict[Kind, float]:
-    """Return the kinds of links and their ratios."""
+    """Return the kinds of links with their ratios."""
     given = options.links if isinstance(options.links, dict) else {options.links: 1}
     if not given:
         raise InputError("links is empty; expected a kind of link at least")

@@ -1,4 +1,4 @@
-"""Episodes of a policy, and the check that an episode is an execution of a model."""
+"""Episodes of a policy, and a check whether an episode is an execution of a model."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -20,7 +20,8 @@ from ccmatic.learning.envs.environment import Environment, EnvironmentState
 from ccmatic.simulation import delays, sampled
 from ccmatic.verification import check_trace
 
-#: A function from a policy's memory, Links, an EnvironmentState and its observation to its next memory and its action.
+# : A function that maps a policy's memory, Links, an EnvironmentState and its observation to the next memory and the
+# action.
 Act: TypeAlias = Callable[[Any, Links, EnvironmentState, Array], tuple[Any, Array]]
 
 
@@ -29,9 +30,9 @@ class RolloutPolicy:
     """A policy for whole episodes.
 
     Attributes:
-        begin: A function from Links to the policy's first memory, which consists of arrays.
-        act: A function from the memory, Links, an EnvironmentState and its observation to the next memory and the
-            action (n, f).
+        begin: A function that maps Links to the policy's first memory. A memory consists of arrays.
+        act: A function that maps the memory, Links, an EnvironmentState and its observation to the next memory and the
+            actions (n, f).
     """
 
     begin: Callable[[Links], Any]
@@ -39,7 +40,7 @@ class RolloutPolicy:
 
 
 def stateless(decide: Callable[[Array], Array]) -> RolloutPolicy:
-    """Return the RolloutPolicy without memory of a function from observations (n, f, size) to actions (n, f)."""
+    """Return a RolloutPolicy without memory that applies a function from observations to actions."""
     return RolloutPolicy(lambda links: (), lambda memory, links, state, observation: (memory, decide(observation)))
 
 
@@ -48,9 +49,9 @@ class Episode(NamedTuple):
 
     Attributes:
         links: The Links.
-        knowledge: The signals.Knowledge after each interval; intervals are the first axis.
-        reward: (steps, n, f).
-        seen: The SlotOutcome of each slot; slots are the first axis.
+        knowledge: The signals.Knowledge after each interval. The first axis is the interval.
+        reward: The reward after each interval, an array (steps, n, f).
+        seen: The SlotOutcome of each slot. The first axis is the slot.
     """
 
     links: Links
@@ -60,12 +61,12 @@ class Episode(NamedTuple):
 
 
 def rollout(environment: Environment, policy: RolloutPolicy, key: Array, n: int) -> Episode:
-    """Play an Episode of n links, as one compiled loop.
+    """Play an Episode on n links in one compiled loop.
 
     Args:
         environment: The Environment.
         policy: The RolloutPolicy.
-        key: The key of jax.random.
+        key: The key of jax.random for all random choices.
         n: The number of links.
     """
 
@@ -94,8 +95,8 @@ class Lawful:
     """The result of checking an Episode against laws.
 
     Attributes:
-        windows: How many windows were checked.
-        broken: How often each law was broken, by name. It should be empty.
+        windows: The number of checked windows.
+        broken: The number of violations of each law, by the law's name. The dict should be empty.
     """
 
     windows: int
@@ -105,18 +106,19 @@ class Lawful:
 def lawful(episode: Episode, windows: int = 20, horizon: int = 10, seed: int = 0) -> Lawful:
     """Check random windows of an Episode against every law of a model.
 
-    If the links have no jitter, the model is `ideal`; else it is CBR-delay with the links' jitter, rounded up to slots.
-    All flows together count as one sender. Randomly lost bytes count as not sent. A checked window has one link rate.
-    The link also had this rate while the bytes that the window delivers were under way.
+    If the links have no jitter, the model is `ideal`. Otherwise, it is CBR-delay with the links' jitter, rounded up to
+    slots. All flows together count as one sender. Randomly lost bytes count as not sent. The link has one rate
+    throughout a checked window. The link also had this rate while the bytes that the window delivers were on their way.
 
     Args:
         episode: The Episode.
-        windows: How many windows to check, at most.
-        horizon: The slots of a window.
-        seed: The seed of the choice of windows.
+        windows: The largest number of windows to check.
+        horizon: The number of slots in a window.
+        seed: The seed for the choice of windows.
 
     Raises:
-        InputError: If the episode has no such window, as on exported schedules, whose tokens wait.
+        InputError: If the episode has no window that can be checked. This happens on exported schedules, whose tokens
+            wait.
     """
     rng = np.random.default_rng(seed)
     broken: Counter[str] = Counter()
@@ -144,7 +146,7 @@ def _windows(episode: Episode, link: int, horizon: int) -> Iterator[tuple[int, i
 
 
 def _faults(episode: Episode, link: int, start: int, horizon: int) -> tuple[str, ...]:
-    """Return the laws that a window breaks."""
+    """Return the laws that a window violates."""
     links, outcomes = episode.links, episode.seen
     jitter = ceil(links.jitter[link])
     name = definitions.chosen("models", "EMULATED" if jitter else "WITHOUT_JITTER")

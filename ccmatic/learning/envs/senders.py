@@ -1,6 +1,6 @@
 """Senders as policies of an environment: trained policies, and other senders, whose actions are rates.
 
-The other senders are controllers of ccmatic, a sender of constant rate, and a sender that knows the link.
+The other senders are ccmatic's controllers, a sender of constant rate, Cubic, and a sender that knows the link.
 """
 
 import operator
@@ -31,9 +31,10 @@ def sender(name: str, environment: Environment) -> RolloutPolicy:
     """Return the RolloutPolicy of a sender.
 
     Args:
-        name: `constant:MBIT`, a rate in Mbit/s; `oracle`, which sends at the rate of the link, or an equal share of it
-            if there are several flows; `cubic`, RFC 9438's; or a controller, by its path or shipped name.
-        environment: The Environment, whose actions are rates.
+        name: One of these names. `constant:MBIT` sends at a rate in Mbit/s. `oracle` sends at the rate of the link, or
+            at an equal share of this rate if there are several flows. `cubic` follows RFC 9438. Any other name is the
+            path or the shipped name of a controller.
+        environment: The Environment. Its actions must be rates.
 
     Raises:
         InputError: If there is no such sender, or the environment's actions are not rates.
@@ -54,9 +55,9 @@ def sender(name: str, environment: Environment) -> RolloutPolicy:
 
 
 def trained(policy: policies.Policy, options: LinkOptions) -> tuple[Environment, RolloutPolicy]:
-    """Return a trained policy's Environment and its RolloutPolicy there.
+    """Return the Environment of a trained policy, and the policy's RolloutPolicy in this Environment.
 
-    In this Environment the policy's observations, actions and rewards are those of its training. The Environment clips
+    The observations, actions and rewards in this Environment are those of the policy's training. The Environment clips
     actions as in the training.
 
     Args:
@@ -98,8 +99,8 @@ def _knows_the_link(options: LinkOptions) -> Act:
 def _without_actions(formula: signal.Signal) -> RolloutPolicy:
     """Return the RolloutPolicy that always takes the action 0.
 
-    The formula has separate registers, which the environment's actions do not change. It also reads the environment's
-    registers.
+    The formula has its own registers, which the environment's actions do not change. The formula also reads the
+    environment's registers.
     """
     own = formula.memory[-1]
 
@@ -118,9 +119,9 @@ def _without_actions(formula: signal.Signal) -> RolloutPolicy:
 
 
 def _believing(controller: Controller, options: LinkOptions) -> RolloutPolicy:
-    """Return the RolloutPolicy of a controller of beliefs. A step is an interval, and it has no start controller.
+    """Return the RolloutPolicy of a controller of beliefs. A step is an interval, and there is no start controller.
 
-    In an envelope it sends at the lowest allowed rate.
+    If the controller is an envelope, the policy sends at the lowest allowed rate.
     """
 
     def act(
@@ -135,9 +136,10 @@ def _believing(controller: Controller, options: LinkOptions) -> RolloutPolicy:
 
 
 def remembering(controller: Stateful, options: LinkOptions) -> RolloutPolicy:
-    """Return the RolloutPolicy of a controller with state, which is its memory. A step is an interval.
+    """Return the RolloutPolicy of a controller with state. The state is the policy's memory, and a step is an interval.
 
-    Its rate is its window / latest measured RTT, or the controller's rate if that is lower. No timeout fires.
+    The policy's rate is the controller's window divided by the latest measured RTT, or the controller's rate if that is
+    lower. No timeout fires.
 
     Args:
         controller: The Stateful controller.
@@ -187,14 +189,14 @@ def remembering(controller: Stateful, options: LinkOptions) -> RolloutPolicy:
     return RolloutPolicy(begin, act)
 
 
-#: The observations of a controller with state that are kept as columns, the latest first. The first three are
-#: cumulative bytes.
+# : The observations that the memory of a stateful controller keeps as columns, the latest value first. The first three
+# columns are cumulative bytes.
 _COUNTED = ("acked", "lost", "sent")
 _KEPT = (*_COUNTED, "delay", "waited", "measured")
 
 
 def _back(column: Any, steps: int) -> Any:
-    """Return the value of a column this many steps before the latest."""
+    """Return the value of a column this many steps before the latest step."""
     return jax.tree.map(operator.itemgetter(steps), column)
 
 
@@ -205,7 +207,7 @@ def _shift(column: Array, latest: Array) -> Array:
 def _observations(counted: dict[str, Any], now: signals.Interval, interval: Array, rtt: int) -> dict[str, Any]:
     """Return a stateful controller's observations by name: arrays, or functions from steps back to arrays.
 
-    It treats acknowledged bytes as served, as a real sender does.
+    Acknowledged bytes count as served bytes, as in a real sender.
     """
     no = jnp.zeros(now.sent.shape, bool)
     return {name: partial(_back, column) for name, column in counted.items()} | {
@@ -221,7 +223,7 @@ def _observations(counted: dict[str, Any], now: signals.Interval, interval: Arra
 
 
 def _pasts(tree: Tree) -> Iterator[Past]:
-    """Yield the Pasts in a tree."""
+    """Yield all Pasts in a tree."""
     if isinstance(tree, Past):
         yield tree
     for part in parts(tree):

@@ -1,4 +1,4 @@
-"""The measurements and the memory of senders on many links, and the values of formulas that read them.
+"""The measurements and the memory of senders on many links, and the values of the formulas that read them.
 
 The formulas are those of `ccmatic.controllers.signal`. All arrays are (f, n): one element per flow and link.
 """
@@ -15,7 +15,7 @@ from ccmatic.language import Tree
 from ccmatic.learning.estimation.beliefs import Beliefs
 from ccmatic.learning.estimation.particles import Particles
 
-#: The registers of a file, and groups of registers, as of a Signal.
+# : The registers of a file, and groups of registers, as in a Signal.
 Group: TypeAlias = Iterable[signal.Register]
 Groups: TypeAlias = Iterable[Group]
 
@@ -25,13 +25,14 @@ class Interval(NamedTuple):
 
     Attributes:
         seconds: The length of the interval.
-        sent: The bytes sent in it.
-        acked: The bytes acknowledged in it.
-        lost: The bytes detected as lost in it.
-        rtt: The mean RTT of the acknowledged bytes in seconds. If no byte is acknowledged, the value of the interval
-            before remains; initially it is R_m, which a handshake measures.
-        rtt_end: The RTT of the last acknowledged byte in seconds, with the same rule.
-        out: The bytes in flight at its end.
+        sent: The number of bytes sent in the interval.
+        acked: The number of bytes acknowledged in the interval.
+        lost: The number of bytes detected as lost in the interval.
+        rtt: The mean RTT of the acknowledged bytes in seconds. If no byte is acknowledged, the value of the previous
+            interval remains. The initial value is R_m, which a handshake measures.
+        rtt_end: The RTT of the last acknowledged byte in seconds. If no byte is acknowledged, the previous value
+            remains.
+        out: The bytes in flight at the end of the interval.
     """
 
     seconds: Array
@@ -48,13 +49,13 @@ class Knowledge(NamedTuple):
 
     Attributes:
         now: The latest Interval.
-        before: The Interval before it.
-        registers: The registers by name.
+        before: The previous Interval.
+        registers: The values of the registers, by name.
         action: The latest action.
-        packet: The bytes of a packet.
+        packet: The number of bytes in a packet.
         bounds: The beliefs; None if no formula reads them.
         particles: The particles; None if no formula reads them.
-        capacity: The mean rate of the link in bytes per second. No sender knows it, but rewards use it.
+        capacity: The mean rate of the link in bytes per second. No sender knows this rate, but rewards use it.
     """
 
     now: Interval
@@ -70,8 +71,8 @@ class Knowledge(NamedTuple):
         """Return the sender's knowledge after another Interval.
 
         Args:
-            now: The Interval.
-            memory: Groups of registers, as of a Signal.
+            now: The new Interval.
+            memory: Groups of registers, as in a Signal.
         """
         knowledge = self._replace(now=now, before=self.now)
         for group in memory:
@@ -83,34 +84,34 @@ class Knowledge(NamedTuple):
     def next_values(self, group: Group, **others: Any) -> dict[str, Array]:
         """Return the next values of a group of registers by name, after the latest interval.
 
-        `others` is as in `value`.
+        The argument `others` is as in the method `value`.
         """
         values = Values(_Names(self, others))
         return {register.name: jnp.broadcast_to(values.of(register.next), self.now.rtt.shape) for register in group}
 
     def value(self, term: Tree, **others: Any) -> Array:
-        """Return the value of a term: an array (f, n), or (f, n, size) for a vector.
+        """Return the value of a term: an array (f, n), or an array (f, n, size) for a vector.
 
         Args:
             term: The term.
-            others: The values of other names.
+            others: The values of other names in the term.
         """
         result: Array = Values(_Names(self, others)).of(term)
         return result
 
     def measure(self, name: str) -> Array:
-        """Return the value of a shipped measure by name, for the latest interval or the one before."""
+        """Return the value of a shipped measure by name, for the latest interval or the previous interval."""
         return self.value(signal.measure(name).term)
 
 
 def first(seconds: Array, rtt: Array, packet: Array | int, memory: Groups = (), **believed: Any) -> Knowledge:
-    """Return the Knowledge before the first interval: only R_m is known.
+    """Return the Knowledge before the first interval, when a sender knows only R_m.
 
     Args:
-        seconds: (f, n), the length of an interval.
-        rtt: (f, n), R_m in seconds.
-        packet: The bytes of a packet.
-        memory: Groups of registers, as of a Signal.
+        seconds: The length of an interval in seconds, an array (f, n).
+        rtt: R_m in seconds, an array (f, n).
+        packet: The number of bytes in a packet.
+        memory: Groups of registers, as in a Signal.
         believed: The fields of Knowledge that are beliefs.
     """
     none = jnp.zeros_like(rtt)
@@ -120,12 +121,12 @@ def first(seconds: Array, rtt: Array, packet: Array | int, memory: Groups = (), 
 
 
 def first_values(group: Group, rtt: Array, packet: Array | int) -> dict[str, Array]:
-    """Return the first values of a group of registers by name, with the shape of R_m (f, n).
+    """Return the first values of a group of registers by name. They have the shape of R_m, (f, n).
 
     Args:
         group: The registers.
         rtt: R_m in seconds.
-        packet: The bytes of a packet.
+        packet: The number of bytes in a packet.
     """
     values = Values({**_FIXED, "R_m": rtt, "MSS": packet})
     return {register.name: jnp.zeros_like(rtt) + values.of(register.first) for register in group}
@@ -135,7 +136,7 @@ _FIXED = {name: float(value) for name, value in signal.IN_SECONDS.items()}
 
 
 class _Names(dict[str, Any]):
-    """The values of the names that a term reads, each computed at its first use."""
+    """The values of the names that a term reads. Each value is computed at the first use of its name."""
 
     def __init__(self, knowledge: Knowledge, others: dict[str, Any]) -> None:
         super().__init__(_FIXED | knowledge.registers | others)
@@ -152,9 +153,9 @@ class _Names(dict[str, Any]):
         return self._belief(name)
 
     def _belief(self, name: str) -> Array:
-        """Return a belief in seconds; the unit of time of beliefs is an interval."""
+        """Return a belief about time in seconds. The time unit of beliefs is an interval."""
         bounds = self._knowledge.bounds
-        assert bounds is not None  # beliefs are formed if a formula reads one
+        assert bounds is not None  # Senders form beliefs only if a formula reads one.
         value, seconds = bounds.named()[name], self._knowledge.now.seconds
         power = shipped_beliefs()[name].seconds_power
         return value * seconds if power > 0 else value / seconds if power < 0 else value
@@ -162,13 +163,13 @@ class _Names(dict[str, Any]):
 
 def _width(place: int) -> Callable[[Knowledge], Array]:
     def width(knowledge: Knowledge) -> Array:
-        assert knowledge.particles is not None  # particles are kept if a formula reads a width
+        assert knowledge.particles is not None  # Senders keep particles only if a formula reads a width.
         return knowledge.particles.widths()[place]
 
     return width
 
 
-#: The other quantities that a term may read, as functions of a Knowledge. Flows are the second to last axis.
+# : Other quantities that a term may read, each as a function of a Knowledge. Flows are the second to last axis.
 _OTHERS: dict[str, Callable[[Knowledge], Any]] = {
     "MSS": lambda knowledge: knowledge.packet,
     "R_m": lambda knowledge: knowledge.measure(signal.LEAST_RTT),

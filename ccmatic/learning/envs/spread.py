@@ -1,4 +1,4 @@
-"""Quantities that differ from link to link: one number, a choice of several, or a range."""
+"""Quantities that differ from link to link: a single number, a choice among several numbers, or a range."""
 
 import math
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from ccmatic.base import InputError
 
 @dataclass(frozen=True)
 class OneOf:
-    """A choice of values, each equally likely."""
+    """A choice among values that are all equally likely."""
 
     values: tuple[float, ...]
 
     def at(self, luck: Array) -> Array:
-        """Return values for an array of uniform random numbers from 0 to 1."""
+        """Return one value for each element of an array of uniform random numbers from 0 to 1."""
         number = jnp.minimum(jnp.floor(luck * len(self.values)), len(self.values) - 1)
         return jnp.array(self.values, jnp.float32)[number.astype(jnp.int32)]
 
@@ -29,7 +29,7 @@ class OneOf:
 
 @dataclass(frozen=True)
 class Range:
-    """A range from low to high, with a uniform distribution of the values, or of their logarithms if `log`."""
+    """A range from low to high. The values are uniformly distributed, or their logarithms are if `log` is true."""
 
     low: float
     high: float
@@ -55,10 +55,10 @@ def spread(given: object, name: str, least: float = 0.0, most: float = math.inf,
 
     Args:
         given: A number, a list of numbers, or a dict with `low`, `high` and optionally `log`.
-        name: Its name in messages.
+        name: The name of the quantity in messages.
         least: The smallest allowed number.
         most: The largest allowed number.
-        above: Whether numbers have to be above `least`.
+        above: Whether numbers must be strictly above `least`.
 
     Raises:
         InputError: If the value has another form, or a number is not allowed.

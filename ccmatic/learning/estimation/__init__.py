@@ -1,4 +1,4 @@
-"""Estimate what a sender can know of its path (docs/reference/estimate.md)."""
+"""Estimate how much a sender can know about its path (docs/reference/estimate.md)."""
 
 from ccmatic.learning.estimation.estimate import Estimate, estimates, network_of
 from ccmatic.learning.estimation.exact import ANY, Possible, Range, possible

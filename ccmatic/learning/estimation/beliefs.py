@@ -17,10 +17,11 @@ from ccmatic.compilers.window_arrays import MOST, Needs, Window, WindowValues, n
 from ccmatic.contracts import START, TIMEOUT, Belief, Links, Program, RunningMax, StateBelief, is_bound, load_definition
 from ccmatic.learning.estimation.knowledge import SenderKnowledge
 
-#: The steps of a window, plus the step before it, as in exported controllers by default.
+# : The number of steps in a window, plus one for the step before the window. This is also the default of exported
+# controllers.
 HORIZON = 10
 
-#: The rounding error that floats may have beside a whole number of steps, in steps.
+# : The rounding error, in steps, that a float may have when it stands for a whole number of steps.
 HAIR = 1e-4
 
 #: Arrays by name.
@@ -31,7 +32,7 @@ _COUNTS = ("sent", "acked", "lost")
 
 @cache
 def _beliefs() -> tuple[list[Belief], dict[Program, Needs]]:
-    """Return the beliefs, in the order in which a step computes them; and by program, the values for later steps."""
+    """Return the beliefs in the order of computation, and for each program the values that later steps need."""
     beliefs = load_definition("models", "MODEL", definitions.chosen("models", "EMULATED")).beliefs
     programs = map(_program, beliefs)
     return sorted(beliefs, key=lambda belief: not is_bound(belief)), {program: needs(program) for program in programs}
@@ -39,23 +40,23 @@ def _beliefs() -> tuple[list[Belief], dict[Program, Needs]]:
 
 def _program(belief: Belief) -> Program:
     program = belief.program
-    assert program is not None  # the model whose links are emulated has a program for each belief
+    assert program is not None  # The model whose links are emulated has a program for each belief.
     return program
 
 
 class Beliefs(NamedTuple):
-    """Beliefs at the end of an interval, which is a step; (f, n), in bytes and steps.
+    """Beliefs at the end of an interval, which is a step. They are arrays (f, n), in bytes and steps.
 
     Each belief is also an attribute.
 
     Attributes:
-        p: The place of the step in its window; -1 before the first interval.
-        D: The longest time from service to acknowledgement in steps: R_m plus jitter.
-        packet: The bytes of a packet.
-        latest: Observations and beliefs at that step, by name. Bytes count from the beginning of the window.
+        p: The number of the step within its window; -1 before the first interval.
+        D: The longest time from service to acknowledgement, in steps: R_m plus jitter.
+        packet: The number of bytes in a packet.
+        latest: Observations and beliefs at this step, by name. Bytes count from the beginning of the window.
         first: The same values as `latest`, at the beginning of the window.
-        columns: (T, f, n), columns of the window so far, by name.
-        runs: For each program, in the order of the beliefs: for how many steps its conditions have held.
+        columns: The columns of the window so far, by name. Each is an array (T, f, n).
+        runs: For each program, in the order of the beliefs, the number of steps for which its conditions have held.
     """
 
     p: Array
@@ -73,7 +74,7 @@ class Beliefs(NamedTuple):
 
     @property
     def horizon(self) -> int:
-        """The steps of a window, plus the step before it."""
+        """The number of steps in a window, plus one for the step before the window."""
         return len(next(iter(self.columns.values())))
 
     def named(self) -> dict[str, Array]:
@@ -96,11 +97,11 @@ class Beliefs(NamedTuple):
         """Return the Beliefs after an interval.
 
         Args:
-            sent: The bytes sent in it.
-            acked: The bytes acknowledged in it.
-            lost: The bytes detected as lost in it.
-            last: The whole steps of delay of the last acknowledged byte, if there is one.
-            first: The whole steps of delay of the first acknowledged byte, if there is one.
+            sent: The number of bytes sent in the interval.
+            acked: The number of bytes acknowledged in the interval.
+            lost: The number of bytes detected as lost in the interval.
+            last: The delay in whole steps of the last acknowledged byte, if there is one.
+            first: The delay in whole steps of the first acknowledged byte, if there is one.
         """
         served = acked > 0
         delays = {
@@ -132,7 +133,7 @@ class Beliefs(NamedTuple):
         return self._replace(latest={name: window.now[name] for name in self.latest})._window()
 
     def _window(self) -> "Beliefs":
-        """Begin a window with the current knowledge, and count from here."""
+        """Begin a new window with the current knowledge. Bytes count from here."""
         latest = self.latest
         zero = jnp.zeros_like(latest["sent"])
         counts = {"sent": latest["sent"] - latest["acked"] - latest["lost"], "acked": zero, "lost": zero}
@@ -143,7 +144,7 @@ class Beliefs(NamedTuple):
         return self._replace(p=jnp.int32(0), latest=latest, columns=columns, first=first, runs=runs)
 
     def _window_at(self, time: Array, now: Columns) -> Window:
-        """Return the Window at a step with these observations."""
+        """Return the Window that ends at the step with these observations."""
         constants = {"step": 1.0, "R_m": 1.0, "D": self.D, "MSS": self.packet}
         losses = dict.fromkeys(("timely", "excess"), now["lost"])
         before = self.latest | dict.fromkeys(("timely", "excess"), self.latest["lost"])
@@ -154,11 +155,11 @@ class Beliefs(NamedTuple):
         return Window(time, values, before, self.first, columns, dict(zip(_beliefs()[1], self.runs, strict=True)))
 
     def _column(self, name: str, time: Array, now: Mapping[str, Any]) -> Array:
-        """Return a column, with this step's value if it is an observation. A step computes its beliefs later."""
+        """Return a column, with this step's value if the column is an observation. Beliefs of this step come later."""
         return self.columns[name].at[time].set(now[name]) if name in _COUNTS else self.columns[name]
 
     def _move(self, counts: Columns, delays: Columns) -> "tuple[Beliefs, Beliefs]":
-        """Return the beliefs one step later; and those at the beginning of the next window, if the window ends here."""
+        """Return the beliefs one step later, and the first beliefs of the next window if this window ends here."""
         time = self.p + 1
         now = {name: self.latest[name] + count for name, count in counts.items()}
         window = self._window_at(time, self.latest | delays | now | {"sending": counts["sent"]})
@@ -187,8 +188,8 @@ def _values(program: Program, window: Window) -> WindowValues:
 
 
 def _state(belief: Belief, function: str, window: Window) -> Array:
-    """Return the value of a belief that is not a bound, computed by a function of its program."""
-    if isinstance(belief, StateBelief) and not belief.upper:  # all delays of more than a window are equal
+    """Return the value of a belief that is not a bound. A function of the belief's program computes the value."""
+    if isinstance(belief, StateBelief) and not belief.upper:  # All delays that exceed the window are equal.
         delay = jnp.minimum(window.now["delay"], window.now["horizon"])
         window = window._replace(now=window.now | {"delay": delay})
     result: Array = _values(_program(belief), window).function(function)
@@ -205,12 +206,12 @@ def _timed_out(belief: Belief, window: Window, values: WindowValues) -> Array:
 
 
 def begin(D: Array, packet: Array | int, horizon: int = HORIZON) -> Beliefs:
-    """Return the Beliefs of senders that know only that a packet passes in a step.
+    """Return the first Beliefs of senders that know only one fact: the link serves at least a packet per step.
 
     Args:
-        D: (f, n) steps, see Beliefs.
-        packet: The bytes of a packet.
-        horizon: The steps of a window, plus the step before it.
+        D: The longest time from service to acknowledgement, in steps, an array (f, n); see Beliefs.
+        packet: The number of bytes in a packet.
+        horizon: The number of steps in a window, plus one for the step before the window.
     """
     none, column = jnp.zeros(D.shape, jnp.float32), jnp.zeros((horizon, *D.shape), jnp.float32)
     beliefs, programs = _beliefs()
@@ -233,7 +234,7 @@ def of_links(links: Links, slots: int, horizon: int = HORIZON) -> Beliefs:
 
     Args:
         links: The Links.
-        slots: The slots of an interval.
-        horizon: See `begin`.
+        slots: The number of slots in an interval.
+        horizon: The number of steps in a window, plus one, as in `begin`.
     """
     return begin(jnp.ceil((links.rtt + links.jitter) / slots - HAIR), links.packet.astype(jnp.float32), horizon)

@@ -1,4 +1,4 @@
-"""A case of conditions: the literals by which one solution satisfies the conditions. They form a polyhedron."""
+"""A case of conditions: a polyhedron, given by the literals by which one solution satisfies the conditions."""
 
 from collections.abc import Callable, Iterable
 from fractions import Fraction
@@ -10,9 +10,9 @@ from ccmatic.logic import Condition, Linear, Truth, formula
 class Case:
     """The case of conditions that contains a solution.
 
-    The conditions are true wherever all terms in `below` are at most 0 (terms of strict comparisons below 0) and all
-    terms in `zero` are 0. These points form a convex set that contains the solution. Consider a point at which some
-    strict comparisons hold only with equality. The set comes arbitrarily close to it.
+    The conditions are true wherever all terms in `below` are at most 0 (or below 0, for strict comparisons) and all
+    terms in `zero` are 0. These points form a convex set that contains the solution. If some strict comparisons hold at
+    a point only with equality, the point is outside the set, but the set comes arbitrarily close to it.
 
     Attributes:
         below: Linear terms that are at most 0.
@@ -24,7 +24,7 @@ class Case:
 
         Args:
             conditions: The conditions.
-            value: A function from a term or a condition to its value in the solution, as `Checker.value`.
+            value: A function from a term or a condition to its value in the solution, such as `Checker.value`.
         """
         self._value = value
         self._truths: dict[Any, bool] = {}
@@ -34,11 +34,11 @@ class Case:
             self._add(formula(condition), True)
 
     def _add(self, node: Any, truth: bool) -> None:
-        """Add the literals that give a formula its truth value in the solution."""
+        """Add the literals that give a formula this truth value in the solution."""
         if node.is_not():
             self._add(node.arg(0), not truth)
         elif node.is_and() or node.is_or():
-            decisive = node.is_or()  # one part of this truth is enough
+            decisive = node.is_or()  # One operand with this truth value is enough.
             parts = [part for part in node.args() if self._holds(part) is truth]
             for part in parts[:1] if truth is decisive else parts:
                 self._add(part, truth)
@@ -84,7 +84,7 @@ class Case:
         return bool(node.constant_value() if node.is_bool_constant() else self._value(Condition(node)))
 
     def _difference(self, comparison: Any) -> Linear:
-        """Return the left side minus the right side, a term without choices."""
+        """Return the left side of a comparison minus its right side, as a term without choices."""
         left, right = map(self._term, comparison.args())
         return left - right
 

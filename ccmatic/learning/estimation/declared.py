@@ -1,4 +1,4 @@
-"""The values that a sender computes, from all its observations, for the beliefs that a model declares."""
+"""The values of the beliefs that a model declares. A sender computes these values from all its observations."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -11,16 +11,16 @@ from ccmatic.contracts import Model, NetworkView, Recorded, RunningBound, Runnin
 def declared(model: Model, jitter: int, trace: Recorded) -> Mapping[str, Sequence[Fraction | float]]:
     """Return the values of each belief at each step of a trace, by name.
 
-    The sender has observed the trace from its first step, and has no other knowledge. Values are Fractions in the units
-    of the trace; inf means that there is no upper bound yet.
+    The sender has observed the trace from its first step, and has no other knowledge. The values are Fractions in the
+    units of the trace. The value inf means that there is no upper bound yet.
 
     Args:
         model: The Model.
-        jitter: D in steps.
+        jitter: The jitter D in steps.
         trace: The trace.
     """
     x = Watched(model, trace.horizon, jitter, trace.constants["MSS"])
-    beliefs = cast("dict[str, list[Fraction | float]]", x.beliefs)  # lists of numbers that grow step by step
+    beliefs = cast("dict[str, list[Fraction | float]]", x.beliefs)  # These lists of numbers grow step by step.
     for t in range(trace.horizon):
         row = {name: trace.columns[name][t] for name in ("A", "S", "L", "Ld", "r")}
         lost = row["Ld"]
@@ -36,8 +36,8 @@ def declared(model: Model, jitter: int, trace: Recorded) -> Mapping[str, Sequenc
 
 
 def _true_bound(bound: RunningBound, x: Watched) -> Fraction | float:
-    """Return a bound that is true of every path."""
+    """Return a bound on the belief that is true on every path."""
     if isinstance(bound, RunningMin):
         return inf
-    start: Any = bound.true_start(cast("NetworkView", x))  # it reads only attributes that Watched has, too
+    start: Any = bound.true_start(cast("NetworkView", x))  # The bound reads only attributes that Watched has, too.
     return cast("Fraction", start)

@@ -1,4 +1,4 @@
-"""The knowledge that a sender can have of its path, step by step: the possible values, and the sender's beliefs."""
+"""The knowledge that a sender can have about its path at each step: the possible values, and the sender's beliefs."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -15,12 +15,12 @@ from ccmatic.traces import Trace
 
 @dataclass(frozen=True)
 class Estimate:
-    """The knowledge at the end of a step of a trace, in the units of the trace.
+    """The knowledge of a sender at the end of a step, in the units of the trace.
 
     Attributes:
-        t: The step.
-        possible: The Possible.
-        declared: The values of the model's beliefs by name; inf if there is no upper bound yet.
+        t: The number of the step.
+        possible: The Possible values.
+        declared: The values of the model's beliefs by name. The value inf means that there is no upper bound yet.
     """
 
     t: int
@@ -31,9 +31,9 @@ class Estimate:
 def estimates(trace: Trace, network: Network) -> Iterator[Estimate]:
     """Yield an Estimate of each step of a trace except the first.
 
-    A sender observes what it sends, and what is served and lost (losses one step late, except on an ideal link). It
-    knows R_m, MSS, D, and the buffer of the network (in C·R_m), but not C. It remembers observations of as many steps
-    as the network's horizon has, and all its knowledge of C.
+    A sender observes the bytes that it sends, and the bytes served and lost. It observes losses one step late, except
+    on an ideal link. The sender knows R_m, MSS, D, and the buffer of the network (in C·R_m), but not C. It remembers
+    the observations of as many steps as the network's horizon has. It remembers all its knowledge of C.
 
     Args:
         trace: The trace.
@@ -63,14 +63,14 @@ def network_of(
     horizon: int | str | None = None,
     allow_code: bool = False,
 ) -> Network:
-    """Return the Network of a trace, with any of its parts replaced.
+    """Return the Network of a trace, with the given parts replaced.
 
     Args:
         trace: The trace.
         model: The name or path of another model.
-        buffer: Another buffer, as people write it.
+        buffer: Another buffer, as text in the notation of users.
         jitter: Another jitter in steps.
-        horizon: See `estimates`; all steps by default.
+        horizon: The number of remembered steps, as in `estimates`. The default is all steps.
         allow_code: Whether the trace may name a model whose code is run.
 
     Raises:
@@ -92,7 +92,7 @@ def network_of(
 
 
 def _require(trace: Trace, network: Network) -> None:
-    """Check that the trace has the observations of a sender on this network; InputError if not."""
+    """Raise InputError unless the trace has the observations of a sender on this network."""
     model = network.model
     if model.windows:
         raise InputError(f"senders on {model.name} send by a window; expected a model on which they send at rates")
@@ -104,7 +104,7 @@ def _require(trace: Trace, network: Network) -> None:
 
 
 def _window(model: Model, trace: Trace, start: int, end: int) -> Trace:
-    """Return a window of a trace as a trace.
+    """Return a window of a trace as a trace of its own.
 
     The window's counts of bytes are relative to the bytes served by its first step. Its delays are at most the number
     of steps of the whole trace, not of the window.

@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Range:
-    """A range from `least` to `most`; an end is None if unbounded. Executions reach or approach both ends."""
+    """A range from `least` to `most`. An end is None if it is unbounded. Executions reach or approach both ends."""
 
     least: Fraction | None
     most: Fraction | None
@@ -29,15 +29,15 @@ ANY = Range(None, None)
 
 @dataclass(frozen=True)
 class Possible:
-    """The possible values at the end of a step, in the sender's bytes and in steps.
+    """The possible values at the end of a step, in the sender's unit of bytes and in steps.
 
     Attributes:
         C: The rate of the link in bytes per step.
         queue: The bytes that wait at the bottleneck.
-        delay: How long a byte that arrives now waits there, queue/C.
-        waited: How many whole steps the last served byte waited at the bottleneck: from the end of the step in which it
-            was sent, to the end of the step in which the bottleneck let it through. ANY if it was sent before the
-            observed steps.
+        delay: The time for which a byte that arrives now waits at the bottleneck, queue/C.
+        waited: The time for which the last served byte waited at the bottleneck, in whole steps. It counts from the end
+            of the step in which the byte was sent to the end of the step in which the bottleneck admitted it. The range
+            is ANY if the byte was sent before the observed steps.
     """
 
     C: Range
@@ -48,7 +48,7 @@ class Possible:
 
 @isolated
 def possible(network: Network, trace: Trace, C: Range = ANY) -> Possible:
-    """Return what is Possible at the end of a trace whose steps a sender has observed.
+    """Return the Possible values at the end of a trace. A sender has observed the steps of this trace.
 
     Args:
         network: The Network.
@@ -91,13 +91,13 @@ def _refusal(network: Network, laws: Sequence[Law]) -> str:
 
 
 def _waiting(queue: Range) -> Range:
-    """Return the range of waiting bytes: a negative queue stands for tokens."""
+    """Return the range of the bytes that wait. A negative queue stands for unused tokens."""
     least, most = (bound if bound is None else max(bound, Fraction(0)) for bound in (queue.least, queue.most))
     return Range(least or Fraction(0), most)
 
 
 def _wait(x: Execution, search: "_Search") -> Range:
-    """Return the Range of the last served byte's wait, in whole steps. The measured delay bounds it from above."""
+    """Return the Range of the last served byte's wait, in whole steps. The measured delay is its upper bound."""
     served = next((t for t in range(x.horizon - 1, 0, -1) if x.S[t] > x.S[t - 1]), None)
     if served is None or x.Q is None:
         return ANY
@@ -112,10 +112,10 @@ def _wait(x: Execution, search: "_Search") -> Range:
 
 
 class _Search:
-    """Finds bounds over the solutions of conditions.
+    """A search for bounds on terms over the solutions of conditions.
 
     Attributes:
-        case: The Case of some solution; None if there is no solution.
+        case: The Case of one solution; None if there is no solution.
     """
 
     def __init__(self, conditions: Sequence[Truth]) -> None:
@@ -133,7 +133,7 @@ class _Search:
         return self._solve(condition, lambda: Case(self._conditions, self._checker.value))
 
     def _solve(self, condition: Truth, read: Callable[[], T]) -> T | None:
-        """Read a value from such a solution; None if there is none."""
+        """Read a value from a solution in which the condition is true; None if there is no such solution."""
         self._checker.push()
         try:
             self._checker.add(condition)
@@ -144,13 +144,13 @@ class _Search:
     def range(self, numerator: Linear, denominator: Linear, claimed: Range = ANY) -> Range:
         """Return the Range of a quotient whose denominator is positive in each solution.
 
-        `claimed` is a Range that the conditions imply.
+        The argument `claimed` is a Range that the conditions imply.
         """
         least = self._most(-numerator, denominator, None if claimed.least is None else -claimed.least)
         return Range(None if least is None else -least, self._most(numerator, denominator, claimed.most))
 
     def _most(self, numerator: Linear, denominator: Linear, claimed: Fraction | None) -> Fraction | None:
-        """Return the least upper bound, or None: that of one case after another, until no solution is above it."""
+        """Return the least upper bound, or None. The search takes one case after another until none is larger."""
         if claimed is not None and self.reaches(numerator >= denominator * claimed):
             return claimed
         bound, case = None, self.case

@@ -1,4 +1,4 @@
-"""The part of senders' knowledge that estimates read, for many senders at once; `ccmatic.learning.envs` provides it."""
+"""The interface of the senders' knowledge that estimates read. The package `ccmatic.learning.envs` implements it."""
 
 from typing import Protocol
 
@@ -6,7 +6,7 @@ from jax import Array
 
 
 class IntervalMeasures(Protocol):
-    """The measurements of senders in an interval, (f, n), as in `ccmatic.learning.envs.signals.Interval`."""
+    """The measurements of senders in an interval, as arrays (f, n); see `ccmatic.learning.envs.signals.Interval`."""
 
     @property
     def seconds(self) -> Array:
@@ -15,17 +15,17 @@ class IntervalMeasures(Protocol):
 
     @property
     def sent(self) -> Array:
-        """The bytes sent."""
+        """The number of bytes that were sent."""
         ...
 
     @property
     def acked(self) -> Array:
-        """The bytes acknowledged."""
+        """The number of bytes that were acknowledged."""
         ...
 
     @property
     def lost(self) -> Array:
-        """The bytes that the sender has detected as lost."""
+        """The number of bytes that the sender has detected as lost."""
         ...
 
     @property
@@ -44,9 +44,9 @@ class SenderKnowledge(Protocol):
 
     @property
     def before(self) -> IntervalMeasures:
-        """The interval before."""
+        """The previous interval."""
         ...
 
     def measure(self, name: str) -> Array:
-        """Return a shipped measure by name."""
+        """Return the value of a shipped measure by name."""
         ...

@@ -1,7 +1,7 @@
 """The particle filter of Learn-to-Probe (Tian et al., EuroSys 2026, section 4). Time is in seconds.
 
-A particle is a likely state of a path, given a sender's observations. Other senders may use the path too. Comments name
-the places where the paper leaves something open, or where its printed formula must be an error
+A particle is a likely state of a path, given a sender's observations. Other senders may also use the path. Comments
+mark two sorts of places: where the paper leaves a choice open, and where its printed formula must be wrong
 (docs/reports/estimates.md).
 """
 
@@ -16,26 +16,28 @@ from ccmatic.learning.estimation.signals import Signals
 if TYPE_CHECKING:
     from jax import Array
 
-#: Arrays of NumPy; and arrays of either NumPy or JAX, as type variables of functions and of a class.
+# : Type variables. One stands for arrays of NumPy, the others for arrays of NumPy or JAX, in functions and in a class.
 NumPy: TypeAlias = NDArray[Any]
 Numbers = TypeVar("Numbers", NumPy, "Array")
 Column = TypeVar("Column")
 
-#: Table 4: the number of particles; the sensitivity to gaps of delay (1/s), of throughput and of loss (ratios); the
-#: ranges of the gradient of others' rate (1/s), and of the jitter of delay (s), of rates and of losses.
+# : Values of the paper's Table 4: the number of particles; the sensitivity to gaps of delay (1/s), of throughput and of
+# loss (ratios); the ranges of the gradient of others' rate (1/s), of the jitter of delay (s), of the jitter of rates,
+# and of the jitter of losses.
 COUNT = 1000
 SENSITIVITY = {"delay": 50.0, "throughput": 10.0, "loss": 10.0}
 GRADIENT, DELAY_JITTER, RATE_JITTER, LOSS_JITTER = 1.5, 0.02, 0.05, 0.001
 
-#: Limits of the first particles, which the paper does not give: of a rate, own or others', in C; of a delay in s.
+# : Upper limits for the first particles, which the paper does not give: for a rate (own or others') in C, and for a
+# delay in s.
 FIRST_RATE, FIRST_DELAY = 2.0, 0.1
 
-#: The percentiles of a range (Eq. 9).
+# : The two percentiles that form a range (Eq. 9).
 PERCENTS = (10, 90)
 
 
 class Seen(Protocol):
-    """The measurements of an interval, as in `Signals`, for one flow or many."""
+    """The measurements of an interval, as in `Signals`, for one flow or for many flows."""
 
     @property
     def rtt(self) -> "float | Array":
@@ -44,7 +46,7 @@ class Seen(Protocol):
 
     @property
     def throughput(self) -> "float | Array":
-        """The rate of service."""
+        """The rate at which bytes are served."""
         ...
 
     @property
@@ -54,13 +56,13 @@ class Seen(Protocol):
 
 
 class FilterState(NamedTuple, Generic[Column]):
-    """Particles: one array per quantity, of NumPy or JAX.
+    """Particles, with one NumPy or JAX array per quantity.
 
     Attributes:
-        own: The own rate in C.
-        others: The rate of others in C.
+        own: The sender's own rate in C.
+        others: The rate of other senders in C.
         delay: The queueing delay in s.
-        full: Whether the queue is full.
+        full: Whether the bottleneck's buffer is full.
     """
 
     own: Column
@@ -69,17 +71,17 @@ class FilterState(NamedTuple, Generic[Column]):
     full: Column
 
     def some(self, chosen: Column) -> "FilterState[Column]":
-        """Return the particles of a mask or of indices."""
+        """Return the particles that a mask or indices select."""
         columns: tuple[Any, ...] = self
         return FilterState(*(column[chosen] for column in columns))
 
     def and_(self, other: "FilterState[Column]") -> "FilterState[Column]":
-        """Return these particles, followed by others."""
+        """Return these particles, followed by the other particles."""
         return FilterState(*map(self.arrays.concatenate, zip(self, other, strict=True)))
 
     @property
     def arrays(self) -> Any:
-        """The module of its arrays."""
+        """The array module of the particles: NumPy or jax.numpy."""
         own: Any = self.own
         return own.__array_namespace__()
 
@@ -87,30 +89,30 @@ class FilterState(NamedTuple, Generic[Column]):
 def gap_of_all(gaps: Numbers) -> Numbers:
     """Return the probability that a particle is discarded.
 
-    A particle stays if no signal discards it. Each signal discards it with probability gap/(1 + gap).
+    A particle stays only if no signal discards it. Each signal discards the particle with probability gap/(1 + gap).
 
     Args:
-        gaps: (signals, particles).
+        gaps: An array (signals, particles).
     """
     discarded: Numbers = 1 - np.prod(1 / (1 + gaps), axis=0)
     return discarded
 
 
 def gap_of_one(gaps: Numbers) -> Numbers:
-    """Return the same probability as Eq. 5 is printed.
+    """Return the probability that a particle is discarded by Eq. 5 as the paper prints it.
 
-    By this formula, one matching signal keeps a particle, whatever the other signals are.
+    By this formula, one matching signal keeps a particle, regardless of the other signals.
     """
     discarded: Numbers = np.prod(gaps / (1 + gaps), axis=0)
     return discarded
 
 
 class ParticleFilter:
-    """Estimates of one flow. `update` takes the Signals of each interval in turn.
+    """The particle filter of one flow. Its method `update` takes the Signals of each interval in turn.
 
     Attributes:
         state: The current FilterState; None before two updates.
-        begun: How often the filter drew all particles anew because none was left.
+        begun: How often the filter drew all particles anew because no particle was left.
     """
 
     def __init__(
@@ -122,17 +124,17 @@ class ParticleFilter:
         alone: float = 0.5,
         bounds: bool = False,
     ) -> None:
-        """Begin without particles.
+        """Make a filter that has no particles yet.
 
         Args:
             interval: The length of an interval in seconds.
-            seed: The seed of everything random.
+            seed: The seed of all random choices.
             count: The number of particles.
             mismatch: A function from gaps to the probability that a particle is discarded.
-            alone: The share of the initial particles in which no others send. No transition brings the rate of others
-                to 0.
-            bounds: Whether the highest throughput and the smallest RTT act as bounds, as in Eq. 4, or as signals whose
-                differences count, as in Eq. 5.
+            alone: The share of the initial particles in which no other sender is active. No transition brings the rate
+                of others to 0.
+            bounds: Whether the highest throughput and the smallest RTT act as bounds, as in Eq. 4. Otherwise, they act
+                as signals whose differences count, as in Eq. 5.
         """
         self._interval, self._count, self._mismatch = interval, count, mismatch
         self._alone, self._bounds = alone, bounds
@@ -154,7 +156,7 @@ class ParticleFilter:
         self._last = signals
 
     def ranges(self) -> dict[str, tuple[float, float]]:
-        """Return the ranges from the 10th to the 90th percentile, by the FilterState's names; {} before two updates."""
+        """Return the 10th to 90th percentile ranges by the names of FilterState's fields; {} before two updates."""
         if self.state is None:
             return {}
         return {name: tuple(np.percentile(getattr(self.state, name), PERCENTS)) for name in ("own", "others", "delay")}
@@ -174,7 +176,8 @@ class ParticleFilter:
     ) -> tuple[FilterState[NumPy], FilterState[NumPy]]:
         """Divide each particle with at least the longest observed delay into one with a full queue and one without.
 
-        The queues of the other particles are not full. Returns the particles before and now, divided equally.
+        The queues of the other particles are not full. The function returns the particles before and now, divided
+        equally.
         """
         longest = now.delay >= self._most_rtt - self._least_rtt
         split = now._replace(full=longest)
@@ -189,7 +192,7 @@ class ParticleFilter:
         return gaps(before, now, self._last, signals, extremes, jitter, self._bounds)
 
     def _resample(self, kept: FilterState[NumPy]) -> FilterState[NumPy]:
-        """Return as many particles as at first: the remaining ones, and mutations of some of them."""
+        """Return the initial number of particles: the remaining particles, and mutations of some of them."""
         left = len(kept.own)
         if left >= self._count:
             return kept.some(self._random.choice(left, self._count, replace=False))
@@ -204,13 +207,14 @@ def moved(
 ) -> FilterState[Numbers]:
     """Return a FilterState one interval later.
 
-    The own rate changes by a factor. The queue grows by the arrivals minus what the link serves. The paper prints the
-    gradient of others' rate as [0, O_j], but then others could never slow down; here it is [-O_j, O_j].
+    The own rate changes by a factor. The queue grows by the arrivals minus the bytes that the link serves. The paper
+    prints the gradient of others' rate as [0, O_j]. With that range, others could never slow down, so this function
+    uses [-O_j, O_j].
 
     Args:
         before: The FilterState.
         factor: The factor by which the sender's own rate is multiplied.
-        gradient: The gradient of others' rate, 1/s.
+        gradient: The gradient of others' rate, in 1/s.
         interval: The length of the interval in seconds.
     """
     xp, own = before.arrays, before.own * factor
@@ -228,16 +232,16 @@ def gaps(
     jitter: Sequence[Numbers],
     bounds: bool = False,
 ) -> Numbers:
-    """Return by how much each signal differs from a particle's expectation; signals are the first axis.
+    """Return by how much each signal differs from a particle's expectation. Signals are the first axis.
 
     Args:
-        before: The FilterState at the interval before.
-        now: The FilterState now.
-        last: The measurements of the interval before.
-        latest: The measurements of the interval.
+        before: The FilterState at the previous interval.
+        now: The current FilterState.
+        last: The measurements of the previous interval.
+        latest: The measurements of the current interval.
         extremes: The smallest RTT and the highest throughput so far.
-        jitter: The jitter of the losses now and before, from 0 to LOSS_JITTER.
-        bounds: See ParticleFilter.
+        jitter: The jitter of the losses in the current and the previous interval, from 0 to LOSS_JITTER.
+        bounds: Whether extremes act as bounds; see ParticleFilter.
     """
     xp, delay, ratio = now.arrays, SENSITIVITY["delay"], SENSITIVITY["throughput"]
     least_rtt, most_throughput = extremes
@@ -258,10 +262,10 @@ def gaps(
 
 
 def _loss(state: FilterState[Numbers], jitter: Numbers) -> Numbers:
-    """Return the loss by Eq. 3.
+    """Return the loss ratio by Eq. 3.
 
-    The paper prints the first line of Eq. 3 as a product with the jitter, but then no loss would exceed 0.1 %. Here the
-    line is a sum.
+    The paper prints the first line of Eq. 3 as a product with the jitter. With a product, no loss would exceed 0.1 %,
+    so this function computes a sum.
     """
     xp, load = state.arrays, state.own + state.others
     dropped = xp.where(state.full & (load > 1), 1 - 1 / xp.maximum(load, 1), 0)
@@ -270,7 +274,7 @@ def _loss(state: FilterState[Numbers], jitter: Numbers) -> Numbers:
 
 
 def _throughput(state: FilterState[Numbers]) -> Numbers:
-    """Return the throughput by Eq. 2, in C; it is above 0."""
+    """Return the throughput by Eq. 2, in C. The throughput is above 0."""
     xp, load = state.arrays, state.own + state.others
     free = (load <= 1) & (state.delay == 0)
     share: Numbers = xp.where(free, state.own, state.own / xp.maximum(load, LOSS_JITTER))

@@ -1,7 +1,8 @@
-"""The particle filter of Learn-to-Probe for all flows of many links at once, for training.
+"""The particle filter of Learn-to-Probe for all flows of many links at once, for use in training.
 
-Its steps are those of `ParticleFilter`, with two differences. If there are too many particles, it keeps particles at
-evenly spaced indices, not random ones. And percentiles are the values at indices, without interpolation.
+The steps of this filter are those of `ParticleFilter`, with two differences. If too many particles remain, this filter
+keeps particles at evenly spaced indices instead of random indices. Its percentiles are the values at indices, without
+interpolation.
 """
 
 from typing import NamedTuple
@@ -13,21 +14,23 @@ from jax import Array
 from ccmatic.learning.estimation import particle_filter as one
 from ccmatic.learning.estimation.knowledge import SenderKnowledge
 
-#: The default number of particles. The paper's 1000 take longer than the rest of a training.
+# : The default number of particles. With the paper's 1000 particles, the filter takes longer than the rest of a
+# training.
 COUNT = 100
 
-#: The lowest rate in C that is distinguished from 0. Logarithms are those of rates at least this high.
+# : The lowest rate, in C, that the filter distinguishes from 0. Logarithms are taken of rates that are at least this
+# high.
 LEAST = 0.01
 
 
 class Measurement(NamedTuple):
-    """The measurements of the bytes acknowledged in an interval, (f, n, 1).
+    """The measurements of the bytes acknowledged in an interval, as arrays (f, n, 1).
 
     Attributes:
-        rtt: The RTT of the last byte in s.
+        rtt: The RTT of the last byte in seconds.
         throughput: The throughput in bytes per second.
-        loss: The share of lost bytes among the bytes acknowledged or lost.
-        sent: The sending rate of the interval before, in which these bytes were sent.
+        loss: The lost bytes as a share of the bytes that were acknowledged or lost.
+        sent: The sending rate of the previous interval, in which these bytes were sent.
     """
 
     rtt: Array
@@ -40,10 +43,10 @@ class Particles(NamedTuple):
     """The particles of all flows.
 
     Attributes:
-        state: A FilterState of (f, n, particles).
-        last: The Measurement of the interval before.
-        most_rtt: The largest RTT so far in s.
-        key: The key of everything random.
+        state: A FilterState whose arrays have the shape (f, n, particles).
+        last: The Measurement of the previous interval.
+        most_rtt: The largest RTT so far, in seconds.
+        key: The key of jax.random for all random choices.
     """
 
     state: one.FilterState[Array]
@@ -88,27 +91,27 @@ class Particles(NamedTuple):
         return after
 
     def widths(self) -> tuple[Array, ...]:
-        """Return the widths of the ranges from the 10th to the 90th percentile (Eqs. 9 and 10), each (f, n).
+        """Return the widths of the ranges from the 10th to the 90th percentile (Eqs. 9 and 10), each an array (f, n).
 
-        There are three widths: of the queueing delay in s, of the logarithm of the flow's rate, and of the logarithm of
-        others' rate.
+        There are three widths: of the queueing delay in seconds, of the logarithm of the flow's own rate, and of the
+        logarithm of others' rate.
         """
         own, others = (jnp.log(jnp.maximum(rate, LEAST)) for rate in (self.state.own, self.state.others))
         return tuple(_width(values) for values in (self.state.delay, own, others))
 
 
 def first(luck: Array) -> one.FilterState[Array]:
-    """Return the first FilterState for uniform random numbers from 0 to 1, (4, …)."""
+    """Return the first FilterState for uniform random numbers from 0 to 1, an array (4, …)."""
     own, others, delay = luck[0] * one.FIRST_RATE, luck[1] * one.FIRST_RATE, luck[2] * one.FIRST_DELAY
     return one.FilterState(own, jnp.where(luck[3] < 0.5, 0, others), delay, jnp.zeros(own.shape, bool))
 
 
 def begin(key: Array, rtt: Array, count: int = COUNT) -> Particles:
-    """Return the Particles of flows that know nothing of their links except R_m.
+    """Return the Particles of flows that know nothing about their links except R_m.
 
     Args:
-        key: The key of jax.random.
-        rtt: (f, n), R_m in s.
+        key: The key of jax.random for all random choices.
+        rtt: R_m in seconds, an array (f, n).
         count: The number of particles per flow.
     """
     drawn, key = jax.random.split(key)
@@ -117,7 +120,7 @@ def begin(key: Array, rtt: Array, count: int = COUNT) -> Particles:
 
 
 def _twice(state: one.FilterState[Array], full: Array, again: Array) -> one.FilterState[Array]:
-    """Return two copies of all particles, with the mask `full` in the first copy and `again` in the second."""
+    """Return two copies of all particles. The first copy is masked by `full`, the second by `again`."""
     own, others, delay = (jnp.concatenate([column, column], axis=-1) for column in state[:3])
     return one.FilterState(own, others, delay, jnp.concatenate([full, again], axis=-1))
 
@@ -125,7 +128,7 @@ def _twice(state: one.FilterState[Array], full: Array, again: Array) -> one.Filt
 def _resample(
     now: one.FilterState[Array], stays: Array, left: Array, luck: Array, count: int
 ) -> one.FilterState[Array]:
-    """Return `count` particles: the remaining ones, then mutations of some; or a part of them if more remain."""
+    """Return `count` particles: the remaining ones, then mutations of some; or a selection if more remain."""
     place = jnp.arange(count)
     drawn = jnp.floor(luck[0] * left)
     wanted = jnp.where(left > count, jnp.floor((place + luck[0]) * left / count), jnp.where(place < left, place, drawn))

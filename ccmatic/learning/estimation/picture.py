@@ -1,4 +1,4 @@
-"""Draw estimates over time: possible values as bands, beliefs as lines."""
+"""Draw estimates over time: possible values as bands, and beliefs as lines."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -15,14 +15,14 @@ from ccmatic.traces import BELIEF, JITTER, NETWORK, PROBE, SENDER
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: For each panel, by the name of its quantity: its heading, and the unit of the beliefs that bound the quantity.
+# : For each panel, by the name of its quantity, the heading and the unit of the beliefs that bound the quantity.
 PANELS = {
     "C": ("Link rate C", RATE),
     "queue": ("Queue", BYTES),
     "waited": ("Wait of the last byte served (steps)", TIME),
 }
 
-#: The colours of beliefs, in turn.
+# : The colours of beliefs, in the order of use.
 COLOURS = (BELIEF, SENDER, PROBE, JITTER)
 
 
@@ -32,7 +32,7 @@ def draw(estimates: Sequence[Estimate], model: Model, path: str | Path) -> None:
     Args:
         estimates: The Estimates.
         model: The Model.
-        path: The file. Its suffix selects PNG, SVG or PDF.
+        path: The path of the file. The suffix selects PNG, SVG or PDF.
 
     Raises:
         InputError: If the drawing cannot be made.
@@ -62,5 +62,5 @@ def _panel(axes: "Axes", estimates: Sequence[Estimate], name: str, beliefs: Sequ
 
 
 def _float(value: Fraction | float | None) -> float:
-    """Return a number for drawing; nan for None and infinity."""
+    """Return a number for drawing. None and infinity become nan."""
     return nan if value is None or isinf(value) else float(value)

@@ -1,4 +1,4 @@
-"""Report estimates, for people and as records."""
+"""Report estimates, as text for readers and as records."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -9,19 +9,19 @@ from ccmatic import records
 from ccmatic.base import aligned
 from ccmatic.learning.estimation.estimate import Estimate
 
-#: The quantities with possible values: the fields of Possible.
+# : The quantities that have possible values: the fields of Possible.
 QUANTITIES = ("C", "queue", "delay", "waited")
 
 
 def line(estimate: Estimate) -> records.EstimateLine:
-    """Return the record of `estimate --json`."""
+    """Return an Estimate as the record that `estimate --json` prints."""
     ranges = {name: records.RangeRecord(**asdict(getattr(estimate.possible, name))) for name in QUANTITIES}
     believed = {name: None if isinf(value) else Fraction(value) for name, value in estimate.declared.items()}
     return records.EstimateLine(estimate.t, **ranges, believed=believed)
 
 
 def text(estimates: Sequence[Estimate]) -> str:
-    """Return a table with a row per Estimate: the possible values, then the beliefs."""
+    """Return a table with one row per Estimate: first the possible values, then the beliefs."""
     names = list(estimates[0].declared)
     rows = [
         (estimate.t, *_ranges(estimate), *(_number(estimate.declared[name]) for name in names))

@@ -1,6 +1,6 @@
-"""The signals of Learn-to-Probe for a trace (section 4).
+"""The signals of Learn-to-Probe (section 4 of the paper), computed from a trace.
 
-The signals of a step describe the bytes sent in it. They are known once these bytes are served.
+The signals of a step describe the bytes sent in this step. The signals are known once these bytes are served.
 """
 
 from collections.abc import Iterator
@@ -14,13 +14,13 @@ from ccmatic.contracts import Recorded
 
 @dataclass(frozen=True)
 class Signals:
-    """The signals of one interval, which describe the bytes sent in it.
+    """The signals of one interval. They describe the bytes sent in this interval.
 
     Attributes:
-        factor: The bytes sent, divided by those sent in the interval before.
+        factor: The number of bytes sent, divided by the number of bytes sent in the previous interval.
         rtt: The time from sending to acknowledgement of the last byte, in seconds.
         throughput: The rate at which these bytes were served, in any unit.
-        loss: The share of these bytes that was lost.
+        loss: The share of these bytes that were lost.
     """
 
     factor: float
@@ -32,8 +32,8 @@ class Signals:
 def signals(trace: Recorded, rtt: float) -> Iterator[Signals | None]:
     """Yield the Signals of the steps t = 1, 2, … of a trace, up to the last step whose bytes were served.
 
-    Within a step all bytes are spread evenly. The function yields None for a step if no byte was sent in the step or in
-    the step before, or if all bytes of the step were lost.
+    Within a step, all bytes are spread evenly. The function yields None for a step if no byte was sent in this step or
+    in the previous step, or if all bytes of the step were lost.
 
     Args:
         trace: The trace.
@@ -54,7 +54,7 @@ def signals(trace: Recorded, rtt: float) -> Iterator[Signals | None]:
 
 
 def _time_of(S: NDArray[np.float64], level: float) -> float:
-    """Return the time, in steps, at which service reaches a level; 0 if it has reached the level at the start."""
+    """Return the time in steps at which service reaches a level; 0 if service starts at or above the level."""
     after = int(np.searchsorted(S, level))
     if not after:
         return 0.0

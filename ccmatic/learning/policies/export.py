@@ -1,6 +1,6 @@
-"""A policy as one C header: its network, and a sender around it that measures intervals.
+"""A policy as one C header: its network, and a sender that measures intervals and calls the network.
 
-If the policy acts in an envelope, the header has the envelope's sender, and the network chooses among the allowed
+If the policy acts in an envelope, the header contains the envelope's sender, and the network chooses among the allowed
 rates.
 """
 
@@ -24,7 +24,7 @@ _MATH = "#include <math.h>\n"
 
 @dataclass(frozen=True)
 class PolicyExport:
-    """A policy, ready for export."""
+    """A policy in a form that is ready for export."""
 
     policy: Policy
 
@@ -37,10 +37,10 @@ class PolicyExport:
 
     @property
     def kernel_program(self) -> NoReturn:
-        """Not available: a policy computes in floats.
+        """Raise InputError, because a policy computes in floats.
 
         Raises:
-            InputError: Always.
+            InputError: In every call.
         """
         raise exporting.no_fractions(self.name)
 
@@ -66,17 +66,17 @@ class PolicyExport:
 
 @dataclass(frozen=True)
 class _Commanded(PolicyExport):
-    """The export of a sender whose rates a command writes; its network never changes the rate."""
+    """The export of a sender whose rates come from a command. Its network never changes the rate."""
 
     def _values(self) -> dict[str, str | int]:
         return super()._values() | {"CCM_ENVELOPE": "1 /* a command writes the rates */", "CCM_TOLD": 1}
 
 
 def commanded() -> PolicyExport:
-    """Return a PolicyExport whose sender over UDP sends at commanded rates.
+    """Return the PolicyExport of a UDP sender that sends at commanded rates.
 
-    `--policy COMMAND` writes the rates, and each takes effect when it arrives. The sender writes its measurements of
-    each interval.
+    The program after `--policy COMMAND` writes the rates. Each rate takes effect when it arrives. The sender writes its
+    measurements of each interval.
     """
     default = definitions.chosen("models.signals", "DEFAULT")
     still = records.LayerRecord([[0.0]] * signal.load("observe", default).size, [0.0])
@@ -87,7 +87,7 @@ def commanded() -> PolicyExport:
 
 @dataclass(frozen=True)
 class GuidedExport(exporting.Export):
-    """An envelope in which a policy chooses one of the allowed rates once per step."""
+    """The export of an envelope in which a policy chooses one of the allowed rates once per step."""
 
     policy: Policy = field(kw_only=True)
 
@@ -105,10 +105,10 @@ class GuidedExport(exporting.Export):
 
     @property
     def kernel_program(self) -> NoReturn:
-        """Not available: a policy computes in floats.
+        """Raise InputError, because a policy computes in floats.
 
         Raises:
-            InputError: Always.
+            InputError: In every call.
         """
         raise exporting.no_fractions(self.name)
 
@@ -135,7 +135,7 @@ def exported(policy: Policy) -> PolicyExport | GuidedExport:
     if policy.envelope is None:
         return PolicyExport(policy)
     made = exporting.make(policy.envelope.file, horizon=PROVED_HORIZON, guarding=True)
-    jitter = policy.interval * made.model.default_jitter - 1  # so that a step is an interval
+    jitter = policy.interval * made.model.default_jitter - 1  # With this value, a step is an interval.
     if jitter < 0:
         expected = "an R_m at least, as the beliefs of envelopes are of what happens in one"
         raise InputError(f"{policy.name} measures intervals of {policy.interval} R_m; expected {expected}")
@@ -144,7 +144,7 @@ def exported(policy: Policy) -> PolicyExport | GuidedExport:
 
 
 def with_guarantees(file: records.PolicyFile) -> records.PolicyFile:
-    """Return a PolicyFile with the policy's guarantees, in sentences, if it is in an envelope that C can hold."""
+    """Return a PolicyFile, with the policy's guarantees as sentences if C can hold the policy's envelope."""
     if envelope(file.act) is None:
         return file
     try:
@@ -156,12 +156,12 @@ def with_guarantees(file: records.PolicyFile) -> records.PolicyFile:
 
 
 def export(file: str | Path, target: str, out: str | Path | None = None) -> list[Path]:
-    """Write a policy for a target to a folder.
+    """Write a policy to a folder, in the form for a target.
 
     Args:
-        file: The policy's file.
-        target: `c`, `udp` or `onnx`.
-        out: The folder; None for a folder with the policy's name.
+        file: The path of the policy's file.
+        target: The target: `c`, `udp` or `onnx`.
+        out: The output folder. None stands for a folder with the policy's name.
 
     Returns:
         The paths of the written files.

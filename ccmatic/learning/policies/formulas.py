@@ -1,6 +1,6 @@
-"""A policy's formulas as C functions of `struct ccm_known`.
+"""A policy's formulas as C functions that read a `struct ccm_known`.
 
-They compute its observations, its registers, and the meaning of its action.
+The C functions compute the policy's observations, its registers, and the meaning of its action.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,7 +15,7 @@ from ccmatic.language import Local, Number, Tree, Vector, names, replaced
 if TYPE_CHECKING:
     from ccmatic.learning.policies.policy import Policy
 
-#: The C expression for each name except registers. (In the first values of registers, R_m is the RTT.)
+# : The C expression for each name except registers. (In the first values of registers, R_m is the RTT.)
 _INPUTS = {
     **{name: f"k->now.{name}" for name in signal.INTERVAL},
     **{f"{name}{signal.BEFORE}": f"k->before.{name}" for name in signal.INTERVAL},
@@ -34,7 +34,7 @@ def exportable(observe: str, reward: str, act: str | None = None) -> list[signal
     Args:
         observe: The name of the formula of observations.
         reward: The name of the formula of rewards. Its Signal is returned only if the observations read it.
-        act: The name of the formula of actions; None in an envelope.
+        act: The name of the formula of actions; None if the policy acts in an envelope.
 
     Raises:
         InputError: If there is no such formula, or a formula reads a quantity that no exported sender knows.
@@ -79,7 +79,7 @@ def parts(policy: "Policy") -> Iterator[str]:
 
 
 def _function(name: str, term: Tree, places: Mapping[str, str], parameters: str, out: str) -> Iterator[str]:
-    """Yield a term as a C function, and a second C function that calls it with its inputs."""
+    """Yield two C functions: one computes a term, and one calls the first with the inputs of the term."""
     term = replaced(term, _CONSTANTS)
     read = sorted(names(term))
     yield float_function(f"{name}_of", term, read)

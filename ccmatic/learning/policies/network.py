@@ -1,4 +1,4 @@
-"""A policy's network as C code: its constants, its weights, and the code around it."""
+"""A policy's network as C code: the constants, the weights, and the surrounding code."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -15,7 +15,7 @@ from ccmatic.runtime import shipped
 
 
 def constants(policy: Policy) -> dict[str, str | int]:
-    """Return the constants of the C code: values, some with a comment, by name."""
+    """Return the constants of the C code by name. A constant is a value, in some instances with a comment."""
     file = policy.file
     return {
         "CCM_HISTORY": f"{file.history} /* intervals in an observation */",
@@ -28,7 +28,7 @@ def constants(policy: Policy) -> dict[str, str | int]:
 
 
 def parts(policy: Policy) -> Iterator[str]:
-    """Yield the texts that define `ccm_network` and its observations: `struct ccm_watch` and its functions."""
+    """Yield the C texts that define `ccm_network` and its observations: `struct ccm_watch` and its functions."""
     yield shipped("measured.h")
     yield from formulas.parts(policy)
     yield float_function("ccm_network_of", _exact(policy.layers), OBSERVATION)
@@ -48,7 +48,7 @@ static inline float ccm_network(const float *x)
 
 
 def _exact(layers: Layers) -> Tree:
-    """Return the program of a network with these weights, (inputs, outputs), and biases."""
+    """Return the program of a network with these weights, (inputs, outputs), and these biases."""
     return program([(tuple(map(_row, weights.T)), _row(bias)) for weights, bias in layers])
 
 

@@ -1,4 +1,4 @@
-"""A policy's program as an ONNX model, written by the package `onnx`."""
+"""A policy's program as an ONNX model. The package `onnx` writes the file."""
 
 from collections.abc import Mapping
 from itertools import chain
@@ -16,21 +16,22 @@ from ccmatic.learning.policies.program import OBSERVATION, program
 if TYPE_CHECKING:
     import onnx
 
-#: The version of the operators; 13 is the first with Gemm in the form used here.
+# : The version of the ONNX operators. Version 13 is the first version that supports Gemm in the form used here.
 OPSET = 13
 
 
 def write_onnx(policy: Policy, path: str | Path) -> Path:
     """Write a Policy as an ONNX model.
 
-    Its input is `observation` (n, numbers). Its output is `action` (n, 1), before it is limited. Both are float32.
+    The input of the model is `observation` (n, numbers). The output is `action` (n, 1), before limits apply. Both are
+    float32.
 
     Args:
         policy: The Policy.
-        path: The file.
+        path: The path of the file.
 
     Returns:
-        The path.
+        The path of the file.
 
     Raises:
         InputError: If the package onnx is not installed, or the file cannot be written.
@@ -54,9 +55,9 @@ def write_onnx(policy: Policy, path: str | Path) -> Path:
 
 
 class _Graph(Walker[str]):
-    """The nodes of a program. The result for a value is its name in the graph.
+    """The ONNX graph nodes of a program. The walk returns the name in the graph for each value.
 
-    `arrays` has the weights (inputs, outputs) and biases by name.
+    The argument `arrays` has the weights (inputs, outputs) and the biases, by name.
     """
 
     WORLD = "ONNX operator"
@@ -68,7 +69,7 @@ class _Graph(Walker[str]):
         self.tensors: list[onnx.TensorProto] = []
 
     def add(self, kind: str, *reads: str) -> str:
-        """Add a node with one value, and return the value's name."""
+        """Add a node that computes one value, and return the name of this value."""
         from onnx import helper
 
         value = f"{kind.lower()}_{len(self.nodes) + 1}"
@@ -82,7 +83,7 @@ class _Graph(Walker[str]):
         from onnx import numpy_helper
 
         weights, bias = node.weights, node.bias
-        assert isinstance(weights, str) and isinstance(bias, str)  # the names of arrays
+        assert isinstance(weights, str) and isinstance(bias, str)  # These are the names of arrays.
         vector = yield node.vector
         self.tensors += [numpy_helper.from_array(self.arrays[name], name) for name in (weights, bias)]
         return self.add("Gemm", vector, weights, bias)

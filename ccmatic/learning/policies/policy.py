@@ -1,4 +1,4 @@
-"""A trained policy as a file. The file is data: ccmatic checks each number, and runs no code from it."""
+"""A trained policy as a file. The file is data: ccmatic checks each number, and runs no code from the file."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,26 +15,28 @@ from ccmatic.base import InputError, exact, located, read_text, shown, write_tex
 from ccmatic.controllers import Controller, signal
 from ccmatic.learning.policies.formulas import exportable
 
-#: The weights (inputs, outputs) and the bias (outputs) of each layer of a network.
+# : The type of a network's layers: the weights (inputs, outputs) and the bias (outputs) of each layer.
 Layers: TypeAlias = list[tuple[NDArray[np.float32], NDArray[np.float32]]]
 
-#: LARGEST: the most intervals in an observation and in its delay, and the most outputs of a layer. DEEPEST and WEIGHTS:
-#: the most layers and weights of a network, for which a compiler takes seconds.
+# : LARGEST is the limit on the intervals in an observation, on the delay of an observation in intervals, and on the
+# outputs of a layer. DEEPEST and WEIGHTS limit the number of layers and weights of a network, so that a compiler takes
+# only seconds.
 LARGEST, DEEPEST, WEIGHTS = 1024, 20, 2**20
 
-#: T of the proofs of shipped envelopes. Beliefs of senders in an envelope time out as in its proof.
+# : The horizon T in the proofs of shipped envelopes. In an envelope, a sender's beliefs time out as in the envelope's
+# proof.
 PROVED_HORIZON = 11
 
 
 def envelope(act: str) -> Controller | None:
-    """Return the controller in which an action chooses.
+    """Return the controller among whose rates an action chooses.
 
     Args:
-        act: `envelope:NAME`, where the action -1 is the controller's lowest rate and 1 its highest; or any other
-            action.
+        act: The name of an action. For `envelope:NAME`, the action -1 is the lowest rate that the controller NAME
+            allows, and the action 1 is the highest.
 
     Returns:
-        The controller; None for other actions.
+        The controller; None if the name is not of this form.
 
     Raises:
         InputError: If the controller leaves no choice.
@@ -52,11 +54,11 @@ def envelope(act: str) -> Controller | None:
 
 @dataclass(frozen=True)
 class Policy:
-    """A checked PolicyFile.
+    """A trained policy: a checked PolicyFile and its name.
 
     Attributes:
         file: The PolicyFile.
-        name: The name of the file.
+        name: The name of the policy's file.
     """
 
     file: records.PolicyFile
@@ -64,27 +66,27 @@ class Policy:
 
     @cached_property
     def layers(self) -> Layers:
-        """The layers of the network, as of `arrays`."""
+        """The layers of the network, in the form that `arrays` returns."""
         return arrays(self.file.layers)
 
     @property
     def interval(self) -> Fraction:
-        """A monitor interval in the smallest R_m."""
+        """The length of a monitor interval, in units of the smallest R_m."""
         return exact(self.file.interval)
 
     @cached_property
     def envelope(self) -> Controller | None:
-        """The controller in which the policy chooses; None if there is none."""
+        """The controller among whose rates the policy chooses; None if there is no such controller."""
         return envelope(self.file.act)
 
     @cached_property
     def formulas(self) -> list[signal.Signal]:
-        """The Signals that its sender computes, as of `formulas.exportable`; the first is the observations."""
+        """The Signals that the policy's sender computes, as in `formulas.exportable`. The first is the observations."""
         return exportable(self.file.observe, self.file.reward, None if self.envelope else self.file.act)
 
     @property
     def memory(self) -> tuple[tuple[signal.Register, ...], ...]:
-        """The registers of its sender, in groups as of a Signal."""
+        """The registers of the policy's sender, in groups, as in a Signal."""
         return signal.memory_of(self.formulas)
 
     @property
@@ -93,12 +95,12 @@ class Policy:
         if self.envelope:
             return -1.0, 1.0
         bounds = self.formulas[-1].bounds
-        assert bounds is not None  # every formula of actions has bounds
+        assert bounds is not None  # Every formula of actions has bounds.
         return bounds
 
     @property
     def about(self) -> str:
-        """The description of the policy, for people."""
+        """A description of the policy for readers."""
         sizes = "-".join(str(len(layer.bias)) for layer in self.file.layers)
         return (
             f"A policy of {self.file.history} intervals, a network of {sizes}, trained for {self.file.reward}'s reward."
@@ -106,7 +108,7 @@ class Policy:
 
 
 def load(path: str | Path) -> Policy:
-    """Return the Policy in a file.
+    """Return the Policy that a file contains.
 
     Raises:
         InputError: If the file is no policy, or does not fit its own query. The message names the file.
@@ -124,7 +126,7 @@ def load(path: str | Path) -> Policy:
 
 
 def save(file: records.PolicyFile | records.AdversaryFile, path: str | Path) -> None:
-    """Write the record of a trained policy or adversary.
+    """Write the record of a trained policy or adversary to a file.
 
     Raises:
         Unreadable: If the file cannot be written.
@@ -142,7 +144,7 @@ def _check_interval(text: str, path: str) -> None:
 
 
 def arrays(layers: Sequence[records.LayerRecord]) -> Layers:
-    """Return (weights (inputs, outputs), bias (outputs)) of each LayerRecord, as float32."""
+    """Return (weights (inputs, outputs), bias (outputs)) of each LayerRecord, as float32 arrays."""
     return [(np.array(layer.weights, np.float32), np.array(layer.bias, np.float32)) for layer in layers]
 
 
@@ -151,12 +153,12 @@ def check_layers(layers: Sequence[records.LayerRecord], inputs: int, what: str, 
 
     Args:
         layers: The LayerRecords.
-        inputs: The number of inputs.
-        what: The reason for this number, in messages.
-        path: The file, in messages.
+        inputs: The required number of inputs.
+        what: The reason for this number of inputs, for messages.
+        path: The path of the file, for messages.
 
     Raises:
-        InputError: If they form no such network.
+        InputError: If the LayerRecords form no such network.
     """
     if len(layers) > DEEPEST:
         raise InputError(f"{len(layers)} layers; expected at most {DEEPEST}", path)

@@ -1,4 +1,4 @@
-"""A network as a program of the language: the one definition of its computation."""
+"""A neural network as a program of the language: the single definition of its computation."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -9,25 +9,25 @@ from numpy.typing import NDArray
 
 from ccmatic.language import Affine, Function, Name, Tree
 
-if TYPE_CHECKING:  # exports do not need JAX
+if TYPE_CHECKING:  # Exports do not need JAX.
     from jax import Array
 
     Numbers: TypeAlias = Array | NDArray[np.float32]
 
-#: The weights and the bias of a layer, in the form of `Affine`.
+# : The weights and the bias of a layer, in the form that `Affine` takes.
 Weights: TypeAlias = tuple[tuple[Fraction, ...], ...] | str
 Bias: TypeAlias = tuple[Fraction, ...] | str
 
-#: The name of a network's input, a vector.
+# : The name of a network's input, which is a vector.
 OBSERVATION = "observation"
 
 
 def program(layers: Sequence[tuple[Weights, Bias]]) -> Tree:
-    """Return the program of a network. A tanh follows each layer except the last.
+    """Return the program of a neural network. A tanh follows each layer except the last.
 
     Args:
-        layers: (weights, bias) of each layer, in the form of `Affine`: a row of weights for each output; or names of
-            arrays.
+        layers: (weights, bias) of each layer, in the form that `Affine` takes: one row of weights per output, or names
+            of arrays.
     """
     x: Tree = Name(OBSERVATION)
     for number, (weights, bias) in enumerate(layers, 1):
@@ -41,10 +41,10 @@ def outputs(layers: "Sequence[tuple[Numbers, Numbers]]", observations: "Array") 
     """Return the outputs (…, outputs) of a network for observations (…, inputs), computed by JAX.
 
     Args:
-        layers: Arrays (weights (inputs, outputs), bias (outputs)) of each layer.
-        observations: An array.
+        layers: Two arrays for each layer: weights (inputs, outputs) and bias (outputs).
+        observations: The array of observations.
     """
-    from ccmatic.compilers.arrays import Components, Values  # imported here, because exports do not need JAX
+    from ccmatic.compilers.arrays import Components, Values  # This import is local, because exports do not need JAX.
 
     names = [(f"weights_{number}", f"bias_{number}") for number in range(len(layers))]
     arrays: dict[str, Any] = {OBSERVATION: Components(observations)}

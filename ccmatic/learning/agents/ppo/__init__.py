@@ -1,1 +1,1 @@
-"""PPO (Schulman et al., 2017), by skrl."""
+"""The algorithm PPO (Schulman et al., 2017), as implemented by the library skrl."""

@@ -1,4 +1,4 @@
-"""The loss of PPO: skrl's clipped loss, with these options."""
+"""The loss function of PPO: skrl's clipped loss, with the options in this module."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from ccmatic.learning.agents.skrl_agents import QUIET
 
 
 def settings(section: AgentSection, device: Any) -> Any:
-    """Return skrl's options for the section [agent] of a query. Values are scaled by their running deviation."""
+    """Return skrl's options for the section [agent] of a query. Values are divided by their running deviation."""
     own = section.options
     return PPO_CFG(
         rollouts=own.rollout,

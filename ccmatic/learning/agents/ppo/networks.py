@@ -1,4 +1,4 @@
-"""The policy of PPO."""
+"""The policy network of PPO."""
 
 from collections.abc import Mapping
 from math import log
@@ -12,7 +12,7 @@ from ccmatic.learning.agents.networks import network
 
 
 class Actor(GaussianMixin, Model):  # type: ignore[misc]  # skrl has no types
-    """The policy of PPO: the mean of an action, with a learned deviation."""
+    """The policy of PPO: a network computes the mean of an action, and the standard deviation is learned, too."""
 
     layers: tuple[int, ...] = ()
     deviation: float = 1.0
@@ -24,7 +24,7 @@ class Actor(GaussianMixin, Model):  # type: ignore[misc]  # skrl has no types
 
     @nn.compact
     def __call__(self, inputs: Mapping[str, Array], role: str) -> tuple[Array, dict[str, Any]]:
-        """Return the mean, and the logarithm of the deviation."""
+        """Return the mean of the action, and the logarithm of the standard deviation."""
         mean = network(inputs["observations"], self.layers, self.num_actions, nn.initializers.normal(0.01))
         deviation = nn.initializers.constant(log(self.deviation))
         return mean, {"log_std": self.param("log_std", deviation, (self.num_actions,))}

@@ -1,4 +1,4 @@
-"""PPO: an agent that learns from each rollout and then forgets it."""
+"""PPO: an agent that learns from each rollout and then discards the rollout."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -20,13 +20,13 @@ from ccmatic.learning.agents.skrl_agents import Late, SkrlAgent
 
 @dataclass(frozen=True)
 class Options:
-    """The keys that only PPO has.
+    """The options that only PPO has.
 
     Attributes:
-        rollout: The intervals between updates.
-        epochs: How often an update goes over them.
-        batches: Into how many parts an update divides them.
-        initial: The file of the initial policy; None for a random one.
+        rollout: The number of intervals between updates.
+        epochs: The number of passes of an update over these intervals.
+        batches: The number of batches into which an update divides these intervals.
+        initial: The file of the initial policy; None for a random policy.
     """
 
     rollout: int = 25
@@ -41,7 +41,7 @@ class Options:
 
 
 class LatePPO(Late, PPO):  # type: ignore[misc]  # skrl has no types
-    """skrl's PPO with late rewards. No rollout is open at the end of an episode."""
+    """The PPO agent of skrl, with rewards that arrive late. No rollout is open at the end of an episode."""
 
     NOTED = ("_current_log_prob", "_current_values")
 
@@ -63,13 +63,13 @@ class LatePPO(Late, PPO):  # type: ignore[misc]  # skrl has no types
     def pre_interaction(self, *, timestep: int, timesteps: int) -> None:
         """Make the deviation of an action depend only on the key and the action's number.
 
-        skrl's own counter also counts compilations.
+        The counter in skrl would also count compilations.
         """
         self.policy._g_i = timestep
 
 
 class Agent(SkrlAgent):
-    """PPO. Its value network begins at random even if an initial policy is given."""
+    """PPO as an Agent. Its value network begins at random even if the user gives an initial policy."""
 
     Options, KIND = Options, LatePPO
     KEPT = ("policy", "value", "policy_optimizer", "value_optimizer", "value_preprocessor")
@@ -78,7 +78,8 @@ class Agent(SkrlAgent):
     def check(cls, training: Training) -> None:
         """Raise InputError if a Training does not suit PPO.
 
-        An episode must consist of whole rollouts, every recorded interval must count, and the initial policy must fit.
+        An episode must consist of whole rollouts. Every recorded interval must count. The initial policy must fit the
+        environment.
         """
         section, own, steps = training.agent, training.agent.options, training.environment.options.steps
         recorded = steps - training.lag
@@ -96,7 +97,7 @@ class Agent(SkrlAgent):
             give(self.agent.policy, _initial(training).layers)
 
     def make(self, links: Links, section: AgentSection, spaces: dict[str, Any]) -> tuple[dict[str, Any], Any, int]:
-        """Return the parts of skrl's agent, as SkrlAgent describes."""
+        """Return the parts of skrl's PPO agent, as SkrlAgent describes."""
         models = {
             "policy": Actor(section.layers, section.deviation, **spaces),
             "value": Critic(section.layers, **spaces),
@@ -105,7 +106,7 @@ class Agent(SkrlAgent):
 
 
 def _initial(training: Training) -> policies.Policy:
-    """Return the initial policy of a training; InputError if it observes or acts differently."""
+    """Return a training's initial policy. Raises InputError if its observations or actions differ."""
     if training.attacks:
         raise InputError("initial is for policies; expected none, because an adversary begins at random")
     file = training.agent.options.initial

@@ -1,1 +1,1 @@
-"""TD3 (Fujimoto et al., 2018), by skrl."""
+"""The algorithm TD3 (Fujimoto et al., 2018), as implemented by the library skrl."""

@@ -1,4 +1,4 @@
-"""The losses of TD3: skrl's losses of two critics and a policy, with these options."""
+"""The loss functions of TD3: skrl's losses of two critics and a policy, with the options in this module."""
 
 from typing import Any
 
@@ -8,10 +8,11 @@ from skrl.resources.noises.jax import GaussianNoise
 from ccmatic.learning.agents.query import AgentSection
 from ccmatic.learning.agents.skrl_agents import QUIET
 
-#: The deviation of the target's actions, and its limit, as shares of the largest action (its authors' values).
+# : The noise on the target policy's actions: its standard deviation and its limit, as shares of the largest action
+# (values of the TD3 authors).
 SMOOTHING = 0.2, 0.5
 
-#: The policy's learning rate divided by that of the critics (DDPG's authors' value).
+# : The policy's learning rate divided by the critics' learning rate (value of the DDPG authors).
 SLOWER = 0.1
 
 
@@ -20,7 +21,7 @@ def settings(section: AgentSection, steps: int, most: float, device: Any) -> Any
 
     Args:
         section: The AgentSection.
-        steps: The intervals of an episode.
+        steps: The number of intervals in an episode.
         most: The largest action.
         device: The device of JAX.
     """

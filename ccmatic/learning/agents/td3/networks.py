@@ -1,4 +1,4 @@
-"""The policy of TD3."""
+"""The policy network of TD3."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +12,7 @@ from ccmatic.learning.agents.networks import network
 
 
 class BoundedActor(DeterministicMixin, Model):  # type: ignore[misc]  # skrl has no types
-    """The policy of TD3: an action from -most to most, by a tanh."""
+    """The policy of TD3. A tanh limits its action to the range from -most to most."""
 
     layers: tuple[int, ...] = ()
     most: float = 1.0
@@ -24,11 +24,11 @@ class BoundedActor(DeterministicMixin, Model):  # type: ignore[misc]  # skrl has
 
     @nn.compact
     def __call__(self, inputs: Mapping[str, Array], role: str) -> tuple[Array, dict[str, Any]]:
-        """Return the action, and no further outputs."""
+        """Return the action, and an empty dict of further outputs."""
         first, scaled = nn.initializers.normal(0.01), scale(self.most, self.num_actions)
         return network(inputs["observations"], self.layers, self.num_actions, first, scaled), {}
 
 
 def scale(most: float, count: int) -> tuple[Array, Array]:
-    """Return the last layer, which is not trained: it multiplies the tanh's actions by `most`."""
+    """Return the last layer, which multiplies the tanh's output by `most`. Training does not change this layer."""
     return most * jnp.eye(count), jnp.zeros(count)

@@ -1,4 +1,4 @@
-"""TD3: an agent that learns at the end of an episode from its memory, which outlasts the episode."""
+"""TD3: an agent that learns at the end of each episode from its memory, which also keeps earlier episodes."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,12 +17,13 @@ from ccmatic.learning.agents.td3.networks import BoundedActor, scale
 
 @dataclass(frozen=True)
 class Options:
-    """The keys that only TD3 has.
+    """The options that only TD3 has.
 
     Attributes:
         updates: The number of updates at the end of an episode.
-        batch: The number of intervals, of all links, in one update.
-        memory: The number of latest intervals of each link from which an update draws its intervals.
+        batch: The number of intervals in one update, counted over all links.
+        memory: The number of intervals per link that the memory keeps. An update draws its intervals from these latest
+            intervals.
     """
 
     updates: int = 100
@@ -34,11 +35,11 @@ class Options:
 
 
 class LateTD3(Late, TD3):  # type: ignore[misc]  # skrl has no types
-    """skrl's TD3 with late rewards."""
+    """The TD3 agent of skrl, with rewards that arrive late."""
 
     @property
     def deviation(self) -> float:
-        """The requested standard deviation of actions."""
+        """The standard deviation of actions that the query sets."""
         std: float = self._exploration_noise.std
         return std
 
@@ -68,7 +69,7 @@ class Agent(SkrlAgent):
         return models, settings(section, steps, most, links.device), section.options.memory
 
     def layers(self) -> list[tuple[Any, Any]]:
-        """Return the layers as Agent describes, plus the last layer, which is not trained."""
+        """Return the layers as Agent describes, plus the fixed last layer."""
         return [*super().layers(), scale(self.agent.policy.most, 1)]
 
 
