@@ -1,4 +1,4 @@
-"""Files of certificates, in a folder beside the file of their proof."""
+"""The files of certificates, which lie in a folder beside the file of their proof."""
 
 import gzip
 import json
@@ -39,7 +39,7 @@ def make_certificates(result: Result, prover: Prover, names: Iterable[str]) -> I
     A lemma gets a certificate if it holds and the proof rests on it.
 
     Args:
-        result: The Result of the proof; it has a file.
+        result: The Result of the proof. It must have a file.
         prover: The Prover of the proof.
         names: The names of the lemmas to certify.
     """

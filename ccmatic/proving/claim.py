@@ -1,11 +1,11 @@
-"""The claim of a proof about all time, which follows from its lemmas: in words, and as numbers of windows."""
+"""The claim of a proof about all time, which follows from the proof's lemmas: in words, and as numbers of windows."""
 
 from fractions import Fraction
 from string import Formatter
 
 from ccmatic.contracts import Reads
 
-#: Factors by which the link rate changes, for the numbers in the report.
+#: Factors of changes of the link rate, for which the report gives numbers.
 CHANGES = (Fraction(3, 2), Fraction(2), Fraction(4), Fraction(10))
 
 
@@ -18,17 +18,17 @@ def steps(factor, ratio):
 
 
 def windows(state, c):
-    """Return a formula, as text, for the largest number of windows that can begin in a State.
+    """Return a formula, as text, for the largest number of windows that can begin in a given State.
 
-    The number excludes windows that meet the state's `unless`. If the measures are ordered, each measure but the first
-    may restart at its worst value whenever an earlier measure improves.
+    The number does not count windows that meet the state's `unless`. If the measures are ordered, each measure but the
+    first may restart at its worst value whenever an earlier measure improves.
 
     Args:
         state: The State.
         c: The constants by name.
 
     Returns:
-        The formula; None if the state leads nowhere else.
+        The formula; None if the state leads to no other state.
     """
     if not state.leads_to:
         return None
@@ -55,8 +55,8 @@ def windows_after(state, factor, c):
         c: The constants by name.
 
     Returns:
-        The number. None if the proof does not bound the effect of the change on each measure. None also if the measures
-        are ordered, since the proof does not bound the value at which a measure restarts.
+        The number of windows. It is None if the proof does not bound the effect of the change on each measure. It is
+        also None if the measures are ordered, since the proof does not bound the value at which a measure restarts.
     """
     if state.ordered or not all(measure.after for measure in state.measures):
         return None
@@ -68,7 +68,7 @@ def windows_after(state, factor, c):
 
 
 def stays(model):
-    """Describe how the link rate may vary while a claim holds."""
+    """Return a description of how the link rate may vary while a claim holds."""
     return "stays constant" if model.variation == 1 else f"stays between C and {_short(model.variation)}·C"
 
 
@@ -78,7 +78,7 @@ def sentences(proof, model, horizon, c):
     Args:
         proof: The Proof.
         model: The model of the network.
-        horizon: T, the steps of a window.
+        horizon: The number of steps T in a window.
         c: The constants by name.
     """
     length = f"{horizon - proof.common} R_m"
@@ -95,7 +95,7 @@ def sentences(proof, model, horizon, c):
 
 
 def _remarks(state, proof, c, ensured):
-    """Yield remarks that a claim adds to the number of windows of a state that leads elsewhere."""
+    """Yield remarks that a claim adds to the number of windows, for a state that leads to other states."""
     excuse = " and ".join(in_words(objective, proof, c) for objective in state.unless)
     if excuse:
         yield f"This number excludes windows in which {excuse}."
@@ -109,9 +109,9 @@ def _remarks(state, proof, c, ensured):
 
 
 def in_words(what, proof, c):
-    """Return the words of a State or an Objective with the values of the proof's constants.
+    """Return the words of a State or an Objective, with the values of the proof's constants inserted.
 
-    Parts between semicolons that mention a dropped constant are left out, because they bound nothing.
+    Phrases between semicolons that mention a dropped constant are omitted, because they bound nothing.
     """
     dropped = {constant.name for constant in proof.constants if constant.dropped(c[constant.name])}
     parts = what.says.split("; ")

@@ -1,4 +1,4 @@
-"""The search for the constants of a proof, each to its edge: at the next better value, a window breaks a lemma."""
+"""The search for the constants of a proof, each to its edge. At the next better value, a window breaks a lemma."""
 
 from dataclasses import replace
 
@@ -13,8 +13,8 @@ def search(prover, optima, earlier):
     Args:
         prover: The Prover.
         optima: The Optimum of each constant, by name.
-        earlier: The constants of similar proofs: for each name the value, and the lemma that the next better value
-            broke. The search starts at the value from the proof whose other constants agree most.
+        earlier: The constants of similar proofs. Each name has a value, and the lemma that the next better value broke.
+            The search starts at the value from the proof whose other constants agree most.
 
     Raises:
         NoValue: If no value in the range of a constant works.
@@ -41,7 +41,7 @@ def search(prover, optima, earlier):
 
 
 def _guess(earlier, name, values):
-    """Return the value of a constant, and the lemma at its edge, in the most similar earlier proof; or None."""
+    """Return a constant's value, and the lemma at its edge, from the most similar earlier proof; or None."""
     proofs = [proof for proof in earlier if name in proof]
     alike = max(
         proofs, key=lambda proof: sum(proof.get(each, [])[:1] == (values[each],) for each in values), default={}
@@ -50,12 +50,12 @@ def _guess(earlier, name, values):
 
 
 def verdicts(prover, values, answers):
-    """Decide every lemma that `answers` does not decide, also those for comparison only; yields Answers.
+    """Decide every lemma that `answers` lacks, including lemmas for comparison only, and yield the Answers.
 
     Args:
         prover: The Prover.
         values: The constants by name.
-        answers: The Answers so far, by lemma.
+        answers: The Answers so far, by the lemma's name.
     """
     for lemma in prover.lemmas.values():
         if lemma.name not in answers or answers[lemma.name].verdict == UNDECIDED:
@@ -63,7 +63,7 @@ def verdicts(prover, values, answers):
 
 
 def _front(prover, constant, limits, values, before):
-    """Yield each value in the front of the preceding constant, with the best value of this constant for it."""
+    """Yield each value in the front of the preceding constant, with this constant's best value for it."""
     for other in before.front if before else ():
         try:
             yield other, _edge(prover, constant, limits, {**values, before.name: other}).value
@@ -72,12 +72,12 @@ def _front(prover, constant, limits, values, before):
 
 
 def _together(prover, constants, values):
-    """Return the Optimum of each constant in a group whose members limit each other.
+    """Return the Optimum of each constant in a group of constants that limit each other.
 
-    The search starts at the best value of each range. While a window breaks a lemma, it weakens each constant by as
-    little as that window requires. The result is the best of all values that work, under two conditions: each constant
-    bounds its quantity, and the lemmas state that bounds at the start of a window also hold at its end. `_beside`
-    checks that no single constant can be better.
+    The search starts at the best value of each range. While a window breaks a lemma, the search weakens each constant
+    by as little as this window requires. The result is the best of all values that work, under two conditions. First,
+    each constant bounds its quantity. Second, if lemmas assume bounds at the start of a window, they also ensure these
+    bounds at its end. The function `_beside` checks that no single constant can be better.
     """
     limits = list(dict.fromkeys(lemma for constant in constants for lemma in prover.limits(constant)))
     best = {constant.name: constant.grid()[-1] for constant in constants}
@@ -93,8 +93,8 @@ def _together(prover, constants, values):
 def _weakened(prover, constants, values, best_values, fault):
     """Return the best values at which the window of `fault` no longer breaks its lemma.
 
-    No value is better than the one in `best_values`. Each constant is weakened while the others have their loosest
-    values.
+    No returned value is better than the value in `best_values`. To weaken one constant, the function gives the other
+    constants their loosest values.
     """
     loosest = {**values, **{constant.name: constant.grid()[0] for constant in constants}}
 
@@ -114,7 +114,7 @@ def _weakened(prover, constants, values, best_values, fault):
 
 
 def _beside(prover, constant, limits, values):
-    """Return the Optimum of a constant while the others keep their values."""
+    """Return the Optimum of a constant while the other constants keep their values."""
     grid = constant.grid()
     better = grid[grid.index(values[constant.name]) + 1 :][:1]
     edge = prover.first_fault(limits, {**values, constant.name: better[0]}) if better else None
@@ -127,15 +127,15 @@ def _beside(prover, constant, limits, values):
 def _edge(prover, constant, limits, values, guess=None):
     """Return the best value of a constant at which every lemma holds, and the lemma that fails beyond it.
 
-    To save time, values better than the current one are checked only against lemmas that have already failed. The
-    result is checked against all.
+    To save time, the search checks better values only against lemmas that have already failed. It checks the result
+    against all lemmas.
 
     Args:
         prover: The Prover.
         constant: The Constant.
-        limits: The lemmas that limit it.
+        limits: The lemmas that limit the constant.
         values: The values of the other constants.
-        guess: A value and a lemma. The search first checks this lemma at the next better value.
+        guess: A pair of a value and a lemma. The search first checks this lemma at the next better value.
     """
     value, suspect = guess or (None, None)
     grid, suspects, faults = constant.grid(), [lemma for lemma in limits if lemma.name == suspect], {}

@@ -4,19 +4,19 @@ from fractions import Fraction
 
 from ccmatic.contracts import Buffer
 
-#: For each quantity of an expectation: the constant of shapes that bounds it, and the unit of that constant.
+#: For each quantity of an expectation, the constant of shapes that bounds the quantity, and the unit of that constant.
 DECIDED = {"utilisation": ("utilisation", ""), "queue": ("inflight", "bdp"), "loss": ("loss", "packets")}
 
 
 def networks(query):
-    """Return the networks whose proofs cover a query, as `attempts` takes them: its buffer, and any buffer."""
+    """Return the networks whose proofs cover a query, as `attempts` takes them: with its buffer, and any buffer."""
     buffer = query.buffer
     covering = [str(buffer)] if buffer == Buffer("any") else [str(buffer), "any"]
     return [(query.network.model_name, each, query.jitter) for each in covering]
 
 
 def undecided(expectation):
-    """Return why no proof by a shape can imply an expectation, in words; None if suitable constants would imply it."""
+    """Return the reason why no proof by a shape can imply an expectation, in words; None if some constants would."""
     comparison = expectation.comparison
     constant, unit = DECIDED[comparison.subject]
     if expectation.conditions:
@@ -34,7 +34,7 @@ def implies(expectation, proof, horizon, constants):
     Args:
         expectation: An Expectation in the network's units, with a bound from above or below.
         proof: The Proof.
-        horizon: T, the steps of a window.
+        horizon: The number of steps T in a window.
         constants: The value of each constant, by name.
     """
     comparison = expectation.comparison
@@ -42,16 +42,16 @@ def implies(expectation, proof, horizon, constants):
     value = constants.get(name)
     if value is None or undecided(expectation):
         return False
-    if name == "inflight":  # The constant is in units of C(R_m + D), the expectation in units of C·R_m.
+    if name == "inflight":  # The constant is in units of C(R_m + D), but the expectation is in units of C·R_m.
         return _within(value * (1 + proof.jitter), comparison)
-    if name == "loss":  # The constant bounds the loss of each step.
+    if name == "loss":  # The constant bounds the loss in each step.
         return _within(value * (expectation.interval or 1), comparison)
     window = horizon - proof.common
     of_window = value * (window - proof.jitter)
     if expectation.interval is None:
         return _within(of_window / window, comparison)
-    # Windows of a proof follow each other without gaps, and an interval may begin anywhere in a window. Only the
-    # windows that lie wholly within the interval count.
+    # The windows of a proof follow each other without gaps, and an interval may begin anywhere in a window. Only
+    # windows that lie entirely within the interval count.
     whole = max(0, (expectation.interval - (window - 1)) // window)
     return _within(Fraction(whole * of_window, expectation.interval), comparison)
 

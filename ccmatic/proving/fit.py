@@ -1,4 +1,4 @@
-"""Whether a proof fits a controller: its network offers all that the controller reads, and it follows those beliefs."""
+"""Check whether a proof fits a controller: its network offers all inputs, and it follows all beliefs."""
 
 from contextlib import contextmanager, suppress
 
@@ -7,7 +7,7 @@ from ccmatic.base import CONSTANTS, InputError
 
 
 def controller_of(name, proof, query, controller):
-    """Return the controller that decides in the windows of a proof.
+    """Return the controller for the windows of a proof.
 
     Args:
         name: The proof's name in messages.
@@ -16,7 +16,8 @@ def controller_of(name, proof, query, controller):
         controller: The controller, in a form that `controllers.given` accepts.
 
     Raises:
-        InputError: If the controller is invalid, or the proof does not fit it. The message says why.
+        InputError: If the controller is invalid, or if the proof does not fit the controller. The message gives the
+            reason.
     """
     try:
         loaded = query.controller(controller)
@@ -36,7 +37,7 @@ def controller_of(name, proof, query, controller):
 
 @contextmanager
 def state_is_there(name, controller):
-    """Turn a KeyError into an InputError where a lemma of a proof reads state that its controller does not have."""
+    """Turn a KeyError into an InputError if a lemma of a proof reads state that its controller lacks."""
     try:
         yield
     except KeyError as error:
@@ -46,7 +47,7 @@ def state_is_there(name, controller):
 
 
 def _why_not_on(query, controller):
-    """Return what the network of a query lacks for a controller, in words; None if it lacks nothing."""
+    """Return the quantity that the network of a query lacks for a controller, in words; None if it lacks nothing."""
     controllers_ = controller if isinstance(controller, list | tuple) else [controller]
     model, by_window = query.network.model_name, any(controllers.sends_by_window(one) for one in controllers_)
     if by_window is not query.model.windows:

@@ -1,7 +1,6 @@
-"""Policies that choose rates in an envelope, at random or to do harm, in the simulation test of the envelope's proof.
+"""Policies that choose rates in an envelope, at random or adversarially, in the simulation test of the proof.
 
-A policy is a function. Its arguments are the allowed range of rates and the sender's observation, and it returns one of
-these rates.
+A policy is a function of the allowed range of rates and the sender's observation. It returns one of the allowed rates.
 """
 
 from fractions import Fraction
@@ -22,7 +21,7 @@ def policy(result, rng, simulation):
 
 
 def _at(share):
-    """Return the policy whose rate lies `share(seen)` of the way from the lowest rate (0) to the highest (1)."""
+    """Return the policy whose rate lies `share(seen)` of the way from the lowest allowed rate to the highest."""
     return lambda allowed, seen: allowed.low + share(seen) * (allowed.high - allowed.low)
 
 
@@ -37,7 +36,7 @@ def _ends(result, rng, simulation):
 
 
 def _for_a_while(result, rng, simulation):
-    """Keep a random share, and change it now and then."""
+    """Keep a random share, and change it from time to time."""
     kept = []
 
     def share(seen):
@@ -49,7 +48,7 @@ def _for_a_while(result, rng, simulation):
 
 
 def _by_what_it_sees(result, rng, simulation):
-    """Behave like a trained policy: observations with equal delays and similar bytes in flight get the same share."""
+    """Behave like a trained policy: choose the same share after equal delays and similar bytes in flight."""
     table = {}
 
     def share(seen):
@@ -98,7 +97,7 @@ def _as_in_a_trace(result, rng, simulation):
     return _at(lambda seen: shares[(seen.step - 1) % len(shares)])
 
 
-#: The makers of policies, with the arguments of `policy`.
+#: The functions that make policies. Their arguments are those of `policy`.
 KINDS = (
     *(_uniform, _ends, _for_a_while, _by_what_it_sees),
     *(_low, _high, _alternating, _against, _as_in_a_trace),

@@ -1,9 +1,9 @@
-"""Conditions that a proof's claim needs in addition to its lemmas, so that progress adds up over all time.
+"""Conditions that the claim of a proof needs in addition to its lemmas, so that progress adds up over all time.
 
-- The states have an order.
+- The states are ordered.
 - Each step of progress has a positive size.
-- Limits and units are constant.
-- States and measures at the end of a window equal those at the start of the next.
+- Limits and units do not change over time.
+- States and measures at the end of a window equal the states and measures at the start of the next window.
 """
 
 from ccmatic.contracts import following
@@ -12,7 +12,7 @@ from ccmatic.query import knows_more
 
 
 def faults(proof, model, x, c):
-    """Yield a sentence for each reason why the progress of windows does not add up, even though all lemmas hold.
+    """Yield a sentence for each reason why the progress of windows might not add up even if all lemmas hold.
 
     Args:
         proof: The Proof.
@@ -38,9 +38,9 @@ def faults(proof, model, x, c):
 
 
 def faults_of(controller, x, common):
-    """Yield a sentence for each reason why the controller's real windows may differ from those in the lemmas.
+    """Yield a sentence for each reason why a controller's actual windows may differ from the windows in the lemmas.
 
-    In the lemmas, the start of a window is open. In reality, the preceding window determines it.
+    In the lemmas, the start of a window is arbitrary. In an execution, the preceding window determines the start.
 
     Args:
         controller: The controller.
@@ -62,7 +62,7 @@ def faults_of(controller, x, common):
 
 
 def _moving(measure, x):
-    """Yield a message for each limit or unit that reads something which may change from window to window."""
+    """Yield a message for each limit or unit that reads a value which may change from window to window."""
     for what, term in (("limit", measure.limit), ("unit", measure.unit)):
         moving = _unknowns(term(x)) - _unknowns(x.alpha) - _unknowns(0 if x.beta is None else x.beta) if term else ()
         if moving:
@@ -80,5 +80,5 @@ def _terms_differ(one, other):
 
 
 def _differ(one, other):
-    """Return whether two conditions differ as terms. Equal conditions are the same node in pysmt."""
+    """Return whether two conditions differ as terms. In pysmt, equal conditions are the same node."""
     return formula(one) is not formula(other)

@@ -1,7 +1,7 @@
-"""The check of a saved proof, which trusts nothing that `prove` computed.
+"""The check of a saved proof. The check trusts no result of `prove`.
 
-The check compares the file with the proof's definition, and decides every lemma, edge and front again. It reports what
-remains unchecked.
+The check compares the file with the proof's definition, and again decides every lemma, edge and front. It reports what
+it leaves unchecked.
 """
 
 from collections.abc import Callable, Generator, Iterator, Mapping
@@ -27,10 +27,10 @@ class Finding:
     """One result of the check.
 
     Attributes:
-        about: A lemma, the edge of a constant, or another part of the file.
-        fault: What is wrong, or None.
-        how: How the check was made.
-        checked: False if the check trusts this part; `how` then describes the part.
+        about: The subject of the check: a lemma, the edge of a constant, or another entry of the file.
+        fault: A description of the mistake, or None.
+        how: A description of the method of the check.
+        checked: False if the check trusts this entry; then `how` describes the entry.
         unknown: Whether the only fault is that a solver timed out.
     """
 
@@ -43,10 +43,10 @@ class Finding:
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement of the file that a prover must decide.
+    """A statement in the file that a prover must decide.
 
     Attributes:
-        about: As in Finding, as is `how`.
+        about: The subject, as in Finding. (The attribute `how` is also as in Finding.)
         question: The question for the prover.
     """
 
@@ -61,7 +61,7 @@ class Statement:
 
 @dataclass(frozen=True)
 class StatedVerdict(Statement):
-    """The verdict on a lemma. A window, a certificate or the solvers decide whether it is right."""
+    """The verdict on a lemma. A window, a certificate or the solvers decide whether the verdict is right."""
 
     question: OfLemma
     answer: Answer
@@ -82,9 +82,10 @@ class StatedVerdict(Statement):
 
 
 class Check:
-    """The check of a proof.
+    """A running check of a proof.
 
-    Iterate over it to get each Finding as soon as it is made. `verdict` completes the check. An error ends it.
+    Iterate over a Check to get each Finding as soon as the check makes it. The property `verdict` completes the check.
+    An error ends the check.
     """
 
     def __init__(self, result: Result, findings: Iterator[Finding]):
@@ -100,7 +101,7 @@ class Check:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """All findings; completes the check."""
+        """All findings. Reading this property completes the check."""
         return tuple(self)
 
     @property
@@ -129,16 +130,17 @@ def check(
 
     Args:
         result: The Result.
-        isolate: Receives the generator of the findings and returns the iterator to use, for example in another process.
-        options: SolverOptions; the timeout is per solver question.
+        isolate: A function that receives the generator of the findings and returns the iterator to use. It may run the
+            generator in another process, for example.
+        options: The SolverOptions. The timeout applies to each question to a solver.
     """
     return Check(result, isolate(_findings(result, options)))
 
 
 def _findings(result: Result, options: SolverOptions) -> Generator[Finding, None, None]:
-    """Check a Result, and yield a Finding for each part of the file.
+    """Check a Result, and yield a Finding for each entry of the file.
 
-    A certificate decides its lemma. The solvers of `options` decide the others.
+    If a lemma has a certificate, the certificate decides the lemma. Otherwise, the solvers of `options` decide it.
     """
     prover = Prover(result.proof, result.controller, result.horizon, options)
     proof = prover.proof
@@ -175,7 +177,7 @@ def _definition(result: Result, proof: Proof) -> Finding:
 
 
 def _controller(result: Result, query: Query) -> Finding:
-    """Check that a shipped controller's name goes with its source. Any other name is only a label."""
+    """Check that the name of a shipped controller belongs to the source in the file. Other names are only labels."""
     given = result.controller
     if not any(given.name in definitions.shipped(folder) for folder in definitions.CONTROLLERS):
         return Finding("controller", None, f"'{given.name}' is only a label for the source in the file", False)
@@ -230,7 +232,7 @@ def _edges(result: Result, proof: Proof, values: Values) -> Iterator[Finding | S
 
 
 def _better(constant: Constant, values: Values) -> Fraction | None:
-    """Return the next better value; None at the end of the range, and for a constant that the author chose."""
+    """Return the next better value of a constant; None at the end of its range, or if the author chose the value."""
     grid = constant.grid()
     if constant.at is not None or values[constant.name] == grid[-1]:
         return None
@@ -238,7 +240,7 @@ def _better(constant: Constant, values: Values) -> Fraction | None:
 
 
 def _fronts(result: Result, proof: Proof, values: Values) -> Iterator[Finding | Statement]:
-    """Yield the statements that each point of a front is best: its value works, and the next better one does not."""
+    """Yield statements that each point of a front is best: its value works, and the next better value does not."""
     for before, constant in zip((None, *proof.constants), proof.constants, strict=False):
         points = result.constants[constant.name].front
         expected = before.front if before and constant.at is None else ()

@@ -1,4 +1,4 @@
-"""The whole search for a proof, from its constants to its report."""
+"""The whole search for a proof, from the constants to the report."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,27 +15,27 @@ from ccmatic.proving.result import Result, begin_result, earlier_constants, earl
 from ccmatic.solving import SolverOptions
 from ccmatic.verification import HOLDS, UNDECIDED, VIOLATED
 
-#: Why a proof whose constants are all dropped proves nothing.
+#: The reason why a proof proves nothing if all of its constants are dropped.
 BOUNDS_NOTHING = "the shapes bound nothing of this controller"
 
 
 class Listener:
-    """Receives the progress of a proof. This class ignores it; subclasses override methods."""
+    """A receiver for the progress of a proof. This class ignores all messages; subclasses override methods."""
 
     def begins(self, shape):
-        """A shape, by name, is tried next."""
+        """Report that `prove` tries the shape with this name next."""
 
     def asks(self, lemma, values):
-        """A lemma, by name, is checked next. `values` are the values of the constants that it reads, by name."""
+        """Report the next lemma to check, by name. `values` has the constants that the lemma reads, by name."""
 
     def constant(self, declared, optimum):
-        """The search found the Optimum of a Constant."""
+        """Report that the search found the Optimum of a Constant."""
 
     def lemma(self, answer):
-        """A lemma is decided, with this Answer."""
+        """Report that a lemma is decided, with this Answer."""
 
     def certificate(self, name):
-        """The certificate of a lemma, by name, is written."""
+        """Report that the certificate of the lemma with this name is written."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -43,13 +43,14 @@ class Proved:
     """The outcome of the search for a proof.
 
     Attributes:
-        result: All constants and answers.
-        verdict: `holds` if every lemma holds and the lemmas add up; `violated` if a lemma does not hold or they do not
-            add up; `unknown` if a lemma was not decided in time, or if no bound is left.
-        faults: Why the lemmas do not add up, in words.
+        result: The Result with all constants and answers.
+        verdict: The verdict. It is `holds` if every lemma holds and the lemmas add up to a proof. It is `violated` if a
+            lemma does not hold, or if the lemmas do not add up. It is `unknown` if the solver timed out on a lemma, or
+            if no bound is left.
+        faults: The reasons why the lemmas do not add up, in words.
         claim: The guarantees for all time, in sentences; empty unless the verdict is `holds`.
         left_out: The exclusions that apply to the whole proof.
-        why: If no bound is left, why the lemmas prove nothing; otherwise None.
+        why: If no bound is left, the reason why the lemmas prove nothing; otherwise None.
     """
 
     result: Result
@@ -61,12 +62,12 @@ class Proved:
 
     @property
     def constants(self) -> dict[str, Fraction]:
-        """The value of each constant."""
+        """The value of each constant, by name."""
         return self.result.values
 
     @property
     def lemmas(self) -> dict[str, str]:
-        """The verdict on each lemma, including those for comparison only."""
+        """The verdict on each lemma, by name. This includes lemmas for comparison only."""
         return {name: answer.verdict for name, answer in self.result.answers.items()}
 
     @property
@@ -99,20 +100,20 @@ def prove(
     Args:
         proof: A name in proofs/, or the path of a file that defines a PROOF.
         controller: The controller, in a form that `controllers.given` accepts.
-        folder: The folder that receives each step, with traces and a report. The same call resumes from it. None:
-            nothing is saved.
-        horizon: T, the steps of a window; None for the proof's own.
-        certify: Also write a certificate for each lemma that holds.
-        listener: Receives the progress.
-        if_joined: Raise NoValue at once if consecutive windows do not join.
-        options: SolverOptions; the timeout is for each question about a lemma.
+        folder: A folder. It receives the results after each step, traces, and a report. The same call resumes from this
+            folder. If `folder` is None, nothing is saved.
+        horizon: The number of steps T in a window; None stands for the proof's own T.
+        certify: Whether to write a certificate for each lemma that holds.
+        listener: A Listener that receives the progress.
+        if_joined: Whether to raise NoValue at once if consecutive windows do not join.
+        options: The SolverOptions. The timeout applies to each question about a lemma.
 
     Returns:
-        The constants and the verdicts.
+        A Proved, with the constants and the verdicts.
 
     Raises:
         InputError: If the input is invalid.
-        NoValue: If no value of a constant works. This is an InputError too.
+        NoValue: If no value of a constant works. NoValue is a subclass of InputError.
         OutOfTime: If the solver timed out before a constant had a value.
         Disagreement: If two solvers disagree.
     """

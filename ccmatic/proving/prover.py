@@ -1,4 +1,4 @@
-"""Decides the lemmas of a proof about a controller, for given values of the constants."""
+"""The prover. It decides the lemmas of a proof about a controller, for given values of the constants."""
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -26,8 +26,8 @@ class Answer:
     Attributes:
         lemma: The name of the lemma.
         verdict: HOLDS, VIOLATED or UNDECIDED.
-        seconds: The time of the check.
-        trace: A window that breaks the lemma, replayed; None unless VIOLATED.
+        seconds: The duration of the check in seconds.
+        trace: A window that breaks the lemma, confirmed by replay. None unless the verdict is VIOLATED.
         empty: Whether the lemma holds because no window satisfies its premise.
     """
 
@@ -43,11 +43,11 @@ class Optimum:
     """The best value of a constant.
 
     Attributes:
-        value: The value.
-        edge: The Answer that shows that the next better value fails. None at the end of the range, or if the author
-            chose the value.
-        front: Pairs of a value of the preceding constant and the best value of this constant for it, or None if no
-            value works.
+        value: The best value.
+        edge: The Answer that shows that the next better value fails. None if the range ends at the value, or if the
+            author chose the value.
+        front: Pairs of numbers, or None if the constant has no front. A pair has a value of the preceding constant, and
+            this constant's best value for it (None if no value works).
     """
 
     value: Fraction
@@ -56,7 +56,7 @@ class Optimum:
 
 
 class NoValue(InputError):
-    """No value in the range of a constant works.
+    """The error that no value in the range of a constant works.
 
     Attributes:
         constant: The name of the constant.
@@ -73,10 +73,10 @@ def windows_of(name, proof, horizon, lemma=""):
     """Return the Query whose executions are all windows of all senders on the network of a Proof.
 
     Args:
-        name: The proof's name or path.
+        name: The name or path of the proof.
         proof: The Proof.
-        horizon: T, the steps of a window.
-        lemma: The name of the lemma that a window may break.
+        horizon: The number of steps T in a window.
+        lemma: The name of the lemma that a window may violate.
     """
     about = {"proof": name, "lemma": lemma}
     lemma_property = definitions.chosen("properties", "LEMMA")
@@ -84,18 +84,19 @@ def windows_of(name, proof, horizon, lemma=""):
 
 
 class Prover:
-    """Decides lemmas of a proof about a controller. One incremental solver serves all lemmas.
+    """A prover of lemmas about a controller. One incremental solver serves all lemmas.
 
-    The lemmas are about the windows of every execution.
+    The lemmas are statements about the windows of every execution.
 
     Args:
-        name: The proof's name or path.
+        name: The name or path of the proof.
         controller: The controller, in a form that `controllers.given` accepts.
-        horizon: Replaces the proof's own T.
-        options: SolverOptions; the timeout is for each question about a lemma.
+        horizon: A number of steps T that replaces the proof's own T.
+        options: The SolverOptions. The timeout applies to each question about a lemma.
 
     Attributes:
-        listen: Called with the name of each lemma before its check, and with the values of its constants.
+        listen: A function. The prover calls it before each check of a lemma, with the lemma's name and the values of
+            its constants.
     """
 
     listen = staticmethod(lambda lemma, values: None)
@@ -127,7 +128,7 @@ class Prover:
 
     @blamed()
     def ask(self, lemma, constants):
-        """Return the Answer to a lemma at the given values of its constants. A lemma that holds is checked once."""
+        """Return the Answer to a lemma at the given values of its constants. A lemma that holds is decided once."""
         begin = monotonic()
         answer, trace = UNKNOWN, None
         given, then, used = self._evaluated(lemma, constants)
@@ -147,13 +148,13 @@ class Prover:
 
     @blamed()
     def confirm(self, answer, constants):
-        """Make sure that a lemma which holds is not vacuous, and return its Answer.
+        """Check that a lemma which holds is not vacuous, and return the final Answer.
 
-        The solver looks for a window that satisfies the premise, and replays it. If there is none and the lemma permits
-        that, the Answer is `empty`.
+        The solver looks for a window that satisfies the premise, and the prover replays this window. If no such window
+        exists and the lemma permits this, the Answer is `empty`.
 
         Raises:
-            InputError: If no window satisfies the premise, and the lemma does not permit that.
+            InputError: If no window satisfies the premise, and the lemma does not permit this.
         """
         if answer.verdict != HOLDS:
             return answer
@@ -178,7 +179,8 @@ class Prover:
     def limits(self, constant):
         """Return the lemmas that limit a constant.
 
-        These lemmas read the constant. The other constants that they read precede it or are found together with it.
+        These lemmas read the constant. The other constants that these lemmas read precede the constant, or are found
+        together with it.
         """
         names = [other.name for other in self.proof.constants]
         decided = {*names[: names.index(self.proof.joined_with(constant)[-1].name) + 1]}
@@ -189,10 +191,11 @@ class Prover:
     def first_fault(self, lemmas: list[Lemma], values: Values) -> Answer | None:
         """Return the Answer to the first lemma that does not hold, or None.
 
-        That lemma moves to the front of the list, and those before it to the end. If an earlier window already breaks a
-        lemma, no solver runs.
+        This lemma moves to the front of the list, and the lemmas before it move to the end. If an earlier window
+        already breaks a lemma, no solver runs.
         """
-        # Replaying earlier windows costs little, so all lemmas are tried that way before a solver checks the first.
+        # A replay of earlier windows costs little, so all lemmas are tried in this way before a solver checks the first
+        # lemma.
         for answers in (self._earlier_fault, self.ask):
             for place, lemma in enumerate(lemmas):
                 answer = answers(lemma, values)
@@ -202,7 +205,7 @@ class Prover:
         return None
 
     def _earlier_fault(self, lemma, values):
-        """Return the Answer to a lemma that an earlier window breaks, or None."""
+        """Return the Answer to a lemma if an earlier window breaks the lemma, or None."""
         trace = self._breaking(lemma, values)
         if trace is None:
             return None
@@ -224,8 +227,8 @@ class Prover:
     def learn(self, windows):
         """Add windows from other proofs, so that the solver need not check a lemma that such a window breaks.
 
-        Each is a Trace that breaks a lemma for some controller. Replay selects those that are executions of this
-        controller too.
+        Each window is a Trace that breaks a lemma for some controller. A replay selects the windows that are also
+        executions of this prover's controller.
         """
         for window in windows:
             trace, outcome = replace(window, controller=self.controller.source), None
@@ -236,12 +239,12 @@ class Prover:
 
     @blamed()
     def admits(self, answer, values):
-        """Return whether the lemma of an Answer holds on the Answer's window at these values."""
+        """Return whether the lemma of an Answer holds on the Answer's window for these values of the constants."""
         return self.lemmas[answer.lemma].then(self._observed(answer.trace), Reads(values)) is True
 
     @blamed()
     def faults(self, values):
-        """Return why the lemmas would not add up to a proof even if each holds."""
+        """Return the reasons why the lemmas would not add up to a proof even if all lemmas hold."""
         faults = progress.faults(self.proof, self.query.model, self._part.x, Reads(values))
         return [*faults, *self._faults_of_sender()]
 
@@ -255,7 +258,7 @@ class Prover:
         return [each.name for each in self.controller.state if not all(each.first(x.flows[0], t) for t in shared)]
 
     def require_joined(self):
-        """Raise NoValue if windows join for no values of the constants, and OutOfTime if this is undecided."""
+        """Raise NoValue if windows join for no values of the constants, and OutOfTime if the solver times out."""
         joined = "windows join"
         answer, faults = self.ask(self.lemmas[joined], {}), self._faults_of_sender()
         if answer.verdict == UNDECIDED:
@@ -274,21 +277,21 @@ class Prover:
 
     @blamed()
     def question(self, lemma, constants):
-        """Return the formulas that hold for each window that breaks the lemma.
+        """Return formulas whose solutions are exactly the windows that break the lemma.
 
-        A certificate proves them unsatisfiable.
+        A certificate proves that these formulas are unsatisfiable.
         """
         query = self.query_of(lemma, constants)
         (way,) = query.property.ways_to_fail(query.model, query.buffer)
         return Part(query, way, SolverOptions(), self._part.reads, self.controller.state).question(self.controller)
 
     def query_of(self, lemma, constants):
-        """Return the query about a single lemma, with the constants that it reads."""
+        """Return the query about a single lemma, with the values of the constants that the lemma reads."""
         _, _, used = self._evaluated(lemma, constants)
         return replace(self.query, property=self.query.property.of(lemma.name, used))
 
     def _evaluated(self, lemma, constants):
-        """Return the premise, the conclusion, and the constants that they read."""
+        """Return a lemma's premise and conclusion, and the constants that they read."""
         reads = Reads(constants)
         with fit.state_is_there(self.name, self.controller):
             given, then = lemma.given(self._part.x, reads), lemma.then(self._part.x, reads)
@@ -299,7 +302,7 @@ class Prover:
         return self.query.observed(trace, self._part.reads & trace.columns.keys(), self.controller.state)
 
     def _replayed(self, trace, lemma, constants):
-        """Replay the window, and return it with the lemma as its property."""
+        """Replay the window, and return the window with the lemma as its property."""
         trace = replace(trace, query=self.query_of(lemma, constants).record(), broken=())
         report = verification.replay(trace, allow_code=True)
         if report.outcome is not verification.Outcome.BREAKS:

@@ -1,4 +1,4 @@
-"""The questions that the check of a proof puts to a prover, as data, and the decision of each."""
+"""The questions that the check of a proof asks a prover, as data, and the decision of each question."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,22 +15,22 @@ from ccmatic.verification import HOLDS, UNDECIDED, VIOLATED
 
 @dataclass(frozen=True)
 class AddsUp:
-    """Do the lemmas add up to a proof at these values of the constants, provided that each holds?"""
+    """The question whether the lemmas add up to a proof at these values, provided that each lemma holds."""
 
     values: Values
 
 
 @dataclass(frozen=True)
 class OfLemma:
-    """What is the verdict on a lemma at these values of the constants?
+    """The question which verdict on a lemma is right, at these values of the constants.
 
-    Without a window and a certificate, the solvers decide.
+    If the file has neither a window nor a certificate for the lemma, the solvers decide.
 
     Attributes:
         lemma: The Lemma.
         values: The constants by name.
         window: A window that breaks the lemma, according to the file; or None.
-        certificate: A file that should prove the lemma; or None.
+        certificate: The path of a file that should prove the lemma; or None.
     """
 
     lemma: Lemma
@@ -41,11 +41,11 @@ class OfLemma:
 
 @dataclass(frozen=True)
 class Beyond:
-    """Does a window break a lemma when a constant has its next better value?
+    """The question whether a window breaks a lemma when a constant has its next better value.
 
     Attributes:
         constant: The constant.
-        lemma: The name of a lemma that limits it.
+        lemma: The name of a lemma that limits the constant.
         window: The window.
         values: The constants by name, with the next better value of `constant`.
     """
@@ -58,12 +58,12 @@ class Beyond:
 
 @dataclass(frozen=True)
 class Best:
-    """Is this the best value of a constant while the others have these values?
+    """The question whether a value of a constant is the best, while the other constants have these values.
 
     Attributes:
         constant: The constant.
-        value: The value; None if even the loosest value does not work.
-        values: The other constants by name.
+        value: The value to judge; None if the file says that even the loosest value does not work.
+        values: The values of the other constants, by name.
     """
 
     constant: Constant
@@ -79,11 +79,11 @@ class Decision:
     """The decision of a question.
 
     Attributes:
-        fault: Why the answer is no, or why a window or a certificate does not show what it should. None if the answer
-            is yes.
+        fault: The reason why the answer is no, or why a window or a certificate does not show what it should show. None
+            if the answer is yes.
         verdict: The verdict on the lemma; UNDECIDED if the solver timed out.
         empty: Whether the lemma holds because no window satisfies its premise.
-        how: How the question was decided.
+        how: A description of how the question was decided.
     """
 
     fault: str | None = None
@@ -127,7 +127,7 @@ def _certified(prover: Prover, lemma: Lemma, values: Values, file: Path) -> Deci
 
 
 def _breaks(prover: Prover, lemma: Lemma, values: Values, trace: Trace) -> str | None:
-    """Return why a trace is not a window of this controller that breaks the lemma at these values, or None."""
+    """Return the reason why a trace is not a window of this controller that breaks the lemma, or None."""
     query = prover.query_of(lemma, values)
     expected = query.record()
     for key in {**expected, **trace.query}:
@@ -147,7 +147,7 @@ def _breaks(prover: Prover, lemma: Lemma, values: Values, trace: Trace) -> str |
 
 
 def _not_best(prover: Prover, constant: Constant, best: Fraction | None, values: Values) -> str | None:
-    """Return why the best value of a constant is another one, or None. Raises OutOfTime."""
+    """Return the reason why a constant's best value is another value, or None. Raises OutOfTime."""
     grid, limits = constant.grid(), prover.limits(constant)
     if best is not None:
         if best not in grid:
@@ -163,7 +163,7 @@ def _not_best(prover: Prover, constant: Constant, best: Fraction | None, values:
 
 
 def _first_fault(prover: Prover, limits: list[Lemma], values: Values) -> Answer | None:
-    """Return the Answer to the first lemma that fails, or None. Raises OutOfTime."""
+    """Return the Answer to the first lemma that does not hold, or None. Raises OutOfTime."""
     fault = prover.first_fault(limits, values)
     if fault and fault.verdict == UNDECIDED:
         raise OutOfTime(fault.lemma)

@@ -1,4 +1,4 @@
-"""The report of a proof: constants, lemmas, the claim in words, and the diagram."""
+"""The report of a proof: its constants, its lemmas, the claim in words, and the diagram."""
 
 from fractions import Fraction
 from itertools import pairwise
@@ -7,13 +7,13 @@ from ccmatic.base import write_text
 from ccmatic.proving.claim import CHANGES, sentences, stays, windows_after
 from ccmatic.proving.diagram import draw
 
-#: The assumptions of every proof, apart from the network.
+#: The assumptions of every proof, apart from the laws of the network.
 CONDITIONS = """\
 The proof covers one flow on this network. The flow always has data to send, and shares the link with no other flow. The
 link rate {stays}. The proof does not cover several flows, other buffers, or more jitter.
 """
 
-#: The remark on a lemma whose premise no window satisfies.
+#: The remark on a lemma whose premise is satisfied by no window.
 OF_NONE = " (no window satisfies the premise)"
 
 
@@ -62,7 +62,7 @@ def _report(result, prover, picture):
 
 
 def _after_changes(proof, length, values):
-    """Yield a table of changes of the link rate, if the definition bounds their effect on each measure."""
+    """Yield a table of changes of the link rate, if the proof bounds the effect of such changes on each measure."""
     rows = []
     for state in proof.states:
         if state.leads_to and state.measures and windows_after(state, CHANGES[0], values) is not None:
@@ -90,6 +90,6 @@ def _fronts(proof, result):
 
 
 def number(value):
-    """Format a number exactly, and add a decimal unless it is an integer."""
+    """Return a number as an exact fraction, followed by a decimal value unless the number is an integer."""
     value = Fraction(value)
     return str(value) if value.denominator == 1 else f"{value} ({float(value):.4g})"

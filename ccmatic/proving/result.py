@@ -1,7 +1,7 @@
 """The saved state of a proof: the constants with their edges, and the verdict on every lemma.
 
-The state is saved after each step, so that an interrupted proof resumes. It is one JSON file with exact numbers, and a
-folder of traces beside it for `ccmatic replay`.
+`prove` saves the state after each step, so that an interrupted proof can resume. The state is a JSON file with exact
+numbers. A folder beside this file has the traces, for `ccmatic replay`.
 """
 
 import hashlib
@@ -23,12 +23,12 @@ from ccmatic.traces import Trace
 class Result:
     """The constants and answers of a proof so far.
 
-    Attributes:
+    file: The path of the JSON file, or None if nothing is saved.
         file: The JSON file, or None if nothing is saved.
-        proof: The proof's name or path.
+        proof: The name or path of the proof.
         controller: The controller.
-        horizon: T, the steps of a window.
-        definition: A digest of the proof's file, by which later edits are noticed.
+        horizon: The number of steps T in a window.
+        definition: A digest of the proof's file. It reveals later edits of this file.
         constants: The Optimum of each constant, by name.
         answers: The Answer to each lemma, by name.
     """
@@ -43,7 +43,7 @@ class Result:
 
     @property
     def values(self):
-        """The value of each constant."""
+        """The value of each constant, by name."""
         return {name: optimum.value for name, optimum in self.constants.items()}
 
     @property
@@ -52,7 +52,7 @@ class Result:
         return self.file.with_name(f"{self.file.stem}-traces")
 
     def save(self):
-        """Write the file and the traces that do not exist yet. Without a file, do nothing."""
+        """Write the file, and the traces that do not exist yet. Without a file, this method does nothing."""
         if self.file is None:
             return
         for about, answer in self._traced():
@@ -63,18 +63,18 @@ class Result:
         write_text(self.file, json.dumps(self.data(), indent=1, ensure_ascii=False) + "\n")
 
     def remove(self):
-        """Remove the file and its traces."""
+        """Remove the file and the traces."""
         if self.file is None:
             return
         for about, _ in self._traced():
             (self.traces / f"{file_stem(about)}.json").unlink(missing_ok=True)
-        with suppress(OSError):  # other files may be there
+        with suppress(OSError):  # Other files may be in the folder.
             self.traces.rmdir()
         self.file.unlink(missing_ok=True)
         self.file = None
 
     def with_window(self, error):
-        """Attach this Result to a NoValue, save the window of the error, and name the window's file in the message."""
+        """Attach this Result to a NoValue, save the error's window, and name the window's file in the error message."""
         error.result = self
         if error.trace is None or self.file is None:
             return error
@@ -115,12 +115,12 @@ class Result:
 
 
 def begin_result(folder, prover, proof):
-    """Return the Result of an earlier run in a folder, from which a prover resumes; an empty Result if there is none.
+    """Return the Result of an earlier run in a folder, which a prover can resume; without one, an empty Result.
 
     Args:
         folder: The folder, or None.
         prover: The Prover.
-        proof: The proof's name or path.
+        proof: The name or path of the proof.
 
     Raises:
         InputError: If the earlier run has another definition or controller.
@@ -141,16 +141,17 @@ def begin_result(folder, prover, proof):
 
 
 def earlier_constants(folder, result):
-    """Return the constants of related proofs in a folder, as starting points of the search.
+    """Return the constants of related proofs in a folder, as starting points for the search.
 
-    A proof is related if its windows have the same length, and it has the same definition or the same controller.
+    A proof is related if its windows have the same length, and if it has the same definition or the same controller.
 
     Args:
         folder: The folder, or None.
         result: The Result of the current proof.
 
     Returns:
-        For each proof a dict by constant: the value, and the lemma that the next better value broke.
+        One dict for each proof, by constant. A value of the dict is a pair: the constant's value, and the lemma that
+        the next better value broke.
     """
     proofs = []
     for file in sorted(Path(folder).glob(f"*_T{result.horizon}.json")) if folder else ():
@@ -167,7 +168,7 @@ def earlier_windows(folder, result):
 
     Args:
         folder: The folder, or None.
-        result: The Result of the current proof. Windows have its horizon.
+        result: The Result of the current proof. The windows have the same horizon as this Result.
     """
     windows = {}
     for file in sorted(Path(folder).glob(f"*_T{result.horizon}-traces/*.json")) if folder else ():
@@ -182,12 +183,12 @@ def load_result(file, allow_code=False, own=None):
     """Load a Result from a file.
 
     Args:
-        file: The file.
-        allow_code: Whether the proof may be a path, whose code is then run.
-        own: The path of a proof that is always allowed, because its code has already run.
+        file: The path of the file.
+        allow_code: Whether the proof may be given by the path of a file, whose code is then run.
+        own: The path of a proof that is always allowed, because the proof's code has already run.
 
     Raises:
-        InputError: If the file is invalid, or its proof is a path and paths are not allowed.
+        InputError: If the file is invalid, or if its proof is a path and paths are not allowed.
     """
     file = Path(file)
     with located(str(file)):
@@ -226,7 +227,7 @@ def _answer(result, about, what):
 
 
 def _difference(written, expected, where):
-    """Return where a file differs from what ccmatic would write, apart from versions and times; or None."""
+    """Return the place where a file differs from what ccmatic would write, apart from versions and times; or None."""
     if isinstance(written, dict) and isinstance(expected, dict) and written.keys() == expected.keys():
         pairs = [
             (written[key], expected[key], f"{where}, {key}") for key in written if key not in ("made_by", "seconds")

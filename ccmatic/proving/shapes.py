@@ -1,4 +1,4 @@
-"""Proofs by shapes: generic proofs in proofs/ that fit the beliefs of a controller, tried one by one."""
+"""Proofs by shapes: generic proofs in proofs/ that fit a controller's beliefs, tried one after another."""
 
 from collections.abc import Generator
 from dataclasses import dataclass
@@ -19,11 +19,11 @@ class Attempt:
 
     Attributes:
         shape: The name of the shape.
-        verdict: As in `Proved`.
-        result: The constants and answers so far.
+        verdict: The verdict, as in `Proved`.
+        result: The Result with the constants and answers so far.
         missing: The constants without a value.
-        why: Why no value of the first missing constant works, and the file of a window that shows this. If no constant
-            is missing: why the complete proof proves nothing, or None.
+        why: If constants are missing, the reason why no value of the first one works, and the file of a window that
+            shows this. Otherwise, the reason why the complete proof proves nothing, or None.
         proved: The complete proof if no constant is missing, otherwise None.
     """
 
@@ -38,12 +38,12 @@ class Attempt:
 def shapes(controller, network=None) -> list[str]:
     """Return the names of the shapes that fit a controller.
 
-    The network of such a shape offers all that the controller reads, and the shape follows each of these beliefs that
-    may be false.
+    The network of such a shape offers all inputs of the controller. The shape follows each belief that the controller
+    reads and that may be false.
 
     Args:
         controller: The Controller.
-        network: The model, the buffer (as text) and the jitter of the network; None for any network.
+        network: The network's model, its buffer (as text) and its jitter. None stands for any network.
 
     Raises:
         InputError: If no shape fits.
@@ -69,7 +69,7 @@ def shapes_on(network) -> list[str]:
 
 
 def window_shapes(controller) -> list[str]:
-    """Return the names of the shapes that fit a controller which sends by a window.
+    """Return the names of the shapes that fit a window-based controller.
 
     The network of such a shape measures a delay if and only if the controller reads one.
     """
@@ -88,16 +88,17 @@ def attempts(
 ) -> Generator[Attempt]:
     """Prove a controller by each of its shapes, and yield the Attempts.
 
-    If a shape holds on a network, the remaining shapes of that network are skipped.
+    If a proof by a shape holds on a network, the function skips the remaining shapes of that network.
 
     Args:
         controller: The controller, in a form that `controllers.given` accepts.
-        folder: As in `prove`; the same holds for `listener`, `horizon`, `certify` and `options`.
-        listener: See `folder`.
-        network: As in `shapes`.
-        horizon: See `folder`.
-        certify: See `folder`.
-        options: See `folder`.
+        folder: The folder for results, as in `prove`. (Also as in `prove`: `listener`, `horizon`, `certify`,
+            `options`.)
+        listener: A Listener that receives the progress, as in `prove`.
+        network: The network, as in `shapes`.
+        horizon: The number of steps T in a window, as in `prove`.
+        certify: Whether to write certificates, as in `prove`.
+        options: The SolverOptions, as in `prove`.
     """
     by_window, proved_on = controllers.sends_by_window(controller), set()
     names = window_shapes(controller) if by_window else shapes(controllers.given(controller), network)

@@ -1,7 +1,7 @@
 """The simulation test of a proof, on links whose rate changes.
 
-The test simulates the deployed controller. No window of a run may break a lemma. The test reports how close the windows
-come to breaking one. Policies choose the rates of an envelope.
+The test simulates the deployed controller. No window of a run may break a lemma. The test also reports how close the
+windows come to a violation. If the controller is an envelope, policies choose its rates.
 """
 
 from bisect import bisect
@@ -18,21 +18,21 @@ from ccmatic.proving.prover import Prover, windows_of
 from ccmatic.simulation import HIDING, JITTER, Deployed, Path, Simulation
 from ccmatic.verification import check_trace as check
 
-#: The number of steps of a run, and the steps at whose end the link rate changes.
+#: The number of steps in a run, and the steps at whose end the link rate changes.
 STEPS, CHANGES = 130, (40, 85)
 
 
 class Trial:
-    """The simulation test of one proof, run by run.
+    """The simulation test of a proof. It simulates one run after another.
 
     Args:
         result: The Result of the proof.
-        policy: Creates the policy that chooses the rates of an envelope; see `policies.policy`.
+        policy: A function that makes the policy for the rates of an envelope; see `policies.policy`.
 
     Attributes:
-        sizes: The buffer sizes to simulate, in C·R_m; None is an infinite buffer.
-        windows: The number of windows so far, by the state in which they begin.
-        broken: The number of windows that broke a lemma, by the name of the lemma; all should be 0.
+        sizes: The buffer sizes to simulate, in C·R_m. None stands for an infinite buffer.
+        windows: The number of windows so far, by the state in which the windows begin.
+        broken: The number of windows that broke a lemma, by the name of the lemma. All numbers should be 0.
         closest: For each objective, the best value of its constant that all windows so far satisfy, as an index in the
             constant's grid.
     """
@@ -53,14 +53,15 @@ class Trial:
         return replace(state, holds=lambda x, t, c: holds(x, t))
 
     def run(self, seed, jitter=None, hiding=None, changes=None):
-        """Simulate one run of STEPS steps, examine its windows, and return it.
+        """Simulate a run of STEPS steps, check its windows, and return the run.
 
         Args:
-            seed: Seeds all random choices: the link, its rate changes, its jitter, and the policy of an envelope.
-            jitter: As in Simulation; None for a random choice from JITTER.
-            hiding: As in Simulation; None for a random choice from HIDING.
-            changes: The rate changes: maps a step to the rate from its end on, as a share of the initial rate. None:
-                two random changes.
+            seed: The seed of all random choices: the link, the changes of its rate, its jitter, and the policy of an
+                envelope.
+            jitter: The pattern of jitter, as in Simulation. None stands for a random choice from JITTER.
+            hiding: The pattern of hidden tokens, as in Simulation. None stands for a random choice from HIDING.
+            changes: A dict of rate changes. It maps a step to the rate from its end on, as a share of the initial rate.
+                None stands for two random changes.
         """
         rng, model = Random(seed), self.prover.query.model
         bdp = rng.choice((24, 60, 120))
@@ -91,16 +92,16 @@ class Trial:
         return run
 
     def _traces(self, run, sender):
-        """Yield the windows without a change of the link rate."""
+        """Yield the windows during which the link rate does not change."""
         for window in sender.windows:
             with suppress(InputError):
                 yield window.trace(run, self.prover.query.units())
 
     def _look(self, trace):
-        """Count a window.
+        """Count a window of a run.
 
-        A window that breaks a lemma, or comes nearer to that than any before, counts only if it satisfies all laws of
-        the model. Windows too soon after a rate change may not.
+        If a window breaks a lemma, or comes nearer to a violation than all earlier windows, it counts only if it
+        satisfies all laws of the model. A window too soon after a rate change may violate these laws.
         """
         c, query = self.result.values, self._query(str(trace.constants.get("beta", "infinite")))
         x = query.observed(trace, query.units())
@@ -113,9 +114,9 @@ class Trial:
         self.closest.update(nearer)
 
     def _nearer(self, x):
-        """Yield each objective whose constant a window approaches more closely than all before.
+        """Yield each objective whose constant this window approaches more closely than all earlier windows.
 
-        The index is as in `closest`.
+        The index of a constant's value is as in `closest`.
         """
         c = self.result.values
         for lemma, constant, grid in self._objectives:
@@ -129,16 +130,16 @@ class Trial:
                     yield lemma.name, bisect(range(len(grid)), False, key=breaks) - 1
 
     def closest_values(self):
-        """Yield the nearest approach to each objective that has one.
+        """Yield the nearest approach to each objective for which there is one.
 
-        Each is (lemma, constant, proved value, best value that all windows satisfy).
+        A nearest approach is a tuple (lemma, constant, proved value, best value that all windows satisfy).
         """
         for lemma, constant, grid in self._objectives:
             if self.closest.get(lemma.name, -1) >= 0:
                 yield lemma.name, constant.name, self.result.values[constant.name], grid[self.closest[lemma.name]]
 
     def _single_constants(self):
-        """Yield each objective that reads exactly one constant, with this constant and its grid."""
+        """Yield each objective that reads exactly one constant, together with this constant and the constant's grid."""
         constants = {constant.name: constant for constant in self.proof.constants}
         objectives = {f"{state.name}: {objective.name}" for state in self.proof.states for objective in state.ensures}
         for lemma in self.lemmas:
@@ -148,20 +149,20 @@ class Trial:
                 yield lemma, constant, constant.grid()
 
     def _query_of(self, buffer):
-        """Return the query about windows with this buffer."""
+        """Return the query about windows on links with this buffer."""
         proof = replace(self.proof, buffer=buffer)
         return windows_of(self.result.proof, proof, self.result.horizon, self.lemmas[0].name)
 
 
 def _sizes(buffer):
-    """Return the `sizes` of a Trial."""
+    """Return the buffer sizes to simulate for a buffer of a query."""
     if buffer.size is None:
         return (Fraction(1, 4), 1, 3) if buffer.finite else (None,)
     return (buffer.size,) if buffer.kind == "exactly" else [buffer.size * factor for factor in (1, Fraction(3, 2), 2)]
 
 
 def _first(bound, bdp, rng):
-    """Return a random initial value of a bound that is true of the link.
+    """Return a random initial value for a bound. The value is a true bound on the link.
 
     The link serves `bdp` bytes per step.
     """

@@ -6,7 +6,7 @@ from math import lcm
 from ccmatic import controllers
 from ccmatic.query.query import Decides, Query
 
-# : The number of steps per R_m for a controller that compares delays with arbitrary fractions of R_m.
+#: The number of steps per R_m for a controller that compares delays with arbitrary fractions of R_m.
 _STEPS = 4
 
 

@@ -11,7 +11,7 @@ from ccmatic.logic import every, isolated, real
 from ccmatic.query.query import Decides, Query
 from ccmatic.solving import UNSAT, Checker
 
-# : The largest packet sizes to try, in C·R_m: just below the usual bound of 1/5, and almost unbounded.
+#: The largest packet sizes to try, in C·R_m: just below the usual bound of 1/5, and almost unbounded.
 _LARGE, _HUGE = Fraction(199, 1000), Fraction(10**6)
 
 

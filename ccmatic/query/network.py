@@ -8,10 +8,10 @@ from typing import Any
 from ccmatic.base import InputError, absolute, blamed, definitions, exact, quantities, shown, suggest
 from ccmatic.contracts import Buffer, Model, load_definition
 
-# : The largest number of steps in a trace.
+#: The largest number of steps in a trace.
 LONGEST = 1000
 
-# : `published` keeps the laws of the published model that some real executions violate; `executions` drops these laws.
+#: `published` keeps the laws of the published model that some real executions violate; `executions` drops these laws.
 DELAYS = ("published", "executions")
 
 

@@ -31,7 +31,7 @@ from ccmatic.logic import every, isolated
 from ccmatic.query.network import Network, set_fields
 from ccmatic.records import QueryRecord
 
-# : The type of a single controller, or of the controllers of all flows of a path.
+#: The type of a single controller, or of the controllers of all flows of a path.
 Decides = controllers.Controller | controllers.Stateful | controllers.Several
 
 

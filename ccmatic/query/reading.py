@@ -11,7 +11,7 @@ from ccmatic.query.network import Network
 from ccmatic.query.query import Query
 from ccmatic.records import ABSENT, QueryRecord
 
-# : The sections of a query file and the keys of each section. None stands for any key, such as parameters and records.
+#: The sections of a query file and the keys of each section. None stands for any key, such as parameters and records.
 SECTIONS: dict[str, tuple[str, ...] | None] = {
     "network": ("model", "buffer", "horizon", "jitter", "delay"),
     "property": None,

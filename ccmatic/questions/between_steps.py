@@ -8,7 +8,7 @@ from math import floor
 from ccmatic.base import BetweenSteps
 from ccmatic.questions.networks import NetworkDescription, Placed
 
-# : The largest number of steps per R_m in a suggestion, because networks with more steps take long to decide.
+#: The largest number of steps per R_m in a suggestion, because networks with more steps take long to decide.
 _MOST = 4
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from ccmatic.base import InputError, shown
 from ccmatic.query import Network
 
-# : The length of executions, in R_m, if the expectation has no interval.
+#: The length of executions, in R_m, if the expectation has no interval.
 ROUNDS = 4
 
 

@@ -12,10 +12,10 @@ from ccmatic.base import InputError, definitions, exact, quantities, shown
 from ccmatic.contracts import Model, load_definition
 from ccmatic.query import Network
 
-# : The number of bytes in a packet, unless a description gives it.
+#: The number of bytes in a packet, unless a description gives it.
 PACKET = 1500
 
-# : The upper bound on the packet size in networks of senders at rates, in units of C·step.
+#: The upper bound on the packet size in networks of senders at rates, in units of C·step.
 LARGEST_PACKET = Fraction(1, 5)
 
 _KEYS = {

@@ -1,4 +1,4 @@
-"""Records: the shapes of all data that ccmatic writes, for itself or for other programs, and their codec."""
+"""Records: classes for all data that ccmatic writes, for itself or for other programs, and their codec."""
 
 from ccmatic.records.codec import ABSENT, Absent, Record, convert, data, line, read_record, require_format
 from ccmatic.records.files import (

@@ -1,7 +1,7 @@
-"""Records to JSON and back.
+"""Conversion of records to JSON and back.
 
-Each shape of data that ccmatic writes is a class. Input is checked against its class field by field. An error message
-names the place, the value there, and the expected type.
+Each form of data that ccmatic writes is a class. ccmatic checks input field by field against its class. An error
+message names the place, the value at this place, and the expected type.
 """
 
 import json
@@ -16,11 +16,11 @@ import msgspec
 
 from ccmatic.base import InputError, exact, parse_json, shown
 
-#: A field that may be absent, which is not the same as null.
+#: The value of a field that may be absent. An absent field is not the same as null.
 Absent: TypeAlias = msgspec.UnsetType
 ABSENT = msgspec.UNSET
 
-#: The wording of msgspec's error messages, and the wording of ours.
+#: The wording of msgspec's error messages, and the corresponding wording of ccmatic.
 _EXPECTED = re.compile("Expected `([^`]+)`, got `[^`]+`$")
 _TYPES = {"str": "text", "int": "a whole number", "float": "a number", "array": "a list", "bool": "true or false"}
 _PHRASES = {
@@ -36,10 +36,10 @@ _PART = re.compile(r"\.(\w+)|\[(\d+)\]|\[(\.\.\.)\]")
 
 
 class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The base class of the shapes of JSON objects.
+    """The base class of all JSON objects that ccmatic writes.
 
-    Numbers that decide a verdict are Fractions, in JSON text such as "3/10". A record that is a whole file has a tag:
-    the name and version in its field `format`.
+    Numbers that decide a verdict are Fractions. In JSON they are text such as "3/10". A record that is a whole file has
+    a tag: the field `format` contains the name and version of the format.
     """
 
 
@@ -47,9 +47,9 @@ def read_record(text: str, kind: type[R], file: str | None = None) -> R:
     """Read a Record from a file's JSON text.
 
     Args:
-        text: The text.
-        kind: The Record's class.
-        file: The file that error messages name.
+        text: The JSON text.
+        kind: The class of the Record.
+        file: The file's name for error messages.
 
     Returns:
         The Record.
@@ -63,7 +63,7 @@ def read_record(text: str, kind: type[R], file: str | None = None) -> R:
 
 
 def require_format(value: object, kind: type[Any], file: str | None = None) -> None:
-    """Raise InputError unless the data name the format of this class."""
+    """Raise InputError unless the data name the format of this class in the field `format`."""
     tag = kind.__struct_config__.tag
     given = value.get("format") if isinstance(value, dict) else None
     if given != tag:
@@ -76,15 +76,15 @@ def convert(value: object, kind: type[R], file: str | None = None, what: str | N
 
     Args:
         value: The data.
-        kind: The Record's class.
-        file: The file that error messages name.
-        what: What the data are, for error messages.
+        kind: The class of the Record.
+        file: The file's name for error messages.
+        what: A noun phrase that describes the data, for error messages.
 
     Returns:
         The Record.
 
     Raises:
-        InputError: If the data have another shape. The error names the file and the field.
+        InputError: If the data do not have the form of this class. The error names the file and the field.
     """
     try:
         return _convert(value, kind)
@@ -107,7 +107,7 @@ def _convert(value: object, kind: type[R]) -> R:
 
 
 def _exact(kind: type[Any], value: Any) -> Fraction:
-    """Return the number in a record's text."""
+    """Return the exact number that a record's text stands for."""
     if kind is not Fraction:
         raise NotImplementedError(kind)
     try:
@@ -117,7 +117,7 @@ def _exact(kind: type[Any], value: Any) -> Fraction:
 
 
 def _message(whole: object, kind: type[Any], complaint: str, what: str | None) -> str:
-    """Return the message for a complaint of msgspec."""
+    """Return the error message for a complaint of msgspec."""
     message, _, path = complaint.partition(" - at `$")
     place, value = _place(whole, kind, path.removesuffix("`"), complaint)
     if expected := _EXPECTED.match(message):
@@ -129,10 +129,10 @@ def _message(whole: object, kind: type[Any], complaint: str, what: str | None) -
 
 
 def _place(value: Any, kind: type[Any], path: str, complaint: str) -> tuple[str, Any]:
-    """Return the place of a msgspec path in words, and the value there.
+    """Return the place that a path of msgspec denotes, in words, and the value at this place.
 
-    msgspec reports a key of a dict only as `[...]`. The key is found by bisection: the first prefix of the dict that
-    fails.
+    For a key of a dict, msgspec reports only `[...]`. A bisection finds the key: it looks for the first prefix of the
+    dict that fails.
     """
     names: list[str] = []
     rebuilt: Callable[[Any], Any] = lambda part: part  # noqa: E731
@@ -157,7 +157,7 @@ def _first_wrong_key(value: dict[Any, Any], rebuilt: Callable[[Any], Any], kind:
 
 
 def _with(rebuilt: Callable[[Any], Any], whole: Any, key: Any, part: Any) -> Any:
-    """Return the result of `rebuilt` for a copy of the whole with this part replaced."""
+    """Return the result of `rebuilt` for a copy of `whole` in which the value at `key` is replaced by `part`."""
     copy = whole.copy()
     copy[key] = part
     return rebuilt(copy)

@@ -1,4 +1,4 @@
-"""The shapes of the files that ccmatic writes and reads again (docs/reference/formats.md)."""
+"""The forms of the files that ccmatic writes and reads again (docs/reference/formats.md)."""
 
 from fractions import Fraction
 from typing import Annotated, Any, Literal
@@ -7,19 +7,19 @@ from msgspec import Meta
 
 from ccmatic.records.codec import ABSENT, Absent, Record
 
-#: A horizon, in steps.
+#: The type of a horizon, which is a number of steps.
 Steps = Annotated[int, Meta(ge=0, le=10**6)]
 
 Verdict = Literal["holds", "violated", "unknown"]
 
 
 class QueryRecord(Record, kw_only=True):
-    """A question in names and numbers: the sections `network` and `property` of a query file.
+    """A question in names and numbers, as in the sections `network` and `property` of a query file.
 
     Attributes:
-        template: The search template of a synthesis query.
+        template: The name of the search template, for a synthesis query.
         template_digest: The SHA-256 of the forms in each hole of the template.
-        simulation: The seed and the first step of a simulated trace.
+        simulation: The seed and the first step, for a simulated trace.
     """
 
     model: str
@@ -34,14 +34,14 @@ class QueryRecord(Record, kw_only=True):
 
 
 class TraceFile(Record, tag_field="format", tag="ccmatic trace 1", kw_only=True):
-    """One execution.
+    """A trace: one execution.
 
     Attributes:
         horizon: The number of values in each column.
-        broken: The parts of the property that the trace breaks.
+        broken: The conditions of the property that the trace violates.
         controller: The source of the controller that chose the rates; null if there is none.
         controller_name: The controller's name, if it has one.
-        digest: The SHA-256 of this object without its digest, as JSON with sorted keys.
+        digest: The SHA-256 of this object without the field `digest`, as JSON with sorted keys.
     """
 
     made_by: str | Absent = ABSENT
@@ -56,22 +56,22 @@ class TraceFile(Record, tag_field="format", tag="ccmatic trace 1", kw_only=True)
 
 
 class AskedRecord(Record):
-    """An expectation, and a trace that breaks it if one was found."""
+    """An expectation, and a trace that violates it if the search found one."""
 
     expect: str
     trace: TraceFile | Absent = ABSENT
 
 
 class WorkbenchFile(Record, tag_field="format", tag="ccmatic workbench 1", kw_only=True):
-    """A session of the workbench, which users share: a controller, a network and expectations.
+    """A session of the workbench, which users can share: a controller, a network and expectations.
 
     Attributes:
         name: The controller's name.
         controller: The controller's source.
-        on: The network.
-        start: Where executions begin.
-        horizon: The steps of an execution.
-        questions: The expectations.
+        on: The description of the network.
+        start: The condition under which executions begin.
+        horizon: The number of steps in an execution.
+        questions: The expectations, as a list.
     """
 
     made_by: str | Absent = ABSENT
@@ -84,7 +84,7 @@ class WorkbenchFile(Record, tag_field="format", tag="ccmatic workbench 1", kw_on
 
 
 class SaveRequest(Record):
-    """A request of the workbench's page to save a controller.
+    """A request from the page of the workbench to save a controller.
 
     Attributes:
         name: The name of the file.
@@ -103,7 +103,7 @@ class RunAbout(Record, tag_field="format", tag="ccmatic run 1"):
     Attributes:
         version: The version of ccmatic that made the file.
         name: The query's name.
-        finished: The number of events, once no candidate is undecided.
+        finished: The number of events, stored once no candidate is undecided.
     """
 
     version: str
@@ -116,7 +116,7 @@ class RunEvent(Record):
     """One event of a run, which is a row of the table `events`.
 
     Attributes:
-        candidate: The index of the form in each hole.
+        candidate: For each hole, the index of the chosen form.
         trace: A TraceFile as text.
     """
 
@@ -130,10 +130,10 @@ class RunEvent(Record):
 
 
 class SolutionsFile(Record, tag_field="format", tag="ccmatic solutions 1"):
-    """The content of a folder of synthesised controllers.
+    """The list of files in a folder of synthesised controllers.
 
     Attributes:
-        files: The SHA-256 of each file.
+        files: The SHA-256 of each file, by the file's name.
     """
 
     made_by: str
@@ -145,14 +145,14 @@ class SolutionsFile(Record, tag_field="format", tag="ccmatic solutions 1"):
 class WideningFile(Record, tag_field="format", tag="ccmatic widening 1"):
     """All maximal envelopes around a controller.
 
-    An envelope multiplies the lower ends of the controller's rates by factors from 0 to 1, and the upper ends by
-    factors from 1 to `most`.
+    An envelope multiplies the lower ends of the controller's rates by factors from 0 to 1. It multiplies the upper ends
+    by factors from 1 to `most`.
 
     Attributes:
-        step: The step between factors.
+        step: The step between neighbouring factors.
         most: The largest factor.
-        envelopes: For each file, the index of the factor of each end.
-        breaking: Files of traces. Together they break all other envelopes.
+        envelopes: For each file, a list with the index of the factor for each end.
+        breaking: Files of traces. Together, these traces break all other envelopes.
     """
 
     made_by: str
@@ -169,9 +169,9 @@ class AnswerRecord(Record):
     """The verdict on a lemma.
 
     Attributes:
-        seconds: The time that the answer took.
-        trace: The name of a file in the folder of traces. Its trace shows a window that breaks the lemma.
-        empty: The lemma holds, but only because no window satisfies its premise.
+        seconds: The time in seconds that the verdict took.
+        trace: The name of a file in the folder of traces. Its trace is a window that breaks the lemma.
+        empty: Whether the lemma holds only because no window satisfies its premise.
     """
 
     lemma: str
@@ -185,9 +185,9 @@ class ConstantRecord(Record):
     """A constant of a proof.
 
     Attributes:
-        edge: The answer which shows that the next better value fails. Null if the range ends there, or if the author
-            chose the value.
-        front: Pairs of a value of the preceding constant and the best value of this constant for it.
+        edge: The answer which shows that the next better value fails. Null if the range ends at this value, or if the
+            author chose the value.
+        front: Pairs of a value of the preceding constant, and this constant's best value for it.
     """
 
     value: Fraction
@@ -196,7 +196,7 @@ class ConstantRecord(Record):
 
 
 class ControllerRecord(Record):
-    """A controller, by its label and source."""
+    """A controller, given by its label and its source."""
 
     name: str
     source: str
@@ -207,7 +207,7 @@ class ProofFile(Record, tag_field="format", tag="ccmatic proof 1"):
 
     Attributes:
         definition: The SHA-256 of the file that defines the proof.
-        horizon: T, the steps of a window.
+        horizon: The number of steps T in a window.
     """
 
     made_by: str
@@ -220,12 +220,12 @@ class ProofFile(Record, tag_field="format", tag="ccmatic proof 1"):
 
 
 class CertificateFile(Record, tag_field="format", tag="ccmatic certificate 1"):
-    """A certificate that formulas have no common solution. The first certificates have no field `format`.
+    """A certificate that formulas have no common solution. Old certificates have no field `format`.
 
     Attributes:
         question: The SHA-256 of the formulas' clauses.
-        lemmas: Lists of pairs: a literal and its multiplier.
-        steps: Lists of literals.
+        lemmas: Lists of pairs. A pair is a literal and its multiplier.
+        steps: Lists of literals, one for each step of the refutation.
     """
 
     question: str

@@ -1,4 +1,4 @@
-"""The shapes of the lines that commands print with `--json` (docs/reference/formats.md)."""
+"""The forms of the lines that commands print with `--json` (docs/reference/formats.md)."""
 
 from collections.abc import Iterable
 from fractions import Fraction
@@ -9,7 +9,7 @@ from ccmatic.records.files import QueryRecord, Verdict
 
 
 class ExplanationRecord(Record):
-    """A trace in sentences: what it breaks, what the network did, and what the sender did."""
+    """A trace in sentences: the violated conditions, the network's behaviour, and the sender's behaviour."""
 
     broken: list[str]
     network: list[str]
@@ -17,11 +17,11 @@ class ExplanationRecord(Record):
 
 
 class ExclusionRecord(Record):
-    """Executions that a question leaves out.
+    """A set of executions that a question leaves out.
 
     Attributes:
         name: The name of the exclusion (docs/limits.md).
-        reason: Which executions it leaves out.
+        reason: A description of the excluded executions.
     """
 
     name: str
@@ -29,7 +29,7 @@ class ExclusionRecord(Record):
 
 
 def exclusions(left_out: Iterable[Any]) -> list[ExclusionRecord]:
-    """Return the records of exclusions."""
+    """Return the records of the given exclusions."""
     return [ExclusionRecord(each.name, each.reason) for each in left_out]
 
 
@@ -37,12 +37,13 @@ class ExpectationRecord(Record):
     """The verdict on an expectation of a run or a trace.
 
     Attributes:
-        verdict: "not applicable" if the conditions hold nowhere, or if a share is of a total of 0.
-        value: The worst value, exact, in `unit`. Null if there is none, or if it is infinite.
-        at_least: The true value is larger than `value`; the trace does not show by how much.
-        flow: The number of the flow, from 1; null if the value is about all flows.
-        begin: Where the worst value begins, in `clock`.
-        end: Where the worst value ends, in `clock`.
+        verdict: The verdict. It is "not applicable" if the conditions hold nowhere, or if a share is relative to a
+            total of 0.
+        value: The worst value, exact, in `unit`. Null if there is no worst value, or if it is infinite.
+        at_least: Whether the true value is larger than `value`. The trace does not show by how much.
+        flow: The number of the flow, which starts at 1. Null if the value is about all flows.
+        begin: The time at which the worst value begins, in the unit `clock`.
+        end: The time at which the worst value ends, in the unit `clock`.
         measured: The worst value in words.
     """
 
@@ -59,7 +60,7 @@ class ExpectationRecord(Record):
 
     @property
     def sentence(self) -> str:
-        """The expectation with the worst value."""
+        """The expectation together with the worst value, as a sentence."""
         return f"{self.expect}{f': {self.measured}' if self.measured else ''}"
 
     def __str__(self) -> str:
@@ -82,11 +83,12 @@ class VerifyLine(QuestionRecord):
 
     Attributes:
         left_out: The executions that the question excludes.
-        trace: The file of the trace; null if it could not be saved.
-        unmodelled_counterexample: The file of an execution outside the published model; null if it could not be saved.
-        expect: The expectation as written by the user.
-        on: The network as written by the user.
-        start: Where executions begin.
+        trace: The path of the trace's file. Null if the file could not be saved.
+        unmodelled_counterexample: The file of an execution that the published model excludes. Null if the file could
+            not be saved.
+        expect: The expectation as the user wrote it.
+        on: The network as the user wrote it.
+        start: The condition under which executions begin.
         where: The network that represents `on`, in words.
         notes: The differences between `on` and that network, in sentences.
         measured: The worst value in the trace, in words.
@@ -108,19 +110,22 @@ class VerifyLine(QuestionRecord):
 
 
 class WorstLine(QuestionRecord):
-    """The line of `worst`: an edge of a quantity x.
+    """The line of `worst`: the edge of a quantity x.
 
     Attributes:
-        of: The quantity as written by the user.
-        what: The condition that an execution is worse than x.
-        worse: The side of x on which executions are worse.
-        verdict: `found` if `none` and `some` are neighbouring values, or if the search range ends there.
-        never: No execution satisfies the condition, for any x that was decided. Then `none` and `some` are null.
+        of: The quantity as the user wrote it.
+        what: The condition that an execution is worse than x, as text.
+        worse: Whether executions are worse above or below x.
+        verdict: The verdict. It is `found` if `none` and `some` are neighbouring values, or if the search range ends
+            there.
+        never: Whether no execution satisfies the condition, for any x that was decided. Then `none` and `some` are
+            null.
         none: An x that no execution reaches.
-        some: An x that `trace` reaches; null if the range has none.
+        some: An x that the execution in `trace` reaches. Null if the range has no such x.
         index: The values of an index, such as Jain's, at `none` and at `some`.
         trace: The file of the trace.
-        left_out: As in VerifyLine, as are expect, on, start, where, notes and advice.
+        left_out: The excluded executions, as in VerifyLine. (The fields expect, on, start, where, notes, advice are
+            also as there.)
         met: The verdict on the expectation.
     """
 
@@ -144,10 +149,11 @@ class AttemptRecord(Record):
     """One search of `starve`.
 
     Attributes:
-        period: The number of steps after which the executions repeat; null for one window, without repetition.
-        verdict: `found`: an edge; `none`: there is no such execution; `unknown`: part of the search timed out.
-        none: As in WorstLine.
-        some: As in WorstLine.
+        period: The number of steps after which the executions repeat. Null if the search is about one window without
+            repetition.
+        verdict: The verdict: `found` for an edge, `none` if there is no such execution, `unknown` if a query timed out.
+        none: A value that no execution reaches, as in WorstLine.
+        some: A value that an execution reaches, as in WorstLine.
     """
 
     period: int | None
@@ -162,16 +168,16 @@ class StarveLine(Record):
     """The line of `starve` for one controller. The fields from `flow` on are absent if there is no trace.
 
     Attributes:
-        on: The network as written by the user.
+        on: The network as the user wrote it.
         where: The network, in words.
-        threshold: The share below which a flow starves.
-        left_out: As in VerifyLine.
-        suggestions: What to try if the search was undecided.
-        flow: The number of the flow that is served least.
-        share: That flow's share of the served bytes.
-        ratio: The other flow's served bytes divided by that flow's; null if that flow is served nothing.
-        period: The number of steps after which the trace repeats; null for one window, without repetition.
-        why: Why the flow starves, in sentences.
+        threshold: The share of the bytes below which a flow starves.
+        left_out: The excluded executions, as in VerifyLine.
+        suggestions: Sentences that suggest the next attempts, if the search was undecided.
+        flow: The number of the flow with the fewest served bytes.
+        share: The share of this flow in the served bytes.
+        ratio: The served bytes of the other flow divided by the served bytes of this flow. Null if this flow has none.
+        period: The number of steps after which the trace repeats. Null if the trace is one window without repetition.
+        why: Sentences that explain why the flow starves.
     """
 
     controller: str
@@ -193,7 +199,7 @@ class StarveLine(Record):
 
 
 class RangeRecord(Record):
-    """The least and the largest possible value. Null stands for no bound."""
+    """A range with a least and a largest possible value. Null stands for no bound."""
 
     least: Fraction | None
     most: Fraction | None
@@ -203,12 +209,12 @@ class EstimateLine(Record):
     """A step of `estimate`, in the trace's units.
 
     Attributes:
-        t: The number of the step. Ranges and beliefs are those at its end.
+        t: The number of the step. The ranges and beliefs are valid at the end of this step.
         C: The possible rates of the link.
         queue: The possible bytes in the queue.
-        delay: The possible waiting times, in steps, of bytes that arrive now.
+        delay: The possible waiting times, in steps, of bytes that arrive at this time.
         waited: The possible waiting times, in whole steps, of the last served byte.
-        believed: The value of each belief; null if the belief is not yet bounded from above.
+        believed: The value of each belief, by name. Null if the belief has no upper bound yet.
     """
 
     t: int
@@ -220,7 +226,7 @@ class EstimateLine(Record):
 
 
 class SolutionLine(Record):
-    """A solution of `synth`, by its number."""
+    """A solution of `synth`, with its number."""
 
     solution: int
     controller: str
@@ -233,8 +239,8 @@ class SynthesisLine(Record):
     """The last line of `synth`.
 
     Attributes:
-        whatever_the_rates: Whether one counterexample breaks the property for any rates.
-        left_out: As in VerifyLine.
+        whatever_the_rates: Whether one counterexample breaks the property for all rates.
+        left_out: The excluded executions, as in VerifyLine.
     """
 
     summary: Literal[True]
@@ -249,11 +255,11 @@ class SynthesisLine(Record):
 
 
 class EnvelopeLine(Record):
-    """A maximal envelope of `widen`, by its number.
+    """A maximal envelope of `widen`, with its number.
 
     Attributes:
-        wider: For each end, as LINE.low or LINE.high of the controller, the file of a trace that breaks the next wider
-            envelope. Null if the solver timed out.
+        wider: For each end, named LINE.low or LINE.high after its line in the controller: the file of a trace that
+            breaks the next wider envelope. Null if the solver timed out.
     """
 
     envelope: int
@@ -284,7 +290,7 @@ class WideningCheckLine(Record):
     """The line of `check-widening`.
 
     Attributes:
-        uncovered: The source of an envelope that no file in the folder decides; null if there is none.
+        uncovered: The source of an envelope that no file in the folder decides. Null if there is none.
     """
 
     folder: str
@@ -303,8 +309,8 @@ class ReplayLine(Record):
 
     Attributes:
         laws: The number of checked laws.
-        faults: The laws that the trace breaks.
-        expectations: The verdicts on `--expect`.
+        faults: The laws that the trace violates.
+        expectations: The verdicts on the expectations of `--expect`.
     """
 
     trace: str
@@ -321,7 +327,7 @@ class ReplayLine(Record):
 
 
 class RunLine(Record):
-    """The line of `runs`, with the number of events of each kind."""
+    """The line of `runs`, with the number of events of each sort."""
 
     run: str
     name: str
@@ -340,7 +346,7 @@ class CoverLine(Record):
 
     Attributes:
         undecided: The numbers of undecided events.
-        uncovered: The source of a candidate that no event decides; null if there is none.
+        uncovered: The source of a candidate that no event decides. Null if there is none.
     """
 
     run: str
@@ -357,7 +363,7 @@ class CoverLine(Record):
 
 
 class ConstantLine(Record):
-    """A constant of `prove`.
+    """A constant in the output of `prove`.
 
     Attributes:
         limited_by: The lemma that the next better value breaks.
@@ -374,7 +380,7 @@ class ConstantLine(Record):
 
 
 class LemmaLine(Record):
-    """A lemma of `prove`."""
+    """A lemma in the output of `prove`."""
 
     lemma: str
     verdict: Verdict
@@ -384,7 +390,7 @@ class LemmaLine(Record):
 
 
 class CertifiedLine(Record):
-    """A lemma of `prove` that has a certificate."""
+    """A lemma in the output of `prove` that has a certificate."""
 
     certified: str
     controller: str | Absent = ABSENT
@@ -394,9 +400,9 @@ class ProofLine(Record):
     """The last line of `prove`.
 
     Attributes:
-        claim: The guarantees, in sentences.
-        result: The result file; null if no bound is left, so that nothing is proved.
-        left_out: As in VerifyLine.
+        claim: The guarantees, as sentences.
+        result: The path of the result file. Null if no bound is left, so that nothing is proved.
+        left_out: The excluded executions, as in VerifyLine.
     """
 
     summary: Literal[True]
@@ -414,7 +420,7 @@ class ShapeLine(Record):
     Attributes:
         found: The names of the constants that have a value.
         missing: The names of the other constants.
-        why: Why the first of them has no value.
+        why: The reason why the first missing constant has no value.
     """
 
     shape: str
@@ -429,7 +435,7 @@ class ExpectedLine(Record):
     """Whether `prove` proved an expectation.
 
     Attributes:
-        shape: The shape whose constants imply the expectation; null if none does.
+        shape: The shape whose constants imply the expectation. Null if no shape does.
     """
 
     controller: str
@@ -440,14 +446,14 @@ class ExpectedLine(Record):
 
 
 class FrontPointLine(Record):
-    """A controller of `front`.
+    """A controller in the output of `front`.
 
     Attributes:
-        shape: The shape that proves the controller, or the last one that was tried; null if the search timed out.
-        result: The result file of that shape; null if the search timed out.
+        shape: The shape that proves the controller, or the last shape that was tried. Null if the search timed out.
+        result: The path of that shape's result file. Null if the search timed out.
         measures: The guaranteed measures, by name.
-        dominated_by: The controllers that dominate this one. Null if no shape proves this one.
-        why: How the proof fails.
+        dominated_by: The controllers that dominate this controller. Null if no shape proves this controller.
+        why: A description of how the proof fails.
     """
 
     controller: str
@@ -465,7 +471,7 @@ class FrontLine(Record):
 
     Attributes:
         proved: The number of proved controllers.
-        front: The controllers that no other one dominates.
+        front: The controllers that no other controller dominates.
     """
 
     summary: Literal[True]
@@ -476,7 +482,7 @@ class FrontLine(Record):
 
 
 class FindingLine(Record):
-    """A finding of `check`."""
+    """A finding in the output of `check`."""
 
     about: str
     fault: str | None
@@ -495,7 +501,7 @@ class CheckLine(Record):
 
 
 class ExportLine(Record):
-    """A file of `export`."""
+    """A file that `export` wrote."""
 
     controller: str
     target: str
@@ -515,10 +521,10 @@ class TraceExportLine(Record):
 
 
 class EntryLine(Record):
-    """An entry of `list`.
+    """An entry in the output of `list`.
 
     Attributes:
-        says: The first sentence of its file.
+        says: The first sentence of the entry's file.
     """
 
     kind: str
@@ -527,13 +533,13 @@ class EntryLine(Record):
 
 
 class FigureLine(Record):
-    """A figure of `evaluate`."""
+    """A figure in the output of `evaluate`."""
 
     figure: str
 
 
 class Percentiles(Record):
-    """The 5th, 50th and 95th percentile of measurements."""
+    """The 5th, 50th and 95th percentiles of measurements."""
 
     p5: float
     p50: float
@@ -541,24 +547,25 @@ class Percentiles(Record):
 
 
 class FitLine(Record):
-    """A model of `fit`.
+    """A fitted model in the output of `fit`.
 
     Attributes:
-        jitter: The smallest D that explains the whole log, in seconds.
-        rate: C in bytes per second; null if no finite rate gives that jitter.
-        rtt: R_m in seconds.
+        jitter: The smallest jitter D that explains the whole log, in seconds.
+        rate: The link's rate C in bytes per second. Null if no finite rate gives this jitter.
+        rtt: The propagation delay R_m in seconds.
         window: The length of a window, in seconds.
         windows: The number of windows.
-        jitter_of_windows: The jitter of each window.
+        jitter_of_windows: The smallest jitter D of each window, in seconds.
         within: For each k, the share of windows whose jitter is at most k·R_m.
-        rate_of_windows: The rate of each window.
-        rate_change: The factor between the rates of consecutive windows.
-        longest_queue: For cbr_delay only: the longest queue at a packet that was delivered, in bytes.
-        queue_at_losses: For cbr_delay only: the queues ahead of lost packets, in bytes.
-        clocks: 1 if one clock recorded when packets were sent and delivered; the propagation delay is then at least 0.
-            2 if two clocks did; the offset between them is then free.
-        clock_offset: How many seconds the receiver's clock is ahead, assuming that the least delay is R_m; null for one
-            clock.
+        rate_of_windows: The rate of each window, in bytes per second.
+        rate_change: The percentiles of the factor between the rates of consecutive windows.
+        longest_queue: The longest queue that a delivered packet met, in bytes. Only cbr_delay has this field.
+        queue_at_losses: The queues ahead of lost packets, in bytes. Only cbr_delay has this field.
+        clocks: The number of clocks. With 1, the same clock recorded the sending and the delivery of packets, and the
+            propagation delay is at least 0. With 2, different clocks recorded them, and the offset between the clocks
+            is unknown.
+        clock_offset: The number of seconds by which the receiver's clock is ahead, on the assumption that the least
+            delay is R_m. Null for one clock.
     """
 
     model: str
@@ -582,13 +589,13 @@ class FitLine(Record):
 
 
 class FitWindowLine(Record):
-    """A window of `fit`, for a model.
+    """A window of a model in the output of `fit`.
 
     Attributes:
-        begin: The beginning of the window, in seconds from the first delivery.
-        packets: The packets delivered in the window.
-        jitter: As in FitLine, for this window only.
-        rate: As in FitLine, for this window only.
+        begin: The start of the window, in seconds from the first delivery.
+        packets: The number of packets delivered in the window.
+        jitter: The smallest jitter D that explains this window, as in FitLine.
+        rate: The rate of the link in this window, as in FitLine.
     """
 
     model: str
@@ -599,26 +606,26 @@ class FitWindowLine(Record):
 
 
 class GuaranteeLine(Record):
-    """The meaning of a controller's proof for a path.
+    """The guarantees that a controller's proof implies for a path.
 
-    All optional fields are null if the proof says nothing about the path.
+    All optional fields are null if the proof implies nothing for the path.
 
     Attributes:
-        proof: The proof; null if there is none.
-        model: The proof's model; null if there is no proof.
-        basis: The source of the path's jitter and rate.
+        proof: The name of the proof. Null if there is none.
+        model: The model of the proof. Null if there is no proof.
+        basis: A description of where the path's jitter and rate come from.
         jitter: The path's jitter, in seconds.
         rate: The path's rate, in bytes per second.
-        step: A step, in seconds.
-        utilisation: The least share of C in each window, and so in the long run.
-        inflight: The most bytes in flight.
-        lost_in_step: The most packets lost in a step.
-        lossless_buffer: The buffer in bytes from which no packet is lost.
-        buffer: The buffer in bytes that the proof is about.
+        step: The length of a step in seconds.
+        utilisation: The least used share of C in each window, and so in the long run.
+        inflight: The largest number of bytes in flight.
+        lost_in_step: The largest number of packets lost in a step.
+        lossless_buffer: The least buffer, in bytes, with which no packet is lost.
+        buffer: The buffer of the proof, in bytes.
         says: The bounds, in words.
         conditions: The conditions of the bounds, in words.
-        covered: The path meets every condition, so `missing` is empty.
-        missing: The conditions that the path does not meet, in sentences.
+        covered: Whether the path meets every condition. Then `missing` is empty.
+        missing: The conditions that the path does not meet, as sentences.
     """
 
     controller: str

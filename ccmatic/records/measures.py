@@ -1,6 +1,6 @@
-"""The shapes of measured runs, which `emulate` and `evaluate` print and write (docs/reference/formats.md).
+"""The forms of measured runs, which `emulate` and `evaluate` print and write (docs/reference/formats.md).
 
-Measurements are floats. A measurement is null if there is nothing to measure.
+Measurements are floats. A measurement is null if there was nothing to measure.
 """
 
 from typing import Literal
@@ -10,7 +10,7 @@ from ccmatic.records.lines import ExpectationRecord, GuaranteeLine
 
 
 class Spread(Record):
-    """How a quantity is spread over packets: its mean, 95th percentile and maximum."""
+    """The distribution of a quantity over packets: its mean, 95th percentile and maximum."""
 
     mean: float | None
     p95: float | None
@@ -21,15 +21,15 @@ class Measures(Record, kw_only=True):
     """Measurements of packets.
 
     Attributes:
-        utilisation: The rate at which bytes left the bottleneck, as a share of the link's rate.
-        mbit_per_second: The rate at which bytes left the bottleneck.
+        utilisation: The throughput at the exit of the bottleneck, as a share of the link's rate.
+        mbit_per_second: The throughput at the exit of the bottleneck, in Mbit/s.
         queueing_delay_ms: The time from a packet's arrival until its last byte leaves the bottleneck, in ms.
-        queueing_delay_rm: The same time in R_m.
+        queueing_delay_rm: The same queueing delay in units of R_m.
         rtt_ms: The time from a packet's arrival to its release, in ms.
-        packets: The packets that arrived.
-        lost: How many of them were lost.
+        packets: The number of packets that arrived.
+        lost: The number of these packets that were lost.
         lost_mean_in_rm: The mean number of lost packets per R_m.
-        lost_max_in_rm: The largest number of lost packets in any window of one R_m.
+        lost_max_in_rm: The largest number of lost packets in any period of one R_m.
     """
 
     utilisation: float
@@ -51,7 +51,7 @@ class FalseBelief(Record):
         seconds: The time at the end of the step.
         value: The value of the belief, in the sender's units.
         C: The true rate of the link at that time, in the sender's units.
-        queue_bytes: The true queue at that time, in bytes.
+        queue_bytes: The true length of the queue at that time, in bytes.
     """
 
     step: int
@@ -66,12 +66,12 @@ class BeliefsRecord(Record):
     """A sender's beliefs at the end of each of its steps.
 
     Attributes:
-        judged_until_seconds: The time until which beliefs are judged. Until then the sender had the link to itself, at
-            a constant rate.
+        judged_until_seconds: The time until which beliefs are judged. Until this time, the sender had the link to
+            itself at a constant rate.
         false: The beliefs that were false.
-        converged_seconds: The time at which all bounds on the link's rate had come within a tenth of their median over
-            the remaining run. Null if this had not happened after half of the steps.
-        converged_windows: The same time, in a whole number of windows.
+        converged_seconds: The time by which all bounds on the link's rate had come within a tenth of their median over
+            the rest of the run. Null if this had not happened after half of the steps.
+        converged_windows: The same time, as a whole number of windows.
     """
 
     steps: int
@@ -82,13 +82,13 @@ class BeliefsRecord(Record):
 
 
 class GuardRecord(Record):
-    """How well a guarded flow stayed within its envelope.
+    """A measure of how well a guarded flow stayed within its envelope.
 
     Attributes:
-        above: The number of steps in which it exceeded the envelope's upper end by more than a (whole) packet.
-        below: The number of steps in which it fell short of the envelope's lower end by more than a packet.
-        most_above: The largest excess, in packets.
-        most_below: The largest shortfall, in packets.
+        above: The number of steps in which the flow exceeded the envelope's upper end by more than one packet.
+        below: The number of steps in which the flow fell short of the envelope's lower end by more than one packet.
+        most_above: The largest excess over the upper end, in packets.
+        most_below: The largest shortfall below the lower end, in packets.
     """
 
     steps: int
@@ -102,12 +102,12 @@ class FlowMeasures(Measures, kw_only=True):
     """Measurements of the packets of one flow.
 
     Attributes:
-        flow: The flow as named by the user.
-        R_m_ms: The flow's own R_m.
-        ramp_seconds: The time from the flow's start until it first reached nine tenths of its measured rate over ten
-            R_m. Null if it never did.
-        beliefs: The beliefs, if the sender logs them.
-        guard: How well the flow stayed within its envelope, if it has one.
+        flow: The flow as the user named it.
+        R_m_ms: The flow's own propagation delay R_m, in ms.
+        ramp_seconds: The time from the flow's start until the flow first reached nine tenths of its measured rate over
+            ten R_m. Null if the flow never reached this rate.
+        beliefs: The beliefs, if the sender logs beliefs.
+        guard: The measure of how well the flow stayed within its envelope, if the flow has an envelope.
     """
 
     flow: str
@@ -118,11 +118,11 @@ class FlowMeasures(Measures, kw_only=True):
 
 
 class SharesRecord(Record):
-    """The rate of each flow between two times at which a flow began or ended.
+    """The rate of each flow in a period between two starts or stops of flows.
 
     Attributes:
-        mbit_per_second: The rate of each flow; null if the flow was not scheduled to send then.
-        jain: Jain's index of the flows that were scheduled to send then.
+        mbit_per_second: The rate of each flow in Mbit/s. Null if the flow was not scheduled to send in this period.
+        jain: Jain's fairness index of the flows that were scheduled to send in this period.
     """
 
     from_seconds: float
@@ -132,21 +132,22 @@ class SharesRecord(Record):
 
 
 class RateRecord(Record):
-    """The rate of the link from a given second of the run onwards."""
+    """The rate of the link from a given second of the run on."""
 
     from_seconds: float
     bits_per_second: int
 
 
 class LinkRecord(Record):
-    """The requested link.
+    """The link that the user requested.
 
     Attributes:
-        buffer_bytes: The buffer, or a policer's bucket; null if it is infinite.
-        bdp_bytes: C·R_m at the first rate.
-        pattern: The pattern of the jitter; `own` if each flow has its own jitter.
-        scheduled: The link follows a schedule.
-        opportunities: The number of delivery opportunities in mahimahi's link trace. The rate is their mean.
+        buffer_bytes: The buffer, or a policer's bucket, in bytes. Null if it is infinite.
+        bdp_bytes: The product C·R_m at the first rate, in bytes.
+        pattern: The pattern of the jitter. It is `own` if each flow has its own jitter.
+        scheduled: Whether the link follows a schedule.
+        opportunities: The number of delivery opportunities in mahimahi's link trace. The rate of the link is their mean
+            rate.
         model: The model of the bottleneck, if the user named one.
         store: The noun for the model's buffer, such as `bucket`; present only together with `model`.
     """
@@ -165,7 +166,7 @@ class LinkRecord(Record):
 
 
 class Lateness(Record):
-    """How late packets were released, in ms: percentiles and the maximum."""
+    """The lateness of released packets, in ms: percentiles and the maximum."""
 
     p50: float | None
     p99: float | None
@@ -176,8 +177,8 @@ class Delivery(Record):
     """The bytes that a link delivers during a schedule.
 
     Attributes:
-        utilisation: The share of the link that is delivered.
-        delivered: The bytes delivered by each instant.
+        utilisation: The share of the link's capacity that was delivered.
+        delivered: The cumulative bytes delivered by each instant.
     """
 
     utilisation: float
@@ -186,20 +187,20 @@ class Delivery(Record):
 
 
 class MeasuresFile(Measures, tag_field="format", tag="ccmatic measures 1", kw_only=True):
-    """One run of `emulate`: measurements of all packets from `from_seconds` on, and of each flow's packets.
+    """A run of `emulate`: measurements of all packets after the time `from_seconds`, and of each flow's packets.
 
-    The first files have no field `format`.
+    Old files have no field `format`.
 
     Attributes:
-        faults: Why the emulated link differs from the requested one.
-        trace: For a schedule, the predicted delivery.
-        emulated: For a schedule, the actual delivery.
-        least_jitter_ms: The least D that explains the run.
-        shares: The flows' rates, if there are several flows.
+        faults: The reasons why the emulated link differs from the requested link.
+        trace: The predicted delivery, if the link follows a schedule.
+        emulated: The actual delivery, if the link follows a schedule.
+        least_jitter_ms: The smallest jitter D that explains the run, in ms.
+        shares: The rates of the flows, if there are several flows.
         guarantees: The proved guarantees of a single flow.
-        expectations: The verdicts on `--expect`.
+        expectations: The verdicts on the expectations of `--expect`.
         real_time: Whether the emulator ran with real-time priority.
-        cpu: The emulator's share of a processor.
+        cpu: The share of a processor that the emulator used.
     """
 
     valid: bool
@@ -220,18 +221,19 @@ class MeasuresFile(Measures, tag_field="format", tag="ccmatic measures 1", kw_on
 
 
 class ResultRecord(Measures, tag_field="format", tag="ccmatic result 1", kw_only=True):
-    """A run of `evaluate`. The first results have no field `format`.
+    """A run of `evaluate`. Old results have no field `format`.
 
     Attributes:
         scenario: The name of the scenario, which the following fields up to `jitter` describe.
-        delivered_mbit: The data delivered in each half second.
-        lost_max_in_step: The most packets lost in a step after the warm-up. Only simulated runs have this field and the
-            next two.
-        inflight_max_bdp: The most bytes in flight at a step's end after the warm-up, in BDP.
+        delivered_mbit: The Mbit delivered in each half second.
+        lost_max_in_step: The largest number of packets lost in a step after the warm-up. Only simulated runs have this
+            field and the next two fields.
+        inflight_max_bdp: The largest number of bytes in flight at the end of a step after the warm-up, in BDP.
         at_start: Whether the sender still ran its start controller at the end of the run.
-        faults: Why a run on a real stack is invalid.
+        faults: The reasons why a run on a real stack is invalid.
         from_seconds: The length of the warm-up on a real stack.
-        outside: The measurements outside the proved bounds. They are printed, but not kept in the file.
+        outside: The measurements outside the proved bounds. The command prints them, but the file does not contain
+            them.
     """
 
     sender: str

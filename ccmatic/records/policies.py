@@ -1,4 +1,4 @@
-"""The shapes of trained policies, and of the lines that training prints."""
+"""The forms of trained policies, and of the lines that training prints."""
 
 from typing import Any
 
@@ -9,8 +9,8 @@ class LayerRecord(Record):
     """A layer of a neural network.
 
     Attributes:
-        weights: A row for each input, with a number for each output.
-        bias: A number for each output.
+        weights: The weights, with a row for each input. A row has a number for each output.
+        bias: The bias, with a number for each output.
     """
 
     weights: list[list[float]]
@@ -18,14 +18,14 @@ class LayerRecord(Record):
 
 
 class TrainingLine(Record):
-    """An episode of training on all links.
+    """An episode of training, played on all links.
 
     Attributes:
-        intervals: The number of monitor intervals so far, on all links together.
-        seconds: The time that training has taken.
-        reward: The mean over the episode.
-        utilisation: The acknowledged share of the bytes that the links could serve.
-        rtt_ms: The mean over the episode.
+        intervals: The number of monitor intervals so far, summed over all links.
+        seconds: The time in seconds that training has taken so far.
+        reward: The mean reward over the episode.
+        utilisation: The acknowledged bytes as a share of the bytes that the links could serve.
+        rtt_ms: The mean RTT over the episode, in ms.
         deviation: The standard deviation of the actions, by which the policy explores.
     """
 
@@ -54,11 +54,11 @@ class PolicyFile(Record, tag_field="format", tag="ccmatic policy 1", kw_only=Tru
         act: The name of the actions.
         reward: The name of the reward.
         history: The number of vectors in an observation (docs/reference/learning.md).
-        delay: How many of the latest vectors an observation omits.
+        delay: The number of latest vectors that an observation omits.
         interval: The length of a monitor interval, as in the training file.
-        layers: The layers of the network, first to last, with tanh between them.
+        layers: The layers of the network, from first to last, with tanh between them.
         curve: A line for each episode.
-        guarantees: For a policy in an envelope, its proved guarantees in sentences.
+        guarantees: The proved guarantees as sentences, if the policy acts in an envelope.
     """
 
     query: dict[str, Any]
@@ -80,7 +80,7 @@ class AdversaryFile(Record, tag_field="format", tag="ccmatic adversary 1", kw_on
     Attributes:
         query: The sections of the training file.
         threshold: The least mean queueing delay that the adversary must cause, in seconds.
-        layers: The layers of the network, first to last, with tanh between them.
+        layers: The layers of the network, from first to last, with tanh between them.
         curve: A line for each episode.
     """
 
@@ -94,19 +94,19 @@ class AdversaryFile(Record, tag_field="format", tag="ccmatic adversary 1", kw_on
 class AttackLine(Record):
     """Measurements of a sender under attack.
 
-    They describe one trace of bandwidth. If the adversary chooses the sender's observations or the jitter instead, they
-    are means.
+    The measurements describe one trace of link rates. If the adversary chooses the sender's observations or the jitter
+    instead, the measurements are means.
 
     Attributes:
-        against: The sender that the adversary attacks; null if the line is the mean of the baseline, without an
+        against: The sender that the adversary attacks. Null if the line is the mean of the baseline, which has no
             adversary.
-        seed: The seed of the adversary, or null.
-        utilisation: The used share of the bytes that the link could serve.
-        delay_ms: The mean queueing delay.
-        p95_ms: The 95th percentile of the queueing delay.
-        lost: The share of lost bytes among the bytes acknowledged or lost.
-        constrained: Whether the attacked sender is delayed at least as much as in the baseline.
-        file: The file of the trace, or null.
+        seed: The seed of the adversary's training, or null.
+        utilisation: The share of the link's possible bytes that the sender used.
+        delay_ms: The mean queueing delay in ms.
+        p95_ms: The 95th percentile of the queueing delay, in ms.
+        lost: The lost bytes as a share of the bytes that were acknowledged or lost.
+        constrained: Whether the mean delay of the attacked sender is at least the delay in the baseline.
+        file: The path of the trace's file, or null.
     """
 
     sender: str

@@ -1,4 +1,4 @@
-"""JSON Schemas of all records. `python -m ccmatic.records.schemas FOLDER` writes a file for each (docs/schemas)."""
+"""JSON Schemas of all records. `python -m ccmatic.records.schemas FOLDER` writes one file per record (docs/schemas)."""
 
 import json
 import sys
@@ -11,7 +11,8 @@ from msgspec.json import schema
 from ccmatic.base import writable_folder, write_text
 from ccmatic.records import files, lines, measures, policies, tradeoff
 
-#: The records of a whole file or a table's row. The other records of these modules are parts of them.
+#: The records that describe a whole file or a row of a table. Other records of these modules occur only within these
+#: records.
 FILES = (
     files.TraceFile,
     files.WorkbenchFile,
@@ -51,7 +52,7 @@ def _exact(kind: type[Any]) -> dict[str, Any]:
 
 
 def write(folder: str | Path) -> None:
-    """Write the schema of each record to FOLDER/NAME.json. Raises Unreadable if that is impossible."""
+    """Write the schema of each record to FOLDER/NAME.json. Raises Unreadable if the folder is not writable."""
     for name, made in schemas().items():
         write_text(writable_folder(folder) / f"{name}.json", json.dumps(made, indent=1) + "\n")
 

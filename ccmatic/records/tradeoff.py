@@ -1,6 +1,6 @@
-"""The shapes of the lines of `tradeoff --json` (docs/reference/formats.md).
+"""The forms of the lines of `tradeoff --json` (docs/reference/formats.md).
 
-Numbers are exact: packets, R_m, and packets per R_m.
+Numbers are exact. Their units are packets, R_m, and packets per R_m.
 """
 
 from fractions import Fraction
@@ -16,9 +16,9 @@ class PathLine(Record):
     """The path of a trade-off.
 
     Attributes:
-        C_0: The initial rate.
+        C_0: The initial sending rate.
         C: The rate of the link.
-        buffer_time: The buffer β_s.
+        buffer_time: The buffer β_s as a time.
     """
 
     C_0: Fraction
@@ -27,21 +27,21 @@ class PathLine(Record):
 
 
 class RoundTripsLine(Record):
-    """Figure 7: the round trips of each allowance or controller up to each rate; null if it never reaches the rate."""
+    """Figure 7: how many round trips each allowance or controller needs to reach each rate; null if it never does."""
 
     figure: Literal[7]
     round_trips: dict[str, dict[str, int | None]]
 
 
 class AllowanceLine(Record, kw_only=True):
-    """An allowance f.
+    """An allowance f, with its properties.
 
     Attributes:
         allowance: f, as an expression in C.
-        F: F in closed form.
-        grows: How F⁻¹ grows. The key in JSON is `class`.
-        round_trips: F⁻¹(C) in round trips; null if it does not exist.
-        time_rm: F⁻¹(C) in R_m; null if it does not exist.
+        F: The function F in closed form.
+        grows: The growth of F⁻¹. In JSON, the key of this field is `class`.
+        round_trips: The value F⁻¹(C) in round trips. Null if the value does not exist.
+        time_rm: The value F⁻¹(C) in R_m. Null if the value does not exist.
         solver: The solver's verdict.
     """
 
@@ -54,12 +54,12 @@ class AllowanceLine(Record, kw_only=True):
 
 
 class RuleLine(Record):
-    """A real controller, described by the increase of its rate.
+    """A deployed controller, described by how it increases its rate.
 
     Attributes:
-        increase: The increase of the rate.
-        every: How often it happens.
-        risk: f(C) of a sender that is certainly as fast.
+        increase: The amount by which the rate increases.
+        every: The interval between two increases.
+        risk: The risk f(C) of a sender that is guaranteed to be as fast.
     """
 
     controller: str
@@ -73,7 +73,7 @@ class RuleLine(Record):
 class FamilyLine(Record):
     """The controller cc_probe_slow_k with one allowance and one T* (`probe`); see `tradeoff.family.Point`.
 
-    If the family is left out, `family` is null and the other fields are absent.
+    If the command leaves out the family, `family` is null and the other fields are absent.
     """
 
     family: Literal["cc_probe_slow"] | None
@@ -90,7 +90,7 @@ class FamilyLine(Record):
 
 
 class BeliefSetLine(Record):
-    """Figure 8: a corner of the belief set, with the largest losses there of a probe over T* and of one over T*/2."""
+    """Figure 8: a corner of the belief set, with the largest losses there of probes over T* and over T*/2."""
 
     figure: Literal[8]
     path: str
@@ -101,10 +101,10 @@ class BeliefSetLine(Record):
 
 
 class PhaseLine(Record, kw_only=True):
-    """Table 3: a phase of the cycle on a path.
+    """Table 3: a phase of the cycle on one of the paths.
 
     Attributes:
-        paper: The paper's entries that differ.
+        paper: The entries in the paper's table that differ.
     """
 
     table: Literal[3]
@@ -130,14 +130,14 @@ class CycleLine(Record):
 
 
 class TableFileLine(Record):
-    """The file of table 3."""
+    """The file that contains table 3."""
 
     table: Literal[3]
     file: str
 
 
 class CounterexampleLine(Record):
-    """The verdict on section 6.2's controller.
+    """The verdict on the controller of section 6.2.
 
     Attributes:
         lost: The lost bytes in the violation, in C·R_m.
@@ -153,12 +153,12 @@ class CounterexampleLine(Record):
 
 
 class BrokenRecord(Record):
-    """A step of the proof without one of its hypotheses.
+    """A step of the proof in which one hypothesis is omitted.
 
     Attributes:
         hypothesis: The omitted hypothesis.
-        says: How it is violated, in words.
-        verdict: The verdict on the step in that case.
+        says: A description of the violation, in words.
+        verdict: The verdict on the step without this hypothesis.
     """
 
     hypothesis: str
@@ -172,7 +172,7 @@ class StepLine(Record):
     """A step of the proof.
 
     Attributes:
-        good: The step holds, and it fails if any one of its hypotheses is dropped.
+        good: Whether the step holds with all hypotheses, and fails if any one of them is omitted.
     """
 
     step: str
@@ -188,7 +188,7 @@ class StepLine(Record):
 
 
 class FileLine(Record):
-    """A written file."""
+    """A file that the command wrote."""
 
     file: str
     what: str

@@ -1,4 +1,4 @@
-"""The C core of senders (link, sender, pacing, arithmetic): its sources, its build, and its calls from Python."""
+"""The C core of senders (link, sender, pacing, arithmetic): its sources, its build, and its interface for Python."""
 
 from ccmatic.runtime.build import build_bpf, build_udp
 from ccmatic.runtime.library import Called, CompiledSender, Library, compile_c

@@ -1,4 +1,4 @@
-"""Build exports in their folders, by make, cc and clang."""
+"""Build exported controllers in their folders, with make, cc and clang."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ def build_udp(folder):
     """Build the sender and the receiver in the folder of an export, and return their paths.
 
     Raises:
-        InputError: If a tool is missing, or the build fails.
+        InputError: If a tool is missing, or if the build fails.
     """
     return _make(folder, "cc", "udp_sender", "udp_receiver")
 
@@ -24,7 +24,7 @@ def build_bpf(folder, name=None):
 
     Args:
         folder: The folder of the export.
-        name: The name of the controller in the kernel; None for the export's own name.
+        name: The name of the controller in the kernel; None stands for the export's own name.
 
     Raises:
         InputError: If a tool is missing, or the build fails.
@@ -43,7 +43,7 @@ def _make(folder, compiler, *files):
 
 
 def _require(tool, kind=None):
-    """Return the path of a tool, or of its substitute. Raises InputError if neither exists."""
+    """Return the path of a tool, or of a substitute for it. Raises InputError if neither exists."""
     path = shutil.which(tool)
     if not path:
         raise InputError(f"there is no {tool}; on Debian, apt-get install {_PACKAGES[kind or tool]}")

@@ -1,6 +1,6 @@
 """Build an exported controller's C code and call it from Python.
 
-It is a sender for `ccmatic.simulation` with one call per step.
+The result is a sender for `ccmatic.simulation`, with one call per step.
 """
 
 import ctypes
@@ -19,16 +19,16 @@ _U64, _SENDER = ctypes.c_uint64, ctypes.c_void_p
 
 
 class Library:
-    """The C code of an Export as a shared library.
+    """The C code of an Export, built as a shared library.
 
-    The machine's C compiler ($CC or cc) builds it in a temporary folder.
+    The C compiler of this machine ($CC or cc) builds the library in a temporary folder.
 
     Args:
         export: The Export.
-        flags: Further options of the compiler.
+        flags: Additional options for the compiler.
 
     Raises:
-        InputError: If there is no C compiler, or it refuses the code.
+        InputError: If there is no C compiler, or if the compiler rejects the code.
     """
 
     def __init__(self, export, flags=()):
@@ -42,7 +42,7 @@ class Library:
 
     @cached_property
     def names(self):
-        """The names of the beliefs, in order."""
+        """The names of the beliefs, in the order of the C code."""
         return tuple(belief.name for belief in self.export.model.beliefs)
 
     def __getitem__(self, function):
@@ -52,19 +52,20 @@ class Library:
         """Return a new CompiledSender.
 
         Args:
-            packet: MSS in bytes.
-            rtt: R_m in ns.
+            packet: The packet size MSS in bytes.
+            rtt: The propagation delay R_m in ns.
             now: The current time in ns.
         """
         return CompiledSender(self, packet, rtt, now)
 
     def decide(self, beliefs, packet, wanted=0):
-        """Return the rate for beliefs in bytes per step, rounded down, at least 0.
+        """Return the rate that follows from beliefs, in bytes per step, rounded down, at least 0.
 
         Args:
-            beliefs: Values by name, in bytes per step, bytes and steps.
-            packet: MSS in bytes.
-            wanted: For an envelope, the wanted rate in bytes per step.
+            beliefs: The values of beliefs by name, in bytes per step, bytes and steps.
+            packet: The packet size MSS in bytes.
+            wanted: The rate that a policy requests within an envelope, in bytes per step. Ignored for other
+                controllers.
         """
         values = (_U64 * len(self.names))(*(beliefs.get(name, 0) for name in self.names))
         function = self["decide"]
@@ -73,10 +74,10 @@ class Library:
 
 
 class Called:
-    """One flow of a Library. Its methods call the functions of the library. Times are in ns, sizes in bytes.
+    """One flow of a Library. Its methods call the functions of the library. Times are in ns and sizes in bytes.
 
     Raises:
-        InputError: If R_m or the size of a packet is out of range.
+        InputError: If R_m or the packet size is out of range.
     """
 
     def __init__(self, library, packet, rtt=10**9, now=0):
@@ -93,7 +94,7 @@ class Called:
         self._call("sent", None, (_U64, now), (_U64, size))
 
     def acked(self, now, sent_at, size):
-        """Report that bytes were acknowledged. The last of them was sent at `sent_at`."""
+        """Report that bytes were acknowledged. The last of these bytes was sent at `sent_at`."""
         self._call("acked", None, (_U64, now), (_U64, sent_at), (_U64, size))
 
     def lost(self, now, sent_at, size):
@@ -101,7 +102,7 @@ class Called:
         self._call("lost", None, (_U64, now), (_U64, sent_at), (_U64, size))
 
     def gave_up(self, now, sent_at, size):
-        """Report that bytes were given up. The last of them was sent at `sent_at`."""
+        """Report that the sender gave up waiting for bytes. The last of these bytes was sent at `sent_at`."""
         self._call("gave_up", None, (_U64, now), (_U64, sent_at), (_U64, size))
 
     def rtt(self, rtt):
@@ -113,21 +114,21 @@ class Called:
         self._call("guessed", None)
 
     def fix_step(self, length):
-        """Fix the length of a step in ns, whatever RTTs are measured. Return whether the sender accepts it."""
+        """Fix the length of a step in ns, regardless of measured RTTs. Return whether the sender accepts it."""
         return self._call("fix_step", ctypes.c_bool, (_U64, length))
 
     def start(self, **values):
-        """Begin with these values of beliefs or state, in the form that C code stores.
+        """Begin with these values of beliefs or state. The values have the form in which the C code stores them.
 
         Raises:
-            InputError: If the sender has no belief or state of a name.
+            InputError: If the sender has no belief or state with one of these names.
         """
         for name, value in values.items():
             if not self._call("start", ctypes.c_bool, (ctypes.c_char_p, name.encode()), (_U64, value)):
                 raise InputError(f"{self._library.export.name} has no belief and no state {name}")
 
     def rate(self, now):
-        """Return the rate to send at from now on, in bytes per second."""
+        """Return the sending rate from now on, in bytes per second."""
         return self._call("rate", _U64, (_U64, now))
 
     @property
@@ -144,10 +145,10 @@ class Called:
 class CompiledSender(Called):
     """One flow as a sender for `simulate`.
 
-    It returns the rate of the next step, in bytes per time, for the Observation at the end of a step.
+    A call takes the Observation at the end of a step, and returns the rate of the next step in bytes per unit of time.
 
     Attributes:
-        over: The length of a step: the `propagation` of the simulation's path.
+        over: The length of a step, which is the `propagation` of the simulation's path.
     """
 
     over = Fraction(1)
@@ -158,20 +159,20 @@ class CompiledSender(Called):
         self._step.restype, self._step.argtypes = _U64, [_SENDER] + [_U64] * 5
 
     def __call__(self, observed):
-        """Return the rate of the next step in bytes per time, given the Observation at the end of the last step."""
+        """Return the rate of the next step in bytes per unit of time, given the Observation after the last step."""
         if observed.step == 0:
             return self.rate_at_first() / self.over
         bytes_so_far = observed.sent, observed.delivered, observed.lost
         return self.step(*bytes_so_far, observed.last, observed.first) / self.over
 
     def rate_at_first(self):
-        """Return the rate of the first step in bytes per step."""
+        """Return the rate of the first step, in bytes per step."""
         return Fraction(max(self.packet, self._library.decide(self.beliefs(), self.packet)))
 
     def step(self, sent, acked, lost, last_delay, first_delay):
-        """End a step, and return the rate of the next one in bytes per step.
+        """End a step, and return the rate of the next step in bytes per step.
 
-        Bytes are cumulative, delays are whole steps.
+        The byte counts are cumulative. The delays are in whole steps.
         """
         return Fraction(self._step(self._pointer, sent, acked, lost, last_delay, first_delay))
 
@@ -180,28 +181,28 @@ class CompiledSender(Called):
         return self._call("clamp", _U64, (_U64, now), (_U64, wanted))
 
     def limited(self, now):
-        """Report that the sender has nothing more to send, although its rate would allow more."""
+        """Report that the sender has no more data to send, although its rate would allow more."""
         self._call("limited", None, (_U64, now))
 
     def found(self, now, sent_at, size):
-        """Report the acknowledgement of bytes that had been given up or reported as lost."""
+        """Report the acknowledgement of bytes that the sender had given up or reported as lost."""
         self._call("found", None, (_U64, now), (_U64, sent_at), (_U64, size))
 
     def in_flight(self, now, size):
-        """Report the bytes in flight as counted by a stack that may undo detected losses."""
+        """Report the number of bytes in flight, as counted by a network stack that may undo detected losses."""
         self._call("in_flight", None, (_U64, now), (_U64, size))
 
     def more_jitter(self, length):
-        """Lengthen D by this many ns, whatever R_m is."""
+        """Lengthen the jitter D by this many ns, regardless of R_m."""
         self._call("more_jitter", None, (ctypes.c_uint32, length))
 
     def next(self, now, due, packets=1):
-        """Return when the next packet is due, in ns.
+        """Return the time at which the next packet is due, in ns.
 
         Args:
-            now: The current time in ns, at which the packets leave.
-            due: When they were due.
-            packets: How many packets leave.
+            now: The current time in ns, which is the time at which the packets leave.
+            due: The time in ns at which these packets were due.
+            packets: The number of packets that leave.
         """
         return self._call("next", _U64, (_U64, now), (_U64, due), (_U64, packets))
 
@@ -212,7 +213,7 @@ class CompiledSender(Called):
 
     @property
     def begun_again(self):
-        """How often the sender dropped its beliefs because they might have been false."""
+        """The number of times that the sender dropped its beliefs because they might have been false."""
         return self._call("begun_again", _U64)
 
     def beliefs(self):
@@ -232,10 +233,10 @@ class CompiledSender(Called):
 
 
 def compile_c(arguments):
-    """Run the C compiler, $CC or cc, with these arguments.
+    """Run the C compiler ($CC or cc) with these arguments.
 
     Raises:
-        InputError: If there is no C compiler, or it refuses the code.
+        InputError: If there is no C compiler, or if the compiler rejects the code.
     """
     compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     if not compiler:

@@ -2,12 +2,12 @@
 
 from importlib import resources
 
-#: The longest R_m in ns; and the longest step in ns, which has that R_m and the largest jitter.
+#: The longest R_m in ns, and the longest step in ns. The longest step has the longest R_m and the largest jitter.
 LONGEST_RTT, LONGEST_STEP = 2**34, 2**44
 
 
 def shipped(name):
-    """Return the text of a C file of this package."""
+    """Return the text of a C file in this package."""
     return resources.files("ccmatic.runtime").joinpath(name).read_text(encoding="utf-8")
 
 
@@ -17,7 +17,7 @@ def include_folder():
 
 
 def library_sources(export):
-    """Return the texts of NAME.h and NAME.c, by file name: an exported sender that is called event by event."""
+    """Return the texts of NAME.h and NAME.c by file name. They are an exported sender with a call for each event."""
     return {
         f"{export.name}.h": export.header(),
         f"{export.name}.c": "\n".join(map(shipped, ("events.c", export.library))).replace("NAME", export.name),

@@ -11,7 +11,7 @@ from ccmatic.base import InputError
 from ccmatic.contracts import PACKETS, world
 from ccmatic.runtime import compile_c, include_folder
 
-# : NEVER is later than any instant of a run; ENDLESS is a buffer that never fills.
+#: NEVER is later than any instant of a run; ENDLESS is a buffer that never fills.
 NEVER, ENDLESS = 2**63 - 1, 2**61
 
 _I64 = ctypes.c_int64

@@ -18,10 +18,10 @@ from ccmatic.base import InputError, exact, quantities, shown, suggest
 from ccmatic.contracts import PACKETS, Model, load_definition, world
 from ccmatic.simulation.packets import Bottleneck
 
-# : The default number of ticks that the bottleneck takes to serve a packet.
+#: The default number of ticks that the bottleneck takes to serve a packet.
 TICKS = 1000
 
-# : The largest number of ticks in a step of a link whose rate changes.
+#: The largest number of ticks in a step of a link whose rate changes.
 FINEST = 2**42
 
 
@@ -192,8 +192,8 @@ def _bursts(rng, bound, step):
     return release_at
 
 
-# : Patterns for the release instant of a packet that the link admits at `now`. The pattern `bursts` holds all packets
-# until a random instant, then releases all of them.
+#: Patterns for the release instant of a packet that the link admits at `now`. The pattern `bursts` holds all packets
+#: until a random instant, then releases all of them.
 JITTER = {
     "none": lambda rng, bound, step: lambda now: now,
     "constant": _constant,
@@ -203,7 +203,7 @@ JITTER = {
 }
 JITTER["mixed"] = _mix(list(JITTER.values()))
 
-# : Patterns that decide whether the link keeps a token if no packet waits for the token at `now`.
+#: Patterns that decide whether the link keeps a token if no packet waits for the token at `now`.
 HIDING = {
     "never": lambda rng, bound, step: lambda now: False,
     "always": lambda rng, bound, step: lambda now: True,

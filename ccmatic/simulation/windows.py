@@ -11,7 +11,7 @@ from bisect import bisect_right
 from ccmatic.base import InputError
 from ccmatic.runtime import StepObservations
 
-# : A loss is detected once this many later packets have been acknowledged.
+#: A loss is detected once this many later packets have been acknowledged.
 DUPACKS = 3
 
 

@@ -1,4 +1,4 @@
-"""Solvers behind one interface."""
+"""SMT solvers behind one common interface."""
 
 from ccmatic.solving.contexts import context
 from ccmatic.solving.options import NAMES, SolverOptions

@@ -1,4 +1,4 @@
-"""The options of solvers: which of them decide, for how long, and with which seed."""
+"""The options of solvers: the solvers that decide, their time limit, and their seed."""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -7,17 +7,17 @@ from ccmatic.base import Clock, InputError, shown
 
 NAMES = ("z3", "cvc5", "yices")
 
-#: Limits in seconds and of seeds: solvers store milliseconds and seeds in 32 bits.
+#: Upper limits on seconds and on seeds, because solvers store milliseconds and seeds in 32 bits.
 LONGEST, LAST_SEED = 2**32 // 1000, 2**32 - 1
 
 
 @dataclass(frozen=True)
 class SolverOptions:
-    """Options of the solvers.
+    """Options for the solvers.
 
     Attributes:
-        solvers: Names in `NAMES`. Each decides every question, and they must agree.
-        timeout: Seconds for each question; a Clock that several questions share; or None for no limit.
+        solvers: Names of solvers in `NAMES`. Each solver decides every question, and all answers must agree.
+        timeout: The number of seconds for each question, a Clock that several questions share, or None for no limit.
         seed: The seed of the search.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Exact linear programs."""
+"""Exact linear programming."""
 
 from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
@@ -9,7 +9,7 @@ from ccmatic.base import smtlib_name
 from ccmatic.logic import Linear
 from ccmatic.solving.contexts import context
 
-#: The reserved name of the unknown that scales all others, and the constants.
+#: The reserved name of the unknown that scales the other unknowns and the constants.
 SCALE = "scale!"
 
 
@@ -18,18 +18,19 @@ def greatest(
 ) -> Fraction | None:
     """Return the supremum of numerator/denominator over a polyhedron.
 
-    A point (x, 1) and its multiples (x·s, s) have the same quotient. The constant of each term is therefore scaled as
-    well, until the denominator is 1. If the numerator is then bounded, a point attains the bound. Otherwise there is a
-    direction in which it alone grows. Exact arithmetic checks either outcome.
+    A point (x, 1) and its multiples (x·s, s) have the same quotient. The function therefore also scales the constant of
+    each term by s, and chooses s such that the denominator is 1. If the numerator is then bounded, a point attains the
+    bound. Otherwise, there is a direction along which the numerator grows without bound. Exact arithmetic checks either
+    outcome.
 
     Args:
-        numerator: A linear term of symbols.
+        numerator: A linear term of unknowns.
         denominator: A linear term that is above 0 at each point of the polyhedron.
-        below: Terms that are at most 0 on the polyhedron.
-        zero: Terms that are 0 on the polyhedron, which must not be empty.
+        below: Terms that are at most 0 at each point of the polyhedron.
+        zero: Terms that are 0 at each point of the polyhedron. The polyhedron must not be empty.
 
     Returns:
-        A Fraction; None if the quotient is unbounded.
+        The supremum as a Fraction; None if the quotient is unbounded.
 
     Raises:
         ArithmeticError: If the solver's answer fails the exact check.
@@ -51,7 +52,7 @@ def greatest(
 
 
 def _solve(names: Collection[str], lines: Sequence[str]) -> tuple[Fraction | None, dict[str, Fraction]]:
-    """Return the largest value of the objective (None if there is no objective or no bound) and the point by name."""
+    """Return the largest value of the objective (None if unbounded or without objective), and the point by name."""
     program = z3.Optimize(ctx=context())
     program.from_string("\n".join([*(f"(declare-fun {smtlib_name(name)} () Real)" for name in sorted(names)), *lines]))
     program.check()
@@ -64,7 +65,7 @@ def _solve(names: Collection[str], lines: Sequence[str]) -> tuple[Fraction | Non
 
 
 def _scaled(term: Linear) -> str:
-    """Return a term with scaled constant, in SMT-LIB 2."""
+    """Return a term whose constant is scaled, in SMT-LIB 2."""
     parts = {symbol.symbol_name(): c for symbol, c in term.coefficients.items()} | {SCALE: term.constant}
     products = [f"(* (/ {c.numerator}.0 {c.denominator}.0) {smtlib_name(name)})" for name, c in parts.items()]
     return f"(+ {' '.join(products)} 0.0)"

@@ -1,4 +1,4 @@
-"""Solvers behind one interface: an incremental query for Z3, cvc5 or Yices, or for several of them."""
+"""SMT solvers behind one interface: an incremental query for Z3, cvc5 or Yices, or for several of these solvers."""
 
 import shutil
 from collections.abc import Iterable, Sequence
@@ -25,21 +25,21 @@ from ccmatic.solving.options import SolverOptions
 
 SAT, UNSAT, UNKNOWN = "sat", "unsat", "unknown"
 
-#: The largest formula, in nodes, that a script writes without `let`.
+#: The largest formula, in nodes, that a script contains without the SMT-LIB construct `let`.
 LONGEST = 10_000
 
-#: pySMT first tries to import every solver that it knows. If two threads do so at once, one of them may see a
-#: half-imported module.
+#: At first use, pySMT tries to import every solver that it knows. If two threads do this at once, one thread may see a
+#: half-imported module. This lock prevents that.
 _OPENING = Lock()
 
 
 class Checker:
-    """One incremental query for all the given solvers.
+    """One incremental query that all given solvers decide.
 
     Args:
-        options: The solvers' options. A timeout in seconds applies to each `check`; a Clock limits `add` and `check`
-            together.
-        logic: A logic of real arithmetic: QF_LRA, or QF_NRA for products of unknowns.
+        options: The SolverOptions. A timeout in seconds applies to each call of `check`. A Clock limits `add` and
+            `check` together.
+        logic: The SMT-LIB logic: QF_LRA, or QF_NRA if the query has products of unknowns.
 
     Raises:
         InputError: If a solver is not installed.
@@ -54,7 +54,7 @@ class Checker:
         self._stack: list[list[Truth]] = [[]]
 
     def add(self, condition: Truth) -> None:
-        """Assert a condition until the current scope ends.
+        """Assert a condition. It remains asserted until the current scope ends.
 
         Raises:
             OutOfTime: If the clock has run out.
@@ -66,7 +66,7 @@ class Checker:
             solver.add_assertion(assertion)
 
     def push(self) -> None:
-        """Begin a scope."""
+        """Begin a scope of assertions."""
         self._stack.append([])
         for solver in self._solvers.values():
             solver.push()
@@ -81,7 +81,7 @@ class Checker:
         """Decide the query.
 
         Returns:
-            SAT, UNSAT, or UNKNOWN if no solver decides it in time.
+            SAT or UNSAT. The result is UNKNOWN if no solver decides the query in time.
 
         Raises:
             Disagreement: If one solver says SAT and another UNSAT.
@@ -112,10 +112,10 @@ class Checker:
             return UNKNOWN
 
     def value(self, term: Any) -> Any:
-        """Return the value of a term (a Fraction) or of a condition (a bool) in the solution of the last `check`.
+        """Return the value of a term (a Fraction) or a condition (a bool) in the solution of the last `check`.
 
-        That check must have returned SAT. Irrational values, which only products of unknowns have, are rounded to 20
-        digits.
+        The last `check` must have returned SAT. Irrational values are rounded to 20 digits. They can occur only with
+        products of unknowns.
         """
         if isinstance(term, (Fraction, bool)):
             return term
@@ -133,7 +133,8 @@ class Checker:
 def conflict(conditions: Sequence[Truth]) -> list[int]:
     """Return the indices of a minimal conflict among conditions that have no common solution.
 
-    The conditions at these indices have no common solution either, but would have one without any one of them.
+    Together, the conditions at these indices have no common solution. Without any one of them, the rest has a common
+    solution.
     """
     formulas = [formula(condition) for condition in conditions]
     with _Z3(get_env(), QF_LRA, unsat_cores_mode="all") as solver:
@@ -153,11 +154,11 @@ def conflict(conditions: Sequence[Truth]) -> list[int]:
 
 
 def script(conditions: Iterable[Truth], comment: str = "") -> str:
-    """Return the question whether conditions have a common solution, as SMT-LIB 2 in a scope of its own.
+    """Return an SMT-LIB 2 script that asks whether conditions have a common solution, in a scope of its own.
 
     Args:
         conditions: The conditions.
-        comment: Lines to print above the script.
+        comment: Comment lines for the top of the script.
     """
     formulas = [formula(condition) for condition in conditions]
     symbols = sorted(set().union(*(f.get_free_variables() for f in formulas)), key=lambda s: s.symbol_name())
@@ -168,7 +169,7 @@ def script(conditions: Iterable[Truth], comment: str = "") -> str:
 
 
 def _is_long(formula: Any) -> bool:
-    """Return whether to write a formula with `let`, since shared parts such as layers would fill the script."""
+    """Return whether to write a formula with `let`. Otherwise, repeated subterms could fill the script."""
     sizes: dict[Any, int] = {}
     waiting = [formula]
     while waiting:
@@ -181,7 +182,7 @@ def _is_long(formula: Any) -> bool:
 
 
 def _z3_model(model: z3.ModelRef) -> dict[str, Fraction | bool]:
-    """Return all symbols' values at once; reading them one by one through pySMT took a third of a synthesis's time."""
+    """Return all symbols' values at once. Single reads through pySMT once took a third of the time of a synthesis."""
     values = {}
     for symbol in model:
         value = model[symbol]
@@ -191,7 +192,7 @@ def _z3_model(model: z3.ModelRef) -> dict[str, Fraction | bool]:
 
 
 def _limit(name: str, solver: Any, seconds: float) -> None:
-    """Limit the time of a solver's next check; Yices has its limit from when it was opened."""
+    """Limit the time of a solver's next check. For Yices, the limit was already set when the solver was opened."""
     milliseconds = ceil(1000 * seconds)
     if name == "z3":
         solver.z3.set("timeout", milliseconds)
@@ -200,7 +201,7 @@ def _limit(name: str, solver: Any, seconds: float) -> None:
 
 
 def _interrupted(reason: str, limit: float | None, seconds: float) -> bool:
-    """Return whether Ctrl-C stopped Z3, which catches it and may report "canceled" for that as for a timeout."""
+    """Return whether Ctrl-C stopped Z3. Z3 catches Ctrl-C, and may report "canceled" as it does for a timeout."""
     if reason == "canceled":
         return limit is None or seconds < limit / 2
     return reason.startswith("interrupted")
@@ -228,12 +229,12 @@ def _open_yices(timeout: float | None, logic: Any) -> Any:
 
 
 class _Z3(Z3Solver):  # type: ignore[misc]
-    """Z3 with a context of its own."""
+    """The solver Z3, with a context of its own."""
 
     def __init__(self, environment: Any, logic: Any, **options: Any) -> None:
         IncrementalTrackingSolver.__init__(self, environment=environment, logic=logic, **options)
         own = context()
-        name = z3.to_symbol(str(logic), own)  # z3.SolverFor would open the shared context for this symbol
+        name = z3.to_symbol(str(logic), own)  # The function z3.SolverFor would open the shared context for this symbol.
         self.z3 = z3.Solver(z3.Z3_mk_solver_for_logic(own.ref(), name), own)
         self.options(self)
         self.declarations: set[Any] = set()
@@ -241,9 +242,9 @@ class _Z3(Z3Solver):  # type: ignore[misc]
         self.mgr = environment.formula_manager
 
     def _add_assertion(self, formula: Any, named: str | None = None) -> Any:
-        """Assert a formula without pySMT's type check, which costs as much as the conversion.
+        """Assert a formula without pySMT's type check, which is as slow as the conversion.
 
-        Z3 checks types itself.
+        Z3 checks the types itself.
         """
         if self.options.unsat_cores_mode is not None:
             return super()._add_assertion(formula, named)
@@ -252,7 +253,7 @@ class _Z3(Z3Solver):  # type: ignore[misc]
 
 
 class _Yices(SmtLibSolver):  # type: ignore[misc]
-    """Yices over a pipe; skips the rest of a line that pySMT leaves unread after a value."""
+    """The solver Yices over a pipe. This class skips the rest of a line that pySMT leaves unread after a value."""
 
     def _get_answer(self) -> str:
         answer: str = super()._get_answer()

@@ -1,4 +1,4 @@
-"""The work of a synthesis's worker processes: they verify candidates and rule out ways to fail."""
+"""The functions of a synthesis's worker processes: they verify candidates and rule out ways to fail."""
 
 import threading
 from dataclasses import replace
@@ -11,19 +11,19 @@ _kept = threading.local()
 
 
 def verify(record, reads, sample, options, proved, source, name):
-    """Return the verdict on a controller's source.
+    """Return the verdict on the controller with this source.
 
-    The verdict lacks the controller, because processes cannot exchange it. A thread keeps the verifier of a query for
-    the next call.
+    The verdict does not contain the controller, because processes cannot exchange controllers. A thread keeps the
+    verifier of a query for the next call.
 
     Args:
-        record: The record of the query; see `Query.record`.
-        reads: As in `Verifier`; the same holds for `options` and `proved`.
-        sample: The source of any controller with the same state.
-        options: See `reads`.
-        proved: See `reads`.
+        record: The record of the query, from `Query.record`.
+        reads: The names that the candidates read, as in `Verifier`.
+        sample: The source of any controller with the same state variables.
+        options: The SolverOptions, as in `Verifier`.
+        proved: The names of the ways to fail that are already ruled out, as in `Verifier`.
         source: The source of the controller.
-        name: The controller's name in messages.
+        name: The controller's name for messages.
     """
     kept = _keep(record, reads, sample, options, proved)
     with kept.environment:
@@ -33,7 +33,7 @@ def verify(record, reads, sample, options, proved, source, name):
 def prove(record, reads, sample, options):
     """Return the names of the ways to fail that are impossible for every controller.
 
-    For the arguments, see `verify`.
+    The arguments are as in `verify`.
     """
     kept = _keep(record, reads, sample, options)
     with kept.environment:
@@ -41,7 +41,7 @@ def prove(record, reads, sample, options):
 
 
 def _keep(record, reads, sample, options, proved=()):
-    """Return what this thread keeps: a verifier, and the environment of its formulas."""
+    """Return the objects that this thread keeps: a verifier, and the environment of the verifier's formulas."""
     key = record, reads, sample, options, proved
     if getattr(_kept, "key", None) != key:
         environment = Environment()

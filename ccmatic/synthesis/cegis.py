@@ -21,15 +21,15 @@ class Progress:
     """The state of a search.
 
     Attributes:
-        iterations: Candidates decided so far.
-        left: Candidates that remain; None if the generator does not count them.
-        candidates: All candidates of the template.
-        counterexamples: Counterexamples so far.
-        solutions: Solutions so far, one per class.
-        undecided: Candidates that the solver did not decide in time.
-        seconds: The time since the start.
-        controller: The new solution, or None.
-        anyone: Whether a counterexample violates the property whatever the rates are, so that no solution exists.
+        iterations: The number of candidates decided so far.
+        left: The number of candidates that remain; None if the generator does not count them.
+        candidates: The number of all candidates of the template.
+        counterexamples: The number of counterexamples so far.
+        solutions: The solutions so far, one per class of candidates.
+        undecided: The candidates on which the solver timed out.
+        seconds: The time since the start of the search, in seconds.
+        controller: The new solution of this iteration, or None.
+        anyone: Whether a counterexample violates the property for all rates, so that no solution exists.
     """
 
     iterations: int = 0
@@ -46,15 +46,15 @@ class Progress:
 def synthesise(query, jobs=1, cluster=None, store=None, options=SolverOptions()):
     """Yield a Progress at the start and after each decided candidate.
 
-    When the iterator ends, each class of candidates (docs/reference/encoding.md, section 9, "Counting") has been
-    solved, refuted or left undecided.
+    When the iterator ends, each class of candidates (docs/reference/encoding.md, section 9, "Counting") is solved,
+    refuted or undecided.
 
     Args:
-        query: The Query, with a template.
-        jobs: The number of local workers, as in `workers.Team`.
-        cluster: The machines of other workers, as in `workers.Team`.
-        store: The Store of the run, which the search resumes and extends; None to keep nothing.
-        options: SolverOptions; the timeout is per candidate.
+        query: The Query. It must have a template.
+        jobs: The number of local worker processes, as in `workers.Team`.
+        cluster: The other machines on which workers run, as in `workers.Team`.
+        store: The Store of the run. The search resumes from it and extends it. None stores nothing.
+        options: The SolverOptions. The timeout applies to each candidate.
 
     Raises:
         InputError: If the query has no template, or its network has no execution.
@@ -74,7 +74,7 @@ def synthesise(query, jobs=1, cluster=None, store=None, options=SolverOptions())
 
 
 class _Search:
-    """One search: the generator, the store, and the progress."""
+    """One search, with its generator, its store, and its progress."""
 
     def __init__(self, query, store, options):
         self.query, self.store = query, store
@@ -89,9 +89,9 @@ class _Search:
         self.proved, self.stored = set(), set()
 
     def recall(self):
-        """Resume from the store: apply its solutions, and its counterexamples once replay confirms them.
+        """Resume from the store: apply its solutions, and apply its counterexamples once a replay confirms them.
 
-        Everything else in the store is decided again.
+        The search decides everything else in the store again.
 
         Raises:
             InputError: If an event does not show what it claims.
@@ -120,11 +120,12 @@ class _Search:
                 self._proved(ways)
 
     def run(self, team, ahead):
-        """Verify up to `ahead` candidates at once until none remains."""
+        """Verify candidates until none remains, up to `ahead` candidates at once."""
         proved = tuple(sorted(self.proved))
         while True:
             while len(team) < ahead and (forms := self.generator.propose()):
-                # The candidate is struck out before its verdict, so that the generator does not propose it twice.
+                # The search strikes out the candidate before its verdict, so that the generator does not propose it
+                # twice.
                 self.generator.strike(forms)
                 name = f"the candidate {', '.join(map(str, forms))}"
                 team.submit(forms, candidates.verify, *self.question, self.options, proved, self._source(forms), name)
@@ -143,7 +144,8 @@ class _Search:
 
     def _decided(self, forms, verdict):
         kind = {HOLDS: SOLUTION, VIOLATED: COUNTEREXAMPLE}.get(verdict.verdict, UNDECIDED)
-        # Several candidates are verified at once, so another one of the same class may have been solved meanwhile.
+        # Workers verify several candidates at once, so another candidate of the same class may have become a solution
+        # meanwhile.
         if kind == SOLUTION and self.template.kind(forms) in self.classes:
             return
         if self.store:
@@ -153,7 +155,7 @@ class _Search:
         yield self._learn(kind, forms, verdict.trace)
 
     def _learn(self, kind, forms, trace):
-        """Strike out the candidates that an outcome decides, and count the outcome."""
+        """Strike out the candidates that a result decides, and count the result."""
         now, controller = self.now, None
         if kind == SOLUTION:
             self.generator.strike_class(forms)

@@ -1,7 +1,7 @@
-"""The check of a finished run of synthesis, which trusts neither the run's generator nor a solver.
+"""The check of a finished synthesis run. The check trusts neither the generator nor a solver of the run.
 
 The check replays each counterexample. Then it shows that the counterexamples and the classes of the solutions together
-strike out the whole space. It takes the solutions on trust unless they are verified again.
+strike out the whole search space. It trusts the solutions unless the caller requests that they be verified again.
 """
 
 from dataclasses import dataclass, replace
@@ -20,7 +20,8 @@ from ccmatic.synthesis import evidence, replays
 from ccmatic.synthesis import run_file as store
 from ccmatic.verification import UNDECIDED, VIOLATED, Verifier
 
-#: The largest space that is enumerated, in candidates. For larger ones, a checked refutation proves the cover.
+#: The largest search space, in candidates, that the check enumerates. For larger spaces, a checked refutation proves
+#: the cover.
 LARGEST_ENUMERATED = 10**8
 
 #: The largest number of missing events that a report names.
@@ -38,12 +39,12 @@ class Report:
         query: The Query of the run.
         solutions: The number of solutions.
         counterexamples: The number of counterexamples.
-        faults: A sentence for each event that does not show what it claims.
+        faults: A sentence for each event that does not show what it claims to show.
         uncovered: The source of a candidate that no event strikes out, or None.
-        method: `enumeration` or `refutation`.
+        method: The method of the check: `enumeration` or `refutation`.
         steps: The number of steps of the refutation.
-        verified: Whether the solutions were verified again.
-        undecided: The numbers of the events whose solutions were not verified in time.
+        verified: Whether the check verified the solutions again.
+        undecided: The numbers of the events on whose solutions the solver timed out.
     """
 
     query: object
@@ -66,12 +67,12 @@ def check_cover(path, allow_code=False, verify=None) -> Report:
     """Return the Report on the run in a file.
 
     Args:
-        path: The file.
-        allow_code: As in `query.from_record`.
-        verify: SolverOptions to verify each solution again; None to trust the solutions.
+        path: The path of the run file.
+        allow_code: Whether the run may name files whose code is run, as in `query.from_record`.
+        verify: The SolverOptions for the verification of each solution. None trusts the solutions.
 
     Raises:
-        InputError: If the file contains no run, or its template has changed since.
+        InputError: If the file contains no run, or if its template has changed since the run.
     """
     about, events = store.read_run(path)
     with located(str(path)):
@@ -112,7 +113,7 @@ def check_cover(path, allow_code=False, verify=None) -> Report:
 
 
 def _missing(about, events):
-    """Return a sentence for each event that is missing in the file, at most MISSING."""
+    """Return a sentence for each event that is missing in the file, up to MISSING sentences."""
     numbers = {0, *(event.number for event in events)}
     try:
         last = int(about.finished or 0)
@@ -123,11 +124,11 @@ def _missing(about, events):
 
 
 class _Run:
-    """The events of a run, each checked by itself.
+    """The events of a run. Each event is checked separately.
 
     Attributes:
         solutions: The events of valid solutions.
-        strikes: What each valid counterexample strikes out, by event number.
+        strikes: The Strike of each valid counterexample, by event number.
         faults: A sentence for each invalid event.
     """
 
@@ -136,7 +137,7 @@ class _Run:
         self.solutions, self.strikes, self.faults = [], {}, []
 
     def check_event(self, event):
-        """Check an event, and keep its content if it is valid."""
+        """Check an event, and keep its content if the event is valid."""
         try:
             trace = evidence.confirmed(self.query, event)
             if event.kind == store.SOLUTION:
@@ -147,13 +148,13 @@ class _Run:
             self.faults.append(f"{evidence.named(event)}: {error.message}")
 
     def _strike(self, trace):
-        """Return what a counterexample strikes out."""
+        """Return the Strike of a counterexample."""
         if isinstance(self.query.template, Sketch):
             return replays.Replay(self.query, trace)
         return Strike.of_trace(self.query.template, trace)
 
     def compare(self):
-        """Check that each solution has a class of its own, and that no counterexample strikes it out."""
+        """Check that each solution has a class of its own, and that no counterexample strikes the solution out."""
         classes = {}
         for event in self.solutions:
             kind = self.query.template.kind(self.query.template.forms(event.candidate))
@@ -175,14 +176,14 @@ class _Run:
 
 @dataclass(frozen=True)
 class Strike:
-    """The candidates that one trace, or one class of solutions, strikes out.
+    """The set of candidates that one trace, or one class of solutions, strikes out.
 
     Attributes:
-        words: For each hole and form a word with one bit per step. Bit t of a condition says that the condition holds
-            at step t. Bit t of a leaf says that the leaf chooses the trace's rate at step t.
-        steps: The word with all bits set.
-        members: For a class: for each hole, whether each form belongs to the class. The class strikes out a candidate
-            if all of its forms belong to it. Empty for a trace.
+        words: A machine word for each hole and form, with one bit per step. For a condition, bit t says whether the
+            condition holds at step t. For a leaf, bit t says whether the leaf chooses the trace's rate at step t.
+        steps: The word in which the bits of all steps are set.
+        members: For a class, it says for each hole whether each form belongs to the class. The class strikes out a
+            candidate if all of the candidate's forms belong to it. Empty for a trace.
     """
 
     words: tuple
@@ -191,9 +192,9 @@ class Strike:
 
     @staticmethod
     def of_trace(template, trace):
-        """Return the strike of a trace: the candidates that would have chosen exactly its rates.
+        """Return the strike of a trace, which contains the candidates that would have chosen exactly the trace's rates.
 
-        A trace that violates the property at any rates strikes out all candidates.
+        If the trace violates the property for all rates, its strike contains all candidates.
         """
         if trace.controller is None:
             return Strike(tuple((0,) * len(hole) for hole in template.holes()), 0)
@@ -211,7 +212,7 @@ class Strike:
 
     @staticmethod
     def of_class(template, candidate):
-        """Return the strike of a class: the candidates with the same coefficients of beliefs."""
+        """Return the strike of a class, which contains the candidates with the same coefficients of beliefs."""
         members = (
             tuple(form.beliefs == chosen.beliefs for form in hole)
             for hole, chosen in zip(template.holes(), template.forms(candidate), strict=True)
@@ -219,7 +220,7 @@ class Strike:
         return Strike((), 0, tuple(members))
 
     def strikes(self, template, candidate):
-        """Return whether the strike of a trace strikes out a candidate, given by its indices."""
+        """Return whether a trace's strike contains the candidate with these indices."""
         words = [forms[index] for forms, index in zip(self.words, candidate, strict=True)]
         for path, leaf in template.leaves():
             here = self.steps
@@ -230,7 +231,7 @@ class Strike:
         return True
 
     def parts(self):
-        """Yield strikes of WORD steps each. This strike's candidates are those that all parts strike out."""
+        """Yield strikes of WORD steps each. This strike contains the candidates that all of these strikes contain."""
         for first in range(0, max(self.steps.bit_length(), 1), WORD):
             part = self.steps >> first & (1 << WORD) - 1
             yield Strike(tuple(tuple(word >> first & part for word in forms) for forms in self.words), part)
@@ -238,9 +239,9 @@ class Strike:
 
 @lru_cache(maxsize=16)
 def _coefficients(hole):
-    """Return the terms of a hole's forms, their coefficients (forms × terms), and the scale.
+    """Return the terms of a hole's forms, their coefficients (forms × terms), and a scale.
 
-    The coefficients are integers: the true ones times the scale.
+    The returned coefficients are integers: the true coefficients times the scale.
     """
     terms = sorted({term for form in hole for term, _ in form.coefficients})
     scale = lcm(*(coefficient.denominator for form in hole for _, coefficient in form.coefficients))
@@ -249,9 +250,9 @@ def _coefficients(hole):
 
 
 def _values(hole, rows, others):
-    """Return the value of each form at each step (forms × steps), and `others`.
+    """Return the value of each form at each step (forms × steps), and the values `others`.
 
-    All are scaled to integers by a common factor.
+    All values are multiplied by a common factor that makes them integers.
     """
     terms, coefficients, scale = _coefficients(tuple(hole))
     values = [[value_of(term, row) for row in rows] for term in terms]
@@ -264,7 +265,7 @@ def _values(hole, rows, others):
 
 
 def _enumerate(template, strikes):
-    """Return the source of a candidate that no strike strikes out, or None; checks candidates one by one."""
+    """Check all candidates, and return the source of one that no strike contains, or None."""
     covered = np.zeros([len(hole) for hole in template.holes()], bool)
     for strike in strikes:
         if strike.members:
@@ -284,7 +285,7 @@ def _enumerate(template, strikes):
 def _struck(node, words, active):
     """Return which candidates of a node agree with the trace at all active steps.
 
-    After the axes of `active`, the array has one axis per hole.
+    The returned array has the axes of `active`, and then one axis per hole.
     """
     word = next(words)
     if not isinstance(node, Branch):

@@ -1,7 +1,8 @@
-"""A proof that a large space is covered: a refutation in propositional logic.
+"""A proof that strikes cover a large search space. The proof is a refutation in propositional logic.
 
-The formula states that each hole has a form, and that no strike strikes out the candidate. `certificates.refute`
-refutes it, and `certificates.check_refutation` checks the refutation by unit propagation alone.
+The formula states that each hole has a form, and that no strike contains the resulting candidate. The function
+`certificates.refute` refutes this formula. The function `certificates.check_refutation` checks the refutation by unit
+propagation alone.
 """
 
 from ccmatic import certificates
@@ -10,18 +11,18 @@ from ccmatic.contracts import Branch
 
 
 def refute(template, strikes):
-    """Refute that a candidate escapes all strikes.
+    """Refute that some candidate escapes all strikes.
 
     Args:
         template: The template.
-        strikes: The strikes, as `cover.Strike`.
+        strikes: The strikes, as objects of the class `cover.Strike`.
 
     Returns:
-        None and the number of steps of the refutation if the strikes cover the space. Otherwise, the source of a
-        candidate that no strike strikes out, and 0.
+        A pair. If the strikes cover the space, the pair is None and the number of steps of the refutation. Otherwise,
+        it is the source of a candidate that no strike contains, and 0.
 
     Raises:
-        InputError: If the logged refutation fails its check.
+        InputError: If the recorded refutation fails its check.
     """
     formula = _Formula(template, strikes)
     model, logged = certificates.refute(formula.clauses)
@@ -34,7 +35,7 @@ def refute(template, strikes):
 
 
 class _Formula:
-    """The clauses of the formula. A hole may have several forms, which only makes a strike easier."""
+    """The clauses of the formula. A hole may have several forms, which only makes it easier for strikes to apply."""
 
     def __init__(self, template, strikes):
         self.clauses, self._top = [], 0
@@ -48,7 +49,7 @@ class _Formula:
                 self.clauses.append([-struck])
 
     def chosen(self, model):
-        """Return the index of a form for each hole."""
+        """Return for each hole the index of a chosen form."""
         true = {literal for literal in model if literal > 0}
         return [next(index for index, form in enumerate(row) if form in true) for row in self.forms]
 

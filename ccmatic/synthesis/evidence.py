@@ -1,4 +1,4 @@
-"""The check of events in a run file, before the search uses them. The file may come from anyone."""
+"""The check of events in a run file before the search uses them. The file may come from an untrusted source."""
 
 from dataclasses import replace
 
@@ -9,12 +9,12 @@ from ccmatic.traces import Trace
 
 
 def confirmed(query, event):
-    """Check an event, and return its trace if it is a counterexample, otherwise None.
+    """Check an event, and return the trace of a counterexample, or None for other events.
 
-    Replay confirms the trace, which has every belief that candidates may read.
+    A replay confirms the trace. The trace has every belief that candidates may read.
 
     Raises:
-        InputError: If the event does not show what it claims; the message says why.
+        InputError: If the event does not show what it claims. The message gives the reason.
     """
     if event.kind not in (store.SOLUTION, store.COUNTEREXAMPLE, store.UNDECIDED, store.PROVED):
         raise InputError(f"expected a solution, a counterexample, undecided or proved, not {event.kind!r:.40}")
@@ -24,7 +24,7 @@ def confirmed(query, event):
 
 
 def _check_source(query, event):
-    """Raise InputError unless the event's candidate belongs to the template and matches the source."""
+    """Raise InputError unless the event's candidate belongs to the template and has the event's source."""
     if not isinstance(event.source, str):
         raise InputError("it has no source")
     stated = query.read_controller(event.source)
@@ -34,7 +34,7 @@ def _check_source(query, event):
 
 
 def _counterexample(query, event):
-    """Return the trace if replay confirms that it is an execution of the query's network that violates its property."""
+    """Return the trace if a replay confirms it as an execution of the query's network that violates the property."""
     if not isinstance(event.trace, str):
         raise InputError("it has no trace")
     trace = Trace.from_json(event.trace)
@@ -58,6 +58,6 @@ def _counterexample(query, event):
 
 
 def named(event):
-    """Return the name of an event in messages."""
+    """Return the name of an event for messages."""
     article = "an" if event.kind == store.UNDECIDED else "a"
     return f"event {event.number}, {article} {event.kind}"

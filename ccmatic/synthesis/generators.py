@@ -1,8 +1,8 @@
-"""Generators: the candidates that remain after traces and solutions have struck out their parts of a search space.
+"""Generators: they hold the candidates that remain after traces and solutions have struck out others.
 
-A trace that breaks one candidate breaks every candidate that would have chosen the same rates on it. The generator
-strikes out exactly these at once (docs/reference/encoding.md, section 8, point 4). A candidate is a tuple of forms, one
-per hole.
+A trace that breaks one candidate breaks every candidate that would have chosen the same rates on this trace. The
+generator strikes out exactly these candidates at once (docs/reference/encoding.md, section 8, point 4). A candidate is
+a tuple of forms with one form per hole.
 """
 
 from itertools import pairwise
@@ -17,7 +17,8 @@ from ccmatic.synthesis.space import Space
 #: The number of steps per machine word in the strikes of an array.
 WORD = 64
 
-#: The largest space that is kept as an array, in candidates of one byte each. Larger ones use a SAT solver.
+#: The largest search space that a generator keeps as an array, with one byte per candidate. Larger spaces use a SAT
+#: solver.
 LARGEST_ARRAY = 10**7
 
 
@@ -30,7 +31,7 @@ def generator(query):
 
 
 class ArrayGenerator:
-    """The candidates as an array with an axis per hole. `alive` marks those that remain."""
+    """A generator whose candidates are an array with one axis per hole. `alive` marks the remaining candidates."""
 
     def __init__(self, template):
         self.space = Space(template)
@@ -87,10 +88,10 @@ class ArrayGenerator:
 
 
 class SatGenerator:
-    """The remaining candidates as the models of a formula, in which each hole has exactly one of its forms.
+    """A generator whose candidates are the models of a formula. In a model, each hole has exactly one of its forms.
 
-    A trace depends only on whether each condition holds at each step, and whether each leaf chooses the trace's rate.
-    Steps at which all forms behave alike share one variable.
+    A trace affects the formula only through two facts per step: whether each condition holds, and whether each leaf
+    chooses the trace's rate. Steps at which all forms behave alike share one variable.
     """
 
     left = None
@@ -149,7 +150,7 @@ class SatGenerator:
         return differs
 
     def _among(self, hole, members):
-        """Return a literal that is true if the hole's form is a member; `members` has a truth value for each form."""
+        """Return a literal that is true if the hole's form is a member. `members` has a truth value for each form."""
         key = hole, members.tobytes()
         if key not in self._patterns:
             literal = self._patterns[key] = self._new()
@@ -158,9 +159,9 @@ class SatGenerator:
         return self._patterns[key]
 
     def _at_most_one(self, literals):
-        """Allow at most one of the literals, by a sequential counter.
+        """Allow at most one of the literals to be true, by a sequential counter.
 
-        `before` records that an earlier literal is true.
+        The variable `before` says whether an earlier literal is true.
         """
         before = [self._new() for _ in literals]
         for literal, reached in zip(literals, before, strict=True):
@@ -175,7 +176,7 @@ class SatGenerator:
 
 
 def _words(truths):
-    """Pack each row of at most WORD truth values into a word, the first in its lowest bit."""
+    """Pack each row of at most WORD truth values into a machine word. The first value is the lowest bit."""
     words = np.zeros((len(truths), WORD // 8), np.uint8)
     packed = np.packbits(truths, axis=1, bitorder="little")
     words[:, : packed.shape[1]] = packed

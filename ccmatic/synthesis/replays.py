@@ -1,4 +1,4 @@
-"""Search in sketches, whose candidates have state: each candidate is run on each counterexample."""
+"""The generator for sketches, whose candidates have state. It runs each candidate on each counterexample."""
 
 from dataclasses import replace
 from itertools import product
@@ -7,10 +7,10 @@ from ccmatic.verification import Outcome, check_trace
 
 
 def breaks(query, trace, controller):
-    """Return whether a counterexample of another controller is also one of this controller.
+    """Return whether a counterexample of another controller is also a counterexample of this controller.
 
-    This is so if the controller, started in the same state and updating its own state at each step, sends the same. The
-    trace must belong to the query.
+    To decide this, start the controller in the trace's first state, and let it update its own state at each step. The
+    trace is a counterexample if the controller sends the same bytes. The trace must belong to the query.
     """
     x = query.observed(trace, state=controller.state)
     for flow in x.flows:
@@ -22,7 +22,7 @@ def breaks(query, trace, controller):
 
 
 class ReplayGenerator:
-    """The remaining candidates of a sketch, as a list."""
+    """A generator that keeps the remaining candidates of a sketch as a list."""
 
     def __init__(self, query):
         self._query, template = query, query.template
@@ -55,13 +55,13 @@ class ReplayGenerator:
 
 
 class Replay:
-    """The candidates that one counterexample strikes out: all candidates if it breaks the property at any rates."""
+    """The set of candidates that a counterexample strikes out: all if it breaks the property for all rates."""
 
     def __init__(self, query, trace):
         self._query, self._trace = query, trace
 
     def strikes(self, template, candidate):
-        """Return whether the counterexample strikes out a candidate, given by its indices."""
+        """Return whether the counterexample strikes out the candidate with these indices."""
         if self._trace.controller is None:
             return True
         return breaks(self._query, self._trace, self._query.read_controller(template.candidate(candidate)))

@@ -1,4 +1,4 @@
-"""The file of a run of synthesis: one SQLite database, from which a killed run resumes."""
+"""The file of a synthesis run. It is one SQLite database, from which an interrupted run can resume."""
 
 import fcntl
 import json
@@ -16,7 +16,7 @@ _COLUMNS = ("kind", "candidate", "source", "way", "trace", "seconds", "number")
 
 SOLUTION, COUNTEREXAMPLE, UNDECIDED, PROVED = "solution", "counterexample", "undecided", "proved"
 
-#: Matches tables with computed columns: SQLite would run expressions from the file when such a table is read.
+#: A pattern for tables with computed columns. If ccmatic read such a table, SQLite would run expressions from the file.
 _COMPUTED = re.compile(r"\b(AS|GENERATED)\b", re.IGNORECASE)
 
 _TABLES = """
@@ -34,11 +34,11 @@ class Event:
 
     Attributes:
         kind: SOLUTION, COUNTEREXAMPLE, UNDECIDED or PROVED.
-        candidate: The index of the form in each hole.
-        source: The candidate's Python.
-        way: The way in which a counterexample fails, or the way to fail that is ruled out for all controllers.
+        candidate: For each hole, the index of the chosen form.
+        source: The candidate's Python source.
+        way: The way in which a counterexample fails, or a way to fail that is ruled out for all controllers.
         trace: The counterexample, as JSON text.
-        seconds: The time of the verification.
+        seconds: The time of the verification in seconds.
         number: The position in the run; None before the event is stored.
     """
 
@@ -54,10 +54,11 @@ class Event:
 class Store:
     """A run file, new or existing.
 
-    Each event is on disk before `add` returns. One process at a time writes the file; others may read it.
+    When `add` returns, its event is on disk. Only one process at a time may write the file; other processes may read
+    it.
 
     Args:
-        path: The file.
+        path: The path of the file.
         query: The Query of the run.
 
     Raises:
@@ -114,7 +115,7 @@ class Store:
 def read_run(path):
     """Return the header of a run file (a RunAbout) and its Events in order.
 
-    Another process may write the file meanwhile.
+    Another process may write the file at the same time.
 
     Raises:
         Unreadable: If the file does not exist.
@@ -133,14 +134,14 @@ def _open(path, create):
     mode = "rwc" if create else "ro"
     uri = f"{path.absolute().as_uri()}?mode={mode}"
     database = sqlite3.connect(uri, uri=True, timeout=5, isolation_level=None)
-    # The file may come from a stranger: its schema must not call functions, and no value may exhaust the memory.
+    # The file may come from an untrusted source. Its schema must not call functions, and no value may exhaust memory.
     database.execute("PRAGMA trusted_schema = OFF")
     database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST)
     return database
 
 
 def _lock(path):
-    """Lock the file until the process ends. Others may still read it."""
+    """Lock the file until the process ends. Other processes may still read it."""
     try:
         if path.exists():
             with opened(path):
@@ -188,7 +189,7 @@ def _about(database, path):
 
 
 def _difference(theirs, ours, prefix=""):
-    """Return the first key in which two queries differ, in words, or None."""
+    """Return the first key in which two queries differ, in words; None if the queries agree."""
     for key in sorted({*theirs, *ours}):
         there, here = theirs.get(key), ours.get(key)
         if there == here:

@@ -1,6 +1,6 @@
-"""The files of synthesised controllers, one readable Python file each.
+"""The files of synthesised controllers. Each controller has a readable Python file of its own.
 
-Each file records its origin. A query has its own folder, which a complete synthesis replaces as a whole.
+Each file records its origin. Each query has its own folder, which a complete synthesis replaces as a whole.
 """
 
 import hashlib
@@ -28,24 +28,25 @@ from ccmatic.records import QueryRecord, SolutionsFile
 _DOCSTRING = re.compile(r'(\n    |^)""".*?"""', re.DOTALL)
 
 
-#: The file in each folder of solutions that records the query and the digest of each other file.
+#: The file in each folder of solutions that records the query, and the digest of each other file.
 CONTENTS = "solutions.json"
 
 
 class Folder:
     """The folder with the solutions of one synthesis.
 
-    During the synthesis, solutions are written to a neighbour folder, NAME.partial, as soon as they are found.
-    `complete` replaces the folder by this neighbour. The first new file removes the neighbour of an earlier synthesis.
-    A synthesis that is interrupted before its first solution therefore changes nothing.
+    During the synthesis, solutions are written at once to a neighbour folder, NAME.partial. The method `complete`
+    replaces the folder by this neighbour. The first new file removes the neighbour of an earlier synthesis. So a
+    synthesis that is interrupted before its first solution changes nothing.
 
     Args:
         path: The path of the folder.
         query: The Query.
 
     Raises:
-        InputError: If the folder or its neighbour contains a file that no synthesis wrote, or that was changed since.
-        Unreadable: If files cannot be written there.
+        InputError: If the folder or its neighbour contains a file that no synthesis wrote, or a file that was changed
+            later.
+        Unreadable: If the folder is not writable.
     """
 
     def __init__(self, path, query):
@@ -84,7 +85,7 @@ class Folder:
         self._begin()
         self._say(complete=True)
         self._remove(self._replaced)
-        # Two renames, so that a crash between them leaves both folders complete, under other names.
+        # The folder is replaced by two renames. A crash between them leaves both folders complete, under other names.
         try:
             if self.path.exists():
                 self.path.rename(self._replaced)
@@ -125,7 +126,7 @@ def written(steps, folder):
 
 
 def _require_own(folder):
-    """Raise InputError if a folder contains a file that no synthesis wrote, whether complete or killed."""
+    """Raise InputError if a folder contains a file that no synthesis wrote, whether finished or interrupted."""
     if folder.exists() and not folder.is_dir():
         raise InputError("solutions are written there; expected a folder, or none: remove it or set --out", str(folder))
     files = list(folder.iterdir()) if folder.exists() else []

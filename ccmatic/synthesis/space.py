@@ -25,9 +25,9 @@ class Space:
     def choices(self, trace):
         """Return the behaviour of the forms on a trace.
 
-        For each hole, the result is an array of truth values, forms × the steps t = 1 … T-1 that the controller
-        decides. For a condition, a value says whether it holds. For a leaf, it says whether the leaf would choose the
-        trace's rate.
+        For each hole, the result is an array of truth values. Its axes are the forms, and the steps t = 1 … T-1 that
+        the controller decides. For a condition, a value says whether the condition holds. For a leaf, a value says
+        whether the leaf would choose the trace's rate.
         """
         values = _Values(trace, self.template.names)
         tables = {}
@@ -46,7 +46,7 @@ class Space:
 
 
 class _Table:
-    """A hole's forms as an integer matrix (forms × terms). Row i is denominators[i] times form i."""
+    """The forms of a hole as an integer matrix (forms × terms). Row i is denominators[i] times form i."""
 
     def __init__(self, hole):
         self.terms = sorted({term for form in hole for term, _ in form.coefficients})
@@ -58,7 +58,7 @@ class _Table:
 
 
 class _Values:
-    """A trace's values before each decision. Methods scale them to integers of any size."""
+    """A trace's values before each decision. The methods scale these values to integers of any size."""
 
     def __init__(self, trace, names):
         self.rows = list(trace.decisions(names))

@@ -9,10 +9,10 @@ from itertools import pairwise
 from ccmatic.base import BYTES, CONDITION, NUMBER, RATE, TIME, InputError
 from ccmatic.contracts import BEFORE_TIMEOUT
 
-# : The suffix of an array's name, for each unit.
+#: The suffix of an array's name, for each unit.
 _SUFFIX = {BYTES: "_bytes", RATE: "_bytes_per_s", TIME: "_s", NUMBER: "", CONDITION: ""}
 
-# : The arrays of each flow, if there are several flows: the trace's column, the array's name, the array's meaning.
+#: The arrays of each flow, if there are several flows: the trace's column, the array's name, the array's meaning.
 _OF_A_FLOW = (
     ("A", "sent", "sent so far"),
     ("S", "served", "delivered so far"),

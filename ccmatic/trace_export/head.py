@@ -5,8 +5,8 @@ The first line names the format. Every function raises an InputError that names 
 
 from ccmatic.base import InputError, exact
 
-# : The largest number in a table, the largest number in a sender's initial state, and the range of packet sizes in
-# bytes.
+#: The largest number in a table, the largest number in a sender's initial state, and the range of packet sizes in
+#: bytes.
 LARGEST, MOST_KEPT, PACKETS = 10**15, 2**63 - 1, (576, 65535)
 
 

@@ -16,7 +16,7 @@ from ccmatic.base import InputError
 from ccmatic.trace_export import link
 from ccmatic.trace_export.scaled import milliseconds, number
 
-# : The number of bytes in an opportunity, including the 4 bytes that mahimahi's tunnel adds to every packet.
+#: The number of bytes in an opportunity, including the 4 bytes that mahimahi's tunnel adds to every packet.
 OPPORTUNITY = 1504
 
 #: The largest number of lines in a file.

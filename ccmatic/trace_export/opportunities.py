@@ -6,10 +6,10 @@ from itertools import pairwise
 
 from ccmatic.base import InputError, located, read_text
 
-# : Bytes of IP packets in an opportunity. (mm-link counts 1504 bytes, because it adds 4 bytes to every packet.)
+#: Bytes of IP packets in an opportunity. (mm-link counts 1504 bytes, because it adds 4 bytes to every packet.)
 OPPORTUNITY = 1500
 
-# : The last millisecond that a link trace may have. It is almost three hours; no run is longer than one hour.
+#: The last millisecond that a link trace may have. It is almost three hours; no run is longer than one hour.
 LATEST = 10**7
 
 

@@ -7,17 +7,17 @@ from textwrap import wrap
 
 from ccmatic.base import InputError, write_bytes
 
-# : The file suffixes of drawings, each with the metadata that keeps the time of drawing out of the file.
+#: The file suffixes of drawings, each with the metadata that keeps the time of drawing out of the file.
 UNDATED = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 
-# : The colour of each subject, from the palette of Okabe and Ito.
+#: The colour of each subject, from the palette of Okabe and Ito.
 SENDER, NETWORK, JITTER, LOSS = "#0072B2", "#009E73", "#56B4E9", "#D55E00"
 BELIEF, PROBE, TRUTH, QUIET = "#CC79A7", "#E69F00", "#000000", "#666666"
 
-# : The colours of flows, in the order of use.
+#: The colours of flows, in the order of use.
 FLOWS = (JITTER, PROBE, BELIEF, "#F0E442", "#999999", NETWORK, LOSS, SENDER)
 
-# : The colour of a Line by its role. A role is a subject or a flow.
+#: The colour of a Line by its role. A role is a subject or a flow.
 ROLES = {
     "sent": SENDER,
     "served": NETWORK,
@@ -29,7 +29,7 @@ ROLES = {
     **{f"flow{number}": colour for number, colour in enumerate(FLOWS, 1)},
 }
 
-# : Lengths are in inches, DOTS is in pixels per inch, and sizes of text are in points.
+#: Lengths are in inches, DOTS is in pixels per inch, and sizes of text are in points.
 WIDTH, MARGIN_LEFT, MARGIN_RIGHT, MARGIN_BOTTOM = 8.0, 0.45, 1.8, 0.75
 DOTS = 140
 SMALL, NORMAL, LARGE = 8, 9, 11.5

@@ -12,11 +12,11 @@ from ccmatic.base import BYTES, RATE, TIME, InputError, Unit
 if TYPE_CHECKING:
     from ccmatic.traces.trace import Trace
 
-# : The dash patterns of lines by rank, in points: None or (offset, (on, off)). With them, lines that coincide all stay
-# visible.
+#: The dash patterns of lines by rank, in points: None or (offset, (on, off)). With them, lines that coincide all stay
+#: visible.
 DASHES = (None, (0, (6, 6)), (0, (3, 9)), (6, (3, 9)))
 
-# : Two lines coincide if their distance is below this share of their chart's height.
+#: Two lines coincide if their distance is below this share of their chart's height.
 NEAR = 1 / 100
 
 

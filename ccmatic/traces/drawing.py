@@ -9,13 +9,13 @@ from ccmatic.traces.canvas import BELIEF, JITTER, LOSS, NETWORK, PROBE, QUIET, S
 from ccmatic.traces.lanes import Lanes, count
 from ccmatic.traces.samples import CROWD, Samples
 
-# : The height in inches of a drawing of one flow.
+#: The height in inches of a drawing of one flow.
 HEIGHT = 7.8
 
-# : The largest belief about a rate, in units of C, that the panel of rates shows.
+#: The largest belief about a rate, in units of C, that the panel of rates shows.
 CUT = 10
 
-# : Markers of matplotlib whose tip points at the value, for a lower and an upper bound.
+#: Markers of matplotlib whose tip points at the value, for a lower and an upper bound.
 FROM_BELOW, FROM_ABOVE = 6, 7
 
 

@@ -3,7 +3,7 @@
 from ccmatic.traces import canvas
 from ccmatic.traces.charts import DASHES, Form, Kind
 
-# : The heights in inches of a panel, of a strip, and of the space between panels.
+#: The heights in inches of a panel, of a strip, and of the space between panels.
 PANEL, STRIP, BETWEEN = 1.05, 0.24, 0.5
 
 

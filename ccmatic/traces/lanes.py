@@ -15,16 +15,16 @@ from ccmatic.traces.charts import Chart, Form, Kind, Line, scales
 if TYPE_CHECKING:
     from ccmatic.traces.trace import Trace
 
-# : A sender's rate of at least this size, in units of C, limits nothing.
+#: A sender's rate of at least this size, in units of C, limits nothing.
 UNLIMITED = 100
 
-# : The largest rate, in units of C, that a chart shows.
+#: The largest rate, in units of C, that a chart shows.
 CUT = 10
 
-# : The roles of the lines for a sender's state, in the order of use.
+#: The roles of the lines for a sender's state, in the order of use.
 STATE = ("belief", "probe", "truth", "jitter")
 
-# : For each dimension, the title of the chart and the unit of the drawing.
+#: For each dimension, the title of the chart and the unit of the drawing.
 UNITS: dict[Any, tuple[str, str]] = {BYTES: ("Window and state", "C·R_m"), RATE: ("Rates", "C"), TIME: ("Times", "R_m")}
 
 

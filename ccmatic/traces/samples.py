@@ -15,7 +15,7 @@ from ccmatic.traces.charts import scales
 if TYPE_CHECKING:
     from ccmatic.traces.trace import Trace
 
-# : Above this number of steps, lines are thin and markers are few.
+#: Above this number of steps, lines are thin and markers are few.
 CROWD = 25
 
 

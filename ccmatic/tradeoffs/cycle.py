@@ -9,10 +9,10 @@ from ccmatic.tradeoffs.probe_slow import JITTER, PACKET, PROPAGATION, ProbeSlow,
 
 PHASES = ("Probe", "Drain₁", "Drain₂")
 
-#: The counters of a phase: bytes in packets, and utilisation as a share of the link.
+#: The quantities of a phase: numbers of packets, and utilisation as a share of the link.
 COUNTED = ("sent", "q_U", "serviced", "queue", "loss", "utilisation")
 
-#: The number of simulated cycles. The table is about the last cycle, which ends in the state in which it began.
+#: The number of simulated cycles. The table describes the last cycle, which ends in the state in which it began.
 CYCLES = 3
 
 
@@ -21,10 +21,11 @@ class Table:
     """The numbers of Table 3.
 
     Attributes:
-        rate: C_Llambda, in packets per R_m.
-        probe: T*, in R_m.
-        rows: Tuples of the path, the phase, its duration in R_m, our counters, and the paper's entries (both by name).
-        differs: The first instant, in R_m, at which the sender can tell P1, P2 and the paths between them apart; None
+        rate: The rate C_Llambda, in packets per R_m.
+        probe: The probe duration T*, in R_m.
+        rows: One tuple for each path and phase: the path, the phase, its duration in R_m, our entries, and the paper's
+            entries (both by name).
+        differs: The first instant, in R_m, at which the sender can distinguish P1, P2 and the paths between them. None
             if it never can.
     """
 
@@ -35,18 +36,18 @@ class Table:
 
     @property
     def same(self):
-        """Whether the sender observes exactly the same on all paths."""
+        """Whether the sender makes exactly the same observations on all paths."""
         return self.differs is None
 
 
 def paths(rate, probe):
-    """Return the links at the corners P1 and P2 of the belief set, and some between, by name.
+    """Return the links at the corners P1 and P2 of the belief set, and some links between them, by name.
 
     All links lie on the line C·T* + β = C_Llambda·(T* + D).
 
     Args:
-        rate: C_Llambda, in packets per R_m.
-        probe: T*, in R_m.
+        rate: The rate C_Llambda, in packets per R_m.
+        probe: The probe duration T*, in R_m.
     """
     fastest = rate * (probe + JITTER) / probe
     rates = {"P1": rate, **{f"between {i}": rate + (fastest - rate) * i / 4 for i in (1, 2, 3)}, "P2": fastest}
@@ -57,8 +58,8 @@ def table_3(rate=100, probe=1):
     """Return the Table for D = R_m and α = 1 packet.
 
     Args:
-        rate: C_Llambda, in packets per R_m.
-        probe: T*, in R_m.
+        rate: The rate C_Llambda, in packets per R_m.
+        probe: The probe duration T*, in R_m.
 
     Raises:
         InputError: If an argument is too small.
@@ -92,7 +93,7 @@ def _rows(path, link, passed, paper):
 
 
 def _paper(path, rate, probe):
-    """Return the entries of Table 3, with the utilisation over the whole cycle from the paper's text."""
+    """Return the entries of the paper's Table 3, and the utilisation over the whole cycle from the paper's text."""
     bdp = rate * PROPAGATION
     least = probe / (probe + JITTER)
     sent = (rate * (probe + JITTER) + PACKET, PACKET, bdp - 2 * PACKET)
@@ -112,7 +113,7 @@ def _paper(path, rate, probe):
 
 
 def rows(table):
-    """Yield a PhaseLine for each row, and the CycleLine."""
+    """Yield a PhaseLine for each row of the table, and then the CycleLine."""
     for path, phase, duration, counted, paper in table.rows:
         differs = {name: value for name, value in paper.items() if value != counted[name]}
         yield PhaseLine(table=3, path=path, phase=phase, duration=duration, **counted, paper=differs)
@@ -120,7 +121,7 @@ def rows(table):
 
 
 def markdown(table):
-    """Format the table as Markdown. Brackets show the paper's entry where it differs."""
+    """Return the table as Markdown. Where the paper's entry differs, it stands in brackets."""
     return "\n".join(_markdown(table)) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""The family cc_probe_slow_k(f, T*): its loss, convergence time and utilisation, beside the bound of Theorem 6.1."""
+"""The senders cc_probe_slow_k(f, T*): loss, convergence time and utilisation, and the bound of Theorem 6.1."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -29,16 +29,16 @@ class Point:
 
     Attributes:
         allowance: The name of the allowance f.
-        probe: T*.
-        cycles: The cycles until the sender sees its first loss.
-        convergence: The time until then.
+        probe: The probe duration T*.
+        cycles: The number of cycles until the sender's first loss.
+        convergence: The time until the sender's first loss.
         loss: The largest loss of a probe, on the link or on P2. P2 is the corner of the belief set with the lowest
             utilisation.
         utilisation: The utilisation of the link in the steady state.
         utilisation_P2: The utilisation of P2 in the steady state.
-        allowed: f(C).
-        round_trips: F⁻¹(C).
-        bound: F⁻¹(C)·(R_m + β_s). No sender that risks at most f reaches C before this time.
+        allowed: The allowed loss f(C).
+        round_trips: The number of round trips F⁻¹(C).
+        bound: The time F⁻¹(C)·(R_m + β_s). No sender that risks at most f reaches C before this time.
     """
 
     allowance: str
@@ -58,10 +58,10 @@ def points(allowances=ALLOWANCES, probes=PROBES, rate=1000, start=10, buffer=1):
 
     Args:
         allowances: Functions from a rate to packets, by name.
-        probes: The values of T*, in R_m.
-        rate: C, in packets per R_m.
-        start: C_0, in packets per R_m.
-        buffer: β_s, in R_m.
+        probes: The values of the probe duration T*, in R_m.
+        rate: The final rate C, in packets per R_m.
+        start: The initial rate C_0, in packets per R_m.
+        buffer: The buffer β_s as a time, in R_m.
 
     Raises:
         InputError: If the numbers describe no ramp, or an allowance does not reach C.
@@ -102,7 +102,7 @@ def _point(name, allowance, probe, rate, start, buffer, round_trips, time):
 
 
 def _steady(sender, link):
-    """Follow the steady state for some cycles; return the largest loss of a probe so far, and the utilisation."""
+    """Follow the steady state for some cycles. Return the largest loss of a probe so far, and the utilisation."""
     most, time, served = link.lost, link.time, link.served
     for _ in range(STEADY_CYCLES):
         most = max(most, sum(each.lost for each in run(sender, link)))
@@ -110,7 +110,7 @@ def _steady(sender, link):
 
 
 def markdown(points):
-    """Format the points as a Markdown table."""
+    """Return the points as a Markdown table."""
     lines = [
         "| f | T* (R_m) | loses (packets) | f(C) | sees a loss after (R_m) | the bound | times the bound "
         "| utilisation | on P2 |",

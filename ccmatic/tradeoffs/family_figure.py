@@ -3,17 +3,17 @@
 from ccmatic import traces
 from ccmatic.traces import BELIEF, LOSS, NETWORK, PROBE, SENDER, SMALL, TRUTH
 
-#: The colour and the marker of each T*, in turn.
+#: The colours and the markers for the values of T*, in the order of use.
 COLOURS, MARKERS = (SENDER, NETWORK, PROBE, BELIEF), ("o", "s", "^", "D")
 
 
 def draw(points, path, others=()):
-    """Draw the figure to a PNG, SVG or PDF file, by the suffix of the name.
+    """Draw the figure to a PNG, SVG or PDF file. The file's suffix selects the format.
 
     Args:
         points: The Points of `family.points`.
-        path: The file.
-        others: Other senders: the name, the packets lost, and the time until the first loss in R_m.
+        path: The path of the file.
+        others: Other senders. Each is a tuple: the name, the packets lost, and the time until the first loss in R_m.
 
     Raises:
         InputError: If the file cannot be written.
@@ -30,7 +30,7 @@ def draw(points, path, others=()):
 
 
 def _bound(axes, points):
-    """Draw a bar at f(C) for each f. The theorem is about single allowances, so no line joins the bars."""
+    """Draw a bar at f(C) for each f. No line joins the bars, because the theorem is about single allowances."""
     bounds = {(float(point.allowed), float(point.bound), point.allowance) for point in points}
     losses, times = [loss for loss, *_ in bounds], [time for _, time, _ in bounds]
     axes.plot(

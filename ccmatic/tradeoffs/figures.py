@@ -1,4 +1,4 @@
-"""Figures 7 and 8 of the paper. They are drawn with floats, on which no verdict depends."""
+"""Figures 7 and 8 of the paper. The drawings use floats, because no verdict depends on them."""
 
 from itertools import cycle, pairwise
 
@@ -6,23 +6,23 @@ from ccmatic import traces
 from ccmatic.records import BeliefSetLine
 from ccmatic.traces import BELIEF, LARGE, LOSS, QUIET, SENDER, SMALL, TRUTH
 
-#: The colours of allowances and the dashes of controllers, in turn.
+#: The colours of allowances and the dash patterns of controllers, in the order of use.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#666666")
 DASHES = ((4, 2), (1, 1.5), (8, 2, 1, 2))
 
-#: The parameters of Figure 8: C_Llambda in packets per R_m, T* and D in R_m, α in packets, and the duration of a probe
-#: that is too short, as a multiple of T*.
+#: The parameters of Figure 8: C_Llambda in packets per R_m, T* and D in R_m, α in packets. The last parameter is the
+#: duration of a probe that is too short, as a multiple of T*.
 LEAST_RATE, MEASURED, JITTER, EXTRA, SHORT = 100, 1, 1, 10, 0.5
 
 
 def draw_convergence(curves, rules, path, file):
-    """Draw Figure 7: the round trips F⁻¹ that a ramp takes, against the rate that it reaches.
+    """Draw Figure 7: the number of round trips F⁻¹ of a ramp, against the rate that the ramp reaches.
 
     Args:
-        curves: For each allowance, its name and the pairs (k, F(k)).
-        rules: For each controller, its name and the pairs (round trips, rate). Its line is dashed.
+        curves: For each allowance, a pair of its name and the points (k, F(k)).
+        rules: For each controller, a pair of its name and the points (round trips, rate). Its line is dashed.
         path: The RampPath.
-        file: The file of the picture.
+        file: The path of the picture.
     """
     with traces.figure(file, (8.6, 5)) as figure:
         axes = figure.subplots()
@@ -76,9 +76,9 @@ def draw_beliefs(file):
 
 
 def beliefs():
-    """Yield Figure 8 in numbers: the corners of the belief set, and the largest losses there.
+    """Yield the numbers of Figure 8: the corners of the belief set, and the largest losses at each corner.
 
-    The losses are those of a probe over T* and of a shorter one.
+    The losses are the losses of a probe over T* and of a shorter probe.
     """
     corners = {"P1": (LEAST_RATE, LEAST_RATE * JITTER), "P2": (LEAST_RATE * (MEASURED + JITTER) // MEASURED, 0)}
     for name, (rate, buffer) in corners.items():
@@ -87,7 +87,7 @@ def beliefs():
 
 
 def _queue(T, rate):
-    """Return how much a probe of C_Llambda·(T* + D) + α bytes over time T adds to the queue of a link."""
+    """Return by how much a probe with C_Llambda·(T* + D) + α bytes over the time T lengthens the queue of a link."""
     return LEAST_RATE * (MEASURED + JITTER) + EXTRA - rate * T
 
 
@@ -115,7 +115,7 @@ def _probe(axes, name, T, colour, top):
 
 
 def _stairs(ramp):
-    """Return the staircase of round trips against rate, between consecutive points of a ramp."""
+    """Return the staircase of round trips against rate that connects the points of a ramp."""
     points = [(float(rate), k) for (_, before), (k, after) in pairwise(ramp) for rate in (before, after)]
     return zip(*points, strict=True) if points else ((), ())
 

@@ -1,4 +1,4 @@
-"""The reproduction of the trade-off: each result as data and as text, as soon as it is computed."""
+"""The reproduction of the paper's trade-off. It yields each result as data and as text, as soon as it is computed."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -29,17 +29,17 @@ from ccmatic.tradeoffs.allowances.rules import RULES
 from ccmatic.tradeoffs.probe_slow import LEAST_RATE
 from ccmatic.verification import HOLDS, VIOLATED, Judge
 
-#: The default allowances of the figure.
+#: The default allowances of Figure 7.
 DEFAULT = ("1", "log(C)", "sqrt(C)", "C/10", "C")
 
-#: The largest number of round trips for the solver and for cc_probe_slow; and the solver's smaller limit for an
+#: The largest number of round trips for the solver and for cc_probe_slow, and the solver's smaller limit for an
 #: allowance that needs tangents.
 MOST_ASKED, MOST_TANGENTS = 1000, 250
 
-#: The resolution at which f(C) is rounded down for cc_probe_slow, as a divisor of a packet.
+#: The fraction of a packet to which f(C) is rounded down for cc_probe_slow, given by its denominator.
 PART = 1024
 
-#: The controller of the counterexample in section 6.2, and the network of its verification: β = C·D.
+#: The controller of the counterexample in section 6.2, and the network for its verification: β = C·D.
 ADDITIVE = "blind_additive"
 NETWORK = {"buffer": "1", "horizon": "7"}
 
@@ -49,8 +49,8 @@ class Outcome:
     """One outcome of the reproduction.
 
     Attributes:
-        row: The record for JSON.
-        text: The text for people.
+        row: The record for JSON output.
+        text: The text for readers.
         good: Whether the outcome agrees with the theorem; None if the solver timed out.
     """
 
@@ -63,16 +63,16 @@ def read_allowances(allowances, buffer_time, start, end):
     """Parse the arguments of the command.
 
     Args:
-        allowances: The texts of the allowances. Empty: DEFAULT.
-        buffer_time: β_s, in R_m.
-        start: C_0, in packets per R_m.
-        end: C, in packets per R_m.
+        allowances: The allowances as text. An empty list stands for DEFAULT.
+        buffer_time: The buffer β_s as a time, in R_m.
+        start: The initial rate C_0, in packets per R_m.
+        end: The final rate C, in packets per R_m.
 
     Returns:
         The Allowances and the RampPath.
 
     Raises:
-        InputError: If a text is no number or no allowance, or the theorem does not cover it.
+        InputError: If a text is no number or no allowance, or if the theorem does not cover the arguments.
     """
     path = RampPath(number(start, "C_0"), number(end, "C"), number(buffer_time, "β_s"))
     read = [Allowance.parse(text) for text in allowances or DEFAULT]
@@ -82,7 +82,7 @@ def read_allowances(allowances, buffer_time, start, end):
 
 
 def number(text, name):
-    """Parse an exact number such as "3/2" or "0.1". Raises InputError, which calls the number `name`."""
+    """Parse an exact number such as "3/2" or "0.1". Raises InputError, whose message uses `name` for the number."""
     try:
         return exact(text, 300)
     except InputError:
@@ -91,20 +91,20 @@ def number(text, name):
 
 
 def reproduce_tradeoff(allowances, buffer_time, start, end, out):
-    """Yield each Outcome, and write its files to a folder.
+    """Yield each Outcome, and write the files of the outcomes to a folder.
 
-    The order is: Figure 7 and its table, the solver's answers, real controllers, the family of cc_probe_slow, Figure 8,
-    Table 3, the counterexample, and the proof step by step.
+    The outcomes come in this order: Figure 7 with its table, the solver's answers, deployed controllers, the family of
+    cc_probe_slow, Figure 8, Table 3, the counterexample, and the steps of the proof.
 
     Args:
-        allowances: As in `read_allowances`; the same holds for `buffer_time`, `start` and `end`. All are texts.
-        buffer_time: See `allowances`.
-        start: See `allowances`.
-        end: See `allowances`.
-        out: The folder.
+        allowances: The allowances as text, as in `read_allowances`.
+        buffer_time: The buffer β_s as text, as in `read_allowances`.
+        start: The initial rate C_0 as text, as in `read_allowances`.
+        end: The final rate C as text, as in `read_allowances`.
+        out: The output folder.
 
     Raises:
-        InputError: As in `read_allowances`.
+        InputError: If an argument is invalid, as in `read_allowances`.
     """
     traces.require()
     allowances, path = read_allowances(allowances, buffer_time, start, end)
@@ -121,7 +121,7 @@ def reproduce_tradeoff(allowances, buffer_time, start, end, out):
 
 
 def _probing(rule, path, rates):
-    """Return the allowance of a rule, and its F⁻¹ at the rates."""
+    """Return the allowance of a rule, and the values of its F⁻¹ at the rates."""
     allowance = rule.allowance(path)
     allowance.require(path)
     return allowance, allowance.inverse(path, rates)
@@ -150,13 +150,13 @@ def _convergence(inverses, probing, path, rates, folder):
 
 
 def table_rates(path):
-    """Return the rates of the table: the last twelve of 1, 2, 5, 10, … between C_0 and C, and C."""
+    """Return the rates of the table: the last twelve of 1, 2, 5, 10, … between C_0 and C, and C itself."""
     series = (Fraction(digit) * Fraction(10) ** power for power in range(-300, 301) for digit in (1, 2, 5))
     return [*[rate for rate in series if path.start < rate < path.end][-12:], path.end]
 
 
 def _reached(allowance, path):
-    """Return F(0), F(1), …, up to C."""
+    """Return F(0), F(1), …, up to the rate C."""
     return [min(low, path.end) for low, _ in allowance.ramp(path)]
 
 
@@ -180,7 +180,7 @@ def _allowance(allowance, path, inverse):
 
 
 def _ask(allowance, path, inverse, rates):
-    """Compare the solver's number of round trips with F⁻¹; return the result in words, and whether they agree."""
+    """Compare the solver's number of round trips with F⁻¹. Return the result in words, and whether both agree."""
     if allowance.affine is None and not allowance.concave:
         return "solver not used: f is neither linear nor concave", True
     if not rates:
@@ -205,7 +205,7 @@ def _rule(rule, allowance, path, round_trips):
 
 
 def table(rates, columns):
-    """Format round trips by rate and allowance or controller, as a Markdown table."""
+    """Return the round trips by rate and by allowance or controller, as a Markdown table."""
     lines = ["", f"| C | {' | '.join(columns)} |", "|---|" + "---|" * len(columns)]
     lines += [f"| {rate} | {' | '.join(_count(column[rate]) for column in columns.values())} |" for rate in rates]
     return "\n".join([*lines, ""])
@@ -216,9 +216,9 @@ def _count(n):
 
 
 def _family(inverses, probing, path, folder):
-    """Yield cc_probe_slow_k for each allowance and three values of T*, beside the bound, and draw the figure.
+    """Yield the results of cc_probe_slow_k for each allowance and three values of T*, and draw the figure.
 
-    The figure also shows the controllers.
+    The figure also shows the bound of the theorem, and the controllers.
     """
     if path.start < LEAST_RATE:
         yield Outcome(FamilyLine(None), f"cc_probe_slow left out: it needs C_0 of at least {LEAST_RATE}")

@@ -8,7 +8,7 @@ from itertools import zip_longest
 
 @dataclass(frozen=True)
 class Loss:
-    """A loss of `lost` bytes at a constant rate from `begin` to `end`, or at once if the two are equal."""
+    """A loss of `lost` bytes, at a constant rate from `begin` to `end`. If the two are equal, all are lost at once."""
 
     begin: Fraction
     end: Fraction
@@ -17,19 +17,20 @@ class Loss:
 
 @dataclass
 class FluidLink:
-    """A link of fixed rate with a drop-tail buffer. `send` and `burst` advance it with exact numbers.
+    """A link of fixed rate with a drop-tail buffer. The methods `send` and `burst` advance it in exact arithmetic.
 
-    In this package, bytes are counted in packets and time in R_m.
+    In this package, bytes are counted in packets, and time is in R_m.
 
     Attributes:
-        rate: C.
-        buffer: β.
+        rate: The link's rate C.
+        buffer: The buffer β.
         queue: The bytes in the queue.
         time: The time since the start.
         served: The bytes served since the start.
         lost: The bytes lost since the start.
-        service: Pairs (time, bytes served by then) at each change of the service rate, which is constant in between.
-        losses: Each Loss, in order.
+        service: Pairs (time, bytes served by then), one for each change of the service rate. Between them, the rate is
+            constant.
+        losses: All Losses, in order.
     """
 
     rate: Fraction
@@ -87,13 +88,14 @@ class FluidLink:
 def alike(links, jitter):
     """Return the first instant at which links can no longer look the same to a sender, or None.
 
-    Links look the same if they lose the same bytes, and delay boxes behind them can deliver the same bytes at each
-    instant. Each box delays by at most `jitter`. Deliveries that are possible on all links lie between two limits: the
-    most that any link had served `jitter` ago, and the least that any link has served by now. Both are linear between
-    the instants that are compared.
+    Links look the same if they lose the same bytes, and if delay boxes behind them can deliver the same bytes at each
+    instant. Each box delays bytes by at most `jitter`. Deliveries that are possible on all links lie between two
+    limits. The lower limit is the largest number of bytes that any link had served `jitter` earlier. The upper limit is
+    the smallest number of bytes that any link has served by now. Both limits are linear between the instants that the
+    function compares.
 
     Args:
-        links: FluidLinks that ran equally long.
+        links: FluidLinks that have run for the same time.
         jitter: The largest delay of a box.
     """
     end = links[0].time

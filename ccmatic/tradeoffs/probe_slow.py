@@ -1,4 +1,7 @@
-"""cc_probe_slow_k, the generalised cc_probe_slow of section 6.2.1, on exact links. Its parameters are f and T*."""
+"""The sender cc_probe_slow_k, which generalises cc_probe_slow (section 6.2.1), on exact links. It has two parameters.
+
+The parameters are the loss allowance f and the probe duration T*.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,22 +9,23 @@ from fractions import Fraction
 
 from ccmatic.base import InputError
 
-#: D and R_m are the unit of time, and a packet is the unit of bytes. A sender sends at least one packet per R_m.
+#: D and R_m are both equal to the unit of time, and a packet is the unit of bytes. A sender sends at least one packet
+#: per R_m.
 JITTER = PROPAGATION = PACKET = Fraction(1)
 
-#: The slowest link, which serves five packets per R_m (docs/reference/encoding.md, notation).
+#: The rate of the slowest link, which serves five packets per R_m (docs/reference/encoding.md, notation).
 LEAST_RATE = 5 * PACKET / PROPAGATION
 
 
 @dataclass(frozen=True)
 class Phase:
-    """A part of a cycle.
+    """A phase of a cycle.
 
     Attributes:
         name: The name of the phase.
         duration: The duration in R_m.
-        bytes: The packets sent at a constant rate over the duration.
-        more: The packets sent at its end, at once.
+        bytes: The number of packets sent at a constant rate over the duration.
+        more: The number of packets sent at once at the end of the phase.
     """
 
     name: str
@@ -35,10 +39,10 @@ class ProbeSlow:
     """The sender cc_probe_slow_k.
 
     Attributes:
-        allowance: f, a function from a rate to packets.
-        probe: T*, in R_m, above 0.
-        rate: C_Llambda, a lower bound of the link's rate, in packets per R_m.
-        queue: q_U, an upper bound of the queue, in packets.
+        allowance: The allowance f, a function from a rate to packets.
+        probe: The probe duration T*, in R_m, above 0.
+        rate: The lower bound C_Llambda on the link's rate, in packets per R_m.
+        queue: The upper bound q_U on the queue, in packets.
 
     Raises:
         InputError: If T* or the rate is too small.
@@ -58,14 +62,14 @@ class ProbeSlow:
 
     @property
     def allowed(self):
-        """f(C_Llambda), in packets."""
+        """The allowed loss f(C_Llambda), in packets."""
         return Fraction(self.allowance(self.rate))
 
     def cycle(self):
         """Yield the phases from one probe to the next.
 
-        The probe is paced, with f(C_Llambda) at its end. Then the queue drains. The sender knows the outcome of the
-        probe a round trip of R_m + D later.
+        The probe is paced, followed by a burst of f(C_Llambda) packets. Then the queue drains. The sender knows the
+        outcome of the probe after another round trip of R_m + D.
         """
         yield self._sends(Phase("probe", self.probe, self.rate * (self.probe + JITTER), self.allowed))
         elapsed = Fraction(0)
@@ -91,10 +95,10 @@ class Passed:
 
     Attributes:
         phase: The Phase.
-        served: The packets served during the phase.
-        lost: The packets lost during the phase.
-        queue: The queue at its end.
-        q_U: The sender's bound of the queue at its end.
+        served: The number of packets served during the phase.
+        lost: The number of packets lost during the phase.
+        queue: The queue at the end of the phase.
+        q_U: The sender's upper bound on the queue at the end of the phase.
     """
 
     phase: Phase
@@ -107,7 +111,7 @@ class Passed:
 def run(sender, link):
     """Run one cycle of a ProbeSlow over a FluidLink, and return each phase as a Passed.
 
-    Both are advanced. At the end, the sender learns whether the probe lost packets.
+    The function advances both objects. At the end of the cycle, the sender learns whether the probe lost packets.
     """
     passed = []
     for phase in sender.cycle():

@@ -1,7 +1,7 @@
 """Step 1 of Theorem 6.1 on concrete executions: link II imitates link I packet by packet.
 
-Each execution is simulated on link I without loss, with delays of at most D. Then the same sender runs on link II,
-whose delay box tries to release each packet when link I did.
+Each execution is first simulated on link I without loss, with delays of at most D. Then the same sender runs on link
+II. The delay box of link II tries to release each packet when link I released it.
 """
 
 from dataclasses import replace
@@ -11,11 +11,12 @@ from random import Random
 from ccmatic.base import definitions
 from ccmatic.simulation import Path, simulate
 
-#: The packets that link I serves per step, the steps of an execution, the senders' seeds, and the ratios C_II / C_I.
+#: The packets that link I serves per step, the number of steps in an execution, the seeds of the senders, and the
+#: ratios C_II / C_I.
 RATE, STEPS, SEEDS, FACTORS = 12, 40, range(12), (1, 3, 100)
 
-#: The largest jitter D in steps; and pairs: link I's buffer in packets, and the largest delay in steps that its box
-#: adds.
+#: The largest jitter D in steps. The second constant has pairs of link I's buffer in packets, and the largest delay in
+#: steps that the box of link I adds.
 JITTER, SHALLOW, DEEP = 2, ((2 * RATE, 0), (RATE, 1)), ((3 * RATE, 0),)
 
 #: For each hypothesis of the theorem, an execution that violates it.
@@ -32,7 +33,7 @@ def examine(broken=None):
     """Return the first instant at which link II cannot imitate link I, as numbers by name; None if it always can.
 
     Args:
-        broken: The hypothesis to break, a key of BREAKS; or None.
+        broken: The hypothesis to violate, a key of BREAKS; or None.
     """
     factors = (Fraction(1, 2),) if broken == "faster link" else FACTORS
     for room, most in DEEP if broken == "shallow buffer" else SHALLOW:
@@ -71,9 +72,9 @@ def _difference(room, most, factor, seed, dice):
 
 
 def _sender(room, seed, dice):
-    """Return a sender, as a function of an Observation. Its rate varies with the seed and the observations.
+    """Return a sender as a function of an Observation. The sender's rate varies with the seed and the observations.
 
-    The packets in flight never exceed the pipe and the buffer.
+    The packets in flight never exceed the sum of the pipe and the buffer.
     """
     random = Random(seed)
 
@@ -87,5 +88,5 @@ def _sender(room, seed, dice):
 
 
 def _adding(most):
-    """Return a pattern of jitter: random up to `most` steps if `most` is below D, otherwise always D."""
+    """Return a jitter pattern: random up to `most` steps if `most` is below D, otherwise always D."""
     return lambda rng, bound, step: lambda now: now + (rng.randint(0, most * step) if most < JITTER else most * step)

@@ -1,8 +1,8 @@
-"""Steps of a proof that machines check: statements for a solver, derivations in algebra, and executed constructions.
+"""Steps of a proof that a machine can check: statements for a solver, algebraic derivations, and constructions.
 
-Each step has named hypotheses. `check` decides whether the claim follows. `without` checks that the claim does not
-follow if a hypothesis is dropped, which a witness shows. A witness consists of exact numbers, and exact arithmetic
-replays it before anyone sees it.
+Each step has named hypotheses. The method `check` decides whether the claim follows from them. The method `without`
+checks that the claim does not follow if one hypothesis is dropped. A witness shows this. A witness consists of exact
+numbers, and exact arithmetic replays it before it is reported.
 """
 
 from collections.abc import Callable
@@ -20,18 +20,18 @@ from ccmatic.logic import Condition, Linear, every, formula, no, real
 from ccmatic.solving import SAT, UNSAT, Checker, SolverOptions
 from ccmatic.verification import HOLDS, UNDECIDED, VIOLATED
 
-#: The verdict if no numbers satisfy the hypotheses, so that the claim is empty.
+#: The verdict if no numbers satisfy the hypotheses, so that the claim is vacuous.
 VACUOUS = "vacuous"
 
 
 @dataclass(frozen=True)
 class Finding:
-    """The result for a claim.
+    """The result of the check of a claim.
 
     Attributes:
         verdict: HOLDS, VIOLATED, VACUOUS or UNDECIDED.
-        seconds: The time of the check.
-        witness: The numbers of a violation, by name.
+        seconds: The duration of the check in seconds.
+        witness: The numbers of a counterexample, by name.
     """
 
     verdict: str
@@ -44,11 +44,11 @@ class Hypothesis:
     """A hypothesis of a step.
 
     Attributes:
-        name: Its name.
-        says: Its meaning in words.
-        holds: The condition, as a function of `Numbers`.
-        broken: How to break it: the words, and the condition that replaces it. If None, the hypothesis is simply
-            dropped.
+        name: The name of the hypothesis.
+        says: The meaning of the hypothesis in words.
+        holds: The condition of the hypothesis, as a function of `Numbers`.
+        broken: A pair that says how to violate the hypothesis: a description, and the condition that replaces it. If
+            None, the hypothesis is simply dropped.
     """
 
     name: str
@@ -59,13 +59,13 @@ class Hypothesis:
 
 @dataclass(frozen=True)
 class Step:
-    """The common part of all steps of a proof.
+    """The common base class of all steps of a proof.
 
     Attributes:
         name: The name of the step.
         says: The claim in words.
-        equation: The equation in the paper.
-        theorem: Its name in the Coq file, or None.
+        equation: The number of the equation in the paper.
+        theorem: The name of the step's theorem in the Coq file, or None.
         covers: The scope of the check.
     """
 
@@ -76,29 +76,29 @@ class Step:
     covers: str
 
     def hypotheses_broken(self):
-        """Return each hypothesis that `without` can break: its name, and a description of how it is broken."""
+        """Return each hypothesis that `without` can violate: its name, and a description of the violation."""
         raise NotImplementedError
 
     def check(self, timeout=None):
         """Return the Finding on the claim.
 
         Args:
-            timeout: The time per solver query, in seconds.
+            timeout: The time limit per solver query, in seconds.
         """
         raise NotImplementedError
 
     def without(self, name, timeout=None):
-        """Return the Finding on the claim with one hypothesis broken.
+        """Return the Finding on the claim with one hypothesis violated.
 
         Args:
             name: The name of the hypothesis.
-            timeout: The time per solver query, in seconds.
+            timeout: The time limit per solver query, in seconds.
         """
         raise NotImplementedError
 
 
 class Numbers:
-    """The numbers of a statement, by name: unknowns, or the numbers of a witness.
+    """The numbers of a statement, by name. They are unknowns, or the numbers of a witness.
 
     Args:
         values: The numbers of a witness, by name; None for unknowns.
@@ -108,7 +108,7 @@ class Numbers:
         self._values = values
 
     def __call__(self, names):
-        """Return the number with this name, or a list if `names` contains several names with spaces between."""
+        """Return the number with this name, or a list if `names` contains several names separated by spaces."""
         numbers = [self._number(name) for name in names.split()]
         return numbers if len(numbers) > 1 else numbers[0]
 
@@ -119,14 +119,14 @@ class Numbers:
     def _number(self, name):
         if self._values is None:
             return real(name)
-        # Solvers assign no value to unknowns that no condition mentions.
+        # Solvers assign no value to unknowns that occur in no condition.
         return self._values.get(name, Fraction(0))
 
 
 def times(left, right):
     """Return left · right, for numbers or terms.
 
-    `Linear` has no such product. A product of unknowns becomes an unknown of its own: a monomial, as solvers for
+    `Linear` supports no product of unknowns. So a product becomes a new unknown: a monomial, which solvers for
     nonlinear arithmetic expect.
     """
     if not (isinstance(left, Linear) and isinstance(right, Linear)):
@@ -177,7 +177,8 @@ class Statement(Step):
         assumed = [every(list(self.laws(Numbers()))), *(each.holds(Numbers()) for each in others)]
         answer, values = _ask([*assumed, no(self.conclusion(Numbers()))], timeout)
         if values is not None and broken.holds(Numbers(values)):
-            # The witness satisfies the hypothesis, so the statement itself is false and the hypothesis stays open.
+            # The witness satisfies the hypothesis. So the statement itself is false, and this check says nothing about
+            # the hypothesis.
             return Finding(UNDECIDED, monotonic() - begin)
         return self._finding(answer, values, begin, others)
 
@@ -189,13 +190,13 @@ class Statement(Step):
         return Finding(VIOLATED, monotonic() - begin, values)
 
     def _replays(self, values, assumed):
-        """Check by exact arithmetic that the values satisfy the laws and the hypotheses."""
+        """Check in exact arithmetic that the values satisfy the laws and the hypotheses."""
         x = Numbers(values)
         return every(list(self.laws(x)), [each.holds(x) for each in assumed]) is True
 
 
 def _ask(conditions, timeout):
-    """Return the solver's answer, and after SAT the value of each unknown by name. Irrational values are rounded."""
+    """Return the solver's answer. After SAT, also return the unknowns' values by name, rounded if irrational."""
     whole = And([formula(condition) for condition in conditions])
     checker = Checker(SolverOptions(timeout=timeout), QF_LRA if get_logic(whole).theory.linear else QF_NRA)
     checker.add(Condition(whole))
@@ -209,12 +210,12 @@ def _ask(conditions, timeout):
 
 @dataclass(frozen=True)
 class Derivation(Step):
-    """A derivation in algebra: substitutions turn one expression into another.
+    """An algebraic derivation: substitutions turn one expression into another.
 
     Attributes:
-        start: The expression at the start, of sympy.
+        start: The initial expression, of sympy.
         substitutions: Tuples (name, symbol, expression), applied in this order.
-        result: The expression at the end.
+        result: The final expression.
     """
 
     start: sympy.Expr
@@ -256,9 +257,9 @@ class Construction(Step):
     """A construction that is carried out on concrete executions.
 
     Attributes:
-        examine: Receives the name of a hypothesis to break, or None. It returns a witness against the claim, or None if
-            every execution agrees with the claim.
-        breaks: For each hypothesis, a description of how it is broken.
+        examine: A function that takes the name of a hypothesis to violate, or None. It returns a witness against the
+            claim, or None if every execution agrees with the claim.
+        breaks: For each hypothesis, a description of how it is violated.
     """
 
     examine: Callable

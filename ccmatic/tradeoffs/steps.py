@@ -1,4 +1,4 @@
-"""The check of a proof step by step, and its report: the verdict on each step, and the effect of each hypothesis."""
+"""The step-by-step check of a proof, and its report: the verdict on each step, and the effect of each hypothesis."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from ccmatic.records import BrokenRecord, StepLine
 from ccmatic.tradeoffs.statements import Finding, Step
 from ccmatic.verification import HOLDS, VIOLATED
 
-#: The names of numbers that form a column, name_0, name_1, …, which the report shows as one row.
+#: The pattern of names such as name_0, name_1, … that form a column. The report shows a column as one row.
 COLUMN = r"(\w+?)_(\d+)"
 
 
@@ -19,8 +19,9 @@ class Checked:
 
     Attributes:
         step: The Step.
-        finding: The Finding on it.
-        broken: For each hypothesis: its name, a description of how it is broken, and the Finding without it.
+        finding: The Finding on the step.
+        broken: One tuple for each hypothesis: its name, a description of how it is violated, and the Finding without
+            it.
     """
 
     step: Step
@@ -29,12 +30,12 @@ class Checked:
 
     @property
     def good(self):
-        """Whether the step holds, and fails if any one of its hypotheses is broken."""
+        """Whether the step holds, and fails if any one of its hypotheses is violated."""
         return self.finding.verdict == HOLDS and all(finding.verdict == VIOLATED for *_, finding in self.broken)
 
     @property
     def seconds(self):
-        """The time of all checks of the step."""
+        """The total time of all checks of the step, in seconds."""
         return self.finding.seconds + sum(finding.seconds for *_, finding in self.broken)
 
 
@@ -43,7 +44,7 @@ def check(proof, timeout=None) -> Iterator[Checked]:
 
     Args:
         proof: The Steps.
-        timeout: The time per solver query, in seconds.
+        timeout: The time limit per solver query, in seconds.
     """
     for step in proof:
         finding = step.check(timeout)
@@ -72,7 +73,7 @@ def row(checked):
 
 
 def line(checked):
-    """Return a line of text about a Checked."""
+    """Return a line of text that describes a Checked."""
     step, finding = checked.step, checked.finding
     kept = [name for name, _, finding in checked.broken if finding.verdict != VIOLATED]
     needs = f"not shown to need: {', '.join(kept)}" if kept else f"needs each of its {len(checked.broken)} hypotheses"
@@ -80,7 +81,7 @@ def line(checked):
 
 
 def markdown(checks):
-    """Format the report on checked steps as Markdown."""
+    """Return the report on checked steps as Markdown."""
     return "\n".join(_report(list(checks))) + "\n"
 
 
@@ -106,7 +107,7 @@ def _report(checks):
 
 
 def _listed(witness):
-    """Format numbers by name; name_0, name_1, … become one row."""
+    """Return numbers with their names as text; name_0, name_1, … become one row."""
     rows = {}
     for name, value in (witness or {}).items():
         column = fullmatch(COLUMN, name)

@@ -1,4 +1,4 @@
-"""Verdicts on controllers, and the replay of traces, which trusts no solver."""
+"""Verdicts on controllers, and the replay of traces. A replay trusts no solver."""
 
 from ccmatic.verification.counterexample import Unsound, for_people
 from ccmatic.verification.executions import Executions

@@ -1,6 +1,6 @@
-"""Nonlinear laws: proof that the bounds which stand for such a law in the encoding really bound it.
+"""Nonlinear laws: a proof that the ranges which replace such a law in the encoding contain the law's true value.
 
-The proof precedes every verdict on a controller that has such a law.
+The proof precedes every verdict on a controller that has a nonlinear law.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,14 +34,15 @@ from ccmatic.language import (
 from ccmatic.logic import Condition, Linear, isolated
 from ccmatic.solving import SAT, UNKNOWN, Checker, SolverOptions
 
-#: Timeout of one solver query, in seconds.
+#: The timeout of one solver query, in seconds.
 LONGEST = 10
 
-#: Largest delay, in whole steps, that is encoded as an integer. Longer delays may be fractions, which includes every
-#: integer and keeps the queries small.
+#: The largest delay, in whole steps, that is encoded as an integer. Longer delays are encoded as real numbers, which
+#: include all integers and keep the queries small.
 _MOST_STEPS = 16
 
-#: The error, the equations it depends on, its description, and the numbers to report; see `_questions`.
+#: A query, as a tuple: the error, the equations on which it depends, its description, and the numbers to report; see
+#: `_questions`.
 _Question: TypeAlias = tuple[FNode, Sequence[FNode], str, dict[str, FNode]]
 
 _ORDER = {"<": LT, "<=": LE, ">": GT, ">=": GE, "==": Equals, "!=": lambda left, right: Not(Equals(left, right))}
@@ -51,21 +52,21 @@ def require_bounds(controller: Controller | Stateful, R: int, D: int) -> None:
     """Raise InputError unless every range in the update of `controller` is valid wherever the update reaches it.
 
     A range `bounded(law, low, high)` is valid if low <= law <= high and the law divides by no zero. A range
-    `between(low, high)` is valid if low <= high. An update reaches a range at all values of its inputs that satisfy the
-    tests on the way to it. MSS and line_rate are positive.
+    `between(low, high)` is valid if low <= high. An update reaches a range if the inputs of the update satisfy the
+    tests on the way to this range. The range must be valid for all such inputs. MSS and line_rate are positive.
 
-    A test compares a delay in whole steps, as senders observe it. A law reads the exact delay. A byte with a delay of k
-    whole steps was sent in the step that ends k steps before the step of its delivery. Each event may happen at any
-    time within its step, so the exact delay lies strictly between k - 1 and k + 1 steps. The range must be valid for
-    each such delay.
+    A test compares a delay in whole steps, as senders observe it. A law reads the exact delay. If a byte has a delay of
+    k whole steps, it was sent in the step that ends k steps before the end of the step of its delivery. Sending and
+    delivery may happen at any time within their steps. So the exact delay lies strictly between k - 1 and k + 1 steps.
+    The range must be valid for each such delay.
 
     Args:
-        controller: The controller. Only a Stateful controller has ranges; other kinds are accepted.
-        R: R_m in steps.
+        controller: The controller. Only a Stateful controller has ranges; for other types there is nothing to prove.
+        R: The propagation delay R_m in steps.
         D: The jitter in steps.
 
     Raises:
-        InputError: If a range is invalid at a point, which the message names; or the solver timed out.
+        InputError: If a range is invalid at a point, which the message names. Also if the solver timed out.
     """
     if not isinstance(controller, Stateful):
         return
@@ -76,7 +77,7 @@ def require_bounds(controller: Controller | Stateful, R: int, D: int) -> None:
 
 
 def _ranges(tree: Tree, tests: tuple[Tree, ...] = ()) -> Iterator[tuple[tuple[Tree, ...], str, Between | Bounded]]:
-    """Yield each range of an update: the tests on the way to it, the name of its state, and its tree."""
+    """Yield each range of an update as a triple: the tests on the way to it, the name of its state, and its tree."""
     if isinstance(tree, If):
         yield from _ranges(tree.then, (*tests, tree.test))
         yield from _ranges(tree.other, (*tests, language.Not(tree.test)))
@@ -87,7 +88,7 @@ def _ranges(tree: Tree, tests: tuple[Tree, ...] = ()) -> Iterator[tuple[tuple[Tr
 @lru_cache(maxsize=1024)
 @isolated
 def _refused(tests: tuple[Tree, ...], range_: Between | Bounded, R: int, D: int, few: frozenset[str]) -> str | None:
-    """Return why a range is invalid or undecided; None if it is proved."""
+    """Return the reason why a range is invalid or undecided; None if the range is proved valid."""
     point = _Point({"R_m": R, "D": D, "step": 1, "second": R}, few)
     reached = [point.condition(test) for test in tests]
     for wrong, equations, claim, numbers in _questions(point, range_):
@@ -104,7 +105,7 @@ def _refused(tests: tuple[Tree, ...], range_: Between | Bounded, R: int, D: int,
 def _questions(
     point: "_Point", range_: Between | Bounded
 ) -> Iterator[tuple[FNode, Sequence[FNode], str, dict[str, FNode]]]:
-    """Yield the queries that must be unsatisfiable: (error, equations, description of the error, numbers to report)."""
+    """Yield queries that must be unsatisfiable: (error, equations, description of the error, numbers to report)."""
     low, high = point.named(range_.low), point.named(range_.high)
     law = point.exactly(range_.law) if isinstance(range_, Bounded) else None
     for divisor, equations in point.divisors:
@@ -117,16 +118,17 @@ def _questions(
 
 
 class _Point:
-    """The values that a law reads, as real unknowns, with the encoding of trees over them.
+    """The values that a law reads, as real unknowns, and an encoder of expression trees over these values.
 
     Attributes:
         constants: Names with fixed values, such as R_m.
-        few: Names of delays. Before the sender has measured a delay, no comparison with it holds.
-        symbols: The unknown of each name, apart from delays.
-        equations: The definitions of quotients and cube roots, which are unknowns of their own.
-        divisors: Each divisor with the equations that define it. These precede the equation of its quotient.
-        delays: For each delay, its whole steps and its exact value.
-        in_law: Whether `term` currently encodes a law, which reads exact delays.
+        few: Names of delays. A comparison with such a delay is false before the sender has measured the delay.
+        symbols: The unknown of each name, except for delays.
+        equations: The equations that define quotients and cube roots. Each quotient and each cube root is a new
+            unknown.
+        divisors: Each divisor with the equations that define it. These equations precede the equation of its quotient.
+        delays: For each delay, two unknowns: the delay in whole steps, and the exact delay.
+        in_law: Whether `term` currently encodes a law. A law reads exact delays.
     """
 
     def __init__(self, constants: Mapping[str, Fraction | int], few: frozenset[str]) -> None:
@@ -190,7 +192,7 @@ class _Point:
         return symbol
 
     def delay(self, leaf: Tree) -> FNode:
-        """Return the exact delay inside a law, and its whole steps elsewhere."""
+        """Return the unknown of a delay: the exact delay inside a law, and the delay in whole steps elsewhere."""
         name = text(leaf)
         steps, exact = self.delays.setdefault(name, (Symbol(f"steps {name}", REAL), Symbol(f"read {name}", REAL)))
         return exact if self.in_law else steps

@@ -15,27 +15,27 @@ from ccmatic.traces import Trace
 from ccmatic.verification import replayer as replay
 from ccmatic.verification.verifier import Part
 
-#: Readable denominators, in the order of trial, and the largest number of solver checks per trace.
+#: The denominators for readable values, in the order of trial, and the largest number of solver checks per trace.
 DENOMINATORS = (1, 2, 4, 5, 10, 20, 60)
 CHECKS = 300
 
-#: An unknown, and how to read it from a trace.
+#: A pair of an unknown, and a function that reads its value from a trace.
 Free: TypeAlias = tuple[Any, Callable[[Trace], Fraction]]
 
 
 class Unsound(Exception):
-    """A solver's trace failed its replay. This is a fault of ccmatic, never of its input."""
+    """The error that a solver's trace failed its replay. This is a fault of ccmatic, never of its input."""
 
 
 def for_people(part: Part, controller: Decides | None) -> tuple[Trace, replay.Report]:
-    """Return the last trace of the part, simplified and completed, together with the Report of its replay.
+    """Return the last trace of a Part, simplified and completed, together with the Report of its replay.
 
     Args:
-        part: The part. Its last answer was a trace.
-        controller: The controller of that trace.
+        part: The Part. Its last answer must have a trace.
+        controller: The controller in that trace.
 
     Raises:
-        ValueError: If the part's last trace is not one of this controller.
+        ValueError: If the last trace of the Part is not a trace of this controller.
         Unsound: If the trace fails its replay.
     """
     controller = None if part.way.any_rates else controller
@@ -51,16 +51,17 @@ def for_people(part: Part, controller: Decides | None) -> tuple[Trace, replay.Re
 
 
 def _delays_as_in(query: Query, x: Execution, trace: Trace) -> Iterator[Truth]:
-    """Yield the conditions that all measured delays are those of the trace."""
+    """Yield conditions which say that all measured delays equal the delays in the trace."""
     for name in query.model.measures:
         for truth, value in getattr(x, name).pairs(trace.columns[name]):
             yield truth if value else no(truth)
 
 
 def _simplest(part: Part, trace: Trace, controller: Decides | None) -> Trace:
-    """Return a trace of the same failure with the same measured delays and smaller denominators.
+    """Return a trace of the same failure, with the same measured delays and smaller denominators.
 
-    Unknown by unknown, the search pins the roundest value near the trace's own value that leaves a trace.
+    The search takes one unknown after another. It fixes the unknown to the roundest value near the trace's own value
+    for which a trace still exists.
     """
     checker = part.checker
     checker.push()
@@ -77,11 +78,11 @@ def _simplest(part: Part, trace: Trace, controller: Decides | None) -> Trace:
                 if simpler:
                     trace, value = simpler, rounder
                     break
-            # An unreadable value stays free: a later unknown may make it round.
+            # A value that is not round stays free, because a later choice may make it round.
             if value.denominator <= DENOMINATORS[-1]:
                 checker.add(equal(unknown, value))
     except OutOfTime:
-        pass  # The simplest trace so far is good enough.
+        pass  # If the number of checks is exhausted, the simplest trace so far is good enough.
     finally:
         checker.pop()
     return trace
@@ -98,7 +99,7 @@ def _try(part: Part, controller: Decides | None, formula: Truth) -> Trace | None
 
 
 def _free(x: Execution) -> Iterator[Free]:
-    """Yield the unknowns that determine most of the others, each with a function that reads it from a trace."""
+    """Yield the unknowns that determine most other unknowns, each with a function that reads its value from a trace."""
     yield x.alpha, lambda trace: trace.constants["MSS"]
     if isinstance(x.beta, Linear) and x.beta.coefficients:
         yield x.beta, lambda trace: trace.constants["beta"]
@@ -114,7 +115,7 @@ def _free(x: Execution) -> Iterator[Free]:
 
 
 def _free_of_windows(columns: Mapping[str, Sequence[Any]], horizon: int) -> Iterator[Free]:
-    """Do the same as `_free` for senders by a window: initial values, then bytes sent, served, lost and wasted."""
+    """Yield such unknowns for window-based senders: initial values, then bytes sent, served, lost and wasted."""
     for name, column in columns.items():
         yield column[0], _reader(name, 0)
     for t in range(1, horizon):
@@ -129,7 +130,7 @@ def _reader(name: str, t: int) -> Callable[[Trace], Fraction]:
 
 
 def _rounder(value: Fraction) -> Iterator[Fraction]:
-    """Yield rounder numbers near `value`, the roundest first."""
+    """Yield rounder numbers near `value`. The roundest number comes first."""
     for denominator in DENOMINATORS:
         if value.denominator <= denominator:
             return

@@ -10,9 +10,9 @@ from ccmatic.verification.verifier import Part
 
 
 class Executions:
-    """The executions of a controller that fail in the way of a Part.
+    """The executions of a controller that fail in the way that a Part describes.
 
-    The object takes over the Part: the Part must not be used for anything else.
+    This object takes over the Part, so the Part must not be used for anything else.
     """
 
     def __init__(self, part: Part, controller: Decides | None) -> None:
@@ -20,7 +20,7 @@ class Executions:
 
     @cached_property
     def checker(self) -> Checker:
-        """The solver with the network and the controller asserted. Raises OutOfTime."""
+        """The solver, in which the network and the controller are asserted. Raises OutOfTime."""
         checker = self.part.checker
         checker.add(self.part.choices(self._controller))
         return checker
@@ -29,10 +29,10 @@ class Executions:
         """Search for an execution that satisfies all conditions.
 
         Returns:
-            The solver's answer, and the trace if the answer is SAT.
+            The solver's answer, and a trace if the answer is SAT.
 
         Raises:
-            OutOfTime: If the time of the part is over.
+            OutOfTime: If the time limit of the Part is over.
         """
         checker = self.checker
         checker.push()

@@ -1,4 +1,4 @@
-"""Verdicts for people: a violation comes with a readable, replayed trace, and "holds" with its assumptions."""
+"""Verdicts for readers. A violation has a readable, replayed trace, and "holds" has a list of its assumptions."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
@@ -16,17 +16,18 @@ from ccmatic.verification.verifier import HOLDS, UNDECIDED, VIOLATED, Verdict, V
 
 @dataclass(frozen=True)
 class Judgement:
-    """The verdict on a controller with its evidence.
+    """The verdict on a controller, with the evidence.
 
     Attributes:
         controller: The controller.
-        verdict: As in `verifier.Verdict`, as are `seconds` and `way`.
+        verdict: The verdict, as in `verifier.Verdict`. (The attributes `seconds` and `way` are also as there.)
         trace: The counterexample, or None.
-        unmodelled: If the controller holds on the published model: a counterexample outside that model, or None. It is
-            a real execution of the network that the published model leaves out.
+        unmodelled: A counterexample outside the published model, or None. It exists only if the controller holds on the
+            published model. It is a real execution of the network that the published model excludes.
         unsure: Whether the search for such a counterexample timed out.
         report: The Report of the replay of `trace` or `unmodelled`.
-        left_out: The Exclusions that apply to the verdict; if it is VIOLATED, only `seconds` may.
+        left_out: The Exclusions that apply to the verdict. If the verdict is VIOLATED, only the exclusion
+            named `seconds` can apply.
         advice: Sentences that suggest the next query.
     """
 
@@ -43,7 +44,7 @@ class Judgement:
 
     @property
     def holds(self) -> bool:
-        """Whether the verdict is HOLDS. An unknown verdict does not count."""
+        """Whether the verdict is HOLDS. An unknown verdict does not count as HOLDS."""
         return self.verdict == HOLDS
 
     def __repr__(self) -> str:
@@ -63,13 +64,13 @@ class Judgement:
 
 
 class Judge:
-    """Judges controllers on one query. Controllers that read the same beliefs share the encoding of the network.
+    """A judge of controllers for one query. Controllers that read the same beliefs share the encoding of the network.
 
-    A Judge serves one thread at a time. Two threads may judge at once, each with its own Judge.
+    Only one thread at a time may use a Judge. Two threads may judge at once if each has its own Judge.
 
     Args:
         query: The query.
-        options: SolverOptions; the timeout is per controller.
+        options: The SolverOptions. The timeout applies to each controller.
     """
 
     def __init__(self, query: Query, options: SolverOptions = SolverOptions()) -> None:
@@ -81,10 +82,10 @@ class Judge:
     def judge(self, controller: Decides) -> Judgement:
         """Return the judgement on a controller.
 
-        A controller that holds on the published model is verified again on all executions of the network.
+        If a controller holds on the published model, the method verifies it again on all executions of the network.
 
         Raises:
-            InputError: If the network's laws conflict.
+            InputError: If the laws of the network contradict each other.
             Disagreement: If two solvers disagree.
             Unsound: If a solver's trace fails its replay.
         """

@@ -1,4 +1,4 @@
-"""Judgements on several queries, computed by worker processes, also on other machines."""
+"""Judgements on several queries. Worker processes compute them, possibly on other machines."""
 
 import threading
 from collections.abc import Iterator, Sequence
@@ -23,15 +23,15 @@ _kept = threading.local()
 def judge_each(
     team: Team, pairs: Sequence[tuple[Query, Decides]], options: SolverOptions = SolverOptions()
 ) -> Iterator[Judgement]:
-    """Yield the Judgement on each controller, in order.
+    """Yield the Judgement on each controller, in the order of the arguments.
 
     Args:
-        team: The Team of workers. Each worker encodes a network once.
-        pairs: The Query and the controller of each judgement.
-        options: As in `Judge`.
+        team: The Team of workers. Each worker encodes a network only once.
+        pairs: Pairs of a Query and a controller, one for each judgement.
+        options: The SolverOptions, as in `Judge`.
 
     Raises:
-        InputError: As in `Judge.judge`.
+        InputError: If a query is invalid, as in `Judge.judge`.
         Unsound: If a worker's trace fails its replay in this process.
     """
     tasks = [(query.record(), controllers.texts_of(controller), options) for query, controller in pairs]
@@ -40,9 +40,9 @@ def judge_each(
 
 
 def _judge(record: dict[str, Any], texts: list[ControllerText], options: SolverOptions) -> Judgement:
-    """Return the Judgement on a controller's texts, without the controller and the report.
+    """Return the Judgement on a controller's texts. The Judgement lacks the controller and the report.
 
-    These two cannot travel between processes. A thread keeps its last Judge for the next call.
+    Controllers and reports cannot travel between processes. A thread keeps its last Judge for the next call.
     """
     key = record, options
     if getattr(_kept, "key", None) != key:
@@ -53,7 +53,7 @@ def _judge(record: dict[str, Any], texts: list[ControllerText], options: SolverO
 
 
 def _replayed(judgement: Judgement) -> Judgement:
-    """Replay the trace of a Judgement and return the Judgement with the report."""
+    """Replay the trace of a Judgement, and return the Judgement with the report."""
     trace = judgement.trace or judgement.unmodelled
     if trace is None:
         return judgement

@@ -1,4 +1,4 @@
-"""The replay of a trace, which trusts neither a solver nor the trace's data.
+"""The replay of a trace. A replay trusts neither a solver nor the trace's data.
 
 The replay evaluates every law on the trace's own fractions, computes every rate with the controller's own Python, and
 decides whether the trace violates the property.
@@ -17,7 +17,7 @@ from ccmatic.contracts import Bounds, Execution, Law
 from ccmatic.query import Decides, Query
 from ccmatic.traces import Trace
 
-#: Names of controllers that are printed. Others may hide a message in a trace of a stranger.
+#: A pattern for names of controllers that messages may print. Other names in an untrusted trace may hide a message.
 _NAME = re.compile(r"[\w.+-]{1,80}", re.ASCII)
 
 
@@ -35,13 +35,13 @@ class Report:
 
     Attributes:
         query: The query of the trace.
-        controller: The controller of the trace; None if no controller chose the rates.
+        controller: The controller of the trace. None if no controller chose the rates.
         checked: The number of laws that were checked.
-        faults: The laws that the trace breaks, by name and step.
-        objectives: The parts of the property by name, and whether the trace meets each. Empty if the trace lacks
+        faults: The laws that the trace violates, by name and step.
+        objectives: The objectives of the property by name, and whether the trace meets each. Empty if the trace lacks
             beliefs that the property reads.
         outcome: The outcome for the property. A trace with faults cannot be judged.
-        reason: Why the trace cannot be judged, or None.
+        reason: The reason why the trace cannot be judged, or None.
     """
 
     query: Query
@@ -54,7 +54,7 @@ class Report:
 
     @property
     def unmet(self) -> tuple[str, ...]:
-        """The names of the objectives that are not met."""
+        """The names of the objectives that the trace does not meet."""
         return tuple(name for name, truth in self.objectives.items() if not truth)
 
     def __str__(self) -> str:
@@ -67,11 +67,11 @@ def replay(trace: Trace, file: str | None = None, allow_code: bool = False) -> R
 
     Args:
         trace: The trace, with the record of its query and the source of its controller.
-        file: The file that errors name.
-        allow_code: As in `queries.from_record`.
+        file: The path of the trace's file, for error messages.
+        allow_code: Whether the trace may name files whose code is run, as in `queries.from_record`.
 
     Raises:
-        InputError: If the trace lacks something that its query needs.
+        InputError: If the trace lacks a value that its query needs.
     """
     with located(file):
         query = queries.from_record(trace.query, allow_code)
@@ -87,7 +87,7 @@ def check_trace(query: Query, trace: Trace) -> Report:
     """Return the report on a trace of a query.
 
     Raises:
-        InputError: If the trace lacks something that the query needs.
+        InputError: If the trace lacks a value that the query needs.
     """
     if query.horizon != trace.horizon:
         raise InputError(f"the query's horizon is {query.horizon}, the trace has {trace.horizon} steps")
@@ -95,7 +95,7 @@ def check_trace(query: Query, trace: Trace) -> Report:
     beliefs = _read(query, trace, controller)
     x = query.observed(trace, beliefs, controller.state if controller else ())
     try:
-        # Laws are evaluated on numbers here: each formula becomes True or False, without a solver.
+        # Here the laws are evaluated on numbers: each formula becomes True or False, without a solver.
         laws = [*query.laws(x), *query.model.belief_laws(x, beliefs)]
     except KeyError as error:
         raise InputError(f"the trace has no {error.args[0]}, which the laws of its other beliefs read") from None
@@ -127,9 +127,9 @@ def explained(trace: Trace, report: Report) -> Trace:
 
 @base.blamed()
 def complete(query: Query, trace: Trace) -> Trace:
-    """Return the trace with a column for each bound of the model that has none yet.
+    """Return the trace with a column for each bound of the model that has no column yet.
 
-    Each bound starts at a value that is true of the path, and the samples of each step move it.
+    Each bound starts at a value that is true on the path, and then follows the samples of each step.
 
     Raises:
         InputError: If the column of a sample is missing.
@@ -149,9 +149,10 @@ def _controller(query: Query, trace: Trace) -> Decides | None:
 def _read(query: Query, trace: Trace, controller: Decides | None) -> set[str]:
     """Return the names of the beliefs that the replay checks.
 
-    These are the beliefs that the trace states, and the beliefs that it must state. The latter can be false, or its
-    controller reads them, or the laws of another of these beliefs read them. With a deployed property, all beliefs that
-    can be false are checked even if no controller chose the rates.
+    These are the beliefs that the trace states, and the beliefs that the trace must state. A trace must state a belief
+    in three situations: the belief can be false, the controller reads the belief, or the laws of another such belief
+    read it. With a deployed property, the replay checks all beliefs that can be false, even if no controller chose the
+    rates.
     """
     readable = query.units().keys()
     named = readable & trace.columns.keys()
@@ -163,7 +164,7 @@ def _read(query: Query, trace: Trace, controller: Decides | None) -> set[str]:
 
 
 def _names_are_declared(query: Query, x: Execution, trace: Trace) -> Iterator[str]:
-    """Yield each column and constant that neither the model nor the buffer declares.
+    """Yield each column and each constant that neither the model nor the buffer declares.
 
     The other checks would not read such a value.
     """
@@ -180,7 +181,7 @@ def _names_are_declared(query: Query, x: Execution, trace: Trace) -> Iterator[st
 def _columns_agree(x: Execution, trace: Trace) -> Iterator[str]:
     """Yield each value that differs from its definition by the query or by other columns.
 
-    For example, Ld is L one step before.
+    For example, Ld at a step must equal L at the previous step.
     """
     expected = {"C": x.C, "R_m": x.R, "D": x.D}
     for name, value in expected.items():
@@ -195,7 +196,7 @@ def _columns_agree(x: Execution, trace: Trace) -> Iterator[str]:
 
 
 def _delays_are_whole(query: Query, trace: Trace) -> Iterator[str]:
-    """Yield each measured delay that is no whole number of steps, or is outside the possible range."""
+    """Yield each measured delay that is not a whole number of steps, or that is outside the possible range."""
     for name in query.model.measures:
         for t, delay in enumerate(trace.columns[name]):
             if delay.denominator != 1 or not 0 <= delay <= query.model.longest_delay(
@@ -205,14 +206,14 @@ def _delays_are_whole(query: Query, trace: Trace) -> Iterator[str]:
 
 
 def sender_laws(x: Execution, controller: Decides | None) -> Iterator[Law]:
-    """Yield the laws that a controller imposes on each sender of an execution; none if `controller` is None."""
+    """Yield the laws that a controller imposes on each sender of an execution. None imposes no laws."""
     if controller is not None:
         for flow in x.flows:
             yield from (Law("sender", *law) for law in controller.laws(flow))
 
 
 def _does_not_break(query: Query, trace: Trace, objectives: Mapping[str, bool]) -> Iterator[str]:
-    """Yield each objective that the trace claims to violate, but meets."""
+    """Yield each objective that the trace claims to violate although the trace meets it."""
     keeps = bool(objectives) and query.property.holds(objectives)
     for name in trace.broken:
         if objectives and (keeps or objectives.get(name, True)):
@@ -220,7 +221,7 @@ def _does_not_break(query: Query, trace: Trace, objectives: Mapping[str, bool]) 
 
 
 def _fails_at_any_rates(query: Query, x: Execution) -> bool:
-    """Return whether the execution fails the property in a way that no controller can prevent."""
+    """Return whether the execution violates the property in a way that no controller can prevent."""
     bounds = [x.beliefs[bound.name] for bound in query.model.bounds() if bound.name in x.beliefs]
     moved = any(column[0] != column[x.horizon - 1] for column in bounds)
     return any(

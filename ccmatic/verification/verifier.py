@@ -1,4 +1,4 @@
-"""The verifier: does a controller ensure the property of a query on every trace of its network?"""
+"""The verifier. It decides whether a controller ensures the property of a query on every trace of its network."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from ccmatic.verification.bounds import require_bounds
 
 HOLDS, VIOLATED, UNDECIDED = "holds", "violated", "unknown"
 
-#: The undecided part of a verdict if no execution of the network is known, so that "holds" might be vacuous.
+#: What is undecided in a verdict if no execution of the network is known, so that "holds" might be vacuous.
 EXECUTION = "any execution"
 
 #: The largest number of laws that a message names.
@@ -35,10 +35,10 @@ class Verdict:
         controller: The controller.
         verdict: HOLDS, VIOLATED or UNDECIDED.
         seconds: The time of the verification.
-        way: The way to fail that the trace shows, or that the solver did not decide in time; None if the controller
-            holds.
-        trace: The counterexample, if violated, with the beliefs that the encoding of `way` includes.
-            `replayer.complete` adds the others.
+        way: The way to fail that the trace shows, or the way to fail on which the solver timed out. None if the
+            controller holds.
+        trace: The counterexample if the verdict is VIOLATED, otherwise None. It has the beliefs that the encoding of
+            `way` includes. The function `replayer.complete` adds the other beliefs.
     """
 
     controller: Decides
@@ -49,22 +49,23 @@ class Verdict:
 
 
 class Verifier:
-    """Verifies controllers against one query, with one incremental solver per way to fail.
+    """A verifier of controllers for one query. It has one incremental solver per way to fail.
 
-    Vacuity check: before the first controller holds, or the first way to fail is ruled out, the verifier makes sure
-    that the network has an execution with some initial beliefs. If the property has a premise, or if senders send by a
-    window, the verifier makes sure of this for each controller that holds, because not every window is feasible.
+    The verifier checks that verdicts are not vacuous. Before the first controller holds, or the first way to fail is
+    ruled out, the verifier makes sure that the network has an execution with some initial beliefs. If the property has
+    a premise, or if senders use windows, the verifier repeats this check for each controller that holds, because not
+    every window is feasible.
 
     Args:
         query: The query.
         reads: The names of the beliefs that controllers may read.
-        options: SolverOptions; the timeout is per controller.
-        proved: Names of ways to fail that are skipped, because `prove` ruled them out for this query.
-        state: The state that the controllers keep, the same for all.
+        options: The SolverOptions. The timeout applies to each controller.
+        proved: The names of the ways to fail to skip, because `prove` has ruled them out for this query.
+        state: The state variables of the controllers, which are the same for all controllers.
 
     Raises:
-        InputError: If the property has no way to fail. Methods raise it if the network has no execution; the message
-            names laws that conflict.
+        InputError: If the property has no way to fail. The methods also raise it if the network has no execution; the
+            message then names laws that contradict each other.
     """
 
     @blamed()
@@ -108,10 +109,11 @@ class Verifier:
 
     @blamed()
     def prove(self) -> list[str]:
-        """Return the names of the ways to fail that are impossible whatever rates a controller chooses.
+        """Return the names of the ways to fail that are impossible, regardless of the rates that a controller chooses.
 
         Raises:
-            OutOfTime: If the time is over before the query is encoded. Then no controller could get a verdict either.
+            OutOfTime: If the time limit is over before the query is encoded. Then no controller could get a verdict
+                either.
         """
         anyones = [part for part in self._parts if part.way.any_rates]
         ruled_out = [part.way.name for part in anyones if self._ask(part, None) == UNSAT]
@@ -131,7 +133,7 @@ class Verifier:
         return None if self._execution_exists else EXECUTION
 
     def _has_execution(self, controller: Decides | None = None, way: WayToFail | None = None) -> bool:
-        """Return whether the solver found an execution in time; without a controller, one with any rates.
+        """Return whether the solver found an execution in time. Without a controller, any rates are allowed.
 
         Raises:
             InputError: If no execution exists.
@@ -145,7 +147,7 @@ class Verifier:
     def _find_execution(self, controller: Decides | None, way: WayToFail | None) -> bool:
         """Search for an execution in the encodings that already exist, then in a new one.
 
-        The new encoding is needed only if the bounds cannot stay as a way to fail requires.
+        The new encoding is needed only if the bounds cannot stay constant, as a way to fail requires.
         """
         bounds = {bound.name for bound in self.query.model.bounds()}
         whole = Part(self.query, WayToFail(EXECUTION, lambda x: True), self._options, self.reads | bounds, self._state)
@@ -160,7 +162,7 @@ class Verifier:
         return False
 
     def _ask_first(self, part: "Part") -> None:
-        """Move a part to the front, since the failure of one controller often breaks the next.
+        """Move a Part to the front, because the failure of one controller often also violates the next controller.
 
         Parts that do not depend on the controller stay first.
         """
@@ -190,7 +192,7 @@ class Verifier:
         return {part.way.name: part.question(None if part.way.any_rates else controller) for part in self._parts}
 
     def _answer(self, part: "Part", controller: Decides) -> str:
-        """Check one part. Parts that do not depend on the controller are checked once."""
+        """Check one Part. A Part that does not depend on the controller is checked only once."""
         try:
             if not part.way.any_rates:
                 return self._ask(part, controller)
@@ -206,7 +208,7 @@ class Verifier:
 
 
 class Part:
-    """One way to fail. The solver keeps the network, and controllers are pushed and popped."""
+    """The solver's query for one way to fail. The solver keeps the network; controllers are pushed and popped."""
 
     def __init__(
         self,
@@ -229,7 +231,7 @@ class Part:
 
     @property
     def checker(self) -> Checker:
-        """The solver, created at first use. Raises OutOfTime."""
+        """The solver, which is created at first use. Raises OutOfTime."""
         if self._checker is not None:
             return self._checker
         checker = Checker(self._options)
@@ -249,19 +251,20 @@ class Part:
     def execution(
         self, controller: Decides | None = None, premise: Callable[[NetworkView], Truth] | None = None
     ) -> str:
-        """Search for any trace, whether it fails or not; `self.trace` then has it.
+        """Search for any trace, whether or not it fails. Afterwards, `self.trace` has the trace.
 
         Args:
             controller: The controller of the trace; None leaves the rates free.
-            premise: A condition that the trace satisfies.
+            premise: A condition that the trace must satisfy.
 
         Returns:
             The solver's answer.
 
         Raises:
-            OutOfTime: If the time is over before the encoding is complete.
+            OutOfTime: If the time limit is over before the encoding is complete.
         """
-        # Without `_checker`, a timeout below makes the next query build a new solver instead of using half of this one.
+        # While `_checker` is unset, a timeout below makes the next query build a new solver instead of using an
+        # incomplete one.
         checker, self._checker = self.checker, None
         checker.pop()
         checker.push()
@@ -274,9 +277,9 @@ class Part:
         return answer
 
     def replays(self, query: Query) -> None:
-        """Raise InputError if the last trace breaks laws when its numbers replace the unknowns.
+        """Raise InputError if the last trace violates laws once its numbers replace the unknowns.
 
-        Such a law means different things for numbers and for unknowns.
+        The meaning of such a law differs between numbers and unknowns.
         """
         if self.trace is None:
             raise ValueError("the part has no trace")
@@ -287,12 +290,13 @@ class Part:
     def contradiction(self, what: str, controller: Decides | None, given: Mapping[str, Truth]) -> InputError:
         """Return an InputError that explains why no trace of the controller satisfies the given conditions.
 
-        The message names conditions and laws that contradict each other, and each of them is necessary for that.
+        The message names conditions and laws that contradict each other. Each of them is necessary for the
+        contradiction.
 
         Args:
-            what: A noun for the traces, in the singular.
-            controller: The controller, or None for any rates.
-            given: Conditions, by their names in the message.
+            what: A noun phrase for the traces, in the singular.
+            controller: The controller. None stands for any rates.
+            given: The conditions, by their names in the message.
         """
         laws, sender = list(self._laws()), choices(self.x, controller)
         indices = conflict([*(law.formula for law in laws), sender, *given.values()])
@@ -309,7 +313,7 @@ class Part:
         return InputError(f"{network} has no {what}{meets}, so that anything would hold; {conflicting}{expected}")
 
     def ask(self, controller: Decides | None) -> str:
-        """Search for a trace that fails in this way; `self.trace` then has it.
+        """Search for a trace that fails in this way. Afterwards, `self.trace` has the trace.
 
         Args:
             controller: The controller of the trace; None leaves the rates free.
@@ -318,7 +322,7 @@ class Part:
             The solver's answer.
 
         Raises:
-            OutOfTime: If the time is over before the encoding is complete.
+            OutOfTime: If the time limit is over before the encoding is complete.
         """
         self.checker.push()
         try:
@@ -330,7 +334,7 @@ class Part:
         return answer
 
     def question(self, controller: Decides | None) -> list[Truth]:
-        """Return the conditions of a trace of this controller that fails in this way; None leaves the rates free."""
+        """Return the conditions of a trace in which this controller fails in this way. None leaves the rates free."""
         laws = [law.formula for law in self._laws()]
         return [*laws, *self._way(), *([choices(self.x, controller)] if controller else [])]
 
@@ -343,8 +347,8 @@ class Part:
         """Return the solver's trace, with the beliefs that this part encodes.
 
         Args:
-            value: Returns the solver's value of an unknown.
-            controller: The controller, or None for any rates.
+            value: A function that returns the solver's value of an unknown.
+            controller: The controller. None stands for any rates.
         """
         x = self.x
         unknown = x.beliefs.keys() - self._encoded()
@@ -383,12 +387,12 @@ class Part:
 
 
 def choices(x: Execution, controller: Decides | None, clock: Clock | None = None) -> Truth:
-    """Return the condition that the senders obey the controller: the conjunction of all their laws.
+    """Return the condition that the senders obey the controller, which is the conjunction of all their laws.
 
     Args:
         x: The execution.
         controller: The controller.
-        clock: Limits the time of the encoding; None for no limit.
+        clock: The Clock that limits the time of the encoding. None means no limit.
 
     Raises:
         InputError: If the bounds of a law are not proved.
@@ -405,14 +409,14 @@ def choices(x: Execution, controller: Decides | None, clock: Clock | None = None
 
 
 def _premises(way: WayToFail, x: Execution) -> Mapping[str, Truth]:
-    """Return the parts of the premise of a way to fail, by their names in messages."""
+    """Return the conditions of the premise of a way to fail, by their names in messages."""
     if way.premises:
         return way.premises(x)
     return {"what is given": way.premise(x)} if way.premise else {}
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Join the first few names, and count the rest."""
+    """Join the first few names, and say how many other names there are."""
     more = [f"{len(names) - LAWS} more"] if len(names) > LAWS else []
     parts = [*names[:LAWS], *more]
     return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))

@@ -1,8 +1,8 @@
-"""Answers to the questions of a page, as JSON data: the verdict, and the counterexample to step through.
+"""Answers to the requests of a page, as JSON data: the verdict, and the counterexample with its steps.
 
-The text of a page may come from a stranger. Only the reader of the language reads it, and it accepts or rejects it. The
-command line accepts paths whose code it runs, or whose text it reads. Here only names of definitions that ccmatic ships
-are accepted.
+The text of a page may come from an untrusted source. Only the parser of ccmatic's language reads this text, and either
+accepts or rejects it. The command line also accepts paths, and runs the code or reads the text at these paths. The
+workbench accepts only the names of definitions that ccmatic ships.
 """
 
 import ast
@@ -26,13 +26,13 @@ from ccmatic.solving import SolverOptions
 from ccmatic.traces import Trace
 from ccmatic.verification import Judgement, Outcome, Report
 
-#: Valid names of controllers.
+#: The pattern of valid names of controllers.
 _NAME = re.compile(r"[A-Za-z0-9_][\w.-]{0,80}", re.ASCII)
 
 #: The largest number of expectations in one request.
 _MOST = 20
 
-#: An expectation about any network and controller.
+#: An expectation that makes sense for any network and any controller.
 _PLAIN = "utilisation >= 0%"
 
 
@@ -40,7 +40,7 @@ class InField(InputError):
     """A mistake in one field of the page.
 
     Args:
-        message: As in InputError.
+        message: The message, as in InputError.
         field: The id of the field in workbench.html.
     """
 
@@ -53,14 +53,14 @@ def verify(request: WorkbenchFile, solver: SolverOptions) -> Iterator[dict[str, 
     """Verify a controller against each expectation of a page.
 
     Args:
-        request: The request of the page. Traces in it are ignored.
-        solver: SolverOptions; the timeout is per expectation.
+        request: The request of the page. The function ignores traces in the request.
+        solver: The SolverOptions. The timeout applies to each expectation.
 
     Yields:
-        For each expectation, the text that is being decided, then its answer.
+        For each expectation, first the text that is being decided, and then the answer.
 
     Raises:
-        InputError: If the request is invalid. File and line refer to the controller's text.
+        InputError: If the request is invalid. The file and line in the error refer to the controller's text.
         Disagreement: If two solvers disagree.
     """
     with _file_of(request) as file:
@@ -71,10 +71,10 @@ def verify(request: WorkbenchFile, solver: SolverOptions) -> Iterator[dict[str, 
 
 
 def reopen(request: WorkbenchFile) -> Iterator[dict[str, Any]]:
-    """Replay the counterexamples of a shared file, and yield them as `verify` does. The file is not trusted.
+    """Replay the counterexamples of a shared file, and yield them like `verify`. The function does not trust the file.
 
     Raises:
-        InputError: If the file is invalid, or a trace does not violate its expectation.
+        InputError: If the file is invalid, or if a trace does not violate its expectation.
     """
     with _file_of(request) as file:
         for each in _expectations(request):
@@ -105,7 +105,7 @@ def reopen(request: WorkbenchFile) -> Iterator[dict[str, Any]]:
 
 @contextmanager
 def _file_of(request: WorkbenchFile) -> Iterator[Path]:
-    """Write the controller to a temporary file, so that answers can use its name.
+    """Write the controller to a temporary file, so that answers can use the controller's name.
 
     Errors name the file without its folder.
     """
@@ -138,7 +138,8 @@ def _question(request: WorkbenchFile, expect: str, file: Path) -> Question:
         _require_shipped(request, expect, file)
         return api.ask(file, request.on, expect, start=start, horizon=horizon)
 
-    # By field, a question without its text and without the texts of the fields before it here.
+    # For each field: a variant of the question that lacks the question's own text and the texts of the fields listed
+    # before.
     without: dict[str, Callable[[], Question]] = {
         "steps": ask,
         "start": partial(ask, start="any"),
@@ -148,12 +149,12 @@ def _question(request: WorkbenchFile, expect: str, file: Path) -> Question:
         return ask(horizon=horizon)
     except InputError as error:
         if error.file:
-            raise  # a mistake in the controller
+            raise  # This is a mistake in the controller.
         raise InField(error.message, next((field for field, ask in without.items() if _passes(ask)), "on")) from None
 
 
 def _passes(ask: Callable[[], Question]) -> bool:
-    """Return whether a question is accepted."""
+    """Return whether the function `ask` accepts its question."""
     try:
         ask()
     except InputError:
@@ -177,7 +178,7 @@ def _require_shipped(request: WorkbenchFile, expect: str, file: Path) -> None:
     try:
         statements = ast.parse(request.controller).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return  # The reader reports the error, with its line.
+        return  # The parser reports this error, with its line.
     for statement in statements:
         observation = observation_of(statement)
         if observation and definitions.is_path(observation[1]):
@@ -207,9 +208,9 @@ def _about(question: Question, verdict: str) -> dict[str, Any]:
 
 
 def _counterexample(question: Question, trace: Trace, report: Report) -> dict[str, Any]:
-    """Return the data that a page steps through.
+    """Return the data with which a page steps through a counterexample.
 
-    `lines` are the lines of the edited text that the first flow runs.
+    The entry `lines` has the lines of the edited text that the first flow executes.
     """
     shown = explanation.view(trace, report)
     x = explanation.observed(trace, report)

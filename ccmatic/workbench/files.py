@@ -1,4 +1,4 @@
-"""The files of the workbench: the initial content of a page, and the controllers that a person saves."""
+"""The files of the workbench: the initial content of a page, and the controllers that a user saves."""
 
 import re
 from importlib.resources import files
@@ -10,7 +10,7 @@ from ccmatic.base import InputError, definitions, entries, located, read_text, s
 from ccmatic.language import find_program
 from ccmatic.records import AskedRecord, WorkbenchFile, data, read_record
 
-#: Valid names of saved files: directly in the folder, and not hidden.
+#: The pattern of valid names for saved files: directly in the folder, and not hidden.
 _NAME = re.compile(r"[A-Za-z0-9_][\w.-]{0,80}\.py", re.ASCII)
 
 
@@ -18,7 +18,8 @@ def begin(file: str | None) -> WorkbenchFile:
     """Return the initial content of a page.
 
     Args:
-        file: A controller's path or name, or a file that the workbench shared. None: an example.
+        file: The path or name of a controller, or the path of a file that the workbench shared. None stands for an
+            example.
 
     Raises:
         InputError: If the file cannot be read, or is neither a controller nor a shared file.
@@ -36,7 +37,7 @@ def begin(file: str | None) -> WorkbenchFile:
 
 
 def _about_any(name: str, source: str) -> WorkbenchFile:
-    """Return a question that makes sense for any controller."""
+    """Return a request with a question that makes sense for any controller."""
     question = AskedRecord(expect="utilisation >= 50%")
     return WorkbenchFile(name=name, controller=source, on="ccac, buffer 1 bdp, jitter 1 rtt", questions=[question])
 
@@ -44,7 +45,8 @@ def _about_any(name: str, source: str) -> WorkbenchFile:
 def introduction(question: WorkbenchFile, folder: Path) -> dict[str, Any]:
     """Return the data of a new page, for JSON: the question, the folder, and the controllers.
 
-    `other` is the question about a controller that replaces the example; None if the page begins without the example.
+    The entry `other` is the question for a controller that replaces the example. It is None if the page begins without
+    the example.
     """
     return {
         "question": data(question),
@@ -56,7 +58,7 @@ def introduction(question: WorkbenchFile, folder: Path) -> dict[str, Any]:
 
 
 def shipped_controller(name: str) -> str:
-    """Return the text of a controller that ccmatic ships. Raises InputError if none has this name."""
+    """Return the text of a controller that ccmatic ships. Raises InputError if no controller has this name."""
     if definitions.is_path(name):
         raise InputError(f"'{shown(name)}' is a path; expected the name of a controller that ccmatic ships")
     return find_program(name)[1]
@@ -66,17 +68,17 @@ def save(folder: Path, name: str, source: str, replace: bool) -> Path:
     """Write a controller's text to a file in a folder.
 
     Args:
-        folder: The folder. No name leads out of it.
+        folder: The folder. No file name can lead out of this folder.
         name: The name of the file.
-        source: The text.
-        replace: Replace an existing file.
+        source: The source text of the controller.
+        replace: Whether to replace an existing file.
 
     Returns:
         The path of the file.
 
     Raises:
         FileExistsError: If the file exists, and `replace` is false.
-        InputError: If the name is invalid, or the file cannot be written.
+        InputError: If the name is invalid, or if the file cannot be written.
     """
     if not _NAME.fullmatch(name):
         raise InputError(f"the name is '{shown(name)}'; expected one such as my_controller.py, without a folder")

@@ -6,16 +6,16 @@ import sys
 from collections.abc import AsyncGenerator
 from tempfile import TemporaryDirectory
 
-#: The interval in seconds at which a page hears that its question is still under way, and the longest part of an
-#: answer in bytes.
+#: The interval in seconds at which a page receives a sign that its request is still in progress, and the largest size
+#: of a line of an answer in bytes.
 BEAT, LONGEST = 0.5, 2**27
 
 
 class Processes:
-    """Processes that run the module `worker`. Each answers one question at a time.
+    """Processes that run the module `worker`. Each process answers one request at a time.
 
     Args:
-        timeout: The time for each expectation, in seconds.
+        timeout: The time limit for each expectation, in seconds.
     """
 
     def __init__(self, timeout: float) -> None:
@@ -25,11 +25,11 @@ class Processes:
         self._busy: set[asyncio.subprocess.Process] = set()
 
     async def warm_up(self) -> None:
-        """Start a process before the first question, because its imports take a second."""
+        """Start a process before the first request, because the imports of a process take a second."""
         self._idle.append(await self._started())
 
     async def answer(self, question: str) -> AsyncGenerator[str | None]:
-        """Yield the parts of the answer to a question, as lines of JSON, and None every half second meanwhile.
+        """Yield the lines of JSON that answer a request. Meanwhile, yield None every half second.
 
         If the iterator is closed before its end, the process is killed.
         """
@@ -42,7 +42,7 @@ class Processes:
         try:
             process.stdin.write(f"{question}\n".encode())
             while True:
-                # The read continues over beats: cancelling it at each beat could lose a part of a line.
+                # The read continues over several beats, because a cancelled read could lose the beginning of a line.
                 reading = reading or asyncio.ensure_future(process.stdout.readline())
                 if reading not in (await asyncio.wait({reading}, timeout=BEAT))[0]:
                     yield None

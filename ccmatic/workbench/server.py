@@ -1,7 +1,8 @@
-"""The server of the workbench, for the person who started it, and on this machine only.
+"""The server of the workbench. It serves only the user who started it, on this machine.
 
 The command prints a link with a token, and a page must present this token. Other sites in the same browser do not know
-it. Before all else, the server refuses requests that address this machine by another name, as in DNS rebinding.
+the token. First of all, the server refuses requests that address this machine by another name, because such requests
+may come from DNS rebinding.
 """
 
 import hmac
@@ -26,7 +27,8 @@ from ccmatic.workbench.processes import Processes
 #: The largest request, in bytes.
 LARGEST = 8 * 2**20
 
-#: Pages load nothing from elsewhere. Inline styles are allowed because charts place their parts by style attributes.
+#: Pages load no content from other sites. Inline styles are allowed, because charts position their elements by style
+#: attributes.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; "
     "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -46,10 +48,10 @@ def application(question: WorkbenchFile, folder: Path, token: str, hosts: set[st
 
     Args:
         question: The initial content of a page.
-        folder: The only folder where controllers are saved.
+        folder: The only folder to which the server saves controllers.
         token: The token that a page must present.
-        hosts: The names, with port, by which requests may address this machine.
-        timeout: The time for each expectation, in seconds.
+        hosts: The names, including the port, by which requests may address this machine.
+        timeout: The time limit for each expectation, in seconds.
     """
     processes = Processes(timeout)
 
@@ -94,7 +96,7 @@ def application(question: WorkbenchFile, folder: Path, token: str, hosts: set[st
 
 
 class _Guard:
-    """Refuses requests that do not come from the page of the person who started the server."""
+    """A filter that refuses requests which do not come from the page of the user who started the server."""
 
     def __init__(self, app: ASGIApp, token: str, hosts: set[str]) -> None:
         self.app, self.token, self.hosts = app, token.encode(), hosts
@@ -124,7 +126,7 @@ class _Guard:
 
 
 async def _answer(request: Request, processes: Processes, verify: bool) -> Response:
-    """Stream the parts of an answer, one line each."""
+    """Stream the answer to a request, one JSON text per line."""
     question = await _body(request)
     require_format(question, WorkbenchFile)
     convert(question, WorkbenchFile)
@@ -141,7 +143,7 @@ async def _answer(request: Request, processes: Processes, verify: bool) -> Respo
 
 
 async def _body(request: Request) -> Any:
-    """Return the JSON of a request of at most LARGEST bytes. Raises InputError."""
+    """Return the JSON data of a request of at most LARGEST bytes. Raises InputError."""
     content = bytearray()
     async for chunk in request.stream():
         content += chunk
@@ -171,7 +173,7 @@ def _static(text: str, kind: str) -> Callable[[Request], Awaitable[Response]]:
 
 
 def _files() -> dict[str, tuple[str, str]]:
-    """Return the text and the kind of each file of the page, by name. The server has no other files."""
+    """Return the text and the media type of each file of the page, by name. The server has no other files."""
     script, style = "text/javascript", "text/css"
     return {
         "": (files.text("workbench.html"), "text/html"),

@@ -20,19 +20,19 @@ def serve(
     timeout: float = 60,
     ready: Callable[[str], None] = lambda link: None,
 ) -> None:
-    """Serve the workbench to this machine until it is interrupted.
+    """Serve the workbench on this machine until it is interrupted.
 
     Args:
         question: The initial content of a page, from `begin`.
-        folder: The folder where controllers are saved.
-        port: The port; 0 selects any free port.
-        timeout: The time for each expectation, in seconds.
-        ready: Receives the link that opens the page. The link contains the token in its fragment, which browsers never
-            send.
+        folder: The folder to which the server saves controllers.
+        port: The port. The number 0 selects any free port.
+        timeout: The time limit for each expectation, in seconds.
+        ready: A function that receives the link that opens the page. The fragment of the link contains the token,
+            because browsers never send the fragment.
 
     Raises:
         InputError: If the packages of the extra `workbench` are missing, the folder does not exist, or the port is
-            taken.
+            already in use.
         KeyboardInterrupt: If the server was interrupted.
     """
     try:
@@ -54,7 +54,7 @@ def serve(
         app = application(question, folder, token, hosts, timeout)
 
         class Server(uvicorn.Server):  # type: ignore[misc, unused-ignore]
-            """The uvicorn server. On an interrupt, it ends the answering processes and does not wait for pages."""
+            """The uvicorn server. On an interrupt, it ends the answering processes and does not wait for open pages."""
 
             async def startup(self, sockets: list[socket.socket] | None = None) -> None:
                 await super().startup(sockets)

@@ -1,7 +1,7 @@
-"""A process that answers questions of pages, one after another: `python -m ccmatic.workbench.worker SECONDS`.
+"""A process that answers requests of pages, one after another: `python -m ccmatic.workbench.worker SECONDS`.
 
-Each line of standard input is a question. Each line of standard output is a part of its answer, as JSON, and an empty
-line ends the answer. To stop a question, the server kills the process, so no code here needs to handle interrupts.
+Each line of standard input is a request. The answer is a series of JSON lines on standard output, and an empty line
+ends it. To stop a request, the server kills the process, so this code does not need to handle interrupts.
 """
 
 import json
@@ -19,11 +19,11 @@ from ccmatic.workbench import answers
 
 
 def main() -> None:
-    """Answer questions until standard input ends. Then exit at once, even while a question is under way."""
+    """Answer requests until standard input ends. Then exit at once, even if a request is still in progress."""
     solver = SolverOptions(timeout=float(sys.argv[1]))
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     requests: SimpleQueue[str] = SimpleQueue()
-    os.dup2(2, 1)  # Solvers may print; only `out` carries answers.
+    os.dup2(2, 1)  # Solvers may print to standard output, so answers go only to `out`.
     Thread(target=_listen, args=(requests,), daemon=True).start()
     while True:
         for part in _parts(requests.get(), solver):
@@ -40,7 +40,7 @@ def _listen(requests: SimpleQueue[str]) -> None:
 
 
 def _parts(text: str, solver: SolverOptions) -> Iterator[dict[str, Any]]:
-    """Yield the parts of an answer. If the question fails, the last part is the error."""
+    """Yield the JSON objects of an answer. If the request fails, the last object describes the error."""
     try:
         request = parse_json(text)
         question = convert(request["question"], WorkbenchFile)

@@ -1,4 +1,4 @@
-"""Work on several processes, or on the machines of a cluster."""
+"""Parallel work on several processes, or on the machines of a cluster."""
 
 from ccmatic.workers.team import Team
 

@@ -1,4 +1,4 @@
-"""Tasks side by side on other processes and machines, through `concurrent.futures.Executor`."""
+"""Parallel tasks on other processes and machines, through `concurrent.futures.Executor`."""
 
 import faulthandler
 import multiprocessing
@@ -18,15 +18,15 @@ from ccmatic.base import InputError
 
 T = TypeVar("T")
 
-#: The largest number of processes that may die in a row without a completed task.
+#: The largest number of processes that may die in succession without a completed task.
 RESTARTS = 3
 
 
 class Team:
-    """Workers for tasks: this process for one job, `jobs` processes, or a Dask cluster at the address `cluster`.
+    """A team of workers: this process if `jobs` is one, `jobs` processes, or the Dask cluster at the address `cluster`.
 
-    If a process dies, for example for lack of memory, it is replaced and its task is repeated. `len` returns the number
-    of pending tasks.
+    If a process dies, for example for lack of memory, the team replaces it and repeats its task. The function `len`
+    returns the number of pending tasks.
 
     Raises:
         InputError: If the cluster does not answer.
@@ -57,13 +57,13 @@ class Team:
     ) -> Iterator[T]:
         """Yield function(*task) for each task, in the order of the tasks.
 
-        A cluster receives all tasks at once. Processes receive one task each, and continue while results are consumed.
-        If a task raises an exception, it is raised here in place of the result.
+        A cluster receives all tasks at once. Each process receives one task at a time, and continues while the caller
+        consumes results. If a task raises an exception, this method raises it in place of the result.
 
         Args:
-            function: A function that can be pickled, as can its arguments and results.
+            function: A function. The function, its arguments and its results must be picklable.
             tasks: Tuples of arguments.
-            listener: Receives each result as soon as it is known, in any order.
+            listener: A function that receives each result as soon as it is known, in any order.
         """
         tasks = list(tasks)
         left = iter(enumerate(tasks))
@@ -83,10 +83,12 @@ class Team:
             yield result
 
     def submit(self, task: Any, function: Callable[..., Any], *arguments: Any) -> None:
-        """Submit function(*arguments). `results` returns its result together with `task`, which may be any object.
+        """Submit function(*arguments). The method `results` yields the result together with `task`.
+
+        The argument `task` may be any object.
 
         Raises:
-            InputError: If the workers die again and again.
+            InputError: If workers die repeatedly.
         """
         try:
             future = self._submit(function, *arguments)
@@ -111,7 +113,7 @@ class Team:
             self._restart()
 
     def close(self) -> None:
-        """Drop the pending tasks. Processes of this team end at once."""
+        """Drop the pending tasks. The processes of this team end at once."""
         self._dismiss()
         for child in multiprocessing.active_children():
             child.terminate()
@@ -141,7 +143,7 @@ def _attempt(function: Callable[..., T], *arguments: Any) -> tuple[T | None, Exc
 
 
 class _Here(Executor):
-    """An executor that does the work in the call of `submit`."""
+    """An executor that runs each task in this process, within the call of `submit`."""
 
     def submit(self, function: Callable[..., T], /, *arguments: Any, **named: Any) -> Future[T]:
         future: Future[T] = Future()
@@ -157,7 +159,7 @@ def _processes(jobs: int) -> Executor:
 
 @contextmanager
 def _deaf_children() -> Iterator[None]:
-    """Let new processes ignore Ctrl-C within this block: a terminal sends it to all, but this process ends them."""
+    """Let new processes ignore Ctrl-C within this block. A terminal sends Ctrl-C to all, but this process ends them."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield
@@ -166,7 +168,7 @@ def _deaf_children() -> Iterator[None]:
 
 
 def _begin() -> None:
-    """Start a worker: it exits if its parent is killed, and prints the Python stack if it crashes."""
+    """Start a worker. The worker exits if its parent is killed, and prints the Python stack if it crashes."""
     if sys.__stderr__:
         faulthandler.enable(sys.__stderr__)
     parent = multiprocessing.parent_process()

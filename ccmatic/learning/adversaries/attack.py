@@ -21,11 +21,11 @@ from ccmatic.learning.envs import EnvironmentState, LinkOptions
 from ccmatic.learning.envs.capacity import MBIT
 from ccmatic.learning.envs.signals import Knowledge
 
-# : The reward uses two mean queueing delays, over these numbers of latest intervals. CCLab's Eq. 5 compares both means
-# with its threshold.
+#: The reward uses two mean queueing delays, over these numbers of latest intervals. CCLab's Eq. 5 compares both means
+#: with its threshold.
 LONG, SHORT = 10, 2
 
-# : The largest number of intervals in all played episodes, and in the observations of an episode.
+#: The largest number of intervals in all played episodes, and in the observations of an episode.
 MOST_INTERVALS = 10**7
 
 

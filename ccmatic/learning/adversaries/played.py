@@ -14,7 +14,7 @@ from ccmatic.learning.envs.capacity import MBIT
 
 Numbers: TypeAlias = NDArray[Any]
 
-# : A function that maps an AttackState, its observation and a random key to actions, (n, 1).
+#: A function that maps an AttackState, its observation and a random key to actions, (n, 1).
 Decide: TypeAlias = Callable[[AttackState, Array, Array], Array]
 
 

@@ -20,15 +20,15 @@ from ccmatic.learning.envs import LinkOptions
 #: The keys of the section [adversary] of a query.
 OPTIONS = ("target", "reward", "penalty", "history", "runs", "level", "within")
 
-# : The levels by name: the two levels of CCLab, and the level of jitter.
+#: The levels by name: the two levels of CCLab, and the level of jitter.
 LEVELS: dict[str, Callable[..., Bandwidth | LeastRtt | Jitter]] = {
     "environment": Bandwidth,
     "feature": LeastRtt,
     "jitter": Jitter,
 }
 
-# : The default links of an attack: CCLab's range of rates and its R_m. CCLab's buffer is one BDP; here the BDP is that
-# of the middle of the range.
+#: The default links of an attack: CCLab's range of rates and its R_m. CCLab's buffer is one BDP; here the BDP is that
+#: of the middle of the range.
 LINKS = {"rate": {"low": 1, "high": 96}, "rtt": 20, "buffer": 121_250}
 
 

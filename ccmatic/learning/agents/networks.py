@@ -11,7 +11,7 @@ from skrl.models.jax import DeterministicMixin, Model
 
 from ccmatic.learning import policies
 
-# : The names of a network's layers, in Flax's numbering.
+#: The names of a network's layers, in Flax's numbering.
 LAYER = "Dense_{}"
 
 

@@ -87,7 +87,7 @@ class Training:
         return 0 if self.attacks else int(1 / self.environment.options.interval)
 
 
-# : The keys of the section [agent] that all algorithms share.
+#: The keys of the section [agent] that all algorithms share.
 COMMON = tuple(field.name for field in fields(AgentSection) if field.name != "options")
 
 KNOWN = {

@@ -18,7 +18,7 @@ from ccmatic.learning.agents.contract import Agent
 from ccmatic.learning.agents.links import Links
 from ccmatic.learning.agents.query import Training
 
-# : The number of seconds between checkpoints.
+#: The number of seconds between checkpoints.
 EVERY = 5
 
 

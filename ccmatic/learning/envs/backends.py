@@ -24,8 +24,8 @@ from ccmatic.learning.envs.environment import Environment, EnvironmentState, Lea
 from ccmatic.learning.envs.signals import Interval
 from ccmatic.simulation import Path, Simulation
 
-# : The rates of a changing link are multiples of one base rate, up to this multiple. So each rate serves packets in
-# whole ticks.
+#: The rates of a changing link are multiples of one base rate, up to this multiple. So each rate serves packets in
+#: whole ticks.
 MULTIPLES = 12
 
 

@@ -106,7 +106,7 @@ class Mahimahi:
         return jnp.diff(count, axis=0) * OPPORTUNITY / slot
 
 
-# : The number of bytes per second in one Mbit/s.
+#: The number of bytes per second in one Mbit/s.
 MBIT = 125_000.0
 
 
@@ -143,7 +143,7 @@ class Exported:
 
 Kind: TypeAlias = Constant | Changing | Smooth | Mahimahi | Exported
 
-# : The names of the kinds that need no file, and, by name, the kinds that need a file.
+#: The names of the kinds that need no file, and, by name, the kinds that need a file.
 KINDS = ("constant", "changing", "smooth")
 OF_FILES = {"mahimahi": Mahimahi, "schedule": Exported}
 

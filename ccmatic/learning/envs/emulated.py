@@ -29,7 +29,7 @@ from ccmatic.learning.envs.links import LinkOptions
 from ccmatic.learning.envs.signals import Interval
 from ccmatic.runtime import build_udp
 
-# : In seconds: how long to wait for a silent sender, and how long the link remains after an episode.
+#: In seconds: how long to wait for a silent sender, and how long the link remains after an episode.
 PATIENCE, AFTER = 15, 0.2
 
 

@@ -24,12 +24,12 @@ from ccmatic.learning.envs.environment import Environment, EnvironmentState, Lea
 from ccmatic.learning.envs.links import LinkOptions
 from ccmatic.learning.envs.signals import Knowledge
 
-# : The back ends of a LinkEnv, by name.
+#: The back ends of a LinkEnv, by name.
 BACKENDS = {"fluid": Fluid, "packets": Packets, "emulator": Emulated}
 
 Floats: TypeAlias = NDArray[np.float32]
 
-# : The options that define the learning task. The other options describe the links.
+#: The options that define the learning task. The other options describe the links.
 LEARNED = ("observe", "act", "reward", "history", "delay")
 
 

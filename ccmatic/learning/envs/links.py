@@ -16,14 +16,14 @@ from ccmatic.learning.envs import capacity
 from ccmatic.learning.envs.capacity import MBIT, Exported, Kind
 from ccmatic.learning.envs.spread import spread
 
-# : The largest number of slots of delay that the simulator distinguishes.
+#: The largest number of slots of delay that the simulator distinguishes.
 LONGEST = 128
 
-# : Limits, so that a small file cannot request too much work: the number of flows, monitor intervals in an episode,
-# bytes in a packet, and slots in a mean.
+#: Limits, so that a small file cannot request too much work: the number of flows, monitor intervals in an episode,
+#: bytes in a packet, and slots in a mean.
 MOST = {"flows": 1000, "steps": 10**6, "packet": 65535, "window": 10**6}
 
-# : How long jitter delays served bytes: for a random share of D, or for all of D.
+#: How long jitter delays served bytes: for a random share of D, or for all of D.
 PATTERNS = ("uniform", "latest")
 
 
@@ -256,7 +256,7 @@ class LinkOptions:
         return links
 
 
-# : The quantities to draw: some once per flow and link, others once per link.
+#: The quantities to draw: some once per flow and link, others once per link.
 _DRAWN = ("links", "rate", "rtt", "buffer", "jitter", "loss", "starts", "lasts", "first")
 
 

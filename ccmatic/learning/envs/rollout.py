@@ -20,8 +20,8 @@ from ccmatic.learning.envs.environment import Environment, EnvironmentState
 from ccmatic.simulation import delays, sampled
 from ccmatic.verification import check_trace
 
-# : A function that maps a policy's memory, Links, an EnvironmentState and its observation to the next memory and the
-# action.
+#: A function that maps a policy's memory, Links, an EnvironmentState and its observation to the next memory and the
+#: action.
 Act: TypeAlias = Callable[[Any, Links, EnvironmentState, Array], tuple[Any, Array]]
 
 

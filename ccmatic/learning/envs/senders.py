@@ -189,8 +189,8 @@ def remembering(controller: Stateful, options: LinkOptions) -> RolloutPolicy:
     return RolloutPolicy(begin, act)
 
 
-# : The observations that the memory of a stateful controller keeps as columns, the latest value first. The first three
-# columns are cumulative bytes.
+#: The observations that the memory of a stateful controller keeps as columns, the latest value first. The first three
+#: columns are cumulative bytes.
 _COUNTED = ("acked", "lost", "sent")
 _KEPT = (*_COUNTED, "delay", "waited", "measured")
 

@@ -15,7 +15,7 @@ from ccmatic.language import Tree
 from ccmatic.learning.estimation.beliefs import Beliefs
 from ccmatic.learning.estimation.particles import Particles
 
-# : The registers of a file, and groups of registers, as in a Signal.
+#: The registers of a file, and groups of registers, as in a Signal.
 Group: TypeAlias = Iterable[signal.Register]
 Groups: TypeAlias = Iterable[Group]
 
@@ -169,7 +169,7 @@ def _width(place: int) -> Callable[[Knowledge], Array]:
     return width
 
 
-# : Other quantities that a term may read, each as a function of a Knowledge. Flows are the second to last axis.
+#: Other quantities that a term may read, each as a function of a Knowledge. Flows are the second to last axis.
 _OTHERS: dict[str, Callable[[Knowledge], Any]] = {
     "MSS": lambda knowledge: knowledge.packet,
     "R_m": lambda knowledge: knowledge.measure(signal.LEAST_RTT),

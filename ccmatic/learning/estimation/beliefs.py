@@ -17,11 +17,11 @@ from ccmatic.compilers.window_arrays import MOST, Needs, Window, WindowValues, n
 from ccmatic.contracts import START, TIMEOUT, Belief, Links, Program, RunningMax, StateBelief, is_bound, load_definition
 from ccmatic.learning.estimation.knowledge import SenderKnowledge
 
-# : The number of steps in a window, plus one for the step before the window. This is also the default of exported
-# controllers.
+#: The number of steps in a window, plus one for the step before the window. This is also the default of exported
+#: controllers.
 HORIZON = 10
 
-# : The rounding error, in steps, that a float may have when it stands for a whole number of steps.
+#: The rounding error, in steps, that a float may have when it stands for a whole number of steps.
 HAIR = 1e-4
 
 #: Arrays by name.

@@ -16,23 +16,23 @@ from ccmatic.learning.estimation.signals import Signals
 if TYPE_CHECKING:
     from jax import Array
 
-# : Type variables. One stands for arrays of NumPy, the others for arrays of NumPy or JAX, in functions and in a class.
+#: Type variables. One stands for arrays of NumPy, the others for arrays of NumPy or JAX, in functions and in a class.
 NumPy: TypeAlias = NDArray[Any]
 Numbers = TypeVar("Numbers", NumPy, "Array")
 Column = TypeVar("Column")
 
-# : Values of the paper's Table 4: the number of particles; the sensitivity to gaps of delay (1/s), of throughput and of
-# loss (ratios); the ranges of the gradient of others' rate (1/s), of the jitter of delay (s), of the jitter of rates,
-# and of the jitter of losses.
+#: Values of the paper's Table 4: the number of particles; the sensitivity to gaps of delay (1/s), of throughput and of
+#: loss (ratios); the ranges of the gradient of others' rate (1/s), of the jitter of delay (s), of the jitter of rates,
+#: and of the jitter of losses.
 COUNT = 1000
 SENSITIVITY = {"delay": 50.0, "throughput": 10.0, "loss": 10.0}
 GRADIENT, DELAY_JITTER, RATE_JITTER, LOSS_JITTER = 1.5, 0.02, 0.05, 0.001
 
-# : Upper limits for the first particles, which the paper does not give: for a rate (own or others') in C, and for a
-# delay in s.
+#: Upper limits for the first particles, which the paper does not give: for a rate (own or others') in C, and for a
+#: delay in s.
 FIRST_RATE, FIRST_DELAY = 2.0, 0.1
 
-# : The two percentiles that form a range (Eq. 9).
+#: The two percentiles that form a range (Eq. 9).
 PERCENTS = (10, 90)
 
 

@@ -14,12 +14,12 @@ from jax import Array
 from ccmatic.learning.estimation import particle_filter as one
 from ccmatic.learning.estimation.knowledge import SenderKnowledge
 
-# : The default number of particles. With the paper's 1000 particles, the filter takes longer than the rest of a
-# training.
+#: The default number of particles. With the paper's 1000 particles, the filter takes longer than the rest of a
+#: training.
 COUNT = 100
 
-# : The lowest rate, in C, that the filter distinguishes from 0. Logarithms are taken of rates that are at least this
-# high.
+#: The lowest rate, in C, that the filter distinguishes from 0. Logarithms are taken of rates that are at least this
+#: high.
 LEAST = 0.01
 
 

@@ -15,14 +15,14 @@ from ccmatic.traces import BELIEF, JITTER, NETWORK, PROBE, SENDER
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# : For each panel, by the name of its quantity, the heading and the unit of the beliefs that bound the quantity.
+#: For each panel, by the name of its quantity, the heading and the unit of the beliefs that bound the quantity.
 PANELS = {
     "C": ("Link rate C", RATE),
     "queue": ("Queue", BYTES),
     "waited": ("Wait of the last byte served (steps)", TIME),
 }
 
-# : The colours of beliefs, in the order of use.
+#: The colours of beliefs, in the order of use.
 COLOURS = (BELIEF, SENDER, PROBE, JITTER)
 
 

@@ -15,7 +15,7 @@ from ccmatic.language import Local, Number, Tree, Vector, names, replaced
 if TYPE_CHECKING:
     from ccmatic.learning.policies.policy import Policy
 
-# : The C expression for each name except registers. (In the first values of registers, R_m is the RTT.)
+#: The C expression for each name except registers. (In the first values of registers, R_m is the RTT.)
 _INPUTS = {
     **{name: f"k->now.{name}" for name in signal.INTERVAL},
     **{f"{name}{signal.BEFORE}": f"k->before.{name}" for name in signal.INTERVAL},

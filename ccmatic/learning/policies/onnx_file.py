@@ -16,7 +16,7 @@ from ccmatic.learning.policies.program import OBSERVATION, program
 if TYPE_CHECKING:
     import onnx
 
-# : The version of the ONNX operators. Version 13 is the first version that supports Gemm in the form used here.
+#: The version of the ONNX operators. Version 13 is the first version that supports Gemm in the form used here.
 OPSET = 13
 
 

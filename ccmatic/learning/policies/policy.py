@@ -15,16 +15,16 @@ from ccmatic.base import InputError, exact, located, read_text, shown, write_tex
 from ccmatic.controllers import Controller, signal
 from ccmatic.learning.policies.formulas import exportable
 
-# : The type of a network's layers: the weights (inputs, outputs) and the bias (outputs) of each layer.
+#: The type of a network's layers: the weights (inputs, outputs) and the bias (outputs) of each layer.
 Layers: TypeAlias = list[tuple[NDArray[np.float32], NDArray[np.float32]]]
 
-# : LARGEST is the limit on the intervals in an observation, on the delay of an observation in intervals, and on the
-# outputs of a layer. DEEPEST and WEIGHTS limit the number of layers and weights of a network, so that a compiler takes
-# only seconds.
+#: LARGEST is the limit on the intervals in an observation, on the delay of an observation in intervals, and on the
+#: outputs of a layer. DEEPEST and WEIGHTS limit the number of layers and weights of a network, so that a compiler takes
+#: only seconds.
 LARGEST, DEEPEST, WEIGHTS = 1024, 20, 2**20
 
-# : The horizon T in the proofs of shipped envelopes. In an envelope, a sender's beliefs time out as in the envelope's
-# proof.
+#: The horizon T in the proofs of shipped envelopes. In an envelope, a sender's beliefs time out as in the envelope's
+#: proof.
 PROVED_HORIZON = 11
 
 

@@ -14,11 +14,11 @@ if TYPE_CHECKING:  # Exports do not need JAX.
 
     Numbers: TypeAlias = Array | NDArray[np.float32]
 
-# : The weights and the bias of a layer, in the form that `Affine` takes.
+#: The weights and the bias of a layer, in the form that `Affine` takes.
 Weights: TypeAlias = tuple[tuple[Fraction, ...], ...] | str
 Bias: TypeAlias = tuple[Fraction, ...] | str
 
-# : The name of a network's input, which is a vector.
+#: The name of a network's input, which is a vector.
 OBSERVATION = "observation"
 
 

@@ -1,9 +1,9 @@
-"""Loss allowances f(C): the loss that a controller may risk, and the fastest ramp that this permits (F and F⁻¹).
+"""Loss allowances f(C): the loss that a controller may risk, and the fastest ramp that f permits (F and F⁻¹).
 
-Rates are in packets per R_m, losses in packets, and β_s (the buffer in time) in R_m. The source is Theorem 6.1 of the
-paper, and "Generalizing Theorem 6.1" in its Appendix D. F(0) = C_0, and F(k) = F(k-1) + f(F(k-1))/β_s. F⁻¹(C) is the
-smallest k with F(k) ≥ C. No controller that risks at most f reaches C in fewer than F⁻¹(C) round trips of up to R_m +
-β_s each.
+Rates are in packets per R_m, losses are in packets, and β_s (the buffer as a time) is in R_m. The source is Theorem 6.1
+of the paper, and "Generalizing Theorem 6.1" in the paper's Appendix D. F(0) = C_0, and F(k) = F(k-1) + f(F(k-1))/β_s.
+F⁻¹(C) is the smallest k with F(k) ≥ C. A round trip takes up to R_m + β_s. No controller that risks at most f reaches C
+in fewer than F⁻¹(C) round trips.
 """
 
 import ast
@@ -16,13 +16,13 @@ import sympy
 from ccmatic.base import InputError, exact
 from ccmatic.tradeoffs.allowances.enclosure import C, compiled, least_is, rounded_down, rounded_up
 
-#: Limits of an expression: its characters, the bits of a number in it, and the largest exponent.
+#: Limits on an expression: its number of characters, the bits of a number in it, and the largest exponent.
 LONGEST, LONGEST_NUMBER, LARGEST_POWER = 200, 2000, 20
 
 #: The largest number of simulated round trips.
 MOST_STEPS = 100_000
 
-#: The initial and the largest number of significant bits of F. It grows fourfold while F(k) ≥ C is undecided.
+#: The initial and the largest number of significant bits of F. The number grows fourfold while F(k) ≥ C is undecided.
 BITS, MOST_BITS = 192, 3072
 
 OPERATORS = {
@@ -37,12 +37,12 @@ EXPECTED = "expected numbers, C, + - * / **, log, sqrt, min and max, such as C/1
 
 @dataclass(frozen=True)
 class RampPath:
-    """A ramp over a buffer.
+    """The endpoints of a ramp, and the buffer of its link.
 
     Attributes:
-        start: C_0, the rate at the start.
-        end: C, the rate at the end.
-        buffer_time: β_s.
+        start: The rate C_0 at the start.
+        end: The rate C at the end.
+        buffer_time: The buffer β_s as a time, in R_m.
 
     Raises:
         InputError: If the numbers describe no ramp that the theorem covers.
@@ -66,11 +66,11 @@ class RampPath:
 
 @dataclass(frozen=True)
 class Allowance:
-    """An allowance f.
+    """A loss allowance f.
 
     Attributes:
-        text: The text of the user.
-        f: The expression in C, in packets.
+        text: The expression as the user wrote it.
+        f: The expression in C. Its value is in packets.
     """
 
     text: str
@@ -78,7 +78,7 @@ class Allowance:
 
     @staticmethod
     def parse(text):
-        """Parse an expression such as `C/10` or `log(C)`, without executing it. Raises InputError."""
+        """Parse an expression such as `C/10` or `log(C)` without executing it. Raises InputError for a mistake."""
         try:
             if len(text) > LONGEST:
                 raise InputError(f"it is too long; expected at most {LONGEST} characters")
@@ -90,17 +90,17 @@ class Allowance:
         return Allowance(text, f)
 
     def step(self, path):
-        """Return the expression of one round trip of F: C + f/β_s."""
+        """Return the expression C + f/β_s for one round trip of F."""
         return C + self.f / _rational(path.buffer_time)
 
     def require(self, path):
         """Check the conditions of the theorem between C_0 and C.
 
-        The conditions are f ≥ 0, and that C + f(C)/β_s never falls. Then a sender with a lower rate cannot get ahead.
-        (The sum never falls if f never falls.)
+        The conditions are that f ≥ 0, and that C + f(C)/β_s never falls. Under these conditions, a sender with a lower
+        rate cannot get ahead of a sender with a higher rate. (The sum never falls if f never falls.)
 
         Raises:
-            InputError: If a condition fails or could not be decided.
+            InputError: If a condition fails or cannot be decided.
         """
         between = f"between C = {path.start} and {path.end}"
         true, where = _never_below_zero(self.f, path)
@@ -121,13 +121,14 @@ class Allowance:
             )
 
     def ramp(self, path, bits=BITS):
-        """Yield intervals (low, high) that contain F(0), F(1), ….
+        """Yield intervals (low, high) that contain the numbers F(0), F(1), ….
 
-        If low = high, the interval is exact. The intervals end when F reaches C, or rises no more. `require` must hold.
+        If low = high, the interval is exact. The sequence ends when F reaches C, or when F rises no more. The
+        conditions of `require` must hold.
 
         Args:
             path: The RampPath.
-            bits: The significant bits of the ends.
+            bits: The number of significant bits of the interval ends.
 
         Raises:
             InputError: If the ramp takes more than MOST_STEPS round trips.
@@ -136,7 +137,7 @@ class Allowance:
         low = high = path.start
         for _ in range(MOST_STEPS):
             yield low, high
-            # The step of F is monotone, so each end of the interval moves on its own.
+            # The step of F is monotone, so the two ends of the interval move independently.
             below = f((low, low))
             above = below if high == low else f((high, high))
             up = rounded_up(high + above[1] / path.buffer_time, bits)
@@ -149,14 +150,14 @@ class Allowance:
         )
 
     def inverse(self, path, targets=None):
-        """Return F⁻¹ at each target, as numbers of round trips; None if F never gets there.
+        """Return F⁻¹ at each target, as a number of round trips; None if F never reaches the target.
 
         Args:
             path: The RampPath.
-            targets: Rates of at most path.end, ascending; None for path.end only.
+            targets: Rates of at most path.end, in ascending order. None stands for path.end only.
 
         Raises:
-            InputError: If a value could not be decided at the largest precision.
+            InputError: If a value cannot be decided even at the largest precision.
         """
         targets = [path.end] if targets is None else targets
         bits = BITS
@@ -183,7 +184,7 @@ class Allowance:
 
     @cached_property
     def affine(self):
-        """(a, b) with f = a + b·C, exact; None if f has no such form."""
+        """The exact pair (a, b) with f = a + b·C; None if f has no such form."""
         if self.f.has(sympy.log, sympy.Pow, sympy.Min, sympy.Max):
             return None
         a = self.f.subs(C, 0)
@@ -192,16 +193,16 @@ class Allowance:
 
     @cached_property
     def concave(self):
-        """Whether the parts of f show that f is concave wherever it is defined."""
+        """Whether the form of f shows that f is concave wherever it is defined."""
         return _concave(sympy.expand(self.f))
 
 
 class _Open(Exception):
-    """F(k) ≥ C is undecided at this precision."""
+    """The error that F(k) ≥ C is undecided at this precision."""
 
 
 class _Reader:
-    """Builds a sympy expression from the tree of a Python expression. Only a few node types are allowed."""
+    """A builder of sympy expressions from the tree of a Python expression. Only a few node types are allowed."""
 
     def __init__(self, text):
         self.text = text.strip()
@@ -243,7 +244,7 @@ class _Reader:
 
 
 def _never_below_zero(expression, path):
-    """Apply `least_is` with 0. A factored form helps where a sum touches 0."""
+    """Apply `least_is` with the bound 0. A factored form helps where a sum touches 0."""
     least = least_is(expression, 0, path.start, path.end)
     return least if least[0] is not None else least_is(sympy.factor(expression), 0, path.start, path.end)
 
@@ -251,7 +252,7 @@ def _never_below_zero(expression, path):
 def _rises(expression, path):
     """Return whether an expression never falls between C_0 and C.
 
-    The result is (True, None), (False, a C where it falls), or (None, None) if undecided.
+    The result is (True, None) if so, (False, a value of C at which it falls) if not, or (None, None) if undecided.
     """
     if _plainly_rises(expression, path):
         return True, None
@@ -273,7 +274,7 @@ def _all(findings):
 
 
 def _plainly_rises(expression, path):
-    """Return whether the expression rises because each of its parts does."""
+    """Return whether the expression rises because each of its subexpressions rises."""
     if expression == C or expression.is_Rational:
         return True
     if not all(_plainly_rises(part, path) for part in expression.args):

@@ -1,4 +1,4 @@
-"""Rigorous values of expressions in C: intervals with rational ends, never floats, that contain the true value.
+"""Rigorous values of expressions in C: intervals that contain the true value. Their ends are rational, never floats.
 
 Short rational ends stay exact. Ends with more bits than requested are rounded outward.
 """
@@ -11,7 +11,7 @@ from mpmath import iv, libmp
 
 C = sympy.Symbol("C", positive=True)
 
-#: The largest number of bits of a power, and of halvings of an interval.
+#: The largest number of bits of a power, and the largest number of halvings of an interval.
 MOST_BITS, MOST_HALVES = 2**20, 4_000
 
 
@@ -24,10 +24,10 @@ def compiled(expression, bits):
 
     Args:
         expression: The expression in C.
-        bits: The significant bits of the ends.
+        bits: The number of significant bits of the interval ends.
 
     Returns:
-        A function from (low, high) to (low, high). It raises Undefined.
+        A function from (low, high) to (low, high). The function may raise Undefined.
     """
     if expression == C:
         return lambda x: x
@@ -56,8 +56,8 @@ def least_is(expression, least, low, high, bits=128):
     """Decide whether an expression is at least `least` for all C in [low, high].
 
     Returns:
-        (True, None) if it is. (False, C) with a C where it is certainly smaller or undefined. (None, None) if
-        undecided.
+        (True, None) if the statement holds. (False, C) if it fails, where C is a value at which the expression is
+        certainly smaller or undefined. (None, None) if undecided.
     """
     value = compiled(expression, bits)
     cells = [(low, high)]
@@ -76,9 +76,9 @@ def least_is(expression, least, low, high, bits=128):
 
 
 def _at_least(value, cell, least):
-    """Return whether the whole cell is at least `least`, or None if the cell is too coarse.
+    """Return whether the whole cell is at least `least`; None if the cell is too coarse to decide.
 
-    A single point without a value returns False.
+    For a single point without a value, the function returns False.
     """
     try:
         low, high = value(cell)
@@ -88,7 +88,7 @@ def _at_least(value, cell, least):
 
 
 def rounded_down(value, bits):
-    """Round a value down to `bits` significant bits, unless its parts are short enough already."""
+    """Round a value down to `bits` significant bits, unless its numerator and denominator are already short enough."""
     if max(value.numerator.bit_length(), value.denominator.bit_length()) <= bits:
         return value
     shift = bits - value.numerator.bit_length() + value.denominator.bit_length()
@@ -97,7 +97,7 @@ def rounded_down(value, bits):
 
 
 def rounded_up(value, bits):
-    """Round a value up, as `rounded_down` rounds down."""
+    """Round a value up. The precision is as in `rounded_down`."""
     return -rounded_down(-value, bits)
 
 
@@ -134,7 +134,7 @@ def _power(x, p, q, bits):
 
 
 def _root(value, q, bits):
-    """Return bounds of the q-th root of a value ≥ 0, which are equal if the root is rational."""
+    """Return bounds on the q-th root of a value ≥ 0. The bounds are equal if the root is rational."""
     (above, exact), (below, also) = (sympy.integer_nthroot(n, q) for n in (value.numerator, value.denominator))
     if exact and also:
         return Fraction(above, below), Fraction(above, below)
@@ -150,7 +150,7 @@ def _log(x, bits):
 
 
 def _log_of(value, bits):
-    """Return bounds of the natural logarithm of a value > 0, by mpmath's interval arithmetic."""
+    """Return bounds on the natural logarithm of a value > 0, by mpmath's interval arithmetic."""
     if value == 1:
         return Fraction(0), Fraction(0)
     iv.prec = bits + 16
@@ -158,7 +158,7 @@ def _log_of(value, bits):
     return tuple(Fraction(*map(int, libmp.to_rational(end))) for end in interval._mpi_)
 
 
-#: The operations that combine the intervals of an expression's parts. A logarithm has one part and takes the precision.
+#: The operations that combine the intervals of operands. A logarithm has one operand, and also takes the precision.
 JOINED = {
     sympy.Add: _sum,
     sympy.Mul: _product,

@@ -1,18 +1,18 @@
-"""The growth of F and F⁻¹: sympy's closed form of F where one exists, and the asymptotic class of F⁻¹."""
+"""The growth of F and F⁻¹: sympy's closed form of F if it exists, and the asymptotic class of F⁻¹."""
 
 import sympy
 
 from ccmatic.tradeoffs.allowances.enclosure import C
 
-#: The number of round trips.
+#: The unknown k for the number of round trips.
 k = sympy.Symbol("k", integer=True, nonnegative=True)
 
 
 def closed_form(allowance, path):
     """Return F(k) as an expression in k, or None.
 
-    Each candidate is checked against the definition of F before it is returned: it equals C_0 at 0, and F(k + 1) = F(k)
-    + f(F(k))/β_s for every k.
+    The function checks each candidate against the definition of F before it returns the candidate. The candidate must
+    equal C_0 at 0, and F(k + 1) = F(k) + f(F(k))/β_s for every k.
     """
     if allowance.f.has(sympy.Min, sympy.Max):
         return None
@@ -24,7 +24,7 @@ def closed_form(allowance, path):
 
 
 def _affine(step, start):
-    """Yield the iteration of x → a + m·x: linear for m = 1, otherwise geometric."""
+    """Yield the iteration of x → a + m·x. It is linear for m = 1, and otherwise geometric."""
     m = sympy.diff(step, C)
     if not m.is_Rational:
         return
@@ -33,7 +33,7 @@ def _affine(step, start):
 
 
 def _powers(step, start):
-    """Yield the iteration of x → s + (ᵖ√(x - s) + a)ᵖ, a polynomial, for p = 2, 3 and s = 0 or C_0."""
+    """Yield the iteration of x → s + (ᵖ√(x - s) + a)ᵖ, which is a polynomial, for p = 2, 3 and s = 0 or C_0."""
     root = sympy.Symbol("r", positive=True)
     for p in (2, 3):
         for shift in (0, start):
@@ -62,7 +62,7 @@ def inverse_class(allowance):
 
 
 def _text(p, q):
-    """Format Cᵖ·(log C)^q."""
+    """Return Cᵖ·(log C)^q as text."""
     above, below = [], []
     for name, power in (("C", p), ("log C", q)):
         if power:
@@ -114,7 +114,7 @@ def _sum(parts):
 
 
 def _extreme(parts, largest):
-    """Return the leading term of the largest (or smallest) part for large C."""
+    """Return the leading term of the largest (or smallest) of the expressions for large C."""
 
     def order(part):
         sign = 1 if part[2] > 0 else -1

@@ -1,14 +1,15 @@
 """Step 4 of Theorem 6.1 by a solver: the smallest number of round trips in which suitable rates reach C.
 
-The unknowns are the rates c_0 = C_0 ≤ c_1 ≤ … ≤ c_k. Each is the C_Llambda of a round trip, the largest rate of which
-the sender can be sure. In a round trip the sender sends a burst of c_(i+1)·β_s. The buffer of the slowest possible link
-holds c_i·β_s of it. So the sender risks β_s·(c_(i+1) - c_i), which must be at most f(c_i). (Over an interval T > 0, the
-same risk raises C_Llambda only by the risk divided by T + β_s.) This module does not use F; tests and the command
-compare its answer with F⁻¹(C).
+The unknowns are the rates c_0 = C_0 ≤ c_1 ≤ … ≤ c_k. Each rate is the C_Llambda of a round trip: the largest lower
+bound on the link's rate that the sender knows. In a round trip, the sender sends a burst of c_(i+1)·β_s. The buffer of
+the slowest possible link holds c_i·β_s of this burst. So the sender risks β_s·(c_(i+1) - c_i), which must be at most
+f(c_i). (Over an interval T > 0, the same risk raises C_Llambda only by the risk divided by T + β_s.) This module does
+not use F. Tests and the command compare the module's answer with F⁻¹(C).
 
-A linear f is encoded exactly. A concave f is encoded by tangents, one per round trip: lines with rational numbers that
-are certainly at least f on [C_0, C]. So "no" is valid for f, whatever the rates. "Yes" needs a witness: the rates that
-risk as much as f certainly allows. If these fall short of C, the tangents become finer.
+A linear f is encoded exactly. A concave f is encoded by tangents, one per round trip. A tangent here is a line with
+rational coefficients that is certainly at least f on [C_0, C]. So the answer "no" is valid for f, regardless of the
+rates. The answer "yes" needs a witness: rates that risk as much as f certainly allows. If these rates do not reach C,
+the module uses finer tangents.
 """
 
 from dataclasses import dataclass
@@ -20,8 +21,8 @@ from ccmatic.logic import real
 from ccmatic.solving import SAT, UNSAT, Checker, SolverOptions
 from ccmatic.tradeoffs.allowances.enclosure import C, compiled, rounded_down, rounded_up
 
-#: The significant bits of f at a point and of a tangent's numbers, the coarsest first. The point at which a tangent
-#: touches f has half as many bits.
+#: The numbers of significant bits of f at a point and of a tangent's coefficients, the coarsest first. The point at
+#: which a tangent touches f has half as many bits.
 EXACT_BITS, LINE_BITS = 192, (20, 48, 96)
 
 
@@ -31,7 +32,7 @@ class Reached:
 
     Attributes:
         steps: The number of round trips.
-        rates: The steps + 1 rates, as Fractions. The last is at least the rate to be reached.
+        rates: The steps + 1 rates, as Fractions. The last rate is at least the target.
     """
 
     steps: int
@@ -39,14 +40,14 @@ class Reached:
 
 
 def least(allowance, path, targets=None, most=1000, options=SolverOptions()):
-    """Return a Reached for each target; None for a target beyond `most` round trips, or if the solver timed out.
+    """Return a Reached for each target; None if the solver timed out or the target needs more than `most` round trips.
 
     Args:
         allowance: A linear or concave Allowance. `allowance.require(path)` must hold.
         path: The RampPath.
-        targets: Rates of at most path.end, ascending; None for path.end only.
+        targets: Rates of at most path.end, in ascending order. None stands for path.end only.
         most: The largest number of round trips.
-        options: SolverOptions.
+        options: The SolverOptions.
 
     Raises:
         InputError: If the allowance is neither linear nor concave.
@@ -65,7 +66,7 @@ def least(allowance, path, targets=None, most=1000, options=SolverOptions()):
 
 
 class _Ramp:
-    """The solver query for one number of round trips, which `extend` increases by one."""
+    """The solver query for one number of round trips. The method `extend` increases this number by one."""
 
     def __init__(self, allowance, path, options):
         self.allowance, self.path = allowance, path
@@ -78,11 +79,11 @@ class _Ramp:
 
     @property
     def steps(self):
-        """k, the number of round trips."""
+        """The number k of round trips."""
         return len(self.rates) - 1
 
     def reach(self, target):
-        """Return rates that reach the target within the allowance; False if none exist, None if undecided."""
+        """Return rates that reach the target within the allowance; False if there are none, None after a timeout."""
         while (answer := self._ask(target)) == SAT:
             if self.witness[-1] >= target:
                 return tuple(self.witness)
@@ -129,15 +130,15 @@ class _Ramp:
         value = compiled(smooth, EXACT_BITS)((point, point))[1]
         slopes = compiled(sympy.diff(smooth, C), EXACT_BITS)((point, point))
         slope = rounded_down(slopes[0], bits)
-        # The slope is rounded down. Between the point and C, that lowers the line by at most `slack`.
+        # The slope is rounded down. Between the point and C, the rounding lowers the line by at most `slack`.
         slack = (slopes[1] - slope) * (self.path.end - point)
         self._risk_at_most(i, rounded_up(value - slope * point + slack, bits), slope)
 
 
 def _smallest(f, at):
-    """Replace each `min` in f by its part that is smallest there.
+    """Replace each `min` in f by the operand that is smallest at this point.
 
-    The result is nowhere below f: f is concave, so it rises if any `min` in it rises.
+    The result is nowhere below f, because f rises if any `min` in f rises. The latter follows from the concavity of f.
     """
     while f.has(sympy.Min):
         inner = next(part for part in f.atoms(sympy.Min) if not any(arg.has(sympy.Min) for arg in part.args))

@@ -1,15 +1,15 @@
-"""The probing rules of real controllers, as loss allowances.
+"""The probing rules of deployed controllers, as loss allowances.
 
 A rule that raises the rate from C to C + δ(C) in a round trip ramps up like F for the allowance f(C) = β_s·δ(C). Any
-controller that is certain to ramp up as fast risks at least as much. So f(C) is the price of this speed for any
-controller. It is not the loss of this controller.
+controller that is guaranteed to ramp up as fast risks at least as much. So f(C) is the price of this speed for any
+controller. It is not the loss of the controller with this rule.
 """
 
 from dataclasses import dataclass
 
 from ccmatic.tradeoffs.allowances.allowance import Allowance
 
-#: R_m in seconds, for CUBIC, whose window depends on the time since the last loss.
+#: R_m in seconds. Only CUBIC needs this value, because its window depends on the time since the last loss.
 R_M_SECONDS = "1/25"
 
 
@@ -19,8 +19,8 @@ class Rule:
 
     Attributes:
         name: The name of the controller.
-        increase: δ(C) in packets per R_m, as an expression in C and C_0.
-        every: The round trips per probe.
+        increase: The increase δ(C) in packets per R_m, as an expression in C and C_0.
+        every: The number of round trips per probe.
         source: The document that defines the rule.
     """
 
@@ -35,12 +35,12 @@ class Rule:
         return Allowance(self.name, Allowance.parse(increase).f * Allowance.parse(str(path.buffer_time)).f)
 
     def round_trips(self, probes):
-        """Return the round trips that the rule needs for a number of probes, from its first probe on; None for None."""
+        """Return the number of round trips that the rule needs for this number of probes, or None for None."""
         return probes and self.every * (probes - 1) + 1
 
 
-#: The k at which CUBIC has the rate C, if its last loss was at the rate C_0. After k round trips without loss, the rate
-#: is C_0 plus the larger of k and 0.4·(k·R_m)³.
+#: The number k of round trips after which CUBIC has the rate C, if its last loss was at the rate C_0. After k round
+#: trips without loss, the rate is C_0 plus the larger of k and 0.4·(k·R_m)³.
 _PROBES = f"min(C - C_0, ((C - C_0)/0.4)**(1/3)/({R_M_SECONDS}))"
 
 RULES = (

@@ -8,11 +8,11 @@ from skrl.resources.noises.jax import GaussianNoise
 from ccmatic.learning.agents.query import AgentSection
 from ccmatic.learning.agents.skrl_agents import QUIET
 
-# : The noise on the target policy's actions: its standard deviation and its limit, as shares of the largest action
-# (values of the TD3 authors).
+#: The noise on the target policy's actions: its standard deviation and its limit, as shares of the largest action
+#: (values of the TD3 authors).
 SMOOTHING = 0.2, 0.5
 
-# : The policy's learning rate divided by the critics' learning rate (value of the DDPG authors).
+#: The policy's learning rate divided by the critics' learning rate (value of the DDPG authors).
 SLOWER = 0.1
 
 
