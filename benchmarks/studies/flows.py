@@ -93,8 +93,8 @@ def table(results, names=CONTROLLERS):
     lines = []
     for how in HOW:
         text_by_pair = {(cell["first"], cell["second"]): cell_text(cell) for cell in results if cell["how"] == how}
-        heads = [f"beside {name}" for name in names]
-        lines += [f"| {how} | " + " | ".join(heads) + " |", "|---" * (1 + len(heads)) + "|"]
+        heads = [f"next to {name}" for name in names]
+        lines += [f"| smallest share, {how} | " + " | ".join(heads) + " |", "|---" * (1 + len(heads)) + "|"]
         rows = {name: [text_by_pair.get((name, other), "not searched") for other in names] for name in names}
         lines += [f"| {name} | " + " | ".join(row) + " |" for name, row in rows.items()]
         lines.append("")

@@ -115,7 +115,7 @@ def table(results):
     """Yield means over the states of each controller and objective, and the least shares of two flows."""
     heads = ("random", "genetic", "learned", "solver", "proved", "genetic, s", "solver, s")
     for of in dict.fromkeys(cell["of"] for cell in results if cell["of"] in OBJECTIVES):
-        yield f"| {of} of | " + " | ".join(heads) + " |\n" + "|---" * (1 + len(heads)) + "|"
+        yield f"| {of} | " + " | ".join(heads) + " |\n" + "|---" * (1 + len(heads)) + "|"
         bounded = [cell for cell in results if cell["of"] == of and cell["none"] is not None]
         for name in dict.fromkeys(cell["controller"] for cell in bounded):
             mine = [cell for cell in bounded if cell["controller"] == name]
