@@ -6,7 +6,10 @@ from ccmatic.base import Alias
 EMULATED, ASKED_OF_LOGS = "cbr_delay", ("cbr_delay", "ccac")
 WITHOUT_JITTER = "ideal"
 
-#: #: The network for a path with a given rate and jitter; for each network of rate senders, the network of window
+#: The models whose links explain logs: one with a queue that is served at a rate, and one with a bucket of tokens.
+QUEUES, POLICES = "cbr_delay", "policer"
+
+#: The network for a path with a given rate and jitter; for each network of rate senders, the network of window
 #: senders that corresponds to it; and the parameters of a network that several flows share, each measuring its own
 #: delay.
 WITH_JITTER = "ccac"

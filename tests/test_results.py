@@ -30,6 +30,8 @@ def test_each_entry_is_whole():
         words = entry["command"].split()
         if words[0] == "ccmatic":
             assert words[1] in cli.commands
+        elif words[1].endswith(".py"):
+            assert words[0] == "python" and (ROOT / words[1]).is_file()
         else:
             assert words[:2] == ["python", "-m"] and words[2] == module(words[2].rpartition(".")[2])
         assert entry["commit"], entry["command"]

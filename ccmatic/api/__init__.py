@@ -58,7 +58,7 @@ if TYPE_CHECKING:
         reproduce_tradeoff,
     )
     from ccmatic.api.searches import Synthesis, check_cover, check_widening, read_run, synthesise, widen
-    from ccmatic.api.senders import attack, emulate, evaluate, export, fit, list_names, train
+    from ccmatic.api.senders import attack, emulate, evaluate, explain_log, export, fit, list_names, train
     from ccmatic.guarantees import Guarantee
     from ccmatic.learning.estimation import Estimate
     from ccmatic.proving import Attempt, Check, Proved
@@ -98,6 +98,7 @@ __all__ = [
     "estimate",
     "evaluate",
     "explain",
+    "explain_log",
     "export",
     "export_trace",
     "find_front",
@@ -141,7 +142,7 @@ _LATE = {
         "reproduce_tradeoff",
     ),
     "api.searches": ("Synthesis", "check_cover", "check_widening", "read_run", "synthesise", "widen"),
-    "api.senders": ("attack", "emulate", "evaluate", "export", "fit", "list_names", "train"),
+    "api.senders": ("attack", "emulate", "evaluate", "explain_log", "export", "fit", "list_names", "train"),
     "guarantees": ("Guarantee",),
     "learning.estimation": ("Estimate",),
     "proving": ("Attempt", "Check", "Proved"),

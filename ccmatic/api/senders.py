@@ -219,6 +219,37 @@ def fit(
     return fitted, covered
 
 
+def explain_log(
+    log: str | Path,
+    *,
+    rtt: str | None = None,
+    jitter: str | None = None,
+    two_clocks: bool = False,
+    received: str | Path | None = None,
+) -> Any:
+    """Find the networks that explain every packet of a log, the simplest first.
+
+    Args:
+        log: A packet log (docs/reference/formats.md) with the time of sending of every packet.
+        rtt: R_m, such as "40ms". Default: the least delay in the log.
+        jitter: The largest jitter of an explanation, such as "4ms" or "1/2rtt". Default: a quarter of R_m.
+        two_clocks: The clocks of sender and receiver differ by a constant.
+        received: The capture at the receiver; `log` is then the capture at the sender.
+
+    Returns:
+        The Explanations. `explained` is None if no network was found and the search did not decide all of them.
+
+    Raises:
+        InputError: The log cannot be read, or does not say when every packet was sent.
+
+    Examples:
+        >>> cm.explain_log("examples/logs/policed.csv").answers[2].on
+    """
+    from ccmatic import fitting
+
+    return fitting.explain_file(log, rtt, jitter, two_clocks, received)
+
+
 def list_names(*kinds: str) -> list[Any]:
     """List the shipped definitions by name, with a sentence about each.
 

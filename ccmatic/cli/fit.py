@@ -1,7 +1,8 @@
-"""`ccmatic fit`: the smallest jitter that explains a packet log."""
+"""`ccmatic fit`: the smallest jitter that explains a packet log, or the networks that explain it."""
 
 import click
 
+from ccmatic.base import InputError
 from ccmatic.cli import options
 from ccmatic.cli.command import command
 
@@ -40,15 +41,33 @@ ccmatic fit examples/links/cellular.mahimahi --rtt 40ms \\
     shell_complete=options.names_of("controllers"),
     help="Report which shipped proofs of this controller cover the path; repeatable.",
 )
+@click.option(
+    "--explain",
+    is_flag=True,
+    help="Report which networks explain every packet, the simplest first, instead of the table of jitters.",
+)
+@click.option(
+    "--jitter",
+    metavar="TIME",
+    help="With --explain: the largest jitter of an explanation, such as 4ms or 1/2rtt.  [default: 1/4rtt]",
+)
 @click.option("--plot", type=click.Path(), help="Draw jitter and rate over time to this file (.png, .svg or .pdf).")
 @options.as_json
-def fit(log, models, rtt, horizon, two_clocks, received, controllers, plot, as_json):
+def fit(log, models, rtt, horizon, two_clocks, received, controllers, explain, jitter, plot, as_json):
     """Find the smallest jitter that explains a packet log.
 
-    The command fits a link of each model, and reports the link rate that goes with the jitter.
+    The command fits a link of each model, and reports the link rate that goes with the jitter. With
+    --explain it reports which networks explain every packet; the exit code is 1 if none does.
     """
     from ccmatic import api, fitting, guarantees, records, traces
 
+    if explain:
+        given = {"--model": models, "--controller": controllers, "--plot": plot}
+        if unused := [name for name, value in given.items() if value]:
+            raise InputError(f"--explain ignores {', '.join(unused)}; expected --explain without")
+        return _explain(log, as_json, rtt=rtt, jitter=jitter, two_clocks=two_clocks, received=received)
+    if jitter:
+        raise InputError("--jitter limits explanations; expected --explain, too")
     if plot:
         traces.require(plot)
     settings = {"rtt": rtt, "horizon": horizon, "two_clocks": two_clocks, "received": received}
@@ -63,3 +82,16 @@ def fit(log, models, rtt, horizon, two_clocks, received, controllers, plot, as_j
         for line in covered:
             click.echo(guarantees.sentence(line))
     return options.GOOD
+
+
+def _explain(log, as_json, **settings):
+    """Print which networks explain a log, and return the exit code."""
+    from ccmatic import api, fitting, records
+
+    explanations = api.explain_log(log, **settings)
+    if as_json:
+        for line in fitting.explanation_lines(explanations):
+            click.echo(records.line(line))
+    else:
+        click.echo(fitting.explanation_text(explanations))
+    return {True: options.GOOD, False: options.BROKEN, None: options.UNKNOWN}[explanations.explained]

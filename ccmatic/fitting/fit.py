@@ -126,7 +126,7 @@ def fit(log, models=MODELS, horizon=10, rtt=None):
     kept = log.kept()
     if len(kept.sent) < FEWEST:
         raise InputError(f"{len(kept.sent)} packet is delivered; expected {FEWEST} at least", log.source)
-    step = _step(log, rtt)
+    step = round_trip(log, rtt)
     links = [load_definition("models", "MODEL", model) for model in models]
     fits = tuple(_fit(kept, link, (horizon - 1) * step) for link in links)
     delay = log.least_delay()
@@ -134,8 +134,8 @@ def fit(log, models=MODELS, horizon=10, rtt=None):
     return Fitted(log, step / SECOND, horizon, fits, _queues(log, kept, zip(links, fits, strict=True)), offset)
 
 
-def _step(log, rtt):
-    """Return R_m, the length of a step, in ns."""
+def round_trip(log, rtt):
+    """Return R_m in ns: `rtt` in seconds, or the least delay in the log if `rtt` is None. Raises InputError."""
     if rtt is not None:
         step = round(Fraction(rtt) * SECOND)
         problem = "--rtt is too short; expected a nanosecond or more, such as --rtt 40ms"

@@ -588,6 +588,40 @@ class FitLine(Record):
     notes: list[str]
 
 
+class ExplanationLine(Record):
+    """A network of `fit --explain`.
+
+    Attributes:
+        rtt: R_m in seconds.
+        most_jitter: The largest jitter, in seconds, that an explanation may have.
+        network: The name of the network.
+        explains: Whether it explains every packet; null if the search did not decide that.
+        on: The network as `--on` takes it; null if it explains nothing, or if `--on` cannot express it.
+        parameters: The parameters of the explanation. The end of a name is the unit: bytes, bits_per_second or seconds.
+        share_by_burst: For random loss: bursts in bytes, each with the smallest share that explains the losses.
+        packet: The number of the first packet, in the order sent, with which the network fails; null if it explains
+            the log, or if the search did not find the packet.
+        line: The place of this packet in the log.
+        law: What this packet does that the network does not allow.
+        note: A sentence, or an empty text.
+    """
+
+    log: str
+    packets: int
+    lost: int
+    rtt: float
+    most_jitter: float
+    network: str
+    explains: bool | None
+    on: str | None
+    parameters: dict[str, float]
+    share_by_burst: list[tuple[int, float]]
+    packet: int | None
+    line: int | None
+    law: str | None
+    note: str
+
+
 class FitWindowLine(Record):
     """A window of a model in the output of `fit`.
 

@@ -1,0 +1,464 @@
+"""Networks that explain a log: each is a few parameters and laws that every packet has to obey.
+
+docs/reference/fit.md states the laws ("Networks that explain a log"). All of them are decided in whole numbers. The
+networks are tried in the order of NETWORKS, the simplest first.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import inf
+
+import numpy as np
+
+from ccmatic.base import InputError, definitions, quantities
+from ccmatic.contracts import Model, load_definition
+from ccmatic.fitting import losses
+from ccmatic.fitting.fit import round_trip
+from ccmatic.fitting.log import SECOND, PacketLog
+from ccmatic.fitting.rate_search import Undecided, Values, extreme_rate, least_jitter, smallest_rate
+from ccmatic.fitting.virtual_queue import BYTE, Rates, all_dated, arrivals, queue, room
+
+#: The largest jitter of an explanation, as a share of R_m, unless a caller sets another.
+JITTER = Fraction(1, 4)
+
+#: The smallest packet that a network has to accept, in bytes: an emulated buffer is at least this large.
+PACKET = 1500
+
+
+@dataclass(frozen=True)
+class Explained:
+    """The parameters with which a network explains packets.
+
+    Attributes:
+        jitter: D in ns.
+        propagation: The propagation delay in ns; with two clocks it includes the offset between them.
+        rate: The rate in bit/s: of the bottleneck, or of a policer's tokens.
+        size: The buffer or the bucket in bytes; None for an infinite buffer.
+        parameters: Further parameters by name. The end of a name is the unit: bytes, bits_per_second, or ns.
+    """
+
+    jitter: int
+    propagation: int
+    rate: int
+    size: int | None
+    parameters: dict = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Break:
+    """The first packet with which a network does not explain the log.
+
+    Attributes:
+        packet: The number of the packet in the order sent, from 1.
+        line: Its place in the file.
+        law: What it does that no parameters of the network allow.
+    """
+
+    packet: int
+    line: int
+    law: str
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The answer for one network.
+
+    Attributes:
+        network: The name of the network.
+        explains: Whether it explains every packet; None if the search did not decide that.
+        found: The parameters if it does, else None.
+        breaks: The Break if it does not, else None.
+        on: The network as `--on` takes it; None if it explains nothing, or if `--on` cannot express it.
+        note: A sentence about the answer, or an empty text.
+    """
+
+    network: str
+    explains: bool | None
+    found: Explained | None = None
+    breaks: Break | None = None
+    on: str | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Explanations:
+    """A log and the answer for each network, the simplest first.
+
+    Attributes:
+        log: The PacketLog.
+        rtt: R_m in ns.
+        jitter: The largest allowed jitter in ns.
+        answers: The Explanations.
+    """
+
+    log: PacketLog
+    rtt: int
+    jitter: int
+    answers: tuple
+
+    @property
+    def explained(self):
+        """Whether a network explains the log; None if none does and the answer for one is unknown."""
+        if any(answer.explains for answer in self.answers):
+            return True
+        return None if any(answer.explains is None for answer in self.answers) else False
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What an explanation may assume.
+
+    Attributes:
+        jitter: The largest jitter in ns.
+        rtt: R_m in ns.
+        known: Whether a person gave R_m. Otherwise it is the least delay of the log.
+    """
+
+    jitter: int
+    rtt: int
+    known: bool = False
+
+
+def explain(log, rtt=None, jitter=None):
+    """Return the Explanations of a log.
+
+    Args:
+        log: The PacketLog.
+        rtt: R_m in seconds; by default the least delay in the log.
+        jitter: The largest jitter of an explanation, as text such as "4ms" or "1/4rtt"; by default JITTER · R_m.
+
+    Raises:
+        InputError: The log does not say when all packets were sent.
+    """
+    if not all_dated(log):
+        raise InputError(
+            "the log does not say when some packets were sent, and --explain requires it; expected a log with the "
+            "time of sending of every packet",
+            log.source,
+        )
+    step = round_trip(log, rtt)
+    limits = Limits(_most_jitter(jitter, step), step, rtt is not None)
+    packets, answers = arrivals(log), []
+    for name, network in NETWORKS.items():
+        special = next((each.network for each in answers if each.explains and each.network in network.special), None)
+        if special:
+            answers.append(Explanation(name, True, note=f"'{special}' is a special case of it"))
+        else:
+            answers.append(_answer(name, network, log, packets, limits))
+    return Explanations(log, step, limits.jitter, tuple(answers))
+
+
+def _most_jitter(text, rtt):
+    """Return the largest jitter in ns."""
+    if text is None:
+        return int(JITTER * rtt)
+    rounds = quantities.in_unit(text, "rtt")
+    return int(rounds * rtt if rounds is not None else quantities.duration(text) * SECOND)
+
+
+def _answer(name, network, log, packets, limits):
+    try:
+        found = network.explain(packets, limits)
+    except Undecided:
+        return Explanation(name, None, note="the search tried too many rates to decide")
+    except _NotVisible as reason:
+        return Explanation(name, False, note=str(reason))
+    if found:
+        return Explanation(name, True, found, on=network.on(found, limits) if network.on else None, note=network.note)
+    broken = _first_break(network, log, packets, limits)
+    return Explanation(name, False, breaks=broken, note="" if broken else "the search did not find the first packet")
+
+
+def _first_break(network, log, packets, limits):
+    """Return the Break of a network that does not explain the log; None if the search did not find it."""
+    good, bad = 0, len(packets.at)
+    try:
+        while bad - good > 1:
+            middle = (good + bad) // 2
+            good, bad = (middle, bad) if _explains(network, packets.first(middle), limits) else (good, middle)
+        late = _explains(network, packets.first(bad), replace(limits, jitter=2**62))
+    except Undecided:
+        return None
+    return Break(bad, int(log.line[bad - 1]), _law(network, packets.first(bad), limits, late))
+
+
+def _law(network, packets, limits, late):
+    """Return what the last packet does that a network does not allow."""
+    if network.sends_always and _pauses(packets, limits.rtt):
+        return "no packet is under way for more than R_m before it is sent"
+    if late:
+        return "it is delivered too late or too early for the allowed jitter"
+    if packets.lost[-1]:
+        return "it is lost, and a network that explains the packets before it accepts it"
+    return "it is delivered, and a network that explains the packets before it does not deliver it then"
+
+
+def _explains(network, packets, limits):
+    try:
+        return packets.lost.all() or network.explain(packets, limits, any_will_do=True) is not None
+    except _NotVisible:
+        return True
+
+
+class _NotVisible(Exception):
+    """The log shows nothing of what a network would do."""
+
+
+# ---- values of the laws at a rate ----
+
+
+def _values(packets, rates):
+    """Return the Values of a queue that is served at some Rates."""
+    formed = queue(packets, rates)
+    held = (packets.delivered - formed.left)[~packets.lost]
+    margin = -(-packets.at_once * BYTE // max(rates.bits))
+    return Values(int(held.max()), int(held.min()), room(packets, formed.load), margin)
+
+
+def _of_queue(found, **parameters):
+    values = found.values
+    return Explained(values.jitter, values.soonest, found.rate, _size(values.room), parameters)
+
+
+def _size(room):
+    """Return the smallest size of a Room that accepts PACKET bytes, if there is one, else the smallest size."""
+    return max(room.least, PACKET) if room.most is None or room.most >= PACKET else room.least
+
+
+# ---- the networks ----
+
+
+def _constant_rate(packets, limits, any_will_do=False, hints=()):
+    found = least_jitter(
+        lambda rate: _values(packets, Rates((rate,))), limits.jitter, packets.early, hints, any_will_do
+    )
+    return found and _of_queue(found)
+
+
+def _always_sending(packets, limits, any_will_do=False):
+    if _pauses(packets, limits.rtt):
+        return None
+    return _constant_rate(packets, limits, any_will_do)
+
+
+def _pausing(packets, limits, any_will_do=False):
+    found = _constant_rate(packets, limits, any_will_do)
+    pauses = _pauses(packets, limits.rtt)
+    return found and replace(found, parameters={"pauses": len(pauses), "longest_pause_ns": max(pauses, default=0)})
+
+
+def _pauses(packets, rtt):
+    """Return the times in ns, each longer than R_m, in which no packet was under way."""
+    ended = np.maximum.accumulate(np.where(packets.lost, packets.at, packets.delivered))
+    silent = packets.at[1:] - ended[:-1]
+    return silent[silent > rtt].tolist()
+
+
+def _policer(packets, limits, any_will_do=False):
+    delays = packets.delays()
+    jitter = int(delays.max() - delays.min())
+    found = None if jitter > limits.jitter else _tokens(packets, any_will_do)
+    return found and replace(found, jitter=jitter, propagation=int(delays.min()))
+
+
+def _tokens(packets, any_will_do=False):
+    """Return an Explained of a policer's losses, whose delays are not examined; None if there is none."""
+    if not packets.lost.any():
+        if any_will_do:
+            return Explained(0, 0, 1, None)
+        raise _NotVisible("no packet is lost, so no policer shows")
+
+    def values_at(rate):
+        return Values(0, 0, room(packets, queue(packets, Rates((rate,))).load), 0)
+
+    found = extreme_rate(values_at, largest=True)
+    if found is None or any_will_do:
+        return found and Explained(0, 0, found.rate, None)
+    size = _size(found.values.room)
+    lowest = extreme_rate(values_at, largest=False)
+    others = {"lowest_bits_per_second": lowest.rate, "highest_bits_per_second": found.rate}
+    return Explained(0, 0, smallest_rate(values_at, size, found.rate), size, others)
+
+
+def _policer_before_bottleneck(packets, limits, any_will_do=False):
+    found = _constant_rate(packets.without_losses(), limits, any_will_do)
+    tokens = found and _tokens(packets, any_will_do)
+    return tokens and replace(
+        found, parameters={"bucket_bytes": tokens.size, "tokens_bits_per_second": tokens.rate, **tokens.parameters}
+    )
+
+
+def _outage(packets, limits, any_will_do=False):
+    if any_will_do and (found := _constant_rate(packets, limits, True)):
+        return found
+    best = None
+    for gap in _gaps(packets, limits):
+        best = _better(best, _outage_at(packets, limits, gap, any_will_do))
+        if best and any_will_do:
+            break
+    return best
+
+
+def _gaps(packets, limits):
+    """Return the places, among the delivered packets, of the longest times without a delivery, the longest first."""
+    kept = packets.without_losses()
+    between = np.diff(kept.delivered)
+    return [int(place) for place in np.argsort(-between, kind="stable")[:_GAPS] if between[place] > limits.jitter]
+
+
+#: How many of the longest times without a delivery may be the outage, and the logarithm of how many packets before the
+#: first unexplained one the rate may have changed.
+_GAPS, _CHANGES = 2, 9
+
+
+def _outage_at(packets, limits, gap, any_will_do):
+    """Return the Explained of an outage between two consecutive deliveries, or None."""
+    kept = packets.without_losses()
+    before = packets.first(int(np.flatnonzero(~packets.lost)[gap]) + 1)
+    first = _constant_rate(before, limits)
+    if first is None:
+        return None
+    own = -(-int(kept.size[gap + 1]) * 8 * SECOND // first.rate)
+    starts, ends = (int(at) - first.propagation for at in (kept.delivered[gap], kept.delivered[gap + 1] - own))
+    if not 0 < starts < ends:
+        return None
+    found = least_jitter(
+        lambda rate: _values(packets, Rates((rate, 0, rate), (starts, ends))),
+        limits.jitter, packets.early, (first.rate,), any_will_do,
+    )  # fmt: skip
+    return found and _of_queue(found, outage_begins_ns=starts, outage_lasts_ns=ends - starts)
+
+
+def _change_of_rate(packets, limits, any_will_do=False):
+    if any_will_do and (found := _constant_rate(packets, limits, True)):
+        return found
+    turn = int((~packets.first(_first_unexplained(packets, limits)).lost).sum())
+    best, place = None, turn
+    for step in (2**power for power in reversed(range(_CHANGES))):
+        for count in (place - step, place + step):
+            if 0 < count < turn and (found := _change_at(packets, limits, count, any_will_do)):
+                if any_will_do:
+                    return found
+                best, place = min((best, place), (found, count), key=lambda each: each[0].jitter if each[0] else inf)
+    return best
+
+
+def _first_unexplained(packets, limits):
+    """Return how many packets a constant rate explains."""
+    good, bad, hints = 0, len(packets.at), ()
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        part = packets.first(middle)
+        found = None if part.lost.all() else _constant_rate(part, limits, True, hints)
+        if part.lost.all() or found:
+            good, hints = middle, (found.rate,) if found else hints
+        else:
+            bad = middle
+    return good
+
+
+def _change_at(packets, limits, count, any_will_do):
+    """Return the Explained of a rate that changes when this many packets have left the link, or None."""
+    kept = np.flatnonzero(~packets.lost)
+    first = _constant_rate(packets.first(int(kept[count - 1]) + 1), limits)
+    at = first and int(packets.delivered[kept[count - 1]]) - first.propagation
+    if not first or at <= 0:
+        return None
+    found = least_jitter(
+        lambda rate: _values(packets, Rates((first.rate, rate), (at,))),
+        limits.jitter, packets.early, (), any_will_do,
+    )  # fmt: skip
+    return found and replace(_of_queue(found, changes_at_ns=at, later_bits_per_second=found.rate), rate=first.rate)
+
+
+def _better(one, other):
+    return min((each for each in (one, other) if each), key=lambda each: each.jitter, default=None)
+
+
+def _random_loss(packets, limits, any_will_do=False):
+    found = _constant_rate(packets.without_losses(), limits, any_will_do)
+    if not found or (any_will_do and not packets.lost.any()):
+        return found
+    if not packets.lost.any():
+        raise _NotVisible("no packet is lost")
+    if any_will_do:
+        return found if losses.explains(packets.size, packets.lost) else None
+    front = losses.front(packets.size, packets.lost)
+    chosen = losses.choose(front, packets.size, packets.lost)
+    return chosen and replace(
+        found, parameters={"share": chosen.share, "burst_bytes": chosen.burst, "front": tuple(front)}
+    )
+
+
+# ---- networks as `--on` takes them ----
+
+
+def _on_queue(found, limits, more=""):
+    model = _model("QUEUES")
+    return f"{_path(model, found, limits)}, {model.store} {found.size} b{_jitter(found)}{more}"
+
+
+def _on_pausing(found, limits):
+    return _on_queue(found, limits, ", application pauses")
+
+
+def _on_policer(found, limits):
+    model = _model("POLICES")
+    return f"{_path(model, found, limits)}, {model.store} {found.size} b{_jitter(found)}"
+
+
+def _model(role):
+    return load_definition("models", "MODEL", definitions.chosen("models", role))
+
+
+def _path(model, found, limits):
+    rtt = limits.rtt if limits.known or found.propagation <= 0 else found.propagation
+    return f"{model.name} {_decimal(found.rate, 6)} mbit, rtt {_decimal(rtt, 6)} ms"
+
+
+def _jitter(found):
+    return f", jitter {_decimal(-(-found.jitter // 1000), 3)} ms" if found.jitter else ""
+
+
+def _decimal(number, places):
+    """Return number · 10^-places as an exact decimal."""
+    whole, rest = divmod(number, 10**places)
+    return f"{whole}.{rest:0{places}d}".rstrip("0").rstrip(".")
+
+
+@dataclass(frozen=True)
+class Network:
+    """A kind of network.
+
+    Attributes:
+        explain: A function from Arrivals and Limits to an Explained, or None. With `any_will_do` it may return any.
+        on: A function from an Explained and Limits to the network as `--on` takes it; None if `--on` cannot express it.
+        note: A sentence if the network explains the log, such as why `on` is None.
+        special: The names of the networks that are special cases of this one.
+        sends_always: Whether the sender must not pause.
+        store: The noun for the size of an Explained.
+    """
+
+    explain: Callable
+    on: Callable | None = None
+    note: str = ""
+    special: tuple = ()
+    sends_always: bool = False
+    store: str = Model.store
+
+
+_CONSTANT, _PAUSES, _POLICER = "constant rate", "constant rate, pausing sender", "policer"
+
+#: The networks by name, in the order of simplicity: fewer parts first, and random loss, which explains most, last.
+NETWORKS = {
+    _CONSTANT: Network(_always_sending, _on_queue, sends_always=True),
+    _PAUSES: Network(_pausing, _on_pausing, special=(_CONSTANT,)),
+    _POLICER: Network(_policer, _on_policer, store="bucket"),
+    "outage": Network(_outage, note="--on has no outages", special=(_CONSTANT, _PAUSES)),
+    "change of rate": Network(_change_of_rate, note="--on has no changes of rate", special=(_CONSTANT, _PAUSES)),
+    "policer before a bottleneck": Network(
+        _policer_before_bottleneck, note="--on has no such network", special=(_POLICER,)
+    ),
+    "random loss": Network(_random_loss, note="--on has no random loss"),
+}

@@ -1,0 +1,176 @@
+"""Search all rates of whole bits per second for one that explains a log.
+
+Every law of `virtual_queue` is monotone in a rate: with a higher rate, packets leave no later and loads are no larger.
+So the values at both ends of an interval of rates bound those between them. The search splits intervals until it finds
+a rate, or until no interval can contain one. Then no rate exists: the answer is exact.
+"""
+
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from math import inf, isqrt
+
+#: The largest rate in bit/s, and the largest number of rates that a search tries. Then the answer is "undecided".
+LARGEST, TRIES = 10**12, 1500
+
+#: The search ends when no rate needs a jitter that is smaller by more than these ns.
+RESOLUTION = 1
+
+
+class Undecided(Exception):
+    """A search tried TRIES rates without an answer."""
+
+
+@dataclass(frozen=True)
+class Values:
+    """The values of a log's laws at a rate.
+
+    Attributes:
+        latest: The longest time from a packet's departure to its delivery, in ns; -inf without deliveries.
+        soonest: The shortest such time; inf without deliveries.
+        room: The virtual_queue.Room of the losses.
+        margin: By how many ns a delivery may precede the departure, because the link passes whole packets at once.
+    """
+
+    latest: float
+    soonest: float
+    room: object
+    margin: int
+
+    @property
+    def jitter(self):
+        """The jitter in ns that the deliveries need."""
+        return max(0, self.latest - self.soonest)
+
+
+@dataclass(frozen=True)
+class Found:
+    """The rate that a search found, and its Values."""
+
+    rate: int
+    values: Values
+
+
+def least_jitter(values_at, limit, early, hints=(), any_will_do=False):
+    """Return the Found of a rate that needs the smallest jitter; None if no rate explains the log.
+
+    If the search tries TRIES rates, it returns the best one so far. If lower rates need as little jitter, it returns
+    the lowest one that bisection finds.
+
+    Args:
+        values_at: A function from a rate to its Values.
+        limit: The largest jitter in ns.
+        early: The smallest time from departure to delivery is at least -early; None if any is allowed.
+        hints: Rates to try first.
+        any_will_do: Return the first rate that explains the log.
+
+    Raises:
+        Undecided: The search tried TRIES rates, and none of them explains the log.
+    """
+    values = _Counted(values_at)
+    best = None
+
+    def explains(each):
+        allowed = each.jitter <= limit and (early is None or each.soonest >= -early - each.margin)
+        return allowed and each.room.exists
+
+    def consider(rate):
+        nonlocal best
+        each = values(rate)
+        if explains(each) and (best is None or each.jitter < best.values.jitter):
+            best = Found(rate, each)
+
+    def bound(low, high):
+        """Return a jitter that no rate between the two falls below; inf if none of them explains the log."""
+        slow, fast = values(low), values(high)
+        if early is not None and fast.soonest < -early - slow.margin:
+            return inf
+        if slow.room.most is not None and fast.room.least > slow.room.most:
+            return inf
+        return max(0, slow.latest - fast.soonest)
+
+    def split():
+        for rate in (*hints, 1, LARGEST):
+            consider(rate)
+        cells = [(bound(1, LARGEST), 1, LARGEST)]
+        while cells and not (best and any_will_do):
+            least, low, high = heappop(cells)
+            if least > limit or (best and least >= best.values.jitter):
+                break
+            if high - low > 1:
+                middle = _middle(low, high)
+                consider(middle)
+                for part in ((low, middle), (middle, high)):
+                    heappush(cells, (bound(*part), *part))
+
+    try:
+        split()
+    except Undecided:
+        if best is None:
+            raise
+    if best and not any_will_do:
+        values, least = _Counted(values_at, inf), best.values.jitter
+        best = _lowest(lambda rate: explains(values(rate)) and values(rate).jitter <= least, best.rate)
+        best = Found(best, values(best))
+    return best
+
+
+def _middle(low, high):
+    return isqrt(low * high) if high > 2 * low else (low + high) // 2
+
+
+def _lowest(true, high):
+    """Return a number from 1 to `high` of which `true` is; bisection looks for a small one."""
+    low = 0
+    while high - low > 1:
+        middle = _middle(max(low, 1), high)
+        low, high = (low, middle) if true(middle) else (middle, high)
+        if middle == low == 1 and high == 2:
+            break
+    return high
+
+
+def extreme_rate(values_at, largest):
+    """Return the Found of the largest or the smallest rate whose Room exists; None if there is none.
+
+    The largest rate has the smallest room.
+
+    Raises:
+        Undecided: The search tried too many rates.
+    """
+    values = _Counted(values_at)
+    cells = [(1, LARGEST)]
+    while cells:
+        low, high = cells.pop()
+        first = high if largest else low
+        if values(first).room.exists:
+            return Found(first, values(first))
+        slow, fast = values(low).room, values(high).room
+        if slow.most is not None and fast.least > slow.most:
+            continue
+        if high - low <= 1:
+            cells += [(low, low)] if largest and low < high else [(high, high)] if low < high else []
+            continue
+        middle = _middle(low, high)
+        halves = [(low, middle), (middle, high)]
+        cells += halves if largest else halves[::-1]
+    return None
+
+
+def smallest_rate(values_at, size, rate):
+    """Return the smallest rate with which a size explains the losses. With `rate` it explains them."""
+    # A lower rate makes loads larger, so lost packets remain refused.
+    return _lowest(lambda each: values_at(each).room.least <= size, rate)
+
+
+class _Counted:
+    """A function of rates that remembers its values, and is called for at most `tries` rates."""
+
+    def __init__(self, values_at, tries=TRIES):
+        self._values_at, self._tries, self._known = values_at, tries, {}
+
+    def __call__(self, rate):
+        if rate not in self._known:
+            if len(self._known) >= self._tries:
+                raise Undecided
+            self._known[rate] = self._values_at(rate)
+        return self._known[rate]

@@ -1,0 +1,160 @@
+"""The queue that the delivered packets of a log form on a link, in whole numbers.
+
+Packet i arrives at a_i with s_i bytes. Work is counted in bits · 10^-9, so a rate of r bit/s does the work r in a
+nanosecond. Only delivered packets join the queue. It is empty at first. On a token-bucket policer the same number is
+what the bucket lacks (docs/reference/fit.md, "Networks that explain a log").
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ccmatic.fitting.log import NEVER, PacketLog
+
+#: The work of a byte.
+BYTE = 8 * 10**9
+
+#: The largest work for which 64 bits are enough.
+_NARROW = 2**61
+
+
+@dataclass(frozen=True, eq=False)
+class Arrivals:
+    """The packets of a log that are known to have been sent, as arrays of whole numbers.
+
+    Attributes:
+        at: a_i in ns, from the first arrival.
+        delivered: d_i in ns, from the same origin; 0 if the packet is lost.
+        lost: Whether each packet is lost.
+        size: s_i in bytes.
+        early: By how many ns a delivery may precede its departure from the link; None with two clocks, where the offset
+            is free.
+        at_once: The bytes of the largest packet if the link passes whole packets at once, so that a delivery may also
+            precede the departure by the time of such a packet; else 0.
+    """
+
+    at: np.ndarray
+    delivered: np.ndarray
+    lost: np.ndarray
+    size: np.ndarray
+    early: int | None
+    at_once: int = 0
+
+    def first(self, count):
+        """Return the first `count` packets."""
+        return self._some(slice(count))
+
+    def without_losses(self):
+        """Return the delivered packets."""
+        return self._some(~self.lost)
+
+    def _some(self, chosen):
+        columns = {name: getattr(self, name)[chosen] for name in ("at", "delivered", "lost", "size")}
+        return replace(self, **columns)
+
+    def delays(self):
+        """Return the delays of the delivered packets in ns."""
+        return (self.delivered - self.at)[~self.lost]
+
+
+def arrivals(log: PacketLog):
+    """Return the Arrivals of a log whose packets all have a time of sending."""
+    lost = log.lost
+    origin = log.sent[0]
+    delivered = np.where(lost, origin, log.delivered) - origin
+    early = None if log.two_clocks else (log.early or 0)
+    at_once = 0 if log.early is None else int(log.size.max())
+    return Arrivals(log.sent - origin, delivered, lost, log.size, early, at_once)
+
+
+def all_dated(log: PacketLog):
+    """Return whether the log has the time of sending of every packet."""
+    return not (log.sent == NEVER).any()
+
+
+@dataclass(frozen=True)
+class Rates:
+    """The rate of a link over time.
+
+    Attributes:
+        bits: The rate of each segment in bit/s.
+        starts: When each segment but the first begins, in ns, in increasing order. The first rate also holds before the
+            log. The last rate is above 0.
+    """
+
+    bits: tuple
+    starts: tuple = ()
+
+    def work(self, times):
+        """Return the work that the link can do from time 0 to each time, for an array of times from 0 on."""
+        edges, levels = self._knots(times.dtype)
+        segment = np.searchsorted(np.array(self.starts, np.int64), times.astype(np.int64), side="right")
+        return levels[segment] + (times - edges[segment]) * self._bits(times.dtype)[segment]
+
+    def reached(self, levels):
+        """Return the first whole ns at which the work since time 0 is at least each level."""
+        edges, reached = self._knots(levels.dtype)
+        segment = np.searchsorted(reached[1:], levels, side="left")
+        bits = self._bits(levels.dtype)[segment]
+        return edges[segment] - (reached[segment] - levels) // np.where(bits == 0, 1, bits)
+
+    def _knots(self, dtype):
+        """Return the beginnings of the segments, and the work by then."""
+        edges, levels = [0, *self.starts], [0]
+        for now, later, bits in zip(edges, edges[1:], self.bits, strict=False):
+            levels.append(levels[-1] + (later - now) * bits)
+        return np.array(edges, dtype), np.array(levels, dtype)
+
+    def _bits(self, dtype):
+        return np.array(self.bits, dtype)
+
+
+@dataclass(frozen=True, eq=False)
+class Queue:
+    """The queue of a log on a link.
+
+    Attributes:
+        load: The work that waits right after each packet if the link accepts it. Lost packets join no later load.
+        left: When each packet leaves, in ns, if the link accepts it.
+    """
+
+    load: np.ndarray
+    left: np.ndarray
+
+
+def queue(packets: Arrivals, rates: Rates):
+    """Return the Queue of packets on a link with these Rates."""
+    total = int(packets.size.sum()) * BYTE
+    wide = total + max(rates.bits) * (int(packets.at[-1]) + 1) >= _NARROW
+    dtype = object if wide else np.int64
+    own = packets.size.astype(dtype) * BYTE
+    joined = np.where(packets.lost, 0, own)
+    done = rates.work(packets.at.astype(dtype))
+    ahead = np.cumsum(joined, dtype=dtype) - joined - done
+    load = ahead - np.minimum.accumulate(ahead) + own
+    return Queue(load, rates.reached(done + load))
+
+
+@dataclass(frozen=True)
+class Room:
+    """The sizes of a buffer, or of a bucket, that accept the delivered packets of a log and refuse the lost ones.
+
+    Attributes:
+        least: The smallest size in bytes that accepts all delivered packets.
+        most: The largest size in bytes that refuses all lost packets; None if none is lost.
+    """
+
+    least: int
+    most: int | None
+
+    @property
+    def exists(self):
+        """Whether there is such a size."""
+        return self.most is None or self.least <= self.most
+
+
+def room(packets: Arrivals, load):
+    """Return the Room for packets whose loads are `load`: a packet is accepted if and only if its load fits."""
+    kept, lost = load[~packets.lost], load[packets.lost]
+    least = -(-int(kept.max()) // BYTE) if len(kept) else 0
+    return Room(least, None if not len(lost) else (int(lost.min()) - 1) // BYTE)

@@ -1,0 +1,87 @@
+"""Write the example logs of this folder. They are generated, not recorded.
+
+    python examples/logs/generate.py FOLDER
+
+The sender is Reno, in rounds of R_m: it spreads a window over each round. After a round with losses it halves the
+window, else it adds a packet. ccmatic's emulator decides on each packet, by the code and in the whole numbers of
+`ccmatic emulate`, so no machine is late. Random losses happen before the link.
+"""
+
+import random
+import sys
+from pathlib import Path
+
+from ccmatic.base import definitions
+from ccmatic.contracts import load_definition
+from ccmatic.emulation import link as links
+from ccmatic.emulation import replay
+
+SECOND, PACKET = 10**9, 1500
+HERE = Path(__file__).parent
+
+
+def policer():
+    """Return the Model of a policer."""
+    return load_definition("models", "MODEL", definitions.chosen("models", "POLICES"))
+
+
+def send(link, seed, packets, window=10, share=0, silent=()):
+    """Return (sent, delivered or None) in ns of the packets that Reno sends.
+
+    Args:
+        link: The Link.
+        seed: The seed of the sending times and the random losses.
+        packets: How many packets to send, at least.
+        window: The first window in packets.
+        share: The share of packets that are lost at random.
+        silent: Numbers of rounds in which the application has nothing to send.
+    """
+    choice, sent, unlucky, step, outcome, begin = random.Random(seed), [], [], 0, [], 0
+    while len(sent) < packets:
+        if step not in silent:
+            begin, gap = len(sent), link.rtt // window
+            for k in range(window):
+                sent.append(step * link.rtt + k * gap + choice.randrange(gap // 2))
+                unlucky.append(choice.random() < share)
+            reached = [at for at, lost in zip(sent, unlucky, strict=True) if not lost]
+            decided = iter(replay.decisions(link, reached, [PACKET] * len(reached)))
+            outcome = [None if lost else _delivered(link, *next(decided)) for lost in unlucky]
+            window = max(4, window // 2) if None in outcome[begin:] else window + 1
+        step += 1
+    return [*zip(sent, outcome, strict=True)]
+
+
+def _delivered(link, lost, admitted, planned):
+    return None if lost else planned
+
+
+def logs():
+    """Yield the name and the packets of each log."""
+    cable = links.of_texts("48mbit", "20ms", "1bdp")
+    batches = {"jitter": "8ms", "pattern": "aggregation", "seed": 2}
+    outage, handover = ("600ms=1bit", "900ms=24mbit"), ("800ms=8mbit",)
+    yield "cable", send(cable, 1, 2000, 70)
+    yield "wifi", send(links.of_texts("24mbit", "40ms", "2bdp", **batches), 2, 2000, 60)
+    yield "paused", send(cable, 3, 2000, 60, silent=(*range(10, 16), *range(20, 32)))
+    yield "policed", send(links.of_texts("12mbit", "40ms", "1bdp", model=policer()), 4, 2000, 90)
+    yield "outage", send(links.of_texts("24mbit", "40ms", "4bdp", changes=outage), 5, 2000, 40)
+    yield "handover", send(links.of_texts("24mbit", "40ms", "4bdp", changes=handover), 6, 2000, 60)
+    yield "lossy", send(links.of_texts("24mbit", "40ms", "2bdp"), 7, 2000, 90, share=0.004)
+    yield "lte", send(links.of_opportunities(HERE.parent / "links/cellular.mahimahi", "40ms"), 8, 2000)
+
+
+def text(packets):
+    """Return packets as CSV (docs/reference/formats.md)."""
+    rows = (f"{_seconds(at)},{'' if end is None else _seconds(end)},{PACKET}\n" for at, end in packets)
+    return "sent,delivered,size\n" + "".join(rows)
+
+
+def _seconds(ns):
+    return f"{ns // SECOND}.{ns % SECOND:09d}"
+
+
+if __name__ == "__main__":
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, packets in logs():
+        (folder / f"{name}.csv").write_text(text(packets))
