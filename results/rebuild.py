@@ -1,4 +1,4 @@
-"""Rebuild generated files as results/manifest.toml records them.
+"""Rebuild generated files as results/manifest.toml describes.
 
     python results/rebuild.py NAME … [--folder FOLDER]
     python results/rebuild.py --list [NAME …]
@@ -40,11 +40,11 @@ def rebuild(entry, folder):
     """Run the command of an entry in the repository's root, and replace the entry's files by the new ones.
 
     Args:
-        entry: The entry.
+        entry: The entry of the manifest.
         folder: The folder in which the command leaves its files.
 
     Raises:
-        SystemExit: If the command fails, or makes no file for some pattern.
+        SystemExit: If the command fails, or if it makes no file for some pattern.
     """
     command = entry["command"].replace("{out}", str(folder))
     with open(folder / "stdout", "w") as output:
@@ -62,7 +62,7 @@ def rebuild(entry, folder):
 
 
 def replace(source, target):
-    """Replace a file or a folder by another."""
+    """Replace one file or folder by another."""
     if source.is_dir():
         shutil.rmtree(target, ignore_errors=True)
         shutil.copytree(source, target)

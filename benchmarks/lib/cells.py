@@ -1,4 +1,4 @@
-"""Tables of results: compute the cells that a file lacks; and store and print the edges of worst cases."""
+"""Tables of results: compute the cells that a file lacks, and store and print the edges of worst cases."""
 
 import argparse
 import json
@@ -12,11 +12,11 @@ def arguments(description, controllers, folder, timeout, each="question"):
     """Parse the command line (controllers, a folder and a time limit), and create the folder.
 
     Args:
-        description: The description of the command.
+        description: The description of the command, for its help text.
         controllers: The default controllers.
         folder: The default folder.
-        timeout: The default limit in seconds.
-        each: What the limit applies to, in the help text.
+        timeout: The default time limit in seconds.
+        each: The noun to which the limit applies, for the help text.
     """
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("controllers", nargs="*", metavar="CONTROLLER", default=controllers)
@@ -31,12 +31,12 @@ def results(cells, file, find, summary, settled=lambda cell: True):
     """Return all cells with their results.
 
     Args:
-        cells: The cells without results; each is a dict of its keys.
+        cells: The cells without results. Each cell is a dict of its keys.
         file: The file of the results so far. The function computes, stores and prints each cell that the file lacks or
             that is not settled.
-        find: Computes the result of a cell.
-        summary: The text that is printed for a completed cell.
-        settled: Whether the result of a cell in the file is final.
+        find: A function that computes the result of a cell.
+        summary: A function from a completed cell to the text to print.
+        settled: A function that says whether the result of a cell in the file is final.
     """
     finished = [cell for cell in json.loads(file.read_text()) if settled(cell)] if file.exists() else []
     every = []
@@ -54,7 +54,8 @@ def results(cells, file, find, summary, settled=lambda cell: True):
 def edge(worst):
     """Return the stored form of a worst case.
 
-    The dict has the two sides of the edge, `none` and `some`, as text or None. It also has the verdict and the seconds.
+    The dict has the two sides of the edge, `none` and `some`, as text or None. It also has the verdict and the time in
+    seconds.
     """
     sides = {side: None if (x := getattr(worst, side)) is None else str(x) for side in ("none", "some")}
     return {**sides, "verdict": worst.verdict, "seconds": round(worst.seconds, 1)}
@@ -63,7 +64,7 @@ def edge(worst):
 def least(worst):
     """Return the share that no execution falls below, for a worst case whose condition is "below x".
 
-    It is 0 if the solver decided nothing in time.
+    The share is 0 if the solver decided nothing in time.
     """
     return Fraction(1) if worst.some is None and worst.verdict != UNDECIDED else worst.none or Fraction(0)
 
@@ -77,9 +78,10 @@ def text(cell, beyond):
     """Return a cell in a few characters.
 
     Args:
-        cell: A cell with either `why`, the reason for having no edge, or both sides of the edge. The text ends with the
-            side beyond which a trace exists.
-        beyond: The sign, < or >, that precedes this side if the cell has no other side. It says where the edge lies.
+        cell: A cell. It has either `why`, the reason for having no edge, or both sides of the edge. The text ends with
+            the side beyond which a trace exists.
+        beyond: The sign, < or >, that precedes this side if the cell has no other side. The sign says where the edge
+            lies.
     """
     if "why" in cell:
         return cell["why"]

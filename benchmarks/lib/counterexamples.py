@@ -1,4 +1,4 @@
-"""Turn shipped counterexamples into links, and into delays of simulated runs."""
+"""Turn shipped counterexamples into links, and into jitter patterns for simulated runs."""
 
 from fractions import Fraction
 from pathlib import Path
@@ -15,14 +15,15 @@ ROOT = Path(__file__).resolve().parents[2]
 def exported(patterns, kind, mbit, rtt_ms, folder):
     """Export the repository's traces that match some patterns, and return the paths of the exported files.
 
-    Traces that cannot be exported at this scale are left out, for example if their buffer is smaller than a packet.
+    The function skips traces that cannot be exported at this scale, for example because their buffer is smaller than a
+    packet.
 
     Args:
         patterns: Patterns of paths, relative to the root of the repository.
-        kind: The format of the export.
+        kind: The name of the export format.
         mbit: The rate of the link in Mbit/s.
-        rtt_ms: R_m in ms.
-        folder: The folder of the exported files.
+        rtt_ms: The propagation delay R_m in ms.
+        folder: The folder for the exported files.
     """
     scale = trace_export.Scale(Fraction(mbit * 125_000), Fraction(rtt_ms, 1000), 1500)
     folder.mkdir(parents=True, exist_ok=True)
@@ -38,25 +39,26 @@ def exported(patterns, kind, mbit, rtt_ms, folder):
 
 
 def held(instants, admitted, served, end, bound):
-    """Return for each instant how long the link then holds bytes behind its bottleneck, as a share of `bound`.
+    """Return for each instant how long the link holds bytes behind its bottleneck, as a share of `bound`.
 
     The link holds bytes until the first instant by which it has served all bytes admitted so far. If there is no such
-    instant, it holds them until `end`.
+    instant, the link holds the bytes until `end`.
 
     Args:
         instants: The instants.
         admitted: The bytes admitted by each instant.
         served: The bytes served by each instant.
         end: The end of the last interval.
-        bound: The bound D.
+        bound: The largest jitter D.
     """
     until = np.append(instants, end)[np.searchsorted(served, admitted)]
     return np.clip((until - instants) / bound, 0, 1)
 
 
 def holding(shares, parts):
-    """Return the jitter of a Simulation that holds bytes for the given shares of D.
+    """Return the jitter pattern of a Simulation that holds bytes for the given shares of D.
 
-    A step has `parts` parts, and each share applies to one part. After the last share, the first one follows again.
+    A step is divided into `parts` equal intervals, and each share applies to one interval. After the last share, the
+    sequence repeats.
     """
     return lambda rng, bound, step: lambda now: now + int(shares[now * parts // step % len(shares)] * bound)

@@ -7,7 +7,7 @@ from pathlib import Path
 from ccmatic.exporting import files
 from ccmatic.runtime.library import compile_c
 
-#: A flow of 96 Mbit/s, which is 8 packets per millisecond. Packets are acknowledged after 40 ms.
+#: The measured flow has 96 Mbit/s, which is 8 packets per millisecond. Packets are acknowledged after 40 ms.
 PROGRAM = r"""
 #include <stdio.h>
 #include <time.h>
@@ -49,17 +49,17 @@ int main(void)
 
 
 def measure(export, value, change, times):
-    """Measure a sender's times in ns. Each is the least of five runs.
+    """Measure a sender's times in ns. Each time is the smallest of five runs.
 
     Args:
         export: The export of the sender.
         value: A C expression that reads the sender `s`. The measured code computes it repeatedly.
         change: A C statement before the `i`-th computation.
-        times: How often the value is computed.
+        times: The number of computations.
 
     Returns:
-        The time of one computation; and the time of one packet, which includes sending it, its acknowledgement, and
-        every update that these cause.
+        The time of one computation, and the time of one packet. The time of a packet includes its sending, its
+        acknowledgement, and every update that these cause.
     """
     with tempfile.TemporaryDirectory() as folder:
         files.write(export, "c", folder)

@@ -1,6 +1,6 @@
 """A sender with a window on a link of given rates, computed step by step in exact arithmetic.
 
-The result is an execution of `smooth_windows`.
+The result is an execution of the model `smooth_windows`.
 """
 
 from copy import copy
@@ -14,7 +14,7 @@ COLUMNS = ("A", "S", "L", "Ld", "r", "cwnd", "Q", "G", "V", "found")
 
 
 class Stepwise:
-    """An execution so far, which begins with an empty link.
+    """The execution of a sender so far. It begins with an empty link.
 
     If the controller leaves a choice, the sender takes the first option, or the middle of a range.
 
@@ -27,9 +27,9 @@ class Stepwise:
 
         Args:
             controller: The Stateful controller.
-            decides: The first step in which it decides.
-            packet: MSS in C·R_m.
-            buffer: β in C·R_m.
+            decides: The first step in which the controller decides.
+            packet: The packet size MSS in C·R_m.
+            buffer: The buffer β in C·R_m.
         """
         self.controller, self.decides, self.packet, self.buffer = (
             controller,
@@ -45,7 +45,7 @@ class Stepwise:
         self.columns["cwnd"][0], self.columns["r"][0] = window or Fraction(1), rate
 
     def copy(self):
-        """Return a copy that can continue in another way."""
+        """Return a copy of this execution that can continue differently."""
         made = copy(self)
         made.columns = {name: list(column) for name, column in self.columns.items()}
         return made
@@ -73,11 +73,12 @@ class Stepwise:
         self._measures(x)
 
     def used(self, begin):
-        """Return the use of the link and the delay from a step on.
+        """Return the use of the link and the mean delay from a step on.
 
         Returns:
-            The served bytes as a share of those that the link could serve; and the mean delay in R_m. By Little's law,
-            this is the sum of the bytes that wait at the ends of steps, divided by the served bytes.
+            Two numbers. The first is the served bytes as a share of the bytes that the link could serve. The second is
+            the mean delay in R_m. By Little's law, it is the sum of the bytes that wait at the ends of steps, divided
+            by the served bytes.
         """
         x = self.columns
         served = x["S"][-1] - x["S"][begin]
@@ -94,7 +95,7 @@ class Stepwise:
         return whole
 
     def _measures(self, x):
-        """Add the delay measured in the next step: the number of whole steps that the last served byte waited."""
+        """Add the delay measured in the next step: how many whole steps the last served byte waited."""
         t = len(x["Q"])
         waited = next((k for k in range(t) if x["S"][t] > self._admitted(t - k - 1)), t)
         x["Q"].append(waited if x["S"][t] > x["S"][t - 1] else x["Q"][-1])
@@ -103,7 +104,7 @@ class Stepwise:
         return self.columns["A"][t] - self.columns["L"][t]
 
     def _finds(self, x):
-        """Add the losses that the sender detects in the next step by acknowledgements or a timeout."""
+        """Add the losses that the sender detects in the next step, by acknowledgements or by a timeout."""
         t, served = len(x["A"]), x["S"][-1]
         last = next((u for u in range(t - 1, -1, -1) if self._admitted(u) + 3 * self.packet <= served), None)
         x["found"].append(max(x["found"][-1], x["L"][last] if last is not None else 0))
@@ -112,7 +113,7 @@ class Stepwise:
         x["Ld"].append(lost if self._timeout else max(x["Ld"][-1], x["found"][-1]))
 
     def _becomes(self, t):
-        """Return the state of the next step, by name."""
+        """Return the state after the next step, by name."""
         names = [memory.name for memory in self.controller.state]
         before = {name: self.columns[name][-1] for name in names}
         if not names or t < self.decides:
@@ -123,14 +124,14 @@ class Stepwise:
         return {name: _first(outcome[name]) for name in names}
 
     def _sends(self):
-        """Return (window or None, rate) for the latest state."""
+        """Return the pair (window, rate) for the latest state. The window is None if the sender has no window."""
         state = {memory.name: self.columns[memory.name][-1] for memory in self.controller.state}
         arguments = {**self._constants, **state, "line_rate": Fraction(100)}
         sent = dict(zip(self.controller.sent(), self.controller._program.sends(arguments), strict=True))
         return sent.get("window"), Fraction(sent.get("rate", 100))
 
     def _observed(self, t):
-        """Return the sender's observations by step t, by name; `[d]` reads the observation d steps before."""
+        """Return the sender's observations by step t, by name. `[d]` reads the observation d steps earlier."""
         x = self.columns
         reads = {
             "step": lambda t: Fraction(1),
@@ -159,7 +160,7 @@ class Stepwise:
 
 
 def _number(encoder, memory):
-    """Return the value of a state variable when the sender begins to run."""
+    """Return the initial value of a state variable."""
     if memory.unit == CONDITION:
         return Fraction(encoder.condition(memory.chosen))
     return Fraction(encoder.form(memory.chosen).constant)

@@ -11,16 +11,16 @@ from ccmatic.learning.envs import rollout
 
 
 def train(folder, name, sections, seeds, load=policies.load):
-    """Yield a trained policy for each seed, trained now if the folder has no file of it.
+    """Yield a trained policy for each seed. The function trains policies for which the folder has no file.
 
     An interrupted training resumes.
 
     Args:
         folder: The folder of the files.
         name: The name of the policy.
-        sections: The sections of its query.
-        seeds: The seeds.
-        load: The function that loads a file.
+        sections: The sections of the policy's query.
+        seeds: The seeds of the trainings.
+        load: The function that loads the policy's file.
     """
     query = folder / f"{name}.toml"
     folder.mkdir(parents=True, exist_ok=True)
@@ -44,7 +44,7 @@ def _toml(value):
 
 
 def episode(group, options, links):
-    """Return the Episode of Policies that differ only in their numbers, with actions clipped as in training.
+    """Return the Episode of Policies that differ only in their weights, with actions clipped as in training.
 
     Each policy plays on `links` links. The links of the first policy come first.
     """
@@ -53,7 +53,7 @@ def episode(group, options, links):
 
 
 def together(group, bounds):
-    """Return one RolloutPolicy of Policies that differ only in their numbers. All act on equal numbers of links."""
+    """Return one RolloutPolicy for Policies that differ only in their weights. All act on equal numbers of links."""
     layers = jax.tree.map(lambda *arrays: jnp.stack(arrays), *(policy.layers for policy in group))
 
     def decide(observations):
@@ -66,7 +66,7 @@ def together(group, bounds):
 
 
 def played(who, options, links):
-    """Return the Episode, on `links` links each, of Policies (see `episode`) or of a sender given by its name."""
+    """Return the Episode of Policies (see `episode`) or of a sender given by its name, on `links` links each."""
     if not isinstance(who, str):
         return episode(who, options, links)
     environment = Environment(options, act="rate")
@@ -74,7 +74,7 @@ def played(who, options, links):
 
 
 def saying_rates(group):
-    """Return the same RolloutPolicy as `together`, except that its actions are rates."""
+    """Return the RolloutPolicy of `together`, but with rates as actions."""
     formula = signal.load("act", "ltp")
     policy = together(group, formula.bounds)
 
@@ -86,7 +86,7 @@ def saying_rates(group):
 
 
 def beside(first, other):
-    """Return the RolloutPolicy in which one policy controls each link's first flow, and another policy all other flows.
+    """Return a RolloutPolicy: one policy controls each link's first flow, and another policy all other flows.
 
     The actions of both policies are rates.
     """

@@ -3,14 +3,14 @@
     python -m benchmarks.peers.against_the_kernel FOLDER [--rate RATE] [--rtt RTT] [--buffer BUFFER]
                                                   [--sender NAME] [--table]
 
-For CUBIC and BBR, the exported controller and the kernel's run over the emulator. The emulator needs root and
-everything that BPF flows need. For Copa, Vegas and Illinois, the exported controller and the paper's pseudocode
-(papers.py) are simulated packet by packet, beginning with a window of one BDP. After the first third of a run, the
-command measures the used share of the link, the mean wait in the queue, and the lost packets.
+For CUBIC and BBR, the exported controller and the kernel's controller run over the emulator. The emulator needs root
+and everything that BPF flows need. For Copa, Vegas and Illinois, the exported controller and the paper's pseudocode
+(papers.py) are simulated packet by packet. These simulations begin with a window of one BDP. The command ignores the
+first third of a run. It then measures the used share of the link, the mean wait in the queue, and the lost packets.
 
-FOLDER/cells.jsonl has a line per finished cell, and the same command resumes from it. An invalid run on the emulator is
-repeated, up to three runs in all. Each option restricts the cells, and may be repeated. With --table the command
-measures nothing and prints the table in Markdown.
+FOLDER/cells.jsonl has a line per finished cell, and the same command resumes from it. The command repeats an invalid
+run on the emulator, up to three runs in all. Each option restricts the cells, and may be repeated. With --table, the
+command measures nothing and prints the table in Markdown.
 """
 
 import argparse
@@ -29,7 +29,7 @@ KEYS = ("rate", "rtt", "buffer", "sender")
 
 
 def cells(given):
-    """Return the keys of each requested cell."""
+    """Return the keys of each cell that the options request."""
     choices = (given.rate or RATES, given.rtt or RTTS, given.buffer or BUFFERS, given.sender or (*EMULATED, *SIMULATED))
     return [dict(zip(KEYS, cell, strict=True)) for cell in product(*choices)]
 
@@ -50,7 +50,7 @@ def measure(cell, seconds):
 
 
 def emulated(path, name, seconds):
-    """Return the measures of the first valid run, or of the last run."""
+    """Return the measures of the first valid run, or those of the last run if none is valid."""
     for _ in range(ATTEMPTS):
         emulation = run.emulate(path, [kinds.request(name)], seconds)
         if not emulation.faults:
@@ -62,7 +62,7 @@ def emulated(path, name, seconds):
 
 
 def text(cell):
-    """Return a cell in a few characters: - if it is missing, and ? after a run that was not valid."""
+    """Return a cell as short text: - if the cell is missing, and ? if no run was valid."""
     if cell is None:
         return "-"
     wait = "-" if cell["queue_ms"] is None else f"{cell['queue_ms']:.0f} ms"
@@ -70,7 +70,7 @@ def text(cell):
 
 
 def table(done, given):
-    """Return the table in Markdown: a row per link, a column per sender."""
+    """Return the table in Markdown, with a row per link and a column per sender."""
     senders = given.sender or (*EMULATED, *SIMULATED)
     lines = ["| " + " | ".join(("link", *senders)) + " |", "|---" * (1 + len(senders)) + "|"]
     for where in product(given.rate or RATES, given.rtt or RTTS, given.buffer or BUFFERS):

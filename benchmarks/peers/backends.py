@@ -1,18 +1,18 @@
-"""Compare fluids, simulated packets and the kernel: run the same senders on the same links in three ways.
+"""Compare fluids, simulated packets and the kernel: run the same senders on the same links on three back ends.
 
     python -m benchmarks.peers.backends [--senders NAME…] [--buffers BDP…] [--out FILE.json]
 
-The links have 24 Mbit/s, an R_m of 40 ms, no jitter, and buffers of 1/4 and 2 BDPs by default. A sender runs
+The links have 24 Mbit/s, an R_m of 40 ms, no jitter, and by default buffers of 1/4 and 2 BDPs. A sender runs
 
-1. in the fluid simulator for learning, as a controller (`cubic` there is RFC 9438's);
+1. in the fluid simulator for learning, as a controller (`cubic` there follows RFC 9438);
 2. in the packet simulator, as a controller;
-3. over the emulator (as root), with real packets: the sender's C code over UDP if it forms beliefs, else the kernel's
-sender of the same name.
+3. over the emulator (as root), with real packets: as C code over UDP if the sender forms beliefs, otherwise as the
+   kernel's sender of the same name.
 
 For a controller that forms beliefs, a step takes two R_m, as in its C code. The command prints utilisation, the mean
-and 95th percentile of the queueing delay in ms, and the lost share, all after a warm-up. The simulators run for 60 s,
-with a warm-up of 20 s. The emulator runs for 20 s; its warm-up lasts until beliefs have converged, or a third of the
-run.
+and the 95th percentile of the queueing delay in ms, and the lost share, all after a warm-up. The simulators run for 60
+s, with a warm-up of 20 s. The emulator runs for 20 s. Its warm-up lasts until beliefs have converged, or otherwise for
+a third of the run.
 """
 
 import argparse
@@ -52,13 +52,13 @@ def fluid(name, buffer):
 
 
 def four_measures(measures):
-    """Return the four measures that `fluid` returns, from a record of measures."""
+    """Return the four measures that `fluid` also returns, from a record of measures."""
     delay = measures["queueing_delay_ms"]
     return [measures["utilisation"], delay.mean, delay.p95, measures["lost"] / measures["packets"]]
 
 
 def main():
-    """Print a line for each sender, buffer and way."""
+    """Print a line for each sender, buffer and back end."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--senders", nargs="+", default=SENDERS)
     parser.add_argument("--buffers", nargs="+", type=Fraction, default=BUFFERS)

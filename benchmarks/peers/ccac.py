@@ -2,13 +2,13 @@
 
     python -m benchmarks.peers.ccac [--executions] FILE…
 
-A file maps names to queries with their cases, as in tests/peer_verdicts/ccac; docs/reference/stateful.md explains them.
-A case is sat if some execution satisfies `property` and everything in `assume`. These texts are parsed and never run.
-If no execution satisfies `assume`, every case is unsat and the verdicts mean nothing; the command reports this. Seconds
-are processor time. CCAC's seconds come from the file and include only the solver; ours include all work. The last line
-counts the verdicts that differ. If any verdict differs, the exit code is 1.
+A file maps names to queries with their cases, as in tests/peer_verdicts/ccac (see docs/reference/stateful.md). A case
+is sat if some execution satisfies `property` and everything in `assume`. These texts are parsed and never run. If no
+execution satisfies `assume`, every case is unsat and the verdicts mean nothing. The command reports this. Seconds are
+processor time. CCAC's seconds come from the file and include only the solver, while the seconds of ccmatic include all
+work. The last line counts the verdicts that differ. If any verdict differs, the exit code is 1.
 
-With --executions the command replaces the published conditions by conditions that are true of real executions: bytes
+With --executions, the command replaces the published conditions by conditions that are true of real executions. Bytes
 present at the beginning may have any delay, undetected losses cause timeouts, and Copa's acknowledgements may stall.
 The differences then show which published verdicts depend on the published conditions.
 """
@@ -77,7 +77,7 @@ def network(settings, law):
 
 
 def controller(settings, query, executions):
-    """Return the controller of a query, or None."""
+    """Return the controller of a query, or None if the query has none."""
     if settings["C"] != 1 or settings["cca"] not in CONTROLLERS:
         found = ", ".join(f"{name} {settings[name]}" for name in ("C", "cca"))
         raise InputError(f"found {found}; expected C 1, and a cca of {', '.join(CONTROLLERS)}")
@@ -96,7 +96,7 @@ def controller(settings, query, executions):
 
 
 class Case:
-    """One query of a file, given to a solver. `ask` then decides each of its cases."""
+    """One query of a file, given to a solver. The method `ask` then decides each of the query's cases."""
 
     def __init__(self, settings, encoding, executions=False):
         property = load_definition("properties", "PROPERTY", "avoids")(what="T > 0")
@@ -146,7 +146,7 @@ class Asked:
     """The results of a query.
 
     Attributes:
-        differing: A line for each case with another verdict here.
+        differing: A line for each case whose verdict in ccmatic differs.
         empty: Whether no execution satisfies the assumptions.
     """
 
@@ -155,7 +155,7 @@ class Asked:
 
 
 def ask(name, entry, executions=False):
-    """Decide all cases of a query, and return the Asked."""
+    """Decide all cases of a query, and return the results as an Asked."""
     with Environment():
         question = Case(entry["query"], entry["encoding"], executions)
         answers = [question.ask(case) for case in entry["cases"]]
@@ -169,7 +169,7 @@ def _differing(name, cases, answers):
 
 
 def main():
-    """Print each verdict that differs, and the sums."""
+    """Print each verdict that differs, and the totals."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--executions", action="store_true")
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
@@ -195,7 +195,7 @@ def main():
 
 
 def refuse(message):
-    """Print what is wrong with a file, and exit."""
+    """Print the mistake in a file, and exit."""
     print(f"ccac.py: {message}", file=sys.stderr)
     sys.exit(2)
 

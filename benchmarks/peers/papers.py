@@ -1,7 +1,7 @@
-"""Senders as papers describe them; and a link that simulates them, and exported controllers, packet by packet.
+"""Senders as papers describe them, and a packet simulation of a link for these senders and exported controllers.
 
 Times are in ns, sizes in bytes, windows in packets. A sender begins with a window of one BDP, because exported
-controllers have no slow start, except CUBIC and Reno.
+controllers except CUBIC and Reno have no slow start.
 """
 
 from collections import deque
@@ -13,7 +13,7 @@ from ccmatic.runtime.stateful_library import StatefulSender
 SECOND = 10**9
 PACKET = 1500
 
-#: A packet is lost when this many later ones are acknowledged. The timer is for packets without later ones.
+#: A packet is lost when this many later packets are acknowledged. The timer is for packets without later packets.
 REORDERING, TIMER = 3, SECOND
 
 
@@ -25,7 +25,7 @@ class Paper:
         self.reduced = self.round = -1
 
     def pace(self, now):
-        """Return the rate in packets per second; None if only the window limits."""
+        """Return the rate in packets per second; None if only the window limits the sender."""
         return
 
     def new_round(self, now, sent):
@@ -44,7 +44,7 @@ class Paper:
 
 
 class Vegas(Paper):
-    """TCP Vegas: keep two to four packets waiting, and shrink the window by a quarter at a loss.
+    """TCP Vegas: keep two to four packets waiting, and shrink the window by a quarter after a loss.
 
     L. Brakmo, L. Peterson, "TCP Vegas", IEEE JSAC 13(8), 1995, section 3.2.
     """
@@ -61,7 +61,7 @@ class Vegas(Paper):
             self.window, self.least = max(2, self.window), None
 
     def lost(self, now, sent):
-        """Shrink the window by a quarter, once per round trip."""
+        """Shrink the window by a quarter, at most once per round trip."""
         if self.new_loss(now, sent):
             self.window = max(2, self.window * 3 / 4)
 
@@ -69,9 +69,9 @@ class Vegas(Paper):
 class Illinois(Paper):
     """TCP-Illinois: its increase and its decrease depend on the queueing delay.
 
-    The increase is 10 to 0.3 packets per RTT, the decrease 1/8 to 1/2. They depend on the mean queueing delay of an RTT
-    as a share of the longest one so far. S. Liu, T. Başar, R. Srikant, "TCP-Illinois", Performance Evaluation 65, 2008,
-    section 3.
+    The increase is between 10 and 0.3 packets per RTT, and the decrease between 1/8 and 1/2. Both depend on the mean
+    queueing delay of an RTT as a share of the longest queueing delay so far. S. Liu, T. Başar, R. Srikant,
+    "TCP-Illinois", Performance Evaluation 65, 2008, section 3.
     """
 
     alpha, beta, most, total, count = 1.0, 0.5, 1, 0, 0
@@ -91,13 +91,13 @@ class Illinois(Paper):
         self.window += self.alpha / self.window
 
     def lost(self, now, sent):
-        """Shrink the window, once per round trip."""
+        """Shrink the window, at most once per round trip."""
         if self.new_loss(now, sent):
             self.window = max(2, self.window * (1 - self.beta))
 
 
 class Copa(Paper):
-    """Copa in its default mode: move, with a velocity, towards the rate 1/(delta · queueing delay), delta = 1/2.
+    """Copa in its default mode. It moves with a velocity towards the rate 1/(delta · queueing delay), delta = 1/2.
 
     V. Arun, H. Balakrishnan, "Copa", NSDI 2018, section 2.
     """
@@ -129,7 +129,7 @@ class Copa(Paper):
         self.window = max(2, self.window + (change if up else -change))
 
     def lost(self, now, sent):
-        """Ignore a loss, as the default mode does."""
+        """Ignore a loss, as Copa's default mode does."""
 
     def pace(self, now):
         """Return twice the rate of the window."""
@@ -137,7 +137,7 @@ class Copa(Paper):
 
 
 class Exported:
-    """An exported controller with state. `built` is its Library."""
+    """An exported controller with state. The argument `built` is its Library."""
 
     def __init__(self, built, rtt, window):
         self.sender = StatefulSender(built, PACKET, rtt)
@@ -163,7 +163,7 @@ class Exported:
         self.sender.lost(now, sent, PACKET)
 
     def pace(self, now):
-        """Return the rate in packets per second; None if only the window limits."""
+        """Return the rate in packets per second; None if only the window limits the sender."""
         return self.sender.rate(now) / PACKET if self.paced else None
 
 
@@ -171,7 +171,7 @@ PAPERS = {"copa": Copa, "vegas": Vegas, "illinois": Illinois}
 
 
 def made(name, rtt, window):
-    """Return a sender by name: the name of a paper's sender, or `exported ` and a controller's name."""
+    """Return the sender with a name: the name of a paper's sender, or `exported ` and a controller's name."""
     kind, _, controller = name.rpartition(" ")
     if not kind:
         return PAPERS[name](rtt, window)
@@ -182,15 +182,15 @@ def simulated(name, rate, rtt, buffer, seconds, since):
     """Run a sender alone over a drop-tail link.
 
     Args:
-        name: See `made`.
+        name: The name of the sender; see `made`.
         rate: The rate of the link in bits per second.
         rtt: The RTT without a queue, in ns.
         buffer: The buffer in bytes.
-        seconds: The length of the run.
+        seconds: The length of the run in seconds.
         since: The second at which the measurement starts.
 
     Returns:
-        The measures, with the names in against_the_kernel.py.
+        The measures, by the names that against_the_kernel.py uses.
     """
     service, end, begin = PACKET * 8 * SECOND // rate, int(seconds * SECOND), int(since * SECOND)
     sender = made(name, rtt, max(2, rate * rtt // SECOND // 8 // PACKET))

@@ -1,10 +1,10 @@
-"""Reproduce Table 2 of the paper, and print the paper's figures beside ours.
+"""Reproduce Table 2 of the paper, and print the paper's figures beside ccmatic's figures.
 
     python -m benchmarks.peers.table2 [--jobs N] [--folder FOLDER] [QUERY …]
 
-Each row runs `ccmatic synth` in a separate process, with a run file in the folder. Finished rows are not repeated. An
-interrupted row resumes; its seconds then cover only the last part, and have the mark +. The folder's table2.json has
-all figures. Seconds count from the first candidate to the last.
+Each row runs `ccmatic synth` in a separate process, with a run file in the folder. The command skips finished rows. An
+interrupted row resumes. Its seconds then cover only the last run, and have the mark +. The folder's table2.json has all
+figures. Seconds count from the first candidate to the last.
 """
 
 import argparse
@@ -24,7 +24,7 @@ def table():
 
 
 def row(name, folder, jobs):
-    """Run a query to its end, and return its figures and the paper's."""
+    """Run a query to its end, and return ccmatic's figures and the paper's figures."""
     run_file = folder / f"{name}.db"
     resumed = run_file.exists()
     command = [sys.executable, "-c", "from ccmatic.cli import main; main()", "synth", name, "--json"]

@@ -1,11 +1,11 @@
-"""Measure the windows of the kernel's flows over time, each alone on the same emulated link.
+"""Measure the windows of the kernel's flows over time. Each flow runs alone on the same emulated link.
 
     python -m benchmarks.peers.windows [--rate 12mbit] [--rtt 40ms] [--buffer 1bdp] [--seconds 20] [--json] FLOW…
 
 FLOW is one of the kernel's congestion controls, or bpf:CONTROLLER. The command samples the window every 20 ms. For the
-last half of a run it prints the window's 5th, 50th and 95th percentile and its mean, in segments. It also prints the
-used share of the link, and by how many percent the mean window differs from the first flow's. It needs root, iperf3,
-and everything that BPF flows need.
+last half of a run, it prints the window's 5th, 50th and 95th percentile and its mean, in segments. It also prints the
+used share of the link. It prints by how many percent the mean window differs from the first flow's mean window. The
+command needs root, iperf3, and everything that BPF flows need.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from ccmatic.emulation import kinds, link, machine, measures, run
 
 EVERY = 0.02
 
-#: The most bytes by which iperf3 agrees on a test.
+#: The largest number of bytes by which iperf3 agrees on a test.
 TALK = 10_000
 
 

@@ -1,23 +1,23 @@
-"""Train policies on harmful links, and compare them with policies trained on benign ones.
+"""Train policies on harmful links, and compare them with policies trained on benign links.
 
     python -m benchmarks.studies.adversarial_training TABLE FOLDER [--seeds N] [--of WHOSE]
                                                      [--kinds KIND …] [--ratios RATIO …]
 
 TABLE is one of:
 
-- `share`: Custard's policies, trained with and without counterexamples. With them, a share SHARE of the links follows
-  counterexamples of senders with beliefs. The command plays both kinds of policies on counterexamples of window
-  senders.
-- `mixed`: CCLab's adversarial training (its section VII). Custard's policy (with --of orca or orca_cubic that of
-  cclab.py) continues its training on CCLab's links, of which a ratio in RATIOS follows adversarial traces,
-  counterexamples, or half of each. The command plays it on traces and counterexamples that it has not seen, on random
-  traces (CCLab's baseline), and on links of constant rate. The first policy has two adversaries. All policies train on
-  the traces of one adversary and play on the traces of the other.
+- `share`: Custard's policies, trained with and without counterexamples. In the training with counterexamples, a share
+  SHARE of the links follows counterexamples of senders with beliefs. The command plays both sorts of policies on
+  counterexamples of window-based senders.
+- `mixed`: CCLab's adversarial training (section VII of the CCLab paper). Custard's policy continues its training on
+  CCLab's links. With --of orca or --of orca_cubic, this is the policy of cclab.py instead. A ratio in RATIOS of the
+  links follows adversarial traces, counterexamples, or half of each. The command plays the policy on new traces and
+  counterexamples, on random traces (CCLab's baseline), and on links of constant rate. The first policy has two
+  adversaries. All policies train on the traces of one adversary and play on the traces of the other.
 
-The command trains missing policies and adversaries, for 3 seeds by default. FOLDER may be the folder of custard.py or
-cclab.py. It keeps the results, and an interrupted command resumes. For comparison the command plays the oracle, which
-knows the link. It prints the share of the link, the mean queueing delay and the lost share. Each has its mean over all
-links, the spread of the seeds in brackets, and the value of the worst link of any seed.
+The command trains missing policies and adversaries, by default for 3 seeds. FOLDER may be the folder of custard.py or
+cclab.py. It keeps the results, and an interrupted command resumes. For comparison, the command plays the oracle, which
+knows the link. It prints the used share of the link, the mean queueing delay and the lost share. For each measure it
+prints the mean over all links, the spread of the seeds in brackets, and the value of the worst link of any seed.
 """
 
 import argparse
@@ -33,8 +33,8 @@ from benchmarks.lib.trained import played, train
 from benchmarks.studies import cclab, custard
 from ccmatic.learning import LinkOptions, adversaries
 
-#: The sources of counterexamples: proofs about senders by beliefs (one proof is enough for traces that are repeated);
-#: and proofs about senders by a window, and the gallery.
+#: The sources of counterexamples. For senders with beliefs, they are proofs (one proof is enough, because traces
+#: repeat). For window-based senders, they are proofs and the gallery.
 BELIEFS, FEWER = "results/proofs/cc_*-traces/*.json", "results/proofs/cc_qdel_T11-traces/*.json"
 WINDOWS = [*(f"proofs/{name}*-traces/*.json" for name in ("aimd", "copa", "window_kept")), "results/gallery/*.json"]
 
@@ -46,13 +46,13 @@ KINDS, RATIOS = ("adversarial", "counterexamples", "both"), (0.1, 0.2, 0.5, 0.8,
 
 
 class Whose(NamedTuple):
-    """A kind of policies that continue their training.
+    """The policies that continue their training.
 
     Attributes:
-        sections: The sections of their training.
+        sections: The sections of the query of their training.
         seed: The first seed with a policy.
-        more: The changes of [agent] for the continued training.
-        attacking: The section [agent] of their adversaries.
+        more: The changes of the section [agent] for the continued training.
+        attacking: The section [agent] of the adversaries of these policies.
     """
 
     sections: dict
@@ -74,19 +74,20 @@ WHOSE = {
     ),
 }
 
-#: The links of continued training have CCLab's R_m and buffer, as those of adversaries. KEPT is the number of
-#: adversarial traces, those with the least use.
+#: The links of continued training have CCLab's R_m and buffer, like the links of adversaries. KEPT is the number of
+#: adversarial traces to keep: the traces with the least use.
 SAME = {key: adversaries.LINKS[key] for key in ("rtt", "buffer")}
 KEPT = 8
 
-#: The links of an evaluation per policy; in `share`, per counterexample.
+#: The number of links in an evaluation per policy; for `share`, the number per counterexample.
 PLAYED = 64
 
 
 def mix(ratio, *groups):
-    """Return the links of a training.
+    """Return the links for a training.
 
-    A share `ratio` of the links follows files, each group of files equally often. The other links have a constant rate.
+    A share `ratio` of the links follows files, and each group of files is equally likely. The other links have a
+    constant rate.
     """
     files = {file: ratio / len(groups) / len(group) for group in groups for file in group}
     return {"constant": 1 - ratio, **files}
@@ -98,11 +99,11 @@ def named(kind, files):
 
 
 def of_links(who, options, n):
-    """Play policies, or a sender by its name, on n links.
+    """Play policies, or a sender given by its name, on n links.
 
     Returns:
-        For each policy: the mean share of the link, the mean queueing delay in ms and the mean lost share; then the
-        same three values of the worst link.
+        For each policy, the mean used share of the link, the mean queueing delay in ms and the mean lost share. The
+        same three values of the worst link follow.
     """
     episode = played(who, options, n)
     now, links = episode.knowledge.now, episode.links
@@ -116,7 +117,7 @@ def of_links(who, options, n):
 
 
 def line(name, results):
-    """Print the results of each seed's policy, as `of_links` returns them."""
+    """Print the results of each seed's policy, in the form that `of_links` returns."""
     share, delay, lost, least, longest, most = np.transpose(results)
     columns = zip((100 * share, delay, 100 * lost), (".1f", ".1f", ".2f"), ("%", "ms", "%"), strict=True)
     means = "  ".join(f"{custard.spread(values, form)} {unit}" for values, form, unit in columns)
@@ -124,7 +125,7 @@ def line(name, results):
 
 
 def share(given):
-    """Find out whether counterexamples in training help on other counterexamples."""
+    """Find out whether counterexamples in training help against other counterexamples."""
     learned_from = named("schedule", exported([BELIEFS], "schedule", 32, 32, given.policies / "seen"))
     unseen = named("schedule", exported(WINDOWS, "schedule", 32, 32, given.policies / "unseen"))
     print(f"{len(learned_from)} counterexamples to learn from, {len(unseen)} others")
@@ -149,7 +150,7 @@ def share(given):
 
 
 def mixed(given):
-    """Compute CCLab's Tables V and IX, with counterexamples."""
+    """Compute CCLab's Tables V and IX, extended by counterexamples."""
     learned_from = named("mahimahi", exported([FEWER], "mahimahi", 48, 20, given.policies / "seen"))
     unseen = named("mahimahi", exported(WINDOWS, "mahimahi", 48, 20, given.policies / "unseen"))
     print(f"{len(learned_from)} counterexamples to learn from, {len(unseen)} others")
@@ -177,9 +178,9 @@ def mixed(given):
 
 
 def adversarial(given):
-    """Yield, for two adversaries against the first policy, the files of their traces.
+    """Yield the files of the traces of two adversaries against the first policy.
 
-    First come the traces of least use among those with at least CCLab's delay, then the traces of the longest delay.
+    First come the traces of least use that have at least CCLab's delay, then the traces of the longest delay.
     """
     folder, whose = given.policies, WHOSE[given.of]
     target = {"target": f"policy:{folder}/{given.of}_{whose.seed}.json"}
@@ -214,7 +215,7 @@ TABLES = {"share": share, "mixed": mixed}
 
 
 def main():
-    """Train what is missing, play it, and print a table."""
+    """Train the missing policies, play all policies, and print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("table", choices=TABLES)
     parser.add_argument("policies", type=Path, metavar="FOLDER")

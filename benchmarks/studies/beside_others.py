@@ -2,9 +2,9 @@
 
     python -m benchmarks.studies.beside_others [--links N] [--seeds N]
 
-The command prints the following, with jitter and without: the number of false beliefs; C_L as a share of C; the
-believed upper bound of the flow's share of the link, and its true share; the share of steps in which the flow believes
-that others are served; and the share of the others' true service that these beliefs cover.
+The command prints several values, with jitter and without. These are the number of false beliefs; C_L as a share of C;
+the believed upper bound on the flow's share of the link, and its true share; the share of steps in which the flow
+believes that others are served; and the share of the others' true service that these beliefs cover.
 """
 
 import argparse
@@ -19,12 +19,12 @@ from ccmatic.contracts import load_definition
 from ccmatic.controllers import parse
 from ccmatic.learning import Environment, LinkOptions, remembering
 
-#: A sender that forms beliefs. Its own rate does not matter here.
+#: A sender that forms beliefs. Its own rate has no effect here.
 LISTENER = """def send(C_L, others_L, R_m):
     return (C_L + others_L) * R_m
 """
 
-#: The relative rounding error of floats; the steps before beliefs are compared.
+#: The relative rounding error of floats, and the number of steps before beliefs are compared.
 HAIR, WARM_UP = 1e-3, 20
 
 
@@ -32,9 +32,10 @@ def played(jitter, links, seed):
     """Measure the beliefs on this many links. `jitter` is a share of R_m.
 
     Returns:
-        An object with `beliefs`, the number of beliefs; `false`, the number of false ones; `told`, the share of steps
-        with a belief about others; `of_others`, the believed service of others as a share of their true service; `C_L`
-        in units of C; `believed`, the believed upper bound of the flow's own share; and `own`, its true share.
+        An object with these attributes. `beliefs` is the number of beliefs; `false` is the number of false beliefs;
+        `told` is the share of steps with a belief about others; `of_others` is the believed service of others as a
+        share of their true service; `C_L` is in units of C; `believed` is the believed upper bound on the flow's own
+        share; `own` is the flow's true share.
     """
     observations = load_definition("models", "MODEL", "two_flows").observations
     options = LinkOptions(rate=[8, 32], rtt=32, jitter=32 * jitter, buffer_bdp=[2, 8], flows=2, steps=100)
@@ -80,7 +81,7 @@ def _run(environment, listener, key, links):
 
 
 def main():
-    """Print a line for each jitter."""
+    """Print one line for each value of the jitter."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--links", type=int, default=4096)
     parser.add_argument("--seeds", type=int, default=3)

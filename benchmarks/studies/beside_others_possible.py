@@ -2,13 +2,13 @@
 
     python -m benchmarks.studies.beside_others_possible --folder FOLDER [--runs N]
 
-The link has a constant rate. Random runs of two flows begin with an empty link: each flow sends at up to twice the
-link's rate, and changes its rate in one of eight steps. The solver then considers all executions of
+The link has a constant rate. Random runs of two flows begin with an empty link. Each flow sends at up to twice the
+link's rate, and on average changes its rate in one of eight steps. The solver then considers all executions of
 `two_flows_constant_rate` in which the first flow sends the same bytes as in the run, and has the same bytes
-acknowledged, in any unit of bytes. It finds the lowest link rate in them, and the least service of others in the last
-eight steps. The command prints means in units of the run's link rate, and in how many runs a value above 0 is known. It
-also counts the beliefs that exceed the least possible value, and the least possible values that exceed the true value.
-Both counts should be 0. The folder keeps the results.
+acknowledged. The unit of bytes is arbitrary. The solver finds the lowest link rate in these executions, and the least
+service of others in the last eight steps. The command prints means in units of the run's link rate, and the number of
+runs in which a value above 0 is known. It also counts the beliefs that exceed the least possible value, and the least
+possible values that exceed the true value. Both counts should be 0. The folder keeps the results.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from ccmatic.models.beliefs.beside_others import WINDOW
 import ccmatic as cm
 from benchmarks.lib import cells
 
-#: A sender of any rate that forms beliefs. It observes all steps except the last.
+#: A sender of any rate that forms beliefs. It observes all steps except the last step.
 LISTENER = """pace: rate = above(0)
 def update(C_L, others_L, line_rate):
     pace = between(0, line_rate)
@@ -36,9 +36,9 @@ FINE = Fraction(1, 100)
 
 
 def run(jitter, seed):
-    """Return the bytes that each flow has sent, and those acknowledged to it, by step.
+    """Return the bytes that each flow has sent, and the bytes acknowledged to each flow, by step.
 
-    Each of the two lists has a list of Fractions per flow, in C·R_m.
+    Both results are lists with one list of Fractions per flow, in C·R_m.
     """
     rng = np.random.default_rng(seed)
     draw = lambda: Fraction(int(rng.integers(1, 17)), 8)  # noqa: E731
@@ -53,7 +53,7 @@ def run(jitter, seed):
 
 
 def _part(sent, flow, level):
-    """Return the part of one flow in the first `level` bytes of both, in the order of their arrival."""
+    """Return the bytes of one flow among the first `level` bytes of both flows, in the order of their arrival."""
     total = [sum(both) for both in zip(*sent, strict=True)]
     t = next(t for t in range(1, STEPS) if total[t] >= level)
     share = (level - total[t - 1]) / (total[t] - total[t - 1])
@@ -61,11 +61,11 @@ def _part(sent, flow, level):
 
 
 def found(jitter, seed):
-    """Measure a run.
+    """Measure the beliefs and the possible values of a run.
 
     Returns:
-        For `C` and for `others`, in units of the link rate: the `believed` value, the least `possible` value, and the
-        `true` value. The possible value may be too high by at most a hundredth.
+        Three values for `C` and for `others`, in units of the link rate: the `believed` value, the least `possible`
+        value, and the `true` value. The possible value may be too high by at most a hundredth.
     """
     sent, acked = run(jitter, seed)
     all_, own = acked[0][SEEN], f"(S_f[0][{SEEN}] - S_f[0][0])"
@@ -88,7 +88,7 @@ def found(jitter, seed):
 
 
 def main():
-    """Print a line for each jitter and belief."""
+    """Print a line for each value of the jitter and each belief."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--runs", type=int, default=20)

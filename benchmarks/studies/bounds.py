@@ -2,11 +2,11 @@
 
     python -m benchmarks.studies.bounds [--runs N] [--from SEED] [--step 1/8] [--outside N] PROOF.json …
 
-The command prints how many windows were checked, by the state in which they begin; the broken lemmas (no lemma may
-break); and how near windows came to each objective's constant. If the proof has an envelope, random and hostile
-policies choose the rates in it. The command then moves each end of the envelope outwards, step by step. It prints the
-lemma that breaks after one step. It also prints the first envelope in which at least one of N simulated runs breaks a
-lemma.
+The command prints the number of checked windows, by the state in which they begin. It prints the broken lemmas (no
+lemma may break), and how near windows came to each objective's constant. If the proof has an envelope, random and
+hostile policies choose the rates in the envelope. The command then moves each end of the envelope outwards, step by
+step. It prints the lemma that breaks after one step. It also prints the first envelope in which at least one of N
+simulated runs breaks a lemma.
 """
 
 import argparse
@@ -21,10 +21,10 @@ from ccmatic.verification import replay
 
 
 def wider(result, step, runs):
-    """Yield the end as text, an Answer and a text for each end of an envelope that can move.
+    """Yield three values for each end of an envelope that can move: the end as text, an Answer and another text.
 
-    The Answer concerns the first lemma that breaks if the end moves by one step; it is None if no lemma breaks. The
-    text concerns the first lemma that a simulated run breaks if the end moves far enough.
+    The Answer is about the first lemma that breaks if the end moves by one step; it is None if no lemma breaks. The
+    other text is about the first lemma that a simulated run breaks if the end moves far enough.
     """
     prover = Prover(result.proof, result.controller, result.horizon)
     grid = Grid(result.controller, prover.query.units(), step, 2)
@@ -43,7 +43,7 @@ def wider(result, step, runs):
 
 
 def simulated(result, envelopes, runs):
-    """Return, as text, the first envelope in which a simulated run breaks a lemma, and the lemmas.
+    """Return, as text, the first envelope in which a simulated run breaks a lemma, and the broken lemmas.
 
     Args:
         result: The Result of the proof.

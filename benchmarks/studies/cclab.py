@@ -3,13 +3,13 @@
     python -m benchmarks.studies.cclab FOLDER [--targets NAME …] [--on NAME …] [--seeds 0 1 2]
 
 The command trains an adversary against each target for each seed. If the target is a policy, the command trains the
-policy first. It does not train again what FOLDER has, and resumes an interrupted training. For the targets and the
-senders of --on it prints the used share of the link and the mean queueing delay: on random traces, and on the worst of
-30 traces of each target's adversaries. Each value is given by its mean, minimum and maximum over the seeds.
-Then the command prints
-how much a window changes per interval on the traces against the first target: the mean of |change| in bytes, and the
-mean of log(1 + |change|). The values printed in the paper show that its Eq. 9 is the latter. A window is the rate times
-the latest measured RTT. The paper's numbers follow where the paper has them.
+policy first. It does not repeat a training whose result FOLDER has, and resumes an interrupted training. For the
+targets and the senders of --on, it prints the used share of the link and the mean queueing delay. It measures both on
+random traces, and on the worst of 30 traces of each target's adversaries. Each value has its mean, minimum and maximum
+over the seeds. Then the command prints how much a window changes per interval on the traces against the first target.
+It prints the mean of |change| in bytes, and the mean of log(1 + |change|). The values printed in the paper show that
+the paper's Eq. 9 is the latter. A window is the rate times the latest measured RTT. If the paper has a value, it
+follows ccmatic's value.
 """
 
 import argparse
@@ -30,14 +30,14 @@ LINKS = {"steps": 500, "budget": 2, "window": 10}
 AGENT = {"layers": [32, 16], "gamma": 0.95, "parallel": 128, "episodes": 8, "epochs": 2, "batches": 2,
          "learning_rate": 0.003}  # fmt: skip
 
-#: Links with a fixed rate of CCLab's range; and those of Aurora's training (its section 5.1), on which its reward
-#: weighs losses.
+#: Links with a fixed rate in CCLab's range, and the links of Aurora's training (section 5.1 of its paper), on which
+#: Aurora's reward weighs losses.
 STAYING = {"rtt": 20, "steps": 101, "rate": [2, 4, 8, 16, 32, 64, 96], "buffer": 121_250}
 AURORAS = {**STAYING, "rate": {"low": 1.2, "high": 6}, "buffer": {"low": 3000, "high": 1_000_000, "log": True}}
 
 #: For each policy: the links of its training, the name of its signals and reward, its action, and its own keys of
-#: [agent], such as the first deviation of actions. `orca` scales the last rate, `orca_cubic` CUBIC's window, as Orca
-#: does. `envelope` is `custard` within an envelope.
+#: [agent], such as the initial standard deviation of actions. `orca` scales the last rate. `orca_cubic` scales CUBIC's
+#: window, as Orca does. `envelope` is `custard` within an envelope.
 LEARNED = {
     "aurora": (AURORAS, "aurora", "aurora", {"deviation": 4.0}),
     "orca": (STAYING, "orca", "orca", {"deviation": 0.5}),
@@ -47,8 +47,9 @@ LEARNED = {
 }
 LEARNER = {**AGENT, "gamma": 0.99, "episodes": 40}
 
-#: The paper's utilisation in % and mean queueing delay in ms, by (sender, target); None: random traces. Its links are
-#: emulated, its senders are the kernel's, and it does not state its budget.
+#: The paper's utilisation in % and mean queueing delay in ms, by (sender, target). The target None stands for random
+#: traces. The paper's links are emulated, its senders are the kernel's senders, and the paper does not state its
+#: budget.
 PAPER = {
     ("cubic", None): (94.50, 12.26),
     ("vegas", None): (65.16, 2.23),
@@ -83,7 +84,7 @@ PAPER = {
 }
 
 
-#: The paper's mean of |change| of a window and of log(1 + |change|), on its trace against Canopy.
+#: The paper's mean of |change| of a window and of log(1 + |change|), on the paper's trace against Canopy.
 SMOOTHNESS = {
     "orca": (6544.59, 7.13),
     "cubic": (180.13, 2.15),
@@ -123,14 +124,14 @@ def main():
 
 
 def trained_against(name, folder, seeds):
-    """Return the Adversaries against a target."""
+    """Return the Adversaries of all seeds against a target."""
     target = made(name, folder)
     sections = {"environment": LINKS, "adversary": {"target": target}, "agent": AGENT}
     return list(train(folder, f"against_{name}", sections, seeds, adversaries.load))
 
 
 def made(name, folder):
-    """Return the name by which an attack knows a sender. If the sender is a policy, train it first."""
+    """Return the name by which an attack knows a sender. If the sender is a policy, train the policy first."""
     if name not in LEARNED:
         return name
     list(train(folder, name, learner(name), [0]))
@@ -145,7 +146,7 @@ def learner(name):
 
 
 def named(target):
-    """Return a target's name for tables."""
+    """Return the name of a target for tables."""
     return Path(target.partition(":")[2]).stem.removesuffix("_0") if target.startswith("policy:") else target
 
 
@@ -153,7 +154,7 @@ def smoothness(name, options, rates):
     """Measure a sender's window on links with the given rates, in Mbit/s, of shape (steps, n).
 
     Returns:
-        For each link, the means of |change| and of log(1 + |change|) of the window, of shape (2, n).
+        For each link, the means of |change| and of log(1 + |change|) of the window, an array (2, n).
     """
     tried, decide = adversaries.along(name, options, rates)
 
@@ -173,12 +174,12 @@ def smoothness(name, options, rates):
 
 
 def delay_of(line):
-    """Return the delay of a line in ms."""
+    """Return the delay in a line, in ms."""
     return line.delay_ms
 
 
 def spread(values):
-    """Return the mean of values, and their least and most."""
+    """Return the mean, the smallest and the largest of the values."""
     return f"{mean(values):6.1f} ({min(values):5.1f} … {max(values):5.1f})"
 
 

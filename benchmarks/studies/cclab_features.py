@@ -3,12 +3,12 @@
     python -m benchmarks.studies.cclab_features FOLDER [--targets vegas bbr_v1 policy:FILE …] [--within 0.05 0.5]
         [--seeds 0 1 2] [--traces TRACE …]
 
-The command trains an adversary against each target for each bound and seed, unless FOLDER has it. It prints the used
-share of the link, and the mean and 95th percentile of the queueing delay, on 30 random links with buffers of 2 BDPs.
-Each value is given by its mean, minimum and maximum over the seeds. There are three cases:
+The command trains an adversary against each target for each bound and seed, unless FOLDER has this adversary. It prints
+the used share of the link, and the mean and the 95th percentile of the queueing delay, on 30 random links with buffers
+of 2 BDPs. Each value has its mean, minimum and maximum over the seeds. There are three settings:
 
 - the sender alone;
-- with its adversaries, except those with less delay than the sender alone;
+- the sender with its adversaries, except adversaries that cause less delay than the sender has alone;
 - with noise of the same size.
 
 With mahimahi link traces, the command does the same from 30 random places in these traces, with the same adversaries.
@@ -29,11 +29,12 @@ LINKS = {"links": "smooth", "budget": 2, "window": 10, "buffer_bdp": 2, "interva
 AGENT = {"layers": [32, 16], "gamma": 0.987, "parallel": 128, "episodes": 5, "epochs": 2, "batches": 2,
          "learning_rate": 0.003, "deviation": 0.2}  # fmt: skip
 
-#: The cost of a missing delay. It is so high that no lower use of the link is worth it.
+#: The cost of an interval without delay. The cost is so high that no lower use of the link is worth it.
 PENALTY = 10
 
-#: The paper's utilisation in %, and mean and 95th percentile of the queueing delay in ms: CLEAN by (links, sender),
-#: alone; HARMED by (links, within, sender), with an adversary; NOISE with noise, whose size it does not state.
+#: The paper's utilisation in %, and the paper's mean and 95th percentile of the queueing delay in ms. CLEAN has them by
+#: (links, sender) for the sender alone. HARMED has them by (links, within, sender) with an adversary. NOISE has them
+#: with noise, whose size the paper does not state.
 CLEAN = {
     ("random", "orca"): (81.36, 4.31, 12.51),
     ("recorded", "orca"): (83.21, 29.41, 81.67),
@@ -99,7 +100,7 @@ def adversaries_of(given, options):
 
 
 def rows(links, within, attack, alone, trained, seeds):
-    """Print a target's measures on links of a name: `alone` (already measured), with adversaries, and with noise."""
+    """Print a target's measures on the named links: alone (already measured), with adversaries, and with noise."""
 
     def noise(state, observation, key):
         return adversaries.anything(key, len(observation))
@@ -116,7 +117,7 @@ def rows(links, within, attack, alone, trained, seeds):
 
 
 def columns_text(played, paper):
-    """Return the text of each Played's means over its links, with the least and the most, and of the paper's values."""
+    """Return text for each Played: its means over the links, with minimum and maximum, and the paper's values."""
     columns = [
         (100 * episodes.used.mean(), 1000 * episodes.delay.mean(), 1000 * episodes.p95.mean()) for episodes in played
     ]

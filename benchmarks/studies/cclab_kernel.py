@@ -2,10 +2,10 @@
 
     python -m benchmarks.studies.cclab_kernel FOLDER [--targets cubic vegas bbr reno] [--senders cubic reno bbr]
 
-FOLDER is the folder of `cclab.py`, with its adversaries. The traces are two random ones and the worst trace of each
-target's adversary of seed 0. The command prints the used share of the link in %, the mean queueing delay in ms and the
-lost share in %, for fluids, and for the kernel over the emulator. The emulator needs root and real time. An invalid run
-is repeated once.
+FOLDER is the folder of `cclab.py`, which has the adversaries. The traces are two random traces, and the worst trace of
+each target's adversary of seed 0. The command prints the used share of the link in %, the mean queueing delay in ms and
+the lost share in %. It prints these values for fluids, and for the kernel over the emulator. The emulator needs root
+and real time. The command repeats an invalid run once.
 """
 
 import argparse
@@ -47,7 +47,7 @@ def fluid(sender, options, rates):
 
 
 def kernel(sender, file, options):
-    """Run the kernel's sender for as long as the trace, and return the text of the result."""
+    """Run the kernel's sender for the duration of the trace, and return the result as text."""
     seconds = options.steps * options.rtt.ends[0] / 1000
     path = link.of_opportunities(file, f"{options.rtt.ends[0]:g}ms", f"{options.buffer.ends[0]:g}")
     for _ in range(ATTEMPTS):
@@ -60,7 +60,7 @@ def kernel(sender, file, options):
 
 
 def cell_text(used, delay, lost):
-    """Return the text of one sender on one trace."""
+    """Return the results of one sender on one trace as text."""
     return f"{100 * used:5.1f}, {1000 * delay:4.1f}, {100 * lost:4.1f}"
 
 

@@ -2,10 +2,11 @@
 
     python -m benchmarks.studies.cellular [--buffer 2bdp] TRACE…
 
-It needs root, and everything that BPF flows need. Each sender runs for 30 s on each trace, measured from 10 s on. An
-invalid run is repeated, at most twice. A cell has the used share of the link in %; the mean and p95 of the queueing
-delay in ms; the lost share of the sent packets in %. For senders that form beliefs, a cell also has the percentages of
-steps in which C_L ≤ C, C ≤ C_U and C_Llambda ≤ C are true. There C is the mean rate of the link over the last window.
+The command needs root, and everything that BPF flows need. Each sender runs for 30 s on each trace, and is measured
+after the first 10 s. The command repeats an invalid run at most twice. A cell has the used share of the link in %, the
+mean and the 95th percentile of the queueing delay in ms, and the lost share of the sent packets in %. For senders that
+form beliefs, a cell also has the percentages of steps in which C_L ≤ C, C ≤ C_U and C_Llambda ≤ C are true. In these
+inequalities, C is the mean rate of the link over the last window.
 """
 
 import argparse
@@ -20,7 +21,7 @@ SECONDS, WARMUP, ATTEMPTS = 30, 10, 3
 
 
 def emulated(path, sender):
-    """Return the first valid Emulation of a sender, or the last one if all attempts were invalid."""
+    """Return the first valid Emulation of a sender, or the last Emulation if all attempts were invalid."""
     for _ in range(ATTEMPTS):
         emulation = run.emulate(path, [kinds.request(sender)], SECONDS)
         if not emulation.faults:
@@ -31,7 +32,7 @@ def emulated(path, sender):
 def rates(path, steps):
     """Return the mean rate of the link over the last window, in bytes per step, at the end of each step.
 
-    Bytes are counted as the sender counts them.
+    The function counts bytes in the same way as the sender.
     """
     times, lengths = steps.columns["time"], steps.columns["step_ns"]
     spans = zip(np.maximum(times - steps.log.window * lengths, 0).tolist(), times.tolist(), strict=True)
@@ -50,7 +51,7 @@ def true(path, steps):
 
 
 def cell(path, sender):
-    """Return the text of one run."""
+    """Return the results of one run as text."""
     emulation = emulated(path, sender)
     row, (steps,) = measures.measures(emulation, WARMUP), emulation.steps
     delay, lost = row.queueing_delay_ms, 100 * row.lost / row.packets

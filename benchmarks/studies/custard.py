@@ -1,4 +1,4 @@
-"""Reproduce Custard's figures in their shape, not in their numbers.
+"""Reproduce the shapes of Custard's figures, but not their exact numbers.
 
     python -m benchmarks.studies.custard FIGURE --policies FOLDER [--seeds N] [--draw FILE]
 
@@ -6,13 +6,13 @@ The paper is Jay et al., "Internet Congestion Control via Deep Reinforcement Lea
 (discounts), 6 (rate, latency, buffer), `noise` (noisy latency, section 4.1), 7 (fairness), or 8 (other rewards, on
 links whose rate changes every five seconds).
 
-Missing policies are trained by PPO, for 3 seeds by default; an interrupted training resumes. As in the paper, the links
-of training have a rate of 16 or 64 Mbit/s, a latency of 16 or 64 ms, and buffers of 500 KB. Policies are played in the
-fluid simulator. The command prints the mean of the seeds and, in brackets, their spread.
+The command trains missing policies by PPO, by default for 3 seeds. An interrupted training resumes. As in the paper,
+the links of training have a rate of 16 or 64 Mbit/s, a latency of 16 or 64 ms, and buffers of 500 KB. Policies are
+played in the fluid simulator. The command prints the mean of the seeds and, in brackets, their spread.
 
-EPISODES of 256 links and 101 intervals each are enough. In a training of twice as many episodes, the mean reward of
-five episodes is between -20.7 and -20.1 after 26 episodes, and -21.6 at the end. In figures 4, 5 and 8, policies that
-serve only for comparison train for FEWER episodes.
+EPISODES is the number of episodes with 256 links and 101 intervals each. This number is enough. In a training of twice
+as many episodes, the mean reward of five episodes is between -20.7 and -20.1 after 26 episodes, and -21.6 at the end.
+In figures 4, 5 and 8, policies that serve only for comparison train for FEWER episodes.
 """
 
 import argparse
@@ -32,10 +32,11 @@ ENVIRONMENT = {"observe": "custard", "act": "custard", "reward": "custard", "his
                "rtt": [16, 64], "steps": 101}  # fmt: skip
 AGENT = {"layers": [32, 32, 32], "gamma": 0.0, "parallel": 256, "episodes": EPISODES, "deviation": 4.0}
 
-#: The link of the evaluation, and how many copies are played at once; they differ in the first rate of flows.
+#: The link of the evaluation, and the number of copies that are played at once. The copies differ in the first rate of
+#: flows.
 LINK, LINKS = {"rate": 32, "rtt": 32, "buffer": 500_000}, 64
 
-#: Two minutes in intervals of 32 ms.
+#: The number of intervals of 32 ms in two minutes.
 LONG = 3750
 
 
@@ -77,7 +78,7 @@ def line(name, rows):
 def curves(given, panel, groups):
     """Draw the reward during training for each named group of policies.
 
-    Lines are means of five episodes; areas show the range of the seeds.
+    The lines are means of five episodes. The areas show the range of the seeds.
     """
     for name, group in groups.items():
         lines = [[line.reward for line in policy.file.curve[:FEWER]] for policy in group]
@@ -106,7 +107,7 @@ def discounts(given, figure):
     curves(given, figure.subplots(), groups)
 
 
-#: The varied quantities of figure 6: unit, values, and a function that reads the value from links.
+#: The varied quantities of figure 6. Each has a unit, values, and a function that reads its value from links.
 VARIED = {
     "rate": ("Mbit/s", (2, 4, 8, 16, 32, 64, 80, 128), lambda links: links.capacity[0] / links.slot / MBIT),
     "rtt": ("ms", (2, 4, 8, 16, 32, 48, 64, 80, 128), lambda links: links.slot * 1000),
@@ -115,7 +116,7 @@ VARIED = {
 
 
 def sweep(given, name, values, **others):
-    """Print a line for each value of a varied quantity, and return the shares of the link: (values, seeds)."""
+    """Print a line for each value of a varied quantity, and return the used shares of the link: (values, seeds)."""
     unit, _, read = VARIED[name]
     options = LinkOptions(**{**LINK, "steps": 400, name: list(values), **others})
     episode, used = trained.played(policies(given), options, LINKS * len(values)), []
@@ -135,7 +136,7 @@ def robustness(given, figure):
 
 
 def _range(panel, values, shares, **style):
-    """Draw the mean of the seeds and their range. `found` has the shape (values, seeds)."""
+    """Draw the mean of the seeds and their range. `shares` has the shape (values, seeds)."""
     panel.plot(values, shares.mean(1), "o-", **style)
     panel.fill_between(values, shares.min(1), shares.max(1), alpha=0.2)
 
@@ -166,12 +167,12 @@ def fairness(given, figure):
 
 
 def jain(acked):
-    """Return Jain's index of the flows of each link. `acked` has the shape (flows, links)."""
+    """Return Jain's fairness index of the flows of each link. `acked` has the shape (flows, links)."""
     return acked.sum(0) ** 2 / (len(acked) * (acked**2).sum(0))
 
 
 def fair(episode, seeds):
-    """Return Jain's index of the flows in the later half: for each seed the mean of its links."""
+    """Return Jain's index of the flows in the later half: for each seed, the mean over its links."""
     acked = episode.knowledge.now.acked[len(episode.reward) // 2 :].sum(0, dtype=np.float64)
     return jain(acked).reshape(seeds, -1).mean(1)
 
@@ -179,8 +180,8 @@ def fair(episode, seeds):
 def rewards(given, figure):
     """Reproduce figure 8: throughput against latency, and against losses, for two rewards and for other senders.
 
-    With γ = 0, the training of seed 1 for power ends with a lower reward than it began with. The reason is that this
-    reward is a ratio, which hardly changes in one interval while the queue is long.
+    With γ = 0, the training of seed 1 for the reward `power` ends with a lower reward than it began with. The reason is
+    that this reward is a ratio, which hardly changes in one interval while the queue is long.
     """
     options = LinkOptions(links="changing", steps=LONG, first=1, **{**LINK, "rate": {"low": 16, "high": 64}})
     groups = {
@@ -208,7 +209,7 @@ FIGURES = {
 
 
 def main():
-    """Print a figure's numbers, and draw it."""
+    """Print the numbers of a figure, and draw the figure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("figure", choices=FIGURES)
     parser.add_argument("--policies", type=Path, required=True, metavar="FOLDER")

@@ -2,20 +2,21 @@
 
     python -m benchmarks.studies.envelopes FOLDER [--seeds N] [--runs N]
 
-The policies differ only in `act`: some act within the envelope cc_qdel_wide, others without an envelope. Missing
-policies are trained, for 3 seeds by default. The links of their training have a rate of 16 or 64 Mbit/s, a latency of
-16 or 64 ms, and jitter of 16 ms. A run simulates 130 steps packet by packet. The run's seed determines the link, which
-is the same for each policy. The proof allows the buffer, and the rate changes twice. A step is R_m plus jitter; in the
-envelope's proof it is D. There are three kinds of delays behind the bottleneck, with 26 runs each by default:
+The policies differ only in `act`: some act within the envelope cc_qdel_wide, others without an envelope. The command
+trains missing policies, by default for 3 seeds. The links of their training have a rate of 16 or 64 Mbit/s, a latency
+of 16 or 64 ms, and jitter of 16 ms. A run simulates 130 steps packet by packet. The run's seed determines the link,
+which is the same for each policy. The link's buffer is one that the proof covers, and the link's rate changes twice. A
+step is R_m plus jitter; the envelope's proof calls this length D. There are three sorts of delays behind the
+bottleneck, with 26 runs each by default:
 
 - benign: always R_m, which is half a step;
-- jitter: what the model allows, up to D, by the simulator's patterns;
+- jitter: delays that the model allows, up to D, by the patterns of the simulator;
 - counterexamples: the repeated delays of traces which show that a constant of the proof cannot be better.
 
-The command counts the windows, and the windows that break a lemma of the proof. It measures each run from step FROM on:
-reward, share of the link, mean queueing delay, and lost share. It prints the mean of each measure over all runs, its
-spread over the seeds, and its worst value. It prints the same for benign links in the fluid simulator.
-FOLDER/envelopes.json keeps the results.
+The command counts the windows, and the windows that break a lemma of the proof. It measures the reward, the used share
+of the link, the mean queueing delay, and the lost share of each run from step FROM on. It prints the mean of each
+measure over all runs, the spread of the measure over the seeds, and the worst value. It also prints these values for
+benign links in the fluid simulator. FOLDER/envelopes.json keeps the results.
 """
 
 import argparse
@@ -43,21 +44,21 @@ LINKS = {"rate": [16, 64], "rtt": [16, 64], "buffer_bdp": 8, "interval": 2}
 TRAINED = {**LINKS, "observe": "custard", "reward": "custard", "history": 4, "jitter": 16, "steps": 200}
 AGENT = {"layers": [32, 16], "gamma": 0.9, "parallel": 128, "episodes": 30}
 
-#: The action of each policy, and its first deviation, the same share of its range.
+#: The action of each policy, and the initial standard deviation of actions, which is the same share of each range.
 ACTS = {"inside": ("envelope:cc_qdel_wide", 0.4), "outside": ("custard", 4.0)}
 
-#: The bytes of a packet and the seconds of a step for policies, and the packets sent in the first R_m.
+#: The bytes of a packet and the seconds of a step for policies, and the number of packets sent in the first R_m.
 PACKET, SECONDS, FIRST = 1500, 0.032, 10
 
-#: The first step of a run that counts.
+#: The first step of a run that the measures include.
 FROM = 20
 
 
 class Choosing:
-    """A Policy as a sender of the packet simulator, whose packets have one byte.
+    """A Policy as a sender of the packet simulator, whose packets have one byte each.
 
-    Its arguments are the Rates that an envelope allows, and an Observation. It returns the rate of the next step. A
-    policy without an envelope ignores the Rates.
+    The arguments of a call are the Rates that an envelope allows, and an Observation. The call returns the rate of the
+    next step. A policy without an envelope ignores the Rates.
     """
 
     def __init__(self, policy):
@@ -84,7 +85,7 @@ class Choosing:
         return Fraction(float(self._rate[0, 0]) * SECONDS / PACKET)
 
     def _learn(self, observation):
-        """Measure packets as ccmatic.learning does."""
+        """Measure packets in the same way as ccmatic.learning."""
         counts, last = (observation.sent, observation.delivered, observation.lost), self._known.now
         sent, acked, lost = (_one(PACKET * (new - old)) for new, old in zip(counts, self._before, strict=True))
         self._before = counts
@@ -109,7 +110,7 @@ def benign(rng, bound, step):
 
 
 def as_in(schedule):
-    """Return the jitter of a simulation that repeats the delays of a Schedule, each cut to at most a step."""
+    """Return a jitter pattern that repeats the delays of a Schedule. Each delay is limited to one step."""
     instants, *curves = np.array(schedule.points, float).T
     now = np.arange(0, schedule.duration, schedule.step / 64)
     admitted, served = (np.interp(now, instants, curve) for curve in curves)
@@ -120,7 +121,7 @@ def counted(result, policy, jitters):
     """Simulate runs of a Policy with seeds 0, 1 …: one run per jitter.
 
     Returns:
-        The Trial of the proof's Result; and the measures of each run, as `got` returns them.
+        The Trial of the proof's Result, and the measures of each run, as the function `got` returns them.
     """
     senders = []
 
@@ -152,7 +153,7 @@ def of_fluids(policy):
 
 
 def find(cell, given, patterns):
-    """Measure a policy in one kind of runs."""
+    """Measure a policy in runs with one sort of delays."""
     policy = policies.load(given.folder / f"{cell['policy']}_{cell['seed']}.json")
     if cell["links"] == "fluid":
         return {"mean": of_fluids(policy)}
@@ -169,7 +170,7 @@ def find(cell, given, patterns):
 
 
 def result_lines(results):
-    """Yield the table's lines of one policy's seeds on one kind of links."""
+    """Yield the table's lines for all seeds of one policy on one sort of links."""
     yield "  mean  " + "  ".join(
         f"{np.mean(values):.4g} [{np.ptp(values):.2g}]" for values in np.transpose([cell["mean"] for cell in results])
     )

@@ -3,9 +3,9 @@
     python -m benchmarks.studies.estimates [--folder FOLDER]
 
 One flow runs on a simulated link, for each model, jitter, sender and seed. The command estimates the sender's rate as a
-share of C, the queue's delay, and the wait of the last served byte. For each it measures coverage (the share of steps
-in which the true value is within the range) and width. It also measures how much narrower the possible range is than
-each belief, and the processor time per update.
+share of C, the queue's delay, and the wait of the last served byte. For each estimate, the command measures coverage
+(the share of steps in which the true value is within the range) and width. It also measures how much narrower the
+possible range is than each belief, and the processor time per update.
 
 FOLDER/estimates.json has the finished runs, and the same command resumes from them. At the end the command draws
 estimates.svg.
@@ -29,10 +29,11 @@ from ccmatic.learning.estimation.declared import declared
 from ccmatic.simulation import Deployed, Simulation
 from ccmatic.simulation import Path as Link
 
-#: The packets that the link serves in a step; R_m, 30 ms, LTP's control interval; the packets that may wait.
+#: The number of packets that the link serves in a step; R_m, which is LTP's control interval of 30 ms; the number of
+#: packets that may wait.
 BDP, RTT, BUFFER = 20, 0.03, 20
 
-#: The steps of a run, on all of which each estimate looks back; the first step that counts in means.
+#: The number of steps in a run, on all of which each estimate looks back; the first step that counts in means.
 STEPS, FROM = 24, 8
 
 MODELS = ("cbr_delay", "ccac")
@@ -40,7 +41,7 @@ JITTERS = ("none", "mixed")
 SENDERS = ("cc_qdel", "cc_probe_slow", "varied")
 SEEDS = (1, 2, 3)
 
-#: The particle filter by Eq. 5; by Eq. 4; by Eq. 4 for a sender that knows that it is alone; by Eq. 5 as printed.
+#: The particle filter by Eq. 5; by Eq. 4; by Eq. 4 for a sender that knows that it is alone; and by Eq. 5 as printed.
 FILTERS = {
     "particles": {},
     "particles, Eq. 4": {"bounds": True},
@@ -55,7 +56,7 @@ COLOURS = {
 
 
 def runs():
-    """Yield the keys of every run. The beliefs that cc_probe_slow reads exist only in cbr_delay."""
+    """Yield the keys of every run. The beliefs that cc_probe_slow reads exist only in the model cbr_delay."""
     for model, jitter, sender, seed in product(MODELS, JITTERS, SENDERS, SEEDS):
         if (model, sender) != ("ccac", "cc_probe_slow"):
             yield {"model": model, "jitter": jitter, "sender": sender, "seed": seed}
@@ -74,14 +75,14 @@ def trace_of(model, jitter, sender, seed):
 def deployed(path, name):
     """Return a shipped controller as a sender.
 
-    Its lower bounds begin at a packet per step, its upper bound at twice C.
+    The sender's lower bounds begin at one packet per step, and its upper bound begins at twice C.
     """
     start = {bound.name: 1 if isinstance(bound, RunningMax) else 2 * BDP for bound in path.model.bounds()}
     return Deployed(path.model, cm.load_controller(name), path, 9, start)
 
 
 def varied(seed):
-    """Return a sender that scales its rate by up to 5/4 in each step, and sometimes doubles or halves it."""
+    """Return a sender that scales its rate by up to 5/4 in each step, and sometimes doubles or halves its rate."""
     random, rate = np.random.default_rng(seed), [BDP / 2]
 
     def decide(_):
@@ -96,9 +97,9 @@ def measure(run):
     """Measure a run.
 
     Returns:
-        The run's keys; `steps`, which has the truth and the possible and believed ranges (least, most) of the sender's
-        rate in C, of the queue's delay and of the last byte's wait in steps; `narrower`, by belief; and `seconds` per
-        update.
+        A dict. It has the run's keys. The entry `steps` has the truth, and the possible and the believed ranges (least,
+        most), of the sender's rate in C, of the queue's delay, and of the last byte's wait in steps. The entry
+        `narrower` is by belief, and `seconds` is per update.
     """
     trace = trace_of(**run)
     network = cm.Network(run["model"], "any", STEPS, 1, "executions")
@@ -149,7 +150,7 @@ def pair(bounds):
 
 
 def waiting(trace, t):
-    """Return the bytes that wait at the bottleneck."""
+    """Return the number of bytes that wait at the bottleneck."""
     return max(0.0, float(trace.columns["A"][t] - trace.columns["L"][t] - trace.columns["K"][t]))
 
 
@@ -162,11 +163,12 @@ def waited(trace, t):
 
 
 def narrower(possible, believed):
-    """Return, by belief, how much narrower the possible range is.
+    """Return, by belief, how much narrower the possible range is than the belief.
 
-    For a lower bound of C it is the ratio of the least possible C to the bound; for an upper bound it is the ratio of
-    the bound to the largest possible C. For the queue it is the bound minus the longest possible queue, in C·R_m. It is
-    infinite if only one of the two ranges is bounded. A belief is left out if neither is.
+    For a lower bound on C, the value is the ratio of the least possible C to the bound. For an upper bound on C, the
+    value is the ratio of the bound to the largest possible C. For the queue, the value is the bound minus the longest
+    possible queue, in C·R_m. The value is infinite if only one of the two ranges is bounded. The dict omits a belief if
+    neither range is bounded.
     """
     gains_by_belief = {"C_L": float(possible.C.least / believed["C_L"])}
     if possible.C.most is not None:
@@ -210,7 +212,7 @@ def covered(step, who, what):
 def of_steps(results, who, what):
     """Return coverage and mean width of a range from step FROM on, or '-' without a range.
 
-    Both are means of the seeds. The coverage has its standard deviation too.
+    Both values are means over the seeds. The coverage also has its standard deviation.
     """
     by_seed = []
     for _, mine in grouped(results, "seed"):
@@ -227,7 +229,7 @@ def of_steps(results, who, what):
 def table(results):
     """Yield a row for each model, jitter and estimator.
 
-    `impossible` is the share of particles whose values no execution has.
+    The entry `impossible` is the share of particles whose values occur in no execution.
     """
     yield "| model | jitter | by | own rate/C: covered, width | queue/C, steps | wait of the last byte | impossible |"
     yield "|---|---|---|---|---|---|---|"
@@ -240,7 +242,7 @@ def table(results):
 
 
 def gains(results):
-    """Yield a row for each model, jitter and belief. It says how much narrower the possible range is."""
+    """Yield a row for each model, jitter and belief. The row says how much narrower the possible range is."""
     yield "| model | jitter | belief | exact says more | median | mean | says nothing where exact does |"
     yield "|---|---|---|---|---|---|---|"
     for keys, mine in grouped(results, "model", "jitter"):
@@ -262,7 +264,7 @@ def grouped(results, *names):
 
 
 def draw(results, path):
-    """Draw over time, for each estimator, the coverage and width of the range of the sender's rate / C."""
+    """Draw the coverage and the width of each estimator's range of the sender's rate / C over time."""
     with traces.figure(path, (9, 6)) as figure:
         panels = figure.subplots(2, len(JITTERS), sharex=True, sharey="row")
         for column, jitter in zip(panels.T, JITTERS, strict=True):
@@ -281,7 +283,7 @@ def draw(results, path):
 
 
 def main():
-    """Do the missing runs; print the tables, and draw."""
+    """Do the missing runs, print the tables, and draw the figure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, default=Path("estimates"))
     folder = parser.parse_args().folder

@@ -2,10 +2,11 @@
 
     python -m benchmarks.studies.estimates_of_two [--folder FOLDER]
 
-Each flow estimates by particles (Learn-to-Probe, Figure 6), and by the beliefs of a model of one flow, with their
-timeouts. The link is a fluid FIFO queue, and drops the bytes that do not fit. The second flow starts after the first
-has run for a while. The command prints coverage (the share of steps in which the true value is within the range) and
-mean width, while one flow sends and while both send. It draws FOLDER/estimates_of_two.svg.
+Each flow estimates by particles (Learn-to-Probe, Figure 6), and by the beliefs of a model of one flow, with the
+timeouts of these beliefs. The link is a fluid FIFO queue that drops the bytes that do not fit. The second flow starts
+after the first flow has run for a while. The command prints coverage (the share of steps in which the true value is
+within the range) and mean width. It prints them for the time while one flow sends, and for the time while both send. It
+draws FOLDER/estimates_of_two.svg.
 """
 
 import argparse
@@ -23,28 +24,31 @@ from ccmatic.simulation import Deployed
 from ccmatic.simulation import Path as Link
 from ccmatic.traces import Trace
 
-#: R_m in seconds; the buffer in C·R_m, as all bytes; the steps of a run; the first step of the second flow.
+#: R_m in seconds; the buffer in C·R_m, as for all bytes; the number of steps in a run; the first step of the second
+#: flow.
 RTT, BUFFER, STEPS, BEGINS = 0.03, 1.0, 400, 150
 
-#: The parts of a step in the simulation; BBR's cycle of gains; the steps over which it takes the maximum; a packet.
+#: The number of simulation intervals in a step; BBR's cycle of gains; the number of steps over which BBR takes the
+#: maximum; a packet.
 FINE, CYCLE, KEPT, PACKET = 100, (1.25, 0.75, 1, 1, 1, 1, 1, 1), 10, 0.02
 
-#: The steps of a window of beliefs, T-1; the seeds of the filters; the first steps of a flow that do not count.
+#: The number of steps T-1 in a window of beliefs; the seeds of the filters; the number of first steps of a flow that do
+#: not count.
 WINDOW, SEEDS, WARM_UP = 9, (1, 2, 3), 30
 
 
 class Bbr:
     """A flow that doubles its rate until its delivery no longer grows.
 
-    After that it sends at the gain of its cycle times the highest delivery rate of recent steps. Acknowledgements take
-    a step.
+    After that, the flow sends at the gain of its cycle times the highest delivery rate of recent steps.
+    Acknowledgements take a step.
     """
 
     def __init__(self, begins):
         self._begins, self._starting, self._rate, self._delivered = begins, True, 2 * PACKET, [0.0]
 
     def rate(self, t, delivered):
-        """Return the rate of step t, from t to t+1. `delivered` is the delivery rate of the step before."""
+        """Return the rate of step t, from t to t+1. `delivered` is the delivery rate of the previous step."""
         if t < self._begins:
             return 0.0
         self._starting = self._starting and (t < self._begins + 3 or delivered > 1.1 * self._delivered[-1])
@@ -55,11 +59,11 @@ class Bbr:
 
 
 def run(flows):
-    """Simulate flows.
+    """Simulate the flows on the link.
 
     Returns:
-        The bytes sent, served and lost by the end of each step, three arrays of shape (flows, STEPS + 1); and the
-        waiting bytes, of shape (STEPS + 1,).
+        The bytes sent, served and lost by the end of each step, as three arrays of shape (flows, STEPS + 1). The
+        waiting bytes follow, as an array of shape (STEPS + 1,).
     """
     sent, lost = np.zeros((2, len(flows), STEPS * FINE + 1))
     admitted, left = np.zeros((2, STEPS * FINE + 1))
@@ -81,7 +85,7 @@ def run(flows):
 
 
 def seen_by(sent, served, lost):
-    """Return the Trace of one flow from its first step on, with only this flow's bytes."""
+    """Return the Trace of one flow from the flow's first step on. The Trace has only the bytes of this flow."""
     rates = np.diff(sent, prepend=0.0)
     columns = {"A": sent, "S": served, "L": lost, "r": rates}
     exact = {name: tuple(Fraction(float(value)) for value in column) for name, column in columns.items()}
@@ -89,9 +93,9 @@ def seen_by(sent, served, lost):
 
 
 def believed(trace):
-    """Return C_L and C_U at the end of each step of a Trace, of shape (steps, 2), computed from finished windows.
+    """Return C_L and C_U at the end of each step of a Trace, as an array (steps, 2), computed from finished windows.
 
-    They are the beliefs of a deployed sender whose model has one flow.
+    The bounds are the beliefs of a deployed sender whose model has one flow.
     """
     model = load_definition("models", "MODEL", "ccac")
     link, start = Link(model, 50, jitter=1), {"C_L": Fraction(1, 50), "C_U": 8}
@@ -116,7 +120,7 @@ def believed(trace):
 
 
 def followed(trace, seed):
-    """Return the particles' ranges at each step of a Trace, by quantity: (steps, 2), NaN without a range."""
+    """Return the particles' ranges at each step of a Trace, by quantity: (steps, 2), with NaN if there is no range."""
     particles, ranges = ParticleFilter(RTT, seed), {name: np.full((trace.horizon, 2), np.nan) for name in QUANTITIES}
     for t, observed in enumerate(signals(trace, RTT), 1):
         if observed:
@@ -133,8 +137,8 @@ QUANTITIES = {"own": "own rate / C", "others": "others' rate / C", "delay": "que
 def estimated():
     """Yield the estimates of each flow.
 
-    A tuple has the step of the run at which the flow starts; the true values by name, of shape (steps,); the ranges of
-    each filter; and the believed ranges of the flow's rate / C, of shape (steps, 2).
+    A tuple has four entries: the step of the run at which the flow starts; the true values by name, arrays (steps,);
+    the ranges of each filter; and the believed ranges of the flow's rate / C, an array (steps, 2).
     """
     sent, served, lost, queue = run([Bbr(0), Bbr(BEGINS)])
     for flow, begins in enumerate((0, BEGINS)):
@@ -147,7 +151,7 @@ def estimated():
 
 
 def covered(true, ranges, part):
-    """Return coverage and mean width over a part of the steps."""
+    """Return coverage and mean width over the steps that `part` selects."""
     value, ends = true[part], ranges[part]
     has_range = ~np.isnan(ends).any(axis=1)
     inside = (ends[:, 0] - 1e-9 <= value) & (value <= ends[:, 1] + 1e-9)
@@ -155,7 +159,7 @@ def covered(true, ranges, part):
 
 
 def table(flows):
-    """Yield a row for each flow and period: coverage and width; for particles the mean of all seeds."""
+    """Yield a row with coverage and width for each flow and period. For particles, they are means over all seeds."""
     yield "| flow | while | by | own rate/C: covered, width | others' | queueing delay, ms |"
     yield "|---|---|---|---|---|---|"
     for number, (begins, true, filters, by_beliefs) in enumerate(flows, 1):
@@ -175,7 +179,7 @@ def table(flows):
 
 
 def draw(flows, path):
-    """Draw the truth, and the ranges of the first filter, over time."""
+    """Draw the truth and the ranges of the first filter over time."""
     with traces.figure(path, (10, 6)) as figure:
         for row, name in zip(figure.subplots(len(QUANTITIES), 2, sharex=True, sharey="row"), QUANTITIES, strict=True):
             for number, (axes, (begins, true, filters, by_beliefs)) in enumerate(zip(row, flows, strict=True), 1):
@@ -194,7 +198,7 @@ def draw(flows, path):
 
 
 def main():
-    """Print the table, and draw."""
+    """Print the table, and draw the figure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, default=Path("estimates"))
     folder = parser.parse_args().folder

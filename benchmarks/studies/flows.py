@@ -1,17 +1,17 @@
-"""Compute a table of the shares of the link that two flows leave each other.
+"""Compute a table of the least shares of the link that one flow can leave to another.
 
     python -m benchmarks.studies.flows [--folder FOLDER] [--timeout SECONDS] [CONTROLLER …]
 
-A cell has the least share of the link's service that the network can force on a first controller beside a second one.
-The network is `two_flows_constant_rate` with a buffer of C·R_m. There are two settings:
+A cell is about two controllers that share a link. It has the least share of the link's service to which the network can
+force the first controller. The network is `two_flows_constant_rate` with a buffer of C·R_m. There are two settings:
 
-- Over one window of 7 steps from an empty start. Each flow sends C·R_m/2 in the first step, and both send equal amounts
-  until both controllers have decided.
-- For ever, in executions that repeat themselves every 4 steps. Those that repeat every step or two are tried first,
-  because they are found sooner.
+- One window of 7 steps from an empty start. Each flow sends C·R_m/2 in the first step, and both flows send equal
+  amounts until both controllers have decided.
+- All time, in executions that repeat themselves every 4 steps. Executions that repeat every step or every two steps are
+  tried first, because the solver finds them faster.
 
 Beliefs are initially true. "0.1 … 0.15" is an edge: no execution is below the first number, and a trace is below the
-second. "< 0.05" means that a trace is below 0.05, the smallest share of the search.
+second number. "< 0.05" means that a trace is below 0.05, the smallest share of the search.
 
 FOLDER/flows.json has the results so far. The same command resumes from them, and tries cells that timed out again. The
 traces are in the same folder.
@@ -28,14 +28,15 @@ CONTROLLERS = ("aimd", "copa", "bbr", "cc_qdel_sender", "cc_probe_slow_sender")
 HOW = ("for ever", "one window")
 HORIZON, LEAST = 8, "1/20"
 
-#: The periods in steps, for ever. An execution that repeats every step or two also repeats every four.
+#: The periods in steps, for the second setting. An execution that repeats every step or every two steps also repeats
+#: every four.
 PERIODS = (1, 2, 4)
 
-#: The conditions: packets are small; the share is that of the first flow; and for one window, its beginning.
+#: The conditions: packets are small, the share is that of the first flow, and for one window, its beginning.
 SMALL, LESSER = "alpha < 1/4", "S_f[0][-1] - S_f[0][0] <= S_f[1][-1] - S_f[1][0]"
 ALIKE = "A_f[0][1] - A_f[0][0] == C * R / 2; ALLT(0, {}, lambda t: A_f[0][t] == A_f[1][t])"
 
-#: Conditions until both decide: beliefs are true; and in one window, no calm has been observed.
+#: The conditions until both controllers decide: beliefs are true and, in one window, the flow has observed no calm.
 BELIEVED = {"cc_qdel_sender": "C_L_f[{}][t] <= C", "cc_probe_slow_sender": "C_Llambda_f[{}][t] <= C"}
 SEEN = {"cc_probe_slow_sender": "calm_f[{}][t] == 0"}
 
@@ -52,7 +53,7 @@ def find(first, second, how, folder, timeout):
 
 
 def for_ever(names, timeout):
-    """Return the Worst over executions that repeat, from the first period whose share is below LEAST, else the last."""
+    """Return the Worst over repeating executions: the first period with a share below LEAST, otherwise the last."""
     for period in PERIODS[:-1]:
         with suppress(NoExecution):
             worst = least_share(names, timeout, period, high=LEAST)
@@ -84,7 +85,7 @@ def undecided(names, network):
 
 
 def cell_text(cell):
-    """Return a cell of the table, in a few characters."""
+    """Return a cell of the table as short text."""
     return cells.text(cell, "<")
 
 

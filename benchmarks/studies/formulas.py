@@ -4,10 +4,10 @@
     python -m benchmarks.studies.formulas compare OLD NEW
 
 `write` records the digest of the canonical form of each question that `verify --smt2` writes. The questions are the
-shipped queries with seven controllers, each model with rate senders and window senders, and executions that repeat. A
-version without this file can run it by its path. In the canonical form, arithmetic is a sum of monomials, and all
-comparisons have the same leading coefficient. `and` and `or` are flat, sorted and without repetitions, and `let` is
-expanded. `compare` exits with 1 if a digest differs, or if only one file has some question.
+shipped queries with seven controllers, each model with rate senders and window senders, and executions that repeat. If
+a version lacks this file, it can run the file by its path. In the canonical form, arithmetic is a sum of monomials, and
+all comparisons have the same leading coefficient. `and` and `or` are flat, sorted and without repetitions, and `let` is
+expanded. `compare` exits with 1 if a digest differs, or if only one of the files has some question.
 """
 
 import argparse
@@ -29,7 +29,7 @@ sys.setrecursionlimit(100_000)
 
 
 class Canonical:
-    """The canonical form of formulas, as digests."""
+    """The canonical forms of formulas, as digests."""
 
     def __init__(self):
         self.memo = {}
@@ -79,7 +79,7 @@ class Canonical:
 
     @staticmethod
     def total(sums):
-        """Return the sum of sums of monomials."""
+        """Return the sum of several sums of monomials."""
         result = {}
         for one in sums:
             for monomial, coefficient in one.items():
@@ -158,7 +158,7 @@ class Canonical:
         raise TypeError(node)
 
     def flat(self, node, positive, conjunction):
-        """Return the parts of a conjunction, or of a disjunction."""
+        """Return the operands of a conjunction, or of a disjunction, without nesting."""
         kind = node.node_type()
         if kind == op.NOT:
             return self.flat(node.arg(0), not positive, conjunction)
@@ -169,7 +169,7 @@ class Canonical:
         return [self.truth(node, positive)]
 
     def joined(self, conjunction, parts):
-        """Return the digest of a conjunction, or of a disjunction, of parts."""
+        """Return the digest of a conjunction, or of a disjunction, of these operands."""
         if (not conjunction) in parts:
             return not conjunction
         parts -= {conjunction}
@@ -183,7 +183,7 @@ class Canonical:
 
 
 def digest(text):
-    """Return the digests of a question's script."""
+    """Return the digests of a question's SMT-LIB script."""
     script = SmtLibParser().get_script(StringIO(text))
     canonical = Canonical()
     parts, stack, lines = set(), [], []
@@ -217,7 +217,7 @@ LITTLE = {"what": "S[T-1] - S[0] < 1/4 * C * T"}
 
 
 def questions():
-    """Yield (name, query, controllers)."""
+    """Yield (name, query, controllers) for each question."""
     for file in sorted(Path("examples/queries").glob("*.toml")):
         query = load(str(file))
         yield file.stem, query, BY_WINDOW if query.model.windows else BY_RATE
@@ -247,7 +247,7 @@ def write(path):
 
 
 def compare(old, new):
-    """Print the questions that differ, and return whether any does."""
+    """Print the questions that differ, and return whether any question differs."""
     before, after = (
         dict(line.split(maxsplit=1) for line in Path(path).read_text().splitlines()) for path in (old, new)
     )
@@ -261,7 +261,7 @@ def compare(old, new):
 
 
 def main():
-    """Run the action of the command line, and return its exit code."""
+    """Run the action that the command line requests, and return its exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("action", choices=["write", "compare"])
     parser.add_argument("files", nargs="+")

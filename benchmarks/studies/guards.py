@@ -1,14 +1,14 @@
-"""Compare each guard with the congestion control that it guards, each alone on an emulated link.
+"""Compare each guard with the congestion control that it guards. Each flow runs alone on an emulated link.
 
     python -m benchmarks.studies.guards [--rates 24 48 96] [--rtts 20 40 80] [--buffers 1 2 4 6 12 20]
                                        [--figure FILE] FOLDER
 
 The command prints utilisation, queue and losses, and the proved bounds. FOLDER keeps the measures of each valid run,
-and the same command resumes. A run that is invalid, or does not start in time, is repeated, up to three runs in all.
-With jitter, the link delays packets by up to R_m more. A run lasts 8 seconds, or 200 R_m if that is longer. For a flow
-that forms beliefs, it lasts 400 R_m if PROOF bounds its envelope, because these bounds hold only after the beliefs have
-converged. The command then reports each guard that is outside its bounds. It needs root, iperf3, and everything that
-BPF flows need.
+and the same command resumes. The command repeats a run that is invalid or does not start in time, up to three runs in
+all. With jitter, the link delays packets by up to R_m more. A run lasts 8 seconds, or 200 R_m if that is longer. For a
+flow that forms beliefs, a run lasts 400 R_m if PROOF bounds its envelope. The reason is that these bounds hold only
+after the beliefs have converged. The command then reports each guard that is outside its bounds. It needs root, iperf3,
+and everything that BPF flows need.
 """
 
 import argparse
@@ -25,10 +25,11 @@ PROOF = Path(__file__).parents[2] / "results" / "proofs" / f"cc_qdel-{ENVELOPE}_
 GUARDS = {f"guard:{ENVELOPE}:{around}": colour for around, colour in (("cubic", "#D55E00"), ("bbr", "#0072B2"))}
 FLOWS = {"cubic": "#E69F00", "bbr": "#56B4E9", "bpf:cc_qdel": "#009E73", **GUARDS}
 
-#: A step of an exported sender, R_m + D with D = R_m, and the model's R_m + D, both in R_m.
+#: The length of an exported sender's step, R_m + D with D = R_m, and the model's R_m + D. Both are in R_m.
 STEP, ROUND = 2, 4
 
-#: The drawn measures: the value in a MeasuresFile, the worst of many runs, and the key of the proved bound.
+#: The drawn measures. Each has the value in a MeasuresFile, a function for the worst of many runs, and the key of the
+#: proved bound.
 DRAWN = {
     "share of the link, least": (lambda row: row.utilisation, min, "utilisation"),
     "queueing delay p95, most (R_m)": (lambda row: row.queueing_delay_rm.p95, max, "queue"),
@@ -36,7 +37,7 @@ DRAWN = {
 }
 TRIES = 3
 
-#: The shortest length of a run in seconds and in R_m; and in R_m if beliefs have to converge.
+#: The shortest length of a run in seconds and in R_m, and its length in R_m if beliefs have to converge.
 SECONDS, ROUNDS, CONVERGING = 8, 200, 400
 
 
@@ -56,9 +57,9 @@ def has_converged(row):
 
 
 def outside(flow, buffer, row):
-    """Yield, as text, each proved bound that a run breaks.
+    """Yield, as text, each proved bound that a run violates.
 
-    A bound may be missed by a hundredth, because the beginning and the end of the run cut windows short.
+    A run may miss a bound by a hundredth, because the beginning and the end of the run cut windows short.
     """
     bounds = proved(buffer) if flow in GUARDS and has_converged(row) else {}
     for what, (value, worst, key) in DRAWN.items():
@@ -68,9 +69,9 @@ def outside(flow, buffer, row):
 
 
 def measured(file, flow, rate, rtt, buffer, jitter):
-    """Return the MeasuresFile of a run, and keep it in a file.
+    """Measure a run, return its MeasuresFile, and keep this in a file.
 
-    If no attempt is valid, print the reasons and return None.
+    If no attempt is valid, the function prints the reasons and returns None.
     """
     link = {"schedule": None, "rate": f"{rate}mbit", "rtt": f"{rtt}ms", "buffer": f"{buffer}bdp"}
     delays = {"jitter": f"{rtt}ms"} if jitter == "jitter" else {}
@@ -91,7 +92,7 @@ def measured(file, flow, rate, rtt, buffer, jitter):
 
 
 def as_text(name, row, problems):
-    """Return the line of a run."""
+    """Return the line of a run as text."""
     parts = [f"utilisation {row.utilisation:6.1%}", f"queue p95 {row.queueing_delay_rm.p95:5.2f} R_m",
             f"lost {row.lost / row.packets:6.2%}"]  # fmt: skip
     guard = row.flows[0].guard
@@ -102,7 +103,7 @@ def as_text(name, row, problems):
 
 
 def summarise(rows, total):
-    """Print how many runs are valid, what guards did, and the worst run of each flow, as in the drawing."""
+    """Print the number of valid runs, the behaviour of the guards, and each flow's worst run, as in the drawing."""
     guards = [row.flows[0].guard for (flow, *_), row in rows.items() if flow in GUARDS]
     above, steps = (sum(getattr(guard, what) for guard in guards) for what in ("above", "steps"))
     beyond = sum(any(outside(flow, buffer, row)) for (flow, _, _, buffer, _), row in rows.items())
@@ -118,7 +119,7 @@ def summarise(rows, total):
 def draw(rows, file):
     """Draw, against the buffer, each flow's worst values among all rates and R_m.
 
-    Dashed lines are proved bounds of the guards.
+    Dashed lines show the proved bounds of the guards.
     """
     jitters, buffers = (sorted({key[place] for key in rows}) for place in (4, 3))
     with traces.figure(file, (11, 2.9 * len(jitters) + 0.6)) as figure:

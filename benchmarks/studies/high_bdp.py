@@ -6,18 +6,18 @@ The study reproduces the shape of Table 1 and Figures 1 to 4 of Ghermezian et al
 Congestion Control Under High-BDP Wide-Area Deployment: A Scaling Analysis". It also shows which trainings close the gap
 to other senders.
 
-The link is fluid, with 10 Gbit/s, an R_m of 20 ms, and a buffer of one BDP. A run lasts a minute, with one flow or
-four. Each policy starts at 16 Mbit/s, the lowest rate of its training. Missing policies are trained first, for 3 seeds
-by default. CUBIC is also played with random losses, chosen so that one flow gets about the share that CUBIC gets in the
-paper. For these runs, 16 links take the place of seeds.
+The link is fluid, with 10 Gbit/s, an R_m of 20 ms, and a buffer of one BDP. A run lasts a minute, with one flow or four
+flows. Each policy starts at 16 Mbit/s, the lowest rate of its training. The command first trains missing policies, by
+default for 3 seeds. It also plays CUBIC with random losses. These are chosen so that one flow gets about the share that
+CUBIC gets in the paper. For these runs, 16 links take the place of seeds.
 
 The command measures the acknowledged rate of all flows together every 20 ms. It prints the rate's mean, standard
 deviation, 50th, 95th and 99th percentile and peak in Mbit/s; the used share of the link; the mean RTT in ms; and the
-lost share. All values are means of the seeds; the last three have their least and most in brackets. The paper's values
-follow where the paper has them.
+lost share. All values are means over the seeds. The last three values have their minimum and maximum in brackets. If
+the paper has values, they follow.
 
-For one flow, the drawing shows the acknowledged rate over time and its distribution, and losses and RTT over time. It
-also compares the mean rates with the paper's, and the losses and RTT of the different trainings.
+For one flow, the drawing shows the acknowledged rate over time, the distribution of this rate, and losses and RTT over
+time. It also compares the mean rates with the paper's mean rates, and the losses and RTT of the different trainings.
 """
 
 import argparse
@@ -36,19 +36,19 @@ RATE, RTT, SECONDS, FIRST = 10_000, 20, 60, 16
 
 SENDERS = ("cubic", "bbr", "cc_qdel")
 
-#: The share of packets that CUBIC loses at random, and the number of such links.
+#: The share of packets that CUBIC loses at random, and the number of links with such losses.
 LOSS, LOSSY_LINKS = 3e-7, 16
 
-#: The intervals in one point of a drawing over time.
+#: The number of intervals per point in a drawing over time.
 COARSE = 20
 
-#: Four decades of BDP: 2 KB to 25.6 MB, where Custard's are 32 to 512 KB, with buffers of 1 to 16 BDPs.
+#: Four decades of BDP, from 2 KB to 25.6 MB, with buffers of 1 to 16 BDPs. Custard's range of BDP is 32 to 512 KB.
 DECADES = {"rate": {"low": 1, "high": 3200, "log": True}, "buffer_bdp": {"low": 1, "high": 8, "log": True}}
 
 SCALE_FREE = {"observe": "aurora"}
 
-#: The trainings by name: their differences from Custard's environment and agent. Each, except the second, changes one
-#: thing more than the one before it.
+#: The trainings by name, each with its differences from Custard's environment and agent. Each training except the
+#: second adds one change to the training before it.
 TRAINED = {
     "custard": ({}, {}),
     "envelope": ({"act": "envelope:cc_qdel_wide"}, {"deviation": 1.0}),
@@ -58,7 +58,7 @@ TRAINED = {
     "per_rtt": ({**SCALE_FREE, **DECADES, "reward": "relative", "act": "per_rtt"}, {}),
 }
 
-#: The paper's rates on the Canada-to-Cuba path in Mbit/s: the mean, and all six numbers where it has them.
+#: The paper's rates on the Canada-to-Cuba path in Mbit/s: the mean, and all six numbers if the paper has them.
 PAPER = {
     ("cubic", 1): (4570,),
     ("cubic", 4): (9910,),
@@ -89,7 +89,7 @@ def played(who, flows, links=1, **others):
 
 
 def line(name, flows, numbers):
-    """Print the numbers of a sender. They have the shape (numbers, seeds)."""
+    """Print the numbers of a sender, which have the shape (numbers, seeds)."""
     ends = zip(numbers.mean(1), numbers.min(1), numbers.max(1), strict=True)
     *rates, used, rtt, lost = [list(each) for each in ends]
     text = " ".join(f"{mean:8.1f}" for mean, _, _ in rates)
@@ -137,7 +137,7 @@ def draw(figure, runs):
 
 
 def main():
-    """Train what is missing, print the table, and draw the figures."""
+    """Train the missing policies, print the table, and draw the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--policies", type=Path, required=True, metavar="FOLDER")
     parser.add_argument("--seeds", type=int, default=3)

@@ -1,28 +1,28 @@
-"""Search for, and train, adversaries that obey the laws of a model, and test proofs with them.
+"""Search for adversaries that obey the laws of a model, train such adversaries, and test proofs with them.
 
     python -m benchmarks.studies.lawful FOLDER PROOF.json … [--seeds 0 1 2] [--members 12] [--rounds 5]
                                        [--budgets 1/2 14]
 
-An adversary makes the choices that the laws leave open. It chooses by what share of D jitter delays each part of a
-step. If the model has tokens, it also chooses whether the link keeps a token while no packet waits. These choices
-determine the losses. Each choice is played in simulated runs, packet by packet. Every window of these runs is checked
-against the lemmas of the proof.
+An adversary makes the choices that the laws leave open. It chooses by what share of D jitter delays each interval of a
+step. If the model has tokens, the adversary also chooses whether the link keeps a token while no packet waits. These
+choices determine the losses. The command plays the choices in simulated runs, packet by packet. It checks every window
+of these runs against the lemmas of the proof.
 
-- Searched: SciPy's differential evolution looks for choices for a cycle of steps, which the run repeats. It minimises
-  the share of the link's capacity that a window from step FROM on delivers. It starts from random choices and from the
-  delays of the proof's counterexamples.
-- Learned: an agent of ccmatic.learning.adversaries at the level `jitter`, trained on fluid links. The runs play its
-  delays in the episodes of its baseline. Each rule in HIDING for keeping tokens is tried in turn.
+- Searched: SciPy's differential evolution searches for choices for a cycle of steps, which the run repeats. It
+  minimises the share of the link's capacity that a window from step FROM on delivers. It starts from random choices and
+  from the delays of the proof's counterexamples.
+- Learned: an agent of ccmatic.learning.adversaries acts at the level `jitter`, trained on fluid links. The runs play
+  the agent's delays in the episodes of its baseline. Each rule in HIDING for keeping tokens is tried in turn.
 
 A seed determines the link, its buffer, the initial beliefs, the search and the training. FOLDER has the agents, and
-FOLDER/lawful.json the results so far. The same command resumes from both. For each seed the command prints:
+FOLDER/lawful.json has the results so far. The same command resumes from both. For each seed, the command prints:
 
-- for each way of choosing, the least share, the mean share, and the most bytes in flight;
+- for each type of adversary, the least share, the mean share, and the most bytes in flight;
 - the windows, and the lemmas that they break;
 - how many consecutive windows of the worst runs obey every law of the model in exact arithmetic.
 
 Then the command repeats the search with changes of the link's rate. The mean change over WINDOW steps is at most a
-budget, in twelfths of the initial rate (CCLab's Eq. 8). In these runs only windows of constant rate are checked.
+budget, in twelfths of the initial rate (CCLab's Eq. 8). In these runs, only windows of constant rate are checked.
 """
 
 import argparse
@@ -44,13 +44,13 @@ from ccmatic.simulation import HIDING
 from ccmatic.traces import Trace
 from ccmatic.verification import check_trace
 
-#: The steps of a cycle, the parts of a step, and the steps of a cycle of rates.
+#: The number of steps in a cycle, the number of intervals in a step, and the number of steps in a cycle of rates.
 CYCLE, PARTS, RATES = 8, 4, 26
 
-#: The first step of a run that counts, and over how many steps changes of the rate are summed up.
+#: The first step of a run that counts, and the number of steps over which changes of the rate are summed up.
 FROM, WINDOW = 40, 10
 
-#: The lowest, highest and first rate, in twelfths of the first.
+#: The lowest, the highest and the first rate, in twelfths of the first rate.
 LEAST, MOST, FIRST = 4, 18, 12
 
 #: The links on which agents learn have the rates of a Trial, with packets of 1500 bytes and steps of 20 ms. R_m is a
@@ -62,7 +62,7 @@ AGENT = {"layers": [32, 16], "gamma": 0.95, "parallel": 64, "episodes": 8, "epoc
 
 
 def keeping(genes):
-    """Return the hiding of a Simulation that keeps tokens in the parts of a step whose gene exceeds a half."""
+    """Return the hiding pattern of a Simulation that keeps tokens in the intervals whose gene exceeds a half."""
     return lambda rng, bound, step: lambda now: genes[now * PARTS // step % len(genes)] > 0.5
 
 
@@ -91,7 +91,7 @@ class Runs:
 
     Attributes:
         trial: The Trial.
-        found: (least share, mean share, most bytes in flight) of each run.
+        found: For each run, (least share, mean share, most bytes in flight).
     """
 
     def __init__(self, result, seed, budget=None):
@@ -103,7 +103,7 @@ class Runs:
         return self.least(self.chosen(genes))
 
     def least(self, run):
-        """Record a Run, and return its least share."""
+        """Record the measures of a Run, and return its least share."""
         self.found.append(self._reached(run))
         return self.found[-1][0]
 
@@ -114,16 +114,16 @@ class Runs:
         return self.trial.run(self.seed, counterexamples.holding(jitter, PARTS), keeping(hiding), changes)
 
     def holding(self, shares, hiding):
-        """Return the Run on a link of constant rate. Jitter delays the parts of steps by the given shares of D."""
+        """Return the Run on a link of constant rate. Jitter delays the intervals of steps by the given shares of D."""
         return self.trial.run(self.seed, counterexamples.holding(shares, 1), hiding, {})
 
     def _reached(self, run):
-        """Measure a Run.
+        """Measure the least share, the mean share and the bytes in flight of a Run.
 
         Returns:
-            The least share of C(T - D) that a window from step FROM on delivers, as properties.performance.utilises
-            counts it; the share of C·T that all these windows together deliver; and the most bytes in flight, in C(R_m
-            + D).
+            Three numbers. The first is the least share of C(T - D) that a window from step FROM on delivers, as
+            properties.performance.utilises counts this share. The second is the share of C·T that all these windows
+            together deliver. The third is the most bytes in flight, in C(R_m + D).
         """
         bdp = np.array([run.path_within(step, step).bdp for step in range(run.steps)])
         could = np.concatenate(([0], np.cumsum(bdp)))
@@ -137,14 +137,14 @@ class Runs:
 
 
 def executions(run, horizon):
-    """Return the number of windows of a Run, and how many of them obey every law of its model."""
+    """Return the number of windows of a Run, and the number of windows that obey every law of its model."""
     traces = [run.trace(start, horizon) for start in range(1, run.steps - horizon + 2, horizon)]
     measured = (trace.measuring(run.path.model.measures) for trace in traces)
     return len(traces), sum(not check_trace(query.from_record(window.query), window).faults for window in measured)
 
 
 def first_members(traces, members, rng):
-    """Return the first members (members, genes), and the number of random ones. The others are counterexamples."""
+    """Return the first members (members, genes), and the number of random members. The others are counterexamples."""
     seeds = [held(trace) for trace in traces if len(trace.columns["S"]) > CYCLE][: members // 2]
     made = rng.random((members, 2 * CYCLE * PARTS + RATES))
     for number, genes in enumerate(seeds):
@@ -153,7 +153,7 @@ def first_members(traces, members, rng):
 
 
 def searched(runs, traces, members, rounds):
-    """Return the worst Run of a search, and how many of its first members are random, and how many there are in all."""
+    """Return the worst Run of a search, the number of random first members, and the number of all first members."""
     rng = np.random.default_rng(runs.seed)
     first, at_random = first_members(traces, members, rng)
     options = {"init": first, "maxiter": rounds, "polish": False, "rng": rng}
@@ -163,7 +163,7 @@ def searched(runs, traces, members, rounds):
 def learned(runs, file, folder):
     """Return the worst Run among those of an agent's choices.
 
-    The agent is trained against the proof's controller, unless FOLDER has it.
+    The function trains the agent against the proof's controller, unless FOLDER has the agent.
     """
     controller = folder / f"{file.stem}.py"
     controller.write_text(runs.result.controller.source)
@@ -199,7 +199,7 @@ def find(cell, file, given):
 
 
 def extremes(reached):
-    """Return the worst value of each measure among runs."""
+    """Return the worst value of each measure over several runs."""
     least, mean, inflight = zip(*reached, strict=True)
     return min(least), min(mean), max(inflight)
 

@@ -5,11 +5,11 @@
 
 The paper is Tian et al., EuroSys 2026, sections 7.2 to 7.5. FIGURE is 7 (reward by observations and reward formula), 8
 (bandwidth, delay, loss, buffer), 9 (ranking on random links), 10 (fairness), 11 (friendliness to CUBIC), 14 (cost of an
-update), 15 (oscillation), 17 (satellite, 10 Gbit/s), `particles` (how the number of particles changes the reward), or
-`drawing` (draws the results for 7, 8 and 15 to FOLDER/probing.svg).
+update), 15 (oscillation), 17 (satellite, 10 Gbit/s), `particles` (the effect of the number of particles on the reward),
+or `drawing`. The last draws the results for figures 7, 8 and 15 to FOLDER/probing.svg.
 
-The command trains missing policies by PPO, for 3 seeds by default. With --algorithm td3 it trains by TD3, in
-FOLDER/td3. With --beside it trains with three flows on each link, with the fairness term and without it, in
+The command trains missing policies by PPO, by default for 3 seeds. With --algorithm td3, it trains by TD3, in
+FOLDER/td3. With --beside, it trains with three flows on each link, with the fairness term and without it, in
 FOLDER/beside. The folder keeps the results, and an interrupted command resumes. The command prints the mean of the
 seeds and, in brackets, their spread.
 """
@@ -35,14 +35,14 @@ from ccmatic.learning.envs import rollout
 from ccmatic.learning.estimation import ParticleFilter, Signals
 from ccmatic.learning.estimation.particles import begin as begin_particles
 
-#: Table 3. Base delays are one way, as in section 7.3: R_m is twice as long. Mbit/s, ms.
+#: The values of Table 3, in Mbit/s and ms. Base delays are one-way delays, as in section 7.3, so R_m is twice as long.
 REGIONS = {
     "small": {"rate": (10, 100), "rtt": (10, 60), "buffer_bdp": (0.8, 1), "loss": (0, 0.001)},
     "medium": {"rate": (10, 300), "rtt": (10, 120), "buffer_bdp": (0.8, 1.5), "loss": (0, 0.005)},
     "large": {"rate": (10, 600), "rtt": (10, 240), "buffer_bdp": (0.8, 2), "loss": (0, 0.01)},
 }
 
-#: The trained learners: their observations and rewards.
+#: The trained learners, with their observations and rewards.
 LEARNERS = {
     "ltp_particles": {"observe": "ltp", "reward": "ltp_particles"},
     "ltp_beliefs": {"observe": "ltp", "reward": "ltp_beliefs"},
@@ -51,7 +51,7 @@ LEARNERS = {
     "orca_inputs": {"observe": "orca", "reward": "ltp"},
 }
 
-#: The same with three flows on each link.
+#: The same learners, trained with three flows on each link.
 BESIDE = {
     "ltp_fair": {"observe": "ltp", "reward": "ltp_fair", "flows": 3},
     "ltp_no_term": {"observe": "ltp", "reward": "ltp", "flows": 3},
@@ -64,10 +64,10 @@ AGENTS = {
 }
 STEPS = 101
 
-#: The senders that are not trained. The oracle, which knows the link, is the best possible one.
+#: The senders that are not trained. The oracle knows the link, and is the best possible sender.
 OTHERS = ("bbr", "copa", "cubic", "vegas")
 
-#: Section 7.3's link, and the values of the varied quantities.
+#: The link of section 7.3, and the values of the varied quantities.
 LINK = {"rate": 100, "rtt": 30, "buffer_bdp": 1, "loss": 0}
 SWEEPS = {
     "rate": (10, 50, 100, 200, 400, 600),
@@ -92,7 +92,7 @@ def policies(given, learner, where="large"):
 
 
 def played(given, who, options, links):
-    """Return the Episode of a learner's policies, or of a sender, and its number of seeds.
+    """Return the Episode of a learner's policies, or of a sender, and the number of seeds in it.
 
     Learners with the same observations are played together.
     """
@@ -113,10 +113,10 @@ def alike(given, who):
 
 @dataclass(frozen=True, kw_only=True)
 class Repeated(LinkOptions):
-    """The same links several times, with the same random events.
+    """The same links several times, with the same random events each time.
 
     Attributes:
-        times: How many times.
+        times: The number of repetitions.
     """
 
     times: int
@@ -138,14 +138,14 @@ def unprobing(group):
 
 
 class Given(argparse.Namespace):
-    """The options of the command line; the trained learners; and all learners and senders that are played."""
+    """The options of the command line, the trained learners, and all learners and senders to play."""
 
     __hash__ = object.__hash__
     learners, everyone = LEARNERS, (*LEARNERS, *OTHERS)
 
 
 def results(given, made, find):
-    """Return the results of each cell, kept in a file of the figure."""
+    """Return the results of each cell, which are kept in the figure's file."""
     return cells.results(made, given.folder / f"figure_{given.figure}.json", find, lambda cell: "is found")
 
 
@@ -195,8 +195,8 @@ def sweeps(given):
 def league(given):
     """Reproduce figure 9: the share of random links on which a sender scores at least 90 % of the highest score.
 
-    There are three scores: Perf-Score of one flow on links of the large region, Perf-Score of three flows on links of
-    60 ms, and Jain's index of these three flows.
+    There are three scores: the Perf-Score of one flow on links of the large region, the Perf-Score of three flows on
+    links of 60 ms, and Jain's index of these three flows.
     """
 
     def find(cell):
@@ -223,9 +223,10 @@ def league(given):
 
 
 def fairness(given):
-    """Reproduce figure 10: three flows that start one after the other.
+    """Reproduce figure 10: three flows that start one after another.
 
-    It prints Jain's index while all three send, the used share of the link, and the lost share of bytes.
+    The function prints Jain's index while all three flows send, the used share of the link, and the lost share of
+    bytes.
     """
     links = {"100 Mbit/s, 30 ms": {}, "50 Mbit/s, 60 ms": {"rate": 50, "rtt": 60}, "a loss of 0.5 %": {"loss": 0.005}}
 
@@ -248,7 +249,7 @@ def fairness(given):
 
 
 def friendliness(given):
-    """Reproduce figure 11: the ratio of a flow's bytes beside CUBIC flows to the mean bytes of a CUBIC flow."""
+    """Reproduce figure 11: the bytes of a flow beside CUBIC flows, divided by the mean bytes of a CUBIC flow."""
 
     def find(cell):
         mine = cell["who"] in given.learners
@@ -264,7 +265,7 @@ def friendliness(given):
 
 @cache
 def _beside_cubic(given, names, cubics, rtt):
-    """Return a ratio per policy, or one ratio for another sender; each plays on four links."""
+    """Return a ratio per policy, or one ratio for another sender. Each plays on four links."""
     options = LinkOptions(flows=1 + cubics, steps=4000, **{**LINK, "rtt": rtt})
     if names[0] in given.learners:
         group = [policy for name in names for policy in policies(given, name)]
@@ -281,7 +282,7 @@ def _beside_cubic(given, names, cubics, rtt):
 def cost(given):
     """Reproduce figure 14: how the processor time of an update depends on the number of particles.
 
-    The times are in µs, the least of five.
+    Each time is in µs, and is the smallest of five measurements.
     """
     rng = np.random.default_rng(1)
     observed = [Signals(1 + 0.2 * rng.random(), 0.03 + 0.01 * rng.random(), 1 + rng.random(), 0.0) for _ in range(200)]
@@ -298,8 +299,8 @@ def cost(given):
 def particles(given):
     """Compare different numbers of particles on the same flows of `ltp_particles`, ten links per seed.
 
-    It prints the reward for narrow particles, its correlation with the reward of another thousand particles, and its
-    random deviation.
+    The function prints the reward for narrow particles, its correlation with the reward of another thousand particles,
+    and its random deviation.
     """
     links = LinkOptions(steps=STEPS, **region("large"))
     episode = trained.episode(unprobing(policies(given, "ltp_particles")), links, 10)
@@ -323,7 +324,7 @@ def particles(given):
 
 
 def oscillation(given):
-    """Reproduce figure 15: the settled window's deviation from its mean over 16 intervals, relative to the mean."""
+    """Reproduce figure 15: the settled window's deviation from its mean over 16 intervals, divided by the mean."""
 
     def find(cell):
         options = LinkOptions(flows=cell["flows"], steps=600, rate=120, rtt=80, buffer_bdp=1)
@@ -341,7 +342,7 @@ def oscillation(given):
               f"RTT ±{spread(cell['rtt'], '.2f')} ms")  # fmt: skip
 
 
-#: The links of Appendix C, which does not state their buffers.
+#: The links of Appendix C. The appendix does not state their buffers.
 CHALLENGES = {
     "satellite": {"rate": 42, "rtt": 800, "loss": 0.0074, "buffer_bdp": 1},
     "10 Gbit/s": {"rate": 10_000, "rtt": 30, "buffer_bdp": 1},
@@ -349,7 +350,7 @@ CHALLENGES = {
 
 
 def challenges(given):
-    """Reproduce figure 17: the share of the link, and the mean RTT in R_m."""
+    """Reproduce figure 17: the used share of the link, and the mean RTT in R_m."""
 
     def find(cell):
         episode, seeds = played(given, cell["who"], LinkOptions(steps=400, **CHALLENGES[cell["link"]]), 10)
@@ -361,7 +362,7 @@ def challenges(given):
 
 
 def drawing(given):
-    """Draw the known results of figures 7, 8 and 15."""
+    """Draw the available results of figures 7, 8 and 15."""
     by_figure = {name: json.loads((given.folder / f"figure_{name}.json").read_text()) for name in ("7", "8", "15")}
     who = [*LEARNERS, *OTHERS]
     colour = {name: f"C{number}" for number, name in enumerate(who)}
@@ -394,7 +395,7 @@ FIGURES = {"7": regions, "8": sweeps, "9": league, "10": fairness, "11": friendl
 
 
 def main():
-    """Print a figure's numbers."""
+    """Print the numbers of a figure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("figure", choices=FIGURES)
     parser.add_argument("--folder", type=Path, required=True)

@@ -1,12 +1,13 @@
-"""Compare adversaries of senders that have no model for the solver: a learned one, a search, and a proved bound.
+"""Compare three adversaries of senders that have no model for the solver: learned, searched, and a proved bound.
 
     python -m benchmarks.studies.searched_adversary FOLDER [TARGET …] [--delayed] [--seeds 0 1 2]
 
 This study repeats `solver_adversary.py` in the fluid simulator, where the adversaries of `cclab.py` learn. It starts
 from the same step of each adversary's worst trace. In each of the next eight R_m, the rate is as low as the budget
-allows, as high, or unchanged. The command tries all 6561 such traces. This search proves no bound. Some policies scale
-their rate by an action within limits. For these, the solver proves a share of the link that every such sender uses at
-least, whatever the rates and the policy's network. The command prints the table.
+allows, as high as the budget allows, or unchanged. The command tries all 6561 such traces. This search proves no bound.
+Some policies scale their rate by an action within limits. For such policies, the solver proves a lower bound on the
+used share of the link. The bound holds for every sender of this form, regardless of the rates and of the policy's
+network. The command prints the table.
 """
 
 import argparse
@@ -43,7 +44,8 @@ from ccmatic.learning.envs.capacity import MBIT
 TARGETS = ("cubic", "aurora", "vegas", "bbr", "lp", "cc_qdel", "cc_probe_slow")
 LOW, HIGH = 1.0, 96.0
 
-#: Actions that scale the last rate; and the text of all senders with such an action and at least a packet per R_m.
+#: Actions that scale the last rate, and a controller text for all senders with such an action and at least a packet per
+#: R_m.
 SCALING = ("aurora", "custard", "orca")
 SCALED = """
 pace: rate = above(0)
@@ -63,7 +65,7 @@ def smoothed(before, wanted):
 
     Args:
         before: The preceding rates.
-        wanted: The wanted rates. NaN keeps the rate.
+        wanted: The requested rates. NaN keeps the rate.
     """
     rates = np.tile(before[-LINKS["window"] - 1 :], (len(wanted), 1))
     for want in wanted.T:
@@ -74,9 +76,9 @@ def smoothed(before, wanted):
 
 
 def outcomes(name, options, before):
-    """Return a function that plays rates, and the AttackState from which it plays.
+    """Return a function that plays rates, and the AttackState from which the function plays.
 
-    The function plays n traces of rates, (n, steps) in Mbit/s, each after the rates `before`, (steps). For each trace
+    The function plays n traces of rates, (n, steps) in Mbit/s, each after the rates `before`, (steps). For each trace,
     it returns the share of the link that the sender uses, (n), and the mean delay of acknowledged bytes in seconds,
     (n).
     """
@@ -103,9 +105,9 @@ def outcomes(name, options, before):
 
 
 def never_below(environment, state):
-    """Return a lower bound, in percent, of the link's use by any sender that scales its rate as the action may.
+    """Return a lower bound, in percent, on the link's use by any sender that scales its rate as the action may.
 
-    The sender starts in a state of the attack. The share is exact up to the rounding of bytes. It is NaN if the action
+    The sender starts in a state of the attack. The bound is exact up to the rounding of bytes. It is NaN if the action
     does not scale the rate.
     """
     if environment.act not in SCALING:
@@ -136,10 +138,11 @@ def never_below(environment, state):
 
 
 def compared(trained, step, delayed):
-    """Compare ways of choosing rates from a step of an adversary's trace.
+    """Compare several adversaries from a step of a learned adversary's trace.
 
     Returns:
-        The share of the link that each way leaves, and the proved lower bound, in percent; and the seconds of each way.
+        The used share of the link under each adversary, the proved lower bound (both in percent), and the seconds of
+        each.
     """
     trace, _ = trained.trace()
     before, options = trace[:step], trained.attack.options

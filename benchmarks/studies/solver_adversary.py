@@ -3,10 +3,11 @@
     python -m benchmarks.studies.solver_adversary FOLDER [CONTROLLER …] [--delayed] [--harmed] [--seeds 0 1 2]
                                           [--timeout SECONDS]
 
-The link is CCLab's, as the model `smooth_windows`: 1 to 96 Mbit/s, an R_m of 20 ms, a buffer of 121,250 bytes, and a
-mean |change| of at most 2 Mbit/s over the last ten R_m. The learned adversaries are those of `cclab.py`; missing ones
-are trained in FOLDER. The sender runs on the worst trace of each, step by step, in exact arithmetic. From step BEGIN
-on, four adversaries make the sender use as little of the link as they can in the next eight R_m:
+The link is CCLab's link, as the model `smooth_windows`. It has 1 to 96 Mbit/s, an R_m of 20 ms, a buffer of 121,250
+bytes, and a mean |change| of at most 2 Mbit/s over the last ten R_m. The learned adversaries are those of `cclab.py`;
+missing ones are trained in FOLDER. The sender runs on the worst trace of each adversary, step by step, in exact
+arithmetic. From step BEGIN on, four adversaries make the sender use as little of the link as they can in the next eight
+R_m:
 
 - 30 random traces;
 - differential evolution;
@@ -15,14 +16,14 @@ on, four adversaries make the sender use as little of the link as they can in th
   share.
 
 With --delayed, a trace counts only if its queueing delay is at least the mean delay of the random traces. With
---harmed, the adversaries begin at another step: from LEAST on, the step from which the learned trace uses least of the
-link in eight R_m. If the sender's text leaves a choice to the network, the sender's actual behaviour counts, so the
-network chooses only rates. There is one exception. If bounds replace a law that is not linear, the sender takes the
-middle between the bounds, and the solver may take any value between them.
+--harmed, the adversaries begin at another step. This is the step at or after LEAST from which the learned trace uses
+least of the link in eight R_m. If the sender's text leaves a choice to the network, the sender's actual behaviour
+counts, so the network chooses only rates. There is one exception. If bounds replace a law that is not linear, the
+sender takes the middle between the bounds, and the solver may take any value between them.
 
 FOLDER/solver_adversary.json has the results so far, and the same command resumes from them. FOLDER also has each trace
-of the solver, complete from the first step; `ccmatic replay` checks these traces. The command prints a line for each
-state, and the table.
+of the solver, complete from the first step. The command `ccmatic replay` checks these traces. The study prints a line
+for each state, and the table.
 """
 
 import argparse
@@ -46,7 +47,7 @@ from ccmatic.analysis.worst_case import NoExecution
 from ccmatic.base import definitions, read_text
 from ccmatic.traces import Trace
 
-#: The controllers, and the name under which the simulator attacks each.
+#: The controllers, each with the name under which the simulator attacks it.
 TARGETS = {
     "cubic_20ms": "cubic",
     "vegas": "vegas",
@@ -58,23 +59,23 @@ TARGETS = {
 MODEL, MBIT, PACKET, BUFFER = "smooth_windows", Fraction(1, 96), Fraction(1, 160), Fraction(97, 192)
 BUDGET, WINDOW = 2 * MBIT, 10
 
-#: BEGIN: the step of a trace at which the adversaries are compared. LEAST: the first candidate for the step that harms
-#: most. STEPS: the number of compared steps. BEFORE: the number of earlier steps that the solver knows.
+#: BEGIN is the step of a trace at which the adversaries are compared. LEAST is the first candidate for the most harmful
+#: step. STEPS is the number of compared steps. BEFORE is the number of earlier steps that the solver knows.
 BEGIN, LEAST, STEPS, BEFORE = 250, 100, 8, 4
 RANDOM, RESOLUTION = 30, "1/50"
 
-#: All losses of a step are detected at once, as in a Stepwise; the model leaves open when each byte is.
+#: All losses of a step are detected at once, as in a Stepwise. The model leaves open when each lost byte is detected.
 FOUND_WHOLE = (
     "ALLT(1, T, lambda t: ALLT(0, t-1, lambda u: "
     "Or(A[u+1] - L[u+1] + 3*alpha <= S[t-1], found[t] <= L[u], found[t] == found[t-1])))"
 )
 
-#: The candidates of differential evolution per step of a trace, and its generations.
+#: The number of candidates of differential evolution per step of a trace, and the number of generations.
 POPULATION, GENERATIONS = 8, 15
 
 
 def smooth(sender, wanted):
-    """Return the rate nearest to the wanted one that a Stepwise's budget allows, as `capacity.smoothed` does."""
+    """Return the rate nearest to the requested rate that a Stepwise's budget allows, as `capacity.smoothed` does."""
     x = sender.columns
     room = WINDOW * BUDGET - (x["V"][-1] - x["V"][max(0, len(sender) - WINDOW)])
     rate = x["G"][-1] - x["G"][-2] if len(sender) > 1 else wanted
@@ -82,7 +83,7 @@ def smooth(sender, wanted):
 
 
 def play(sender, wanted):
-    """Return a copy of a Stepwise that continues with the rates nearest to the given ones that the budget allows."""
+    """Return a copy of a Stepwise that continues with the rates nearest to the given rates within the budget."""
     sender = sender.copy()
     for rate in wanted:
         sender.step(smooth(sender, rate))
@@ -97,8 +98,8 @@ def query(steps, what="S[-1] < 0"):
 class _Runs(ast.NodeTransformer):
     """Replaces each choice in a controller's text by the option that the running sender takes.
 
-    The sender takes the first of several options, and the middle of a range. The trace began long ago, so no
-    observation is older than it.
+    The sender takes the first of several options, and the middle of a range. The trace began long ago, so it includes
+    all observations that the sender reads.
     """
 
     def visit_If(self, node):
@@ -121,14 +122,14 @@ class _Runs(ast.NodeTransformer):
 
 
 def as_it_runs(name):
-    """Return the controller's text, changed so that its `update` leaves no choice to the network."""
+    """Return the controller's text, changed so that its function `update` leaves no choice to the network."""
     module = ast.parse(read_text(definitions.find_file(definitions.CONTROLLERS, name, ".py")))
     module.body = [_Runs().visit(part) if isinstance(part, ast.FunctionDef) else part for part in module.body]
     return ast.unparse(ast.fix_missing_locations(module))
 
 
 def begun(name):
-    """Return a Stepwise of a controller at its beginning."""
+    """Return a Stepwise of a controller at the beginning of its execution."""
     question = query(12)
     controller = question.controller(as_it_runs(name))
     decides = controller.first_decision(question.execution(state=controller.state).flows[0])
@@ -144,7 +145,7 @@ def learned(name, seed, folder):
 
 
 def harmed(name, seed, folder):
-    """Return the step at or after LEAST from which the learned trace uses least of the link."""
+    """Return the step at or after LEAST from which the learned trace uses the least of the link."""
     rates = learned(name, seed, folder)
     served, offered = (play(begun(name), rates).columns[column] for column in ("S", "G"))
     steps = range(LEAST, len(rates) - STEPS)
@@ -161,14 +162,14 @@ def evolved(sender, cost, seed, steps, population, **options):
 
     Args:
         sender: The Stepwise.
-        cost: A function of the continued copy.
-        seed: The seed.
-        steps: The number of rates.
-        population: The candidates per step.
-        options: Options of scipy's function.
+        cost: A function that maps the continued copy to its cost.
+        seed: The seed of the search.
+        steps: The number of rates to find.
+        population: The number of candidates per step.
+        options: Options of SciPy's function.
 
     Returns:
-        The copy, and the number of evaluations.
+        The continued copy, and the number of evaluations.
     """
 
     def played(genes):
@@ -182,7 +183,7 @@ def evolved(sender, cost, seed, steps, population, **options):
 
 
 def genetic(sender, delay, seed, steps, population):
-    """Continue a Stepwise as `evolved` does, with the least use; prefer copies with at least this delay."""
+    """Continue a Stepwise with the least use, as `evolved` does; prefer copies with at least this delay."""
 
     def cost(played):
         used, waited = played.used(len(sender) - 1)
@@ -209,9 +210,9 @@ def history_conditions(sender):
 
 
 def undetected_losses(sender):
-    """Yield the conditions that say when the sender detects losses older than a window of the solver.
+    """Yield conditions that say when the sender detects losses older than a window of the solver.
 
-    It detects such a loss once the link has served three packets beyond it.
+    The sender detects such a loss once the link has served three packets beyond the loss.
     """
     x, end = sender.columns, len(sender) - 1
     for lost, steps in groupby(range(end - BEFORE), key=lambda u: x["L"][u]):
@@ -232,7 +233,7 @@ def waits():
 
 
 def worst_of(sender, what, given=(), **options):
-    """Return the Worst of a condition on x over the steps that follow. `options` are passed to `worst`."""
+    """Return the Worst of a condition on x over the next steps. `options` are passed to `worst`."""
     state = [memory.name for memory in sender.controller.state]
     return cm.worst(
         sender.controller.begun_anywhere(state),
@@ -244,7 +245,7 @@ def worst_of(sender, what, given=(), **options):
 
 
 def solved(sender, delay, timeout, resolution=RESOLUTION):
-    """Return the solver's Worst of the link's use."""
+    """Return the solver's Worst for the use of the link."""
     given = [f"{waits()} >= {delay} * {grown('S')}"]
     return worst_of(
         sender,
@@ -263,7 +264,7 @@ def follow(sender, worst):
 def find(cell, folder, timeout):
     """Compute what each adversary reaches from a state.
 
-    The results are the share of the link used under each adversary with the required delay, and the seconds.
+    The results are the used share of the link under each adversary with the required delay, and the seconds.
     """
     name, seed, step, delayed = cell.values()
     rates = learned(name, seed, folder)
@@ -288,25 +289,25 @@ def find(cell, folder, timeout):
 
 
 def reached(how, sender, step, delay):
-    """Return the used share from a step on; None if the delay is below the required one."""
+    """Return the used share from a step on; None if the delay is below the required delay."""
     used, waited = sender.used(step)
     return {how: float(used) if waited >= delay else None}
 
 
 class Clock:
-    """Seconds of wall-clock time, lap by lap."""
+    """A stopwatch that measures wall-clock time in seconds."""
 
     def __init__(self):
         self._last = monotonic()
 
     def lap(self):
-        """Return the seconds since the last lap."""
+        """Return the seconds since the previous call."""
         before, self._last = self._last, monotonic()
         return round(self._last - before, 1)
 
 
 def whole(sender, window):
-    """Return the Trace of a Stepwise and of the window by which the solver continued it."""
+    """Return the Trace of a Stepwise, extended by the window with which the solver continued it."""
     return recorded(sender.goes_on({name: column[BEFORE + 1 :] for name, column in window.columns.items()}))
 
 
@@ -318,14 +319,14 @@ def recorded(sender):
 
 
 def cell_line(cell):
-    """Return a cell as a line."""
+    """Return a cell as a line of text."""
     if "none" not in cell:
         return cell["why"]
     shown = [f"{how} {cell[how]:.3f}" if cell.get(how) is not None else f"{how} -" for how in ("random", *REACHED)]
     return f"{', '.join(shown)}; solver {cells.text(cell, '<')}; {cell.get('replays', '')}"
 
 
-#: The adversaries with a reached share; `alone` is that of the rates of the solver's trace.
+#: The adversaries with a reached share. The name `alone` stands for the rates of the solver's trace.
 REACHED = ("genetic", "learned", "alone")
 
 

@@ -1,17 +1,17 @@
-"""Chain windows of the solver to get longer traces: each window starts in the state in which the one before ends.
+"""Chain windows of the solver to get longer traces. Each window starts in the state in which the previous window ends.
 
     python -m benchmarks.studies.solver_chained FOLDER [CONTROLLER …] [--windows N] [--timeout SECONDS]
 
-The chain starts at step 250 of the learned trace of `solver_adversary.py`'s first seed. The solver looks for the eight
-R_m in which the sender uses least. From the state at their end it looks for the next eight, within the remaining
-budget, and so on. If it finds none in time, or if the sender uses every rate fully, the rate stays constant for eight
-R_m. For comparison, 30 random traces, the learned trace, and differential evolution of all rates at once cover the same
-steps.
+The chain starts at step 250 of the learned trace of the first seed of `solver_adversary.py`. The solver searches for
+the eight R_m in which the sender uses least of the link. From the state at their end, it searches for the next eight
+R_m within the remaining budget, and so on. If it finds none in time, or if the sender uses every rate fully, the rate
+stays constant for eight R_m. For comparison, 30 random traces, the learned trace, and differential evolution of all
+rates at once cover the same steps.
 
-The link's use in the chain is an upper bound of the use in the worst trace from step 250. The chain need not be the
-worst trace: each window is the worst from its initial state, up to the resolution, but ignores later windows.
+The link's use in the chain is an upper bound on the use in the worst trace from step 250. The chain need not be the
+worst trace. Each window is the worst from its initial state, up to the resolution, but ignores later windows.
 
-FOLDER/solver_chained.json has the results so far, and the same command resumes from them. FOLDER also has the whole
+FOLDER/solver_chained.json has the results so far, and the same command resumes from them. FOLDER also has the complete
 traces, which `ccmatic replay` checks. The command prints a line for each window, and the table.
 """
 
@@ -43,7 +43,7 @@ from benchmarks.studies.solver_adversary import (
 CONTROLLERS = ("lp", "vegas", "cc_probe_slow_sender", "bbr")
 SEED, STEP = 0, BEGIN
 
-#: The resolution of the solver's shares; the candidates of differential evolution per step.
+#: The resolution of the solver's shares, and the number of candidates of differential evolution per step.
 RESOLUTION, POPULATION = "1/25", 1
 
 
@@ -55,7 +55,7 @@ def rates_of(sender, begin):
 def find(cell, file, begin, timeout):
     """Compute the solver's result for a window, and its rates.
 
-    `begin` is the Stepwise from which the first window continues.
+    The argument `begin` is the Stepwise from which the first window continues.
     """
     sender = chained(cell["controller"], cell["window"], file, begin)
     worst = solved(sender, Fraction(0), timeout, RESOLUTION)
@@ -78,7 +78,7 @@ def windows(name, count, file):
 
 
 def compare(cell, file, begin, rates):
-    """Compute each adversary's used share over all windows, and seconds. `rates` are those of the learned trace."""
+    """Compute each adversary's used share over all windows, and its seconds. `rates` are those of the learned trace."""
     name, count = cell["controller"], cell["windows"]
     chain, steps = windows(name, count, file), count * STEPS
     whole = chained(name, count, file, begin)
@@ -133,12 +133,12 @@ def main():
 
 
 def window_line(cell):
-    """Return the line of a window."""
+    """Return a window as a line of text."""
     return cells.text(cell, "<")
 
 
 def comparison_line(cell):
-    """Return the line of a comparison."""
+    """Return a comparison as a line of text."""
     return f"the whole trace {cell['replays']}"
 
 

@@ -2,24 +2,24 @@
 
     python -m benchmarks.studies.solver_emulated FOLDER [CONTROLLER …]
 
-The command needs root. The exported sender runs over the emulator on two kinds of link traces, with one rate per R_m of
+The command needs root. The exported sender runs over the emulator on two sorts of link traces, with one rate per R_m of
 20 ms:
 
-- `solver`: the traces of `solver_adversary.py`'s solver in FOLDER, of three seeds, complete from the first step. If the
-  solver found no trace, because the sender uses every rate fully, the learned trace takes its place. The command
+- `solver`: the traces of the solver of `solver_adversary.py` in FOLDER, for three seeds, complete from the first step.
+  If the solver found no trace, because the sender uses every rate fully, the learned trace takes its place. The command
   measures the eight R_m of the solver, and all 258 R_m.
 - `rounds`: three runs of four rounds each. A round begins with two seconds at 48 Mbit/s. Then come windows of eight R_m
-  by the solver, each from the state at the end of the window before. Then the rate returns, within the budget, to 48
+  by the solver, each from the state at the end of the previous window. Then the rate returns, within the budget, to 48
   Mbit/s. The command measures the solver's windows, and the whole run.
 
 The exported text is the text that the solver analysed, for a link without jitter (D = 0). A sender with only a rate
 gets a window that limits nothing. A real path acknowledges the bytes of such a sender's step at the end of the next
-step; the model acknowledges them at the end of the same step. Therefore such a sender also runs on a path that adds no
-delay, and R_m is then only the length of its steps.
+step. The model acknowledges them at the end of the same step. Therefore, such a sender also runs on a path that adds no
+delay. On this path, R_m is only the length of the sender's steps.
 
 FOLDER/solver_emulated.json has the measurements so far, and FOLDER has the rates of the rounds. The same command
-resumes from both. It repeats a run if at least 1 % of its packets were more than a millisecond late. It prints the
-share of the link's capacity that was served, predicted by the model and measured, and by how much packets were late.
+resumes from both. It repeats a run if at least 1 % of the run's packets were more than a millisecond late. It prints
+the predicted and the measured share of the link's capacity that was served, and the lateness of packets.
 """
 
 import argparse
@@ -46,7 +46,7 @@ BY_WINDOW, BY_RATE = ("vegas", "lp", "bbr"), ("cc_qdel_sender", "cc_probe_slow_s
 IN_ROUNDS = ("vegas", "lp", "cc_probe_slow_sender")
 QUIET, WINDOWS, ROUNDS, TIMEOUT, RUNS = 100, 4, 4, 60, 3
 
-#: C in bits per second, R_m in ns, β and a packet in bytes.
+#: The rate C in bits per second, R_m in ns, the buffer β in bytes, and the size of a packet in bytes.
 RATE, R_M, BUFFER, PACKET = 96_000_000, 20_000_000, 121_250, 1500
 HALF = Fraction(1, 2)
 
@@ -66,7 +66,7 @@ def rates_of(sender):
 
 
 def whole(name, seed, folder):
-    """Return the rates of the solver's trace of a seed, and the solver's spans of steps."""
+    """Return the rates of the solver's trace for a seed, and the solver's spans of steps."""
     file = folder / f"{name}_{seed}_{BEGIN}.json"
     rates = rates_of(Trace.load(file)) if file.exists() else learned(name, seed, folder)[: BEGIN + STEPS]
     return rates, [(BEGIN, BEGIN + STEPS)]
@@ -98,7 +98,7 @@ def one_round(name):
 
 
 def by_window(text):
-    """Return the text of a sender with only a rate, extended by a window that limits nothing."""
+    """Return the text of a rate-based sender, extended by a window that limits nothing."""
     module = ast.parse(text)
     send = next(part for part in module.body if isinstance(part, ast.FunctionDef) and part.name == "send")
     parameters = {argument.arg for argument in send.args.args}
@@ -121,8 +121,8 @@ class Exported(Udp):
 def path(rates, R_m):
     """Return the Link with one of the given rates per R_m.
 
-    `R_m` is `path` if the path has this delay. It is `steps` if only the sender's steps have this length; then the
-    steps are fixed, and served bytes are acknowledged at once.
+    The argument `R_m` is `path` if the path has this delay. It is `steps` if only the sender's steps have this length.
+    Then the length of steps is fixed, and served bytes are acknowledged at once.
     """
     bits = [(t * R_M, round(rate * RATE)) for t, rate in enumerate(rates)]
     changes = [bits[0], *(now for before, now in pairwise(bits) if now[1] != before[1])]
@@ -135,7 +135,7 @@ def path(rates, R_m):
 def find(cell, folder):
     """Compute the predicted and measured shares, for the solver's steps and for all steps.
 
-    The result also says by how many ms packets were late.
+    The result also says how late packets were, in ms.
     """
     name, trace, R_m, number = cell.values()
     rates, spans = rounds(name, folder) if trace == "rounds" else whole(name, number, folder)
@@ -153,12 +153,12 @@ def find(cell, folder):
 
 
 def in_time(cell):
-    """Return whether the machine was fast enough."""
+    """Return whether the machine was fast enough for the measurement."""
     return cell["late"] <= run.TOLERANCE / 1e6
 
 
 def cell_line(cell):
-    """Return a cell as a line."""
+    """Return a cell as a line of text."""
     shares = [
         f"{of}: {100 * cell[f'{of}_foretold']:.1f} % predicted, {100 * cell[of]:.1f} %" for of in ("solver", "all")
     ]
@@ -168,8 +168,8 @@ def cell_line(cell):
 def table(results):
     """Yield two tables: one for the solver's R_m, and one for whole traces.
 
-    Each has a row for each controller, kind of trace and kind of R_m. A row has the share in each run in percent, and
-    the median ratio of the measured to the predicted share.
+    Each table has a row for each controller, type of trace and type of R_m. A row has the share in each run in percent,
+    and the median ratio of the measured to the predicted share.
     """
     keys = ("controller", "trace", "R_m")
     for of, what in (("solver", "solver's R_m"), ("all", "whole traces")):

@@ -1,12 +1,12 @@
-"""Prove a lower bound of the link's use by cc_qdel in any step of any trace, once C_L is at least a share of C.
+"""Prove a lower bound on the link's use by cc_qdel in any step of any trace, once C_L is at least a share of C.
 
     python -m benchmarks.studies.solver_for_ever FOLDER [--seeds 0 1 2]
 
 The sender is cc_qdel with its actual behaviour, on the link of `solver_adversary.py`. Consider any state in which C_L
-is at least some share of C. The solver proves a lower bound of the link's use in the third step from such a state. It
-also proves that C_L never falls, so the state after every later step is such a state too. Therefore the bound is true
-of every later step, in traces of any length. The command prints the bound, rounded to a hundredth, and the R_m from
-which on the learned traces of FOLDER are in such a state.
+is at least some share of C. The solver proves a lower bound on the link's use in the third step from such a state. It
+also proves that C_L never falls. So the state after every later step also has this property, and the bound is true of
+every later step, in traces of any length. The command prints the bound, rounded to a hundredth. It also prints the R_m
+from which on the learned traces of FOLDER are in such a state.
 """
 
 import argparse
@@ -33,9 +33,9 @@ def always(what, known, **options):
 
 
 def least(known, **options):
-    """Return a lower bound of the share of the link that the third step from such a state uses.
+    """Return a lower bound on the share of the link that the third step from such a state uses.
 
-    The bound is true of all later steps too, because C_L does not fall. It is 0 if the solver did not decide in time.
+    The bound is also true of all later steps, because C_L does not fall. The bound is 0 if the solver timed out.
     """
     falls = always("C_L_f[0][-1] < C_L_f[0][0]", known, **options)
     if falls.some is not None or falls.verdict == cells.UNDECIDED:

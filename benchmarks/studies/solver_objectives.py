@@ -4,15 +4,15 @@
                                            [--timeout SECONDS]
 
 - loss, delay: over the next eight R_m from each state of `solver_adversary.py`, the largest lost share of the sent
-  bytes, or the longest mean queueing delay in R_m. The adversaries are 30 random traces (their mean), differential
-  evolution for this objective, the learned trace (whose adversary aims at the link's use), and the solver. For the
-  solver there are two values: the effect of its rates when they are played, and the proved upper bound.
+  bytes, or the longest mean queueing delay in R_m. There are four adversaries: 30 random traces (their mean),
+  differential evolution for this objective, the learned trace (whose adversary aims at the link's use), and the solver.
+  The solver has two values: the effect of its rates when they are played, and the proved upper bound.
 - share: two flows of a controller, on `smooth_windows_two_flows`, begin with windows of C·R_m/4 over an empty link of
-  48 Mbit/s. The table has the least share of the service that one of them gets in a few R_m, for a link of constant
-  rate, and for rates chosen within the budget.
+  48 Mbit/s. The table has the least share of the service that one of the flows gets in a few R_m. It has this share for
+  a link of constant rate, and for rates chosen within the budget.
 
-FOLDER/solver_objectives.json has the results so far, and the same command resumes from them. The traces are in the same
-folder. The command prints a line for each state, and a table for each objective.
+FOLDER/solver_objectives.json has the results so far, and the same command resumes from them. The traces are in this
+folder, too. The command prints a line for each state, and a table for each objective.
 """
 
 import argparse
@@ -46,7 +46,7 @@ from benchmarks.studies.solver_adversary import (
 
 CONTROLLERS, STEP = ("vegas", "bbr", "lp", "cc_qdel_sender", "cc_probe_slow_sender"), BEGIN
 
-#: For each objective: the condition that a window of the solver is worse than x; the highest x and its resolution; and
+#: For each objective: the condition that a window of the solver is worse than x, the highest x with its resolution, and
 #: the text of x.
 OBJECTIVES = {
     "loss": (f"{grown('L')} > x * {grown('A')}", 1, "1/50", lambda x: f"{100 * x:.1f} %"),
@@ -60,7 +60,7 @@ EQUAL = "; ".join(f"c_f[{flow}][{t}] == 1/4" for flow in (0, 1) for t in (0, 1))
 
 
 def measured(of, sender):
-    """Return the value of the objective for a Stepwise since the compared state; larger is worse."""
+    """Return the value of the objective for a Stepwise since the compared state. A larger value is worse."""
     if of == "delay":
         return sender.used(STEP)[1]
     lost, sent = (sender.columns[name][-1] - sender.columns[name][STEP] for name in "LA")
@@ -68,7 +68,7 @@ def measured(of, sender):
 
 
 def find(cell, folder, timeout):
-    """Compute a cell: the results for an objective, and seconds."""
+    """Compute a cell: the results for an objective, and the seconds."""
     return (share if cell["of"] == "share" else compared)(cell, folder, timeout)
 
 
@@ -94,7 +94,7 @@ def compared(cell, folder, timeout):
 
 
 def share(cell, folder, timeout):
-    """Compute the least share of a flow."""
+    """Compute the least share that a flow gets."""
     given = [f"alpha == {PACKET}", EQUAL, "G[1] - G[0] == 1/2", *(["V[-1] == V[0]"] if cell["rate"] == "fixed" else [])]
     worst = cm.worst(
         cell["controller"],
@@ -112,7 +112,7 @@ def share(cell, folder, timeout):
 
 
 def table(results):
-    """Yield means over the states of each controller and objective, and the least shares of two flows."""
+    """Yield the means over the states for each controller and objective, and the least shares of two flows."""
     heads = ("random", "genetic", "learned", "solver", "proved", "genetic, s", "solver, s")
     for of in dict.fromkeys(cell["of"] for cell in results if cell["of"] in OBJECTIVES):
         yield f"| {of} | " + " | ".join(heads) + " |\n" + "|---" * (1 + len(heads)) + "|"
@@ -132,7 +132,7 @@ def table(results):
 
 
 def cell_line(cell):
-    """Return a cell as a line."""
+    """Return a cell as a line of text."""
     return f"{cells.text(cell, '?')}; {cell.get('replays', '')}"
 
 

@@ -1,13 +1,14 @@
-"""Find which flows starve: a table of controllers, each beside a second flow of itself and beside AIMD.
+"""Find which flows starve: a table of controllers, each beside a second flow of its own type and beside AIMD.
 
     python -m benchmarks.studies.starve [--folder FOLDER] [--timeout SECONDS] [CONTROLLER …]
 
-`cm.starve` decides each pair on the pair's default network. The time limit applies to all periods together. A cell has
-the verdict, the share that the trace leaves to one flow, and the period of the trace. "Fair" means that every flow has
-at least the edge in all executions of the decided periods. There are seconds by the clock and of processor time.
+The function `cm.starve` decides each pair on the pair's default network. The time limit applies to all periods
+together. A cell has the verdict, the share that the trace leaves to one flow, and the period of the trace. "Fair" means
+that every flow has at least the share at the edge, in all executions of the decided periods. Times are in seconds, both
+by the clock and of processor time.
 
 FOLDER/starve.json has the results so far. The same command resumes from them, and tries undecided pairs again. The
-traces are in the same folder. At the end the command draws starve.svg.
+traces are in this folder, too. At the end, the command draws starve.svg.
 """
 
 import os
@@ -40,7 +41,7 @@ UNKNOWN = "unknown"
 
 
 def pairs(names):
-    """Return the keys of every cell: first each controller beside itself, because that is decided sooner."""
+    """Return the keys of every cell. Each controller beside itself comes first, because that is decided faster."""
     alike = [{"controller": name, "beside": name} for name in names]
     return alike + [{"controller": name, "beside": BESIDE} for name in names if name != BESIDE]
 
@@ -74,7 +75,7 @@ def find(controller, beside, folder, timeout):
 
 
 def share_of(cell):
-    """Return in words the share of the flow that gets the least service."""
+    """Return the share of the flow with the least service, in words."""
     share = 100 * float(Fraction(cell["share"]))
     long = "in one window"
     if cell["period"]:
@@ -126,7 +127,7 @@ def draw(folder, file):
 
 
 def main():
-    """Decide the missing pairs, print the table, and draw."""
+    """Decide the missing pairs, print the table, and draw the figure."""
     options = cells.arguments(__doc__, CONTROLLERS, folder="starve", timeout=TIMEOUT, each="pair")
     results = cells.results(
         pairs(options.controllers),

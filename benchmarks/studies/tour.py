@@ -2,10 +2,10 @@
 
     python -m benchmarks.studies.tour [--json] [--proof FILE]
 
-A room is a package or module at the root of ccmatic/. Its floor is the length of the longest chain of imports below it.
-The tour lists a room each time it enters it. `stays` counts all entries, `climbs` the entries from a lower floor, and
-`returns` the entries to a room that the tour visited before. Definitions, and code that runs at import, are left out. A
-comprehension or a lambda belongs to the function around it.
+A room is a package or a module at the root of ccmatic/. Its floor is the length of the longest chain of imports below
+it. The tour lists a room each time the reader enters it. `stays` counts all entries. `climbs` counts the entries from a
+lower floor. `returns` counts the entries to a room that the reader visited before. The tour ignores definitions, and
+code that runs at import. A comprehension or a lambda belongs to the function around it.
 """
 
 import argparse
@@ -28,7 +28,7 @@ TARDY = "def rate(R_m, MSS):\n    return MSS / R_m\n"
 
 
 def commands(proof):
-    """Return the commands by name, each a sequence of command lines."""
+    """Return the commands by name. Each command is a sequence of command lines."""
     Path("tardy.py").write_text(TARDY)
     return {
         "verify": [["verify", "cc_qdel", "--model", "ccac", "--buffer", "infinite", "--horizon", "5"]],
@@ -41,7 +41,7 @@ def commands(proof):
 
 
 def room(file):
-    """Return the room of a file; None outside ccmatic/."""
+    """Return the room of a file; None for a file outside ccmatic/."""
     path = Path(file)
     return path.relative_to(ENGINE).parts[0].removesuffix(".py") if path.is_relative_to(ENGINE) else None
 
@@ -91,7 +91,7 @@ def floors():
 
 
 def counts(rooms, level):
-    """Count stays, climbs and returns."""
+    """Count the stays, the climbs and the returns of a tour."""
     steps = list(pairwise(rooms))
     return {
         "rooms": len(set(rooms)),

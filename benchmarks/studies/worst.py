@@ -2,14 +2,14 @@
 
     python -m benchmarks.studies.worst [--folder FOLDER] [--timeout SECONDS] [CONTROLLER …]
 
-For each controller, model and buffer (in C·R_m), the table has the lowest utilisation, the most bytes lost in an R_m,
-and the most waiting bytes (in C·R_m). Each value is over one window of 5 steps from an empty start, and over executions
-that repeat for ever. If the table says `ideal`, window senders run on `ideal_windows`; the same is true of the other
-models. Tables show the proved side of each edge: no execution is worse, but a trace is worse than the next value of the
-search. The progress lines show both sides.
+For each controller, model and buffer (in C·R_m), the table has the lowest utilisation, the largest number of bytes lost
+in an R_m, and the largest number of waiting bytes (in C·R_m). Each value is computed over one window of 5 steps from an
+empty start, and over executions that repeat for ever. If the table says `ideal`, window-based senders run on
+`ideal_windows`. The other models have such variants, too. Tables show the proved side of each edge: no execution is
+worse, but a trace is worse than the next value of the search. The progress lines show both sides.
 
-FOLDER/worst.json has the results so far, and the same command resumes from them. The traces are in the same folder. At
-the end the command draws worst.svg.
+FOLDER/worst.json has the results so far, and the same command resumes from them. The traces are in this folder, too. At
+the end, the command draws worst.svg.
 """
 
 from fractions import Fraction
@@ -29,13 +29,14 @@ BUFFERS = ("infinite", "2", "1", "1/4")
 MEASURES = {"utilisation": {}, "loss": {"high": 4}, "queue": {"high": 8}}
 HORIZON, RESOLUTION = 6, "1/20"
 
-#: The period of each in steps: BBR's cycle has 4, or 8; a window that goes up and down needs an even period.
+#: The period of each controller in steps. BBR's cycle has 4 or 8 steps; a window that goes up and down needs an even
+#: period.
 PERIODS = {**dict.fromkeys(WINDOWS, 4), **dict.fromkeys(COPAS, 6), "bbr_v1": 8, "constant_window": 3}
 PERIOD = 3
 
 DURATIONS = ("one window", "for ever")
 
-#: The colour of each network, and the axis of each measure, in the drawing.
+#: For the drawing: the colour of each network, and the axis of each measure.
 NETWORKS = dict(zip(MODELS, (traces.TRUTH, traces.PROBE, traces.SENDER, traces.LOSS, traces.BELIEF), strict=True))
 LABELS = {
     "utilisation": "lowest share of the link",
@@ -95,13 +96,13 @@ def find(cell, folder, timeout):
 
 
 def undecided(controller, query):
-    """Return how many steps pass before a controller decides, with its state unchanged."""
+    """Return how many steps pass before a controller decides. Its state does not change in these steps."""
     laws = controller.laws(query.execution(state=controller.state).flows[0])
     return len({t for name, t, _ in laws if name.endswith("_is_as_at_first")})
 
 
 def cell_text(cell):
-    """Return a cell of the table in a few characters: both sides of the edge, last the one beyond which a trace is."""
+    """Return a cell of the table as short text: both sides of the edge, last the side beyond which a trace is."""
     return cells.text(cell, "<" if cell["of"] == "utilisation" else ">")
 
 
@@ -114,7 +115,7 @@ def rows(results):
 
 
 def tables(results):
-    """Return the tables in Markdown by (measure, duration), one column per buffer; models with equal rows share one."""
+    """Return the Markdown tables by (measure, duration), one column per buffer; models with equal rows share one."""
     shown = {(*key, cell["of"], cell["how"]): proved(cell) for *key, mine in rows(results) for cell in mine}
     models = dict.fromkeys(key[:2] for key in shown)
     lines = {}
@@ -143,10 +144,10 @@ def proved(cell):
 
 
 def draw(results, file):
-    """Draw each edge as a line between its sides: a panel per measure and buffer, a row per controller.
+    """Draw each edge as a line between its two sides: a panel per measure and buffer, a row per controller.
 
-    A line's colour shows the network. Thin lines are edges over one window; the thick lines below them are edges over
-    executions that repeat. An arrow marks an open end.
+    The colour of a line shows the network. Thin lines are edges over one window. The thick lines below them are edges
+    over executions that repeat. An arrow marks an open end.
     """
     names = list(dict.fromkeys(name for name, *_ in rows(results)))
     with traces.figure(file, (10, 2.2 + 0.72 * len(names))) as figure:
@@ -187,7 +188,7 @@ def _edge(axes, place, cell):
 
 
 def main():
-    """Compute the missing cells; print the table, and draw."""
+    """Compute the missing cells, print the table, and draw the figure."""
     options = cells.arguments(__doc__, CONTROLLERS, folder="worst", timeout=30)
     results = cells.results(
         every(options.controllers),

@@ -2,9 +2,9 @@
 
     python -m benchmarks.timings.first_contact TABLE [--timeout SECONDS]
 
-TABLE is `horizons` or `steps`. `horizons` asks about CUBIC and BBR with different horizons. `steps` asks about Vegas
-and HyStart over four R_m, with different numbers of steps per R_m. The command prints a table: the answer to each
-question, its seconds by the clock, and its seconds of processor time.
+TABLE is `horizons` or `steps`. The table `horizons` is about CUBIC and BBR with different horizons. The table `steps`
+is about Vegas and HyStart over four R_m, with different numbers of steps per R_m. The command prints, for each
+question, the answer, the seconds by the clock, and the seconds of processor time.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from ccmatic.verification import Judge
 
 CONTROLLERS, HORIZONS, STEPS, ROUND_TRIPS = ("cubic", "cubic_20ms", "bbr", "bbr_v1"), (3, 5, 7, 9), (1, 2, 4), 4
 
-#: The conditions by their meaning. EMPTY holds in all questions.
+#: The conditions, by their meaning. The condition EMPTY holds in all questions.
 EMPTY = "L[0] == 0"
 ASKED = {
     "less than 1/10 of the link is used": "S[T-1] - S[0] < 1/10 * C * (T-1)",
@@ -34,7 +34,7 @@ DELAYED = {
 def answered(controller, model, horizon, what, timeout):
     """Return the verdict on a controller, the seconds by the clock, and the seconds of processor time.
 
-    A dash means that the controller decides at no step.
+    A dash stands for a controller that decides at no step.
     """
     thresholds = {"what": what, "given": EMPTY}
     query = make(model, "1", horizon, property="avoids", thresholds=thresholds).of_small_packets()

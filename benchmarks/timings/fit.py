@@ -1,4 +1,4 @@
-"""Measure how long `ccmatic fit` takes for a log, on both models, as a whole and in windows.
+"""Measure how long `ccmatic fit` takes for a log, for both models, over the whole log and in windows.
 
     python -m benchmarks.timings.fit [PACKETS]
 
@@ -13,12 +13,12 @@ import numpy as np
 
 from ccmatic.fitting import MODELS, fit, packet_log
 
-#: The rate in bytes per second; propagation and jitter in seconds.
+#: The rate in bytes per second, and the propagation delay and the jitter in seconds.
 RATE, PROPAGATION, JITTER = 12_500_000, 0.04, 0.01
 
 
 def log(packets):
-    """Return the log of a link of 100 Mbit/s. Bursts of packets of three sizes use 90 % of it."""
+    """Return the log of a link of 100 Mbit/s. Bursts of packets of three sizes use 90 % of the link."""
     random = np.random.default_rng(1)
     size = random.choice([40, 600, 1500, 1500], packets)
     loads = random.choice([0.05, 2.5], packets // 50 + 1, p=[0.6, 0.4]).repeat(50)[:packets]
@@ -30,7 +30,7 @@ def log(packets):
 
 
 def main(packets):
-    """Print the processor seconds for each model, the total by the clock, and the memory."""
+    """Print the processor seconds for each model, the total time by the clock, and the memory."""
     made = log(packets)
     begun = time.perf_counter(), time.process_time()
     for model in MODELS:

@@ -3,22 +3,22 @@
     python -m benchmarks.timings.highest_rate [--runs N] [--seconds S]
 
 Ghermezian et al. name the limits of user space as the second cause of their policy's low rate on 10 Gbit/s. The command
-needs root. It connects two namespaces by a veth that neither limits nor delays packets, which have 1500 bytes. Each
-sender tries to send more than it can. The policy is Aurora's network, with layers of 32 and 16 on ten observation
-vectors. It decides every 20 ms, the R_m of the paper's path. Its last bias makes it always choose the largest action, a
-rate 25 % higher.
+needs root. It connects two namespaces by a veth that neither limits nor delays packets. Packets have 1500 bytes. Each
+sender tries to send more than it can. The policy is Aurora's network, with layers of 32 and 16 units on ten observation
+vectors. It decides every 20 ms, which is the R_m of the paper's path. The last bias of the network makes the policy
+always choose the largest action, which raises the rate by 25 %.
 
 - policy in C: `ccmatic export --target udp`, with a system call per packet.
 - policy in Python: python_sender.py, which computes the same policy with JAX.
-- BPF, by packet: a congestion control of `--target bpf` that wants 100,000 packets in R_m, one segment at a time.
-- BPF: the same congestion control, while the kernel sends up to 64 KB at once (GSO), as by default.
+- BPF, by packet: a congestion control of `--target bpf` that requests 100,000 packets in R_m, one segment at a time.
+- BPF: the same congestion control, while the kernel sends up to 64 KB at once (GSO), which is its default.
 - cubic: the kernel's CUBIC, for comparison.
 
-All senders run at a real-time priority. The receiver is TCP's, or a program that acknowledges each packet. A run is
-measured for some seconds after a warm-up. The command prints medians of the runs: the sent Gbit/s, with Ethernet's
-headers, and the least and the most of the runs; the share of packets lost, or sent again by TCP; thousand packets per
-second; microseconds of processor time per packet for the sender and the receiver, with their softirqs; and the sender's
-share of a processor. Then it prints the time of an inference in C code and in JAX.
+All senders run at a real-time priority. The receiver is that of TCP, or a program that acknowledges each packet. A run
+is measured for some seconds after a warm-up. The command prints medians of the runs: the sent Gbit/s, including
+Ethernet's headers, with minimum and maximum; the share of packets lost, or sent again by TCP; thousand packets per
+second; microseconds of processor time per packet for the sender and for the receiver, including softirqs; and the
+sender's share of a processor. Then the command prints the time of an inference in C code and in JAX.
 """
 
 import argparse
@@ -45,7 +45,7 @@ from ccmatic.runtime import build
 
 PORT, STEP, ALWAYS = 5001, 0.02, 1e3
 
-#: Seconds in which rates climb by 25 % per STEP.
+#: The number of seconds in which rates climb by 25 % per STEP.
 WARM_UP = 4
 
 #: The position of the sent bytes in a device's line of /proc/net/dev.
@@ -87,11 +87,11 @@ def ip(*words):
 
 
 def counted(namespace):
-    """Return the counts of a namespace that runs one command, since the namespace began.
+    """Return the counts of a namespace that runs one command, counted from the namespace's beginning.
 
     Returns:
-        Bytes and packets sent; packets lost (sent again, or without room in a socket); the command's seconds of
-        processor time; and the time.
+        The bytes and packets sent, the packets lost (sent again, or without room in a socket), the command's seconds of
+        processor time, and the time.
     """
     pids = subprocess.run(["ip", "netns", "pids", namespace], capture_output=True, text=True, check=True).stdout.split()
     tasks = [task for pid in pids for task in Path(f"/proc/{pid}/task").iterdir()]
@@ -112,8 +112,8 @@ def run(sender, receiver, seconds):
     """Run a sender and a receiver.
 
     Returns:
-        Gbit/s, lost share, thousand packets per second, microseconds per packet of the sender and of the receiver, the
-        sender's share of a processor.
+        The Gbit/s, the lost share, thousand packets per second, microseconds per packet of the sender and of the
+        receiver, and the sender's share of a processor.
     """
     with veth() as (*names, folder), ExitStack() as stack:
         stack.enter_context(machine.Process("the receiver", FIRST + receiver, folder, names[1])).wait_until_ready()
@@ -130,9 +130,9 @@ def run(sender, receiver, seconds):
 
 
 def senders(policy, seconds, folder):
-    """Yield the name of each sender and its commands that send and receive. They can be used until the next one.
+    """Yield the name of each sender with its commands to send and receive. Use them before the next iteration.
 
-    `policy` is the policy's file.
+    The argument `policy` is the path of the policy's file.
     """
     files.write(policies.exported(policies.load(policy)), "udp", folder / "udp")
     program, receiver = build.build_udp(folder / "udp")
@@ -156,7 +156,7 @@ def senders(policy, seconds, folder):
 
 
 def inference(policy):
-    """Return the nanoseconds of an inference in C code, and in JAX."""
+    """Return the nanoseconds of one inference, in C code and in JAX."""
     in_c, _ = measure(policies.exported(policy), *INFERS, times=20_000)
     observation, network = (
         np.ones(len(policy.layers[0][0]), np.float32),

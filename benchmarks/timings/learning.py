@@ -2,12 +2,12 @@
 
     python -m benchmarks.timings.learning [--pcc FOLDER] [--steps STEPS] [--out FILE.json] [--figure FILE]
 
-A step is a monitor interval of a flow: the link is simulated, the measurements become an observation, and a policy
-chooses an action. The policy has two random layers, of 32 and 16. FOLDER is a clone of
+A step is a monitor interval of a flow. In a step, the link is simulated, the measurements become an observation, and a
+policy chooses an action. The policy has two random layers, of 32 and 16 units. FOLDER is a clone of
 https://github.com/PCCproject/PCC-RL. Its `network_sim.py` runs unchanged, with the same policy in NumPy. A stand-in
-replaces `gym`, from which it only inherits. Each row is the median of three runs that alternate with PCC-RL's runs. A
-row has steps per second of processor time, which other processes influence less than the clock, and steps per second by
-the clock.
+replaces the package `gym`, from which `network_sim.py` only inherits. Each row is the median of three runs that
+alternate with PCC-RL's runs. A row has steps per second of processor time, and steps per second by the clock. Other
+processes influence the former less.
 """
 
 import argparse
@@ -28,17 +28,17 @@ import numpy as np
 from ccmatic import traces
 from ccmatic.learning import Environment, LinkEnv, LinkOptions
 
-#: The varied quantities, one at a time, and their middle values.
+#: The quantities that vary, one at a time, and their middle values.
 LINKS, FLOWS, HISTORIES, MIDDLE = (64, 512, 4096, 16384), (1, 2, 4, 8), (1, 10, 100), (4096, 1, 10)
 VARIED = {"links": "links", "flows": "flows on 4,096 / flows links", "history": "vectors of an observation"}
 
-#: The links on which fluids and packets are compared, and the sending rates in shares of the link.
+#: The links on which fluids and packets are compared, and the sending rates as shares of the link's rate.
 RATES, BUFFERS, JITTERS, SENT = (16, 64), (0.25, 2), (0, 8), (0.5, 0.9, 1.0, 1.2)
 MBIT = 125_000
 
 
 def weights(size):
-    """Return the weights of a policy for this number of inputs."""
+    """Return the weights of a policy with this number of inputs."""
     rng, sizes = np.random.default_rng(0), [size, 32, 16, 1]
     return [rng.normal(0, 0.3, pair).astype(np.float32) for pair in pairwise(sizes)]
 
@@ -51,7 +51,7 @@ def answer(layers, x, tanh):
 
 
 def ours(links, flows, history, steps):
-    """Return a compiled function that makes this many steps of each flow."""
+    """Return a compiled function that simulates this many steps of each flow."""
     options = LinkOptions(links="constant", rate={"low": 1.2, "high": 6}, rtt={"low": 100, "high": 1000}, flows=flows,
                   buffer_bdp=2, loss={"low": 0, "high": 0.05}, steps=steps)  # fmt: skip
     environment = Environment(options, observe="aurora", act="aurora", reward="aurora", history=history)
@@ -77,7 +77,7 @@ def ours(links, flows, history, steps):
 
 
 def theirs(folder, steps):
-    """Return a function that makes this many steps of PCC-RL's simulator."""
+    """Return a function that runs this many steps of PCC-RL's simulator."""
     gym = types.ModuleType("gym")
     gym.Env, gym.spaces = object, types.SimpleNamespace(Box=lambda low, high, dtype: (low, high))
     parts = {"gym": gym, "gym.utils": types.SimpleNamespace(seeding=None), "gym.envs": types.ModuleType("gym.envs")}
@@ -103,7 +103,7 @@ def theirs(folder, steps):
 
 
 def speed(run):
-    """Return the steps per second of processor time, and by the clock."""
+    """Return the steps per second of processor time, and the steps per second by the clock."""
     clock, processors = time.perf_counter(), time.process_time()
     steps = run()
     return steps / (time.process_time() - processors), steps / (time.perf_counter() - clock)
@@ -147,8 +147,8 @@ def draw(rows, file):
 def apart():
     """Yield comparisons of fluids and packets on the same links at the same sending rates.
 
-    A comparison has the utilisation, the mean and 95th percentile of the queueing delay in ms, and the loss, over 200
-    intervals without the first 20.
+    A comparison has the utilisation, the mean and the 95th percentile of the queueing delay in ms, and the loss. They
+    cover 200 intervals except the first 20.
     """
     for rate, buffer, jitter in product(RATES, BUFFERS, JITTERS):
         link = {"rate": rate, "rtt": 32, "buffer_bdp": buffer, "jitter": jitter}

@@ -2,10 +2,10 @@
 
     python -m benchmarks.timings.policies POLICY.json…
 
-Without a file, there are two policies: Aurora's network (layers of 32 and 16 on 10 vectors of 3 numbers) and Custard's
-(three layers of 32 on 10 vectors of 6). Their weights are 0, which takes as long as other weights. The command uses one
-core and CLOCK_MONOTONIC, and prints the least of five runs. A packet of 1500 bytes is sent every 125 us, over a path of
-40 ms.
+Without a file, there are two policies: Aurora's network (layers of 32 and 16 units on 10 vectors of 3 numbers) and
+Custard's network (three layers of 32 units on 10 vectors of 6 numbers). All weights are 0, because the computation
+takes as long with other weights. The command uses one core and CLOCK_MONOTONIC, and prints the smallest time of five
+runs. A packet of 1500 bytes is sent every 125 us, over a path of 40 ms.
 """
 
 import sys
@@ -18,12 +18,12 @@ from ccmatic import records
 from ccmatic.controllers import signal
 from ccmatic.learning import policies
 
-#: The measured value of a policy's network, and the change before it, as `measure` takes them.
+#: The measured value of a policy's network, and the change before the measurement, in the form that `measure` takes.
 INFERS = "ccm_network(s.watch.history)", "s.watch.history[i % (CCM_HISTORY * CCM_FEATURES)] += 1e-3f"
 
 
 def zeros(folder, observe, layers):
-    """Write the file of a policy whose network has these hidden layers."""
+    """Write the file of a policy whose network has these hidden layers and zero weights."""
     sizes = [10 * signal.load("observe", observe).size, *layers, 1]
     made = [records.LayerRecord([[0.0] * given] * taken, [0.0] * given) for taken, given in pairwise(sizes)]
     names = {"observe": observe, "act": observe, "reward": observe, "history": 10, "delay": 0, "interval": "1"}

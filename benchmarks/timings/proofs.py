@@ -2,9 +2,10 @@
 
     python -m benchmarks.timings.proofs [--jobs N] [PROOF:HORIZON …]
 
-Each proof is of the controller with the same name. The command prints the CPU seconds of `prove`, without certificates.
-Afterwards the same process decides each lemma once, and the command prints these CPU seconds too. It also prints the
-ratio, which does not depend on the machine's speed and load. At the end it prints the total time.
+Each proof is about the controller with the same name. The command prints the CPU seconds of `prove`, without
+certificates. Afterwards, the same process decides each lemma once, and the command prints these CPU seconds, too. It
+also prints the ratio of the two, which does not depend on the machine's speed and load. At the end, it prints the total
+time.
 """
 
 import argparse
@@ -20,7 +21,7 @@ PROOFS = ("cc_qdel:10", "cc_probe_slow:10", "cc_qdel:11")
 
 @isolated
 def measured(name, horizon):
-    """Return the CPU seconds of a proof, and of its lemmas."""
+    """Return the CPU seconds of a whole proof, and the CPU seconds of its lemmas."""
     begin = process_time()
     proved = cm.prove(name, name, horizon=horizon)
     middle = process_time()

@@ -2,10 +2,10 @@
 
     python -m benchmarks.timings.python_sender POLICY.json ADDRESS PORT [--seconds S] [--interval S]
 
-The policy observes and acts as Aurora's does. The sender sends packets of 1500 bytes, one at a time, to the
-udp_receiver of `ccmatic export --target udp`, as the udp_sender of that export does. But it counts no losses, and reads
-only one thing in an acknowledgement: which packet it answers. After a delay it makes up for late packets at up to twice
-the rate. It prints the packets sent and acknowledged.
+The policy observes and acts like Aurora's policy. The sender sends packets of 1500 bytes, one at a time, to the
+udp_receiver of `ccmatic export --target udp`. The udp_sender of that export does the same. But this sender counts no
+losses, and reads from an acknowledgement only the number of the acknowledged packet. After a delay, it makes up for
+late packets at up to twice the rate. It prints the numbers of packets sent and acknowledged.
 """
 
 import argparse
@@ -23,7 +23,8 @@ from ccmatic.learning.envs import signals
 
 PACKET, HEADERS, ACK = 1500, 28, 24
 
-#: The packets whose sending times are stored; the packets sent in the first interval (RFC 6928).
+#: The number of packets whose sending times are stored, and the number of packets sent in the first interval (RFC
+#: 6928).
 WINDOW, FIRST = 1 << 17, 10
 
 NUMBER = struct.Struct(">Q")
@@ -32,10 +33,10 @@ NUMBER = struct.Struct(">Q")
 class Decisions:
     """The rate in bytes per second, decided once per interval. `interval` is the interval's length in seconds.
 
-    The interval's length serves as R_m until an RTT is measured.
+    The length of the interval serves as R_m until an RTT is measured.
 
     Attributes:
-        history: The observations of the last intervals, the latest one last.
+        history: The observations of the latest intervals, the latest observation last.
     """
 
     def __init__(self, policy, interval):
@@ -59,9 +60,9 @@ class Decisions:
         """End an interval.
 
         Args:
-            sent: The packets sent in it.
-            acked: The packets acknowledged in it.
-            waited: The sum of their RTTs in seconds.
+            sent: The number of packets sent in the interval.
+            acked: The number of packets acknowledged in the interval.
+            waited: The sum of the RTTs of these packets in seconds.
             end: The last RTT in seconds.
         """
         last = self._known.now
@@ -73,7 +74,7 @@ class Decisions:
 
 
 def send(decisions, link, seconds):
-    """Send for this many seconds over a connected socket, and return the packets sent and acknowledged."""
+    """Send over a connected socket for this many seconds; return the numbers of packets sent and acknowledged."""
     payload, sent_at = bytearray(PACKET - HEADERS), [0.0] * WINDOW
     sent = acked = sent_before = acked_before = 0
     waited = rtt = 0.0
@@ -104,7 +105,7 @@ def send(decisions, link, seconds):
 
 
 def main():
-    """Send, and print the counts."""
+    """Run the sender, and print the counts."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("policy")
     parser.add_argument("address")

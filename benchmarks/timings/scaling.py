@@ -1,9 +1,10 @@
-"""Measure how synthesis scales.
+"""Measure how the time of synthesis scales with the horizon and the size of the search space.
 
     python -m benchmarks.timings.scaling [--jobs N] [--folder FOLDER]
 
-The command measures the time of G1 against the horizon T, and of G7's nested branches against the search space. It
-writes scaling.json as it proceeds, from which it resumes if interrupted, and draws scaling.svg.
+The command measures the time of G1 against the horizon T, and the time of G7's nested branches against the size of the
+search space. It writes scaling.json as it proceeds, and resumes from this file if interrupted. At the end, it draws
+scaling.svg.
 """
 
 import argparse
@@ -15,7 +16,7 @@ from ccmatic import query, synthesis
 from ccmatic.contracts import Branch
 
 HORIZONS = (5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 18, 20)
-#: The nested template uses every n-th condition and rate of each hole.
+#: The nested template uses only every n-th condition and rate of each hole.
 THINNED = (32, 16, 8, 4, 2, 1)
 
 
@@ -26,7 +27,7 @@ def against_horizon(horizon):
 
 
 def against_space(every):
-    """Return G7 with nested branches, over every n-th condition."""
+    """Return G7 with nested branches, over every n-th condition only."""
     question = query.load("g7_nested")
     condition, rate = question.template.condition[::every], question.template.then.then
     two = Branch(condition, rate, rate)
@@ -60,7 +61,7 @@ def draw(results, file):
 
 
 def main():
-    """Measure what is missing, and draw."""
+    """Measure the missing values, and draw the figure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--folder", type=Path, default=Path("scaling"))

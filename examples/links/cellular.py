@@ -1,7 +1,7 @@
-"""Write cellular.mahimahi, an artificial trace that looks like a cellular link.
+"""Write cellular.mahimahi, an artificial link trace that resembles a cellular link.
 
-The rate changes every 40 ms and wanders between 0.5 and 20 Mbit/s. At times the link is silent for a third of a second.
-It delivers packets in bursts, a few ms apart.
+The rate changes every 40 ms and wanders between 0.5 and 20 Mbit/s. From time to time, the link is silent for a third of
+a second. It delivers packets in bursts that are a few ms apart.
 
     python examples/links/cellular.py > examples/links/cellular.mahimahi
 """

@@ -1,1 +1,1 @@
-"""Queries, one file per row of the paper's Table 2."""
+"""Example queries. Each file is one row of the paper's Table 2."""
