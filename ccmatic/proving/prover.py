@@ -44,8 +44,8 @@ class Optimum:
 
     Attributes:
         value: The best value.
-        edge: The Answer that shows that the next better value fails. None if the range ends at the value, or if the
-            author chose the value.
+        edge: The Answer that shows that the next better value fails. The value is None if the range ends at the value,
+            or if the author chose the value.
         front: Pairs of numbers, or None if the constant has no front. A pair has a value of the preceding constant, and
             this constant's best value for it (None if no value works).
     """
@@ -61,7 +61,7 @@ class NoValue(InputError):
     Attributes:
         constant: The name of the constant.
         trace: A window that breaks a lemma at the loosest value, or None.
-        result: The Result so far. None if the error did not come from `prove`.
+        result: The Result so far. The value is None if the error did not come from `prove`.
     """
 
     def __init__(self, message: str, constant: str, trace: Trace | None) -> None:

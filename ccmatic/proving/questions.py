@@ -79,8 +79,8 @@ class Decision:
     """The decision of a question.
 
     Attributes:
-        fault: The reason why the answer is no, or why a window or a certificate does not show what it should show. None
-            if the answer is yes.
+        fault: The reason why the answer is no, or why a window or a certificate does not show what it should show. The
+            value is None if the answer is yes.
         verdict: The verdict on the lemma; UNDECIDED if the solver timed out.
         empty: Whether the lemma holds because no window satisfies its premise.
         how: A description of how the question was decided.

@@ -42,13 +42,13 @@ class NetworkDescription:
 
     Args:
         text: The whole text.
-        model: The name or path of a model. None if the text describes a path and names no model.
-        rate: The link's rate C in bytes per second. None if the text has no rate.
-        rtt: The round-trip propagation delay R_m in seconds. None if the text has no delay.
+        model: The name or path of a model. The value is None if the text describes a path and names no model.
+        rate: The link's rate C in bytes per second. The value is None if the text has no rate.
+        rtt: The round-trip propagation delay R_m in seconds. The value is None if the text has no delay.
         buffer: The buffer as the user wrote it: `infinite`, `any`, or a size, possibly after >=. A size in packets is
             converted to bytes.
         store: The noun before the size in the text: `buffer`, or `bucket` for a policer.
-        jitter: The jitter D as the user wrote it. None if the text has no jitter.
+        jitter: The jitter D as the user wrote it. The value is None if the text has no jitter.
         packet: The packet size MSS in bytes.
         flows: The number of flows that share the network, if the text gives it.
         pauses: Whether applications may pause.
@@ -305,8 +305,8 @@ def units(rate: Fraction | None, rtt: Fraction | None, scale: Fraction = Fractio
     """Return the units for expectations on a path.
 
     Args:
-        rate: The link's rate C in bytes per second. None if unknown.
-        rtt: The propagation delay R_m in seconds. None if unknown.
+        rate: The link's rate C in bytes per second. The value is None if unknown.
+        rtt: The propagation delay R_m in seconds. The value is None if unknown.
         scale: The propagation delay R_m in the time unit of the execution.
     """
     kind = load_definition("properties", "PROPERTY", definitions.chosen("properties", "EXPECTS"))

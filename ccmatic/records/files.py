@@ -185,8 +185,8 @@ class ConstantRecord(Record):
     """A constant of a proof.
 
     Attributes:
-        edge: The answer which shows that the next better value fails. Null if the range ends at this value, or if the
-            author chose the value.
+        edge: The answer which shows that the next better value fails. The value is null if the range ends at this
+            value, or if the author chose the value.
         front: Pairs of a value of the preceding constant, and this constant's best value for it.
     """
 

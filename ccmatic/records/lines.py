@@ -39,9 +39,9 @@ class ExpectationRecord(Record):
     Attributes:
         verdict: The verdict. It is "not applicable" if the conditions hold nowhere, or if a share is relative to a
             total of 0.
-        value: The worst value, exact, in `unit`. Null if there is no worst value, or if it is infinite.
+        value: The worst value, exact, in `unit`. The value is null if there is no worst value, or if it is infinite.
         at_least: Whether the true value is larger than `value`. The trace does not show by how much.
-        flow: The number of the flow, which starts at 1. Null if the value is about all flows.
+        flow: The number of the flow, which starts at 1. The value is null if the value is about all flows.
         begin: The time at which the worst value begins, in the unit `clock`.
         end: The time at which the worst value ends, in the unit `clock`.
         measured: The worst value in words.
@@ -83,9 +83,9 @@ class VerifyLine(QuestionRecord):
 
     Attributes:
         left_out: The executions that the question excludes.
-        trace: The path of the trace's file. Null if the file could not be saved.
-        unmodelled_counterexample: The file of an execution that the published model excludes. Null if the file could
-            not be saved.
+        trace: The path of the trace's file. The value is null if the file could not be saved.
+        unmodelled_counterexample: The file of an execution that the published model excludes. The value is null if the
+            file could not be saved.
         expect: The expectation as the user wrote it.
         on: The network as the user wrote it.
         start: The condition under which executions begin.
@@ -121,7 +121,7 @@ class WorstLine(QuestionRecord):
         never: Whether no execution satisfies the condition, for any x that was decided. Then `none` and `some` are
             null.
         none: An x that no execution reaches.
-        some: An x that the execution in `trace` reaches. Null if the range has no such x.
+        some: An x that the execution in `trace` reaches. The value is null if the range has no such x.
         index: The values of an index, such as Jain's, at `none` and at `some`.
         trace: The file of the trace.
         left_out: The excluded executions, as in VerifyLine. (The fields expect, on, start, where, notes, advice are
@@ -149,8 +149,8 @@ class AttemptRecord(Record):
     """One search of `starve`.
 
     Attributes:
-        period: The number of steps after which the executions repeat. Null if the search is about one window without
-            repetition.
+        period: The number of steps after which the executions repeat. The value is null if the search is about one
+            window without repetition.
         verdict: The verdict: `found` for an edge, `none` if there is no such execution, `unknown` if a query timed out.
         none: A value that no execution reaches, as in WorstLine.
         some: A value that an execution reaches, as in WorstLine.
@@ -175,8 +175,10 @@ class StarveLine(Record):
         suggestions: Sentences that suggest the next attempts, if the search was undecided.
         flow: The number of the flow with the fewest served bytes.
         share: The share of this flow in the served bytes.
-        ratio: The served bytes of the other flow divided by the served bytes of this flow. Null if this flow has none.
-        period: The number of steps after which the trace repeats. Null if the trace is one window without repetition.
+        ratio: The served bytes of the other flow divided by the served bytes of this flow. The value is null if this
+            flow has none.
+        period: The number of steps after which the trace repeats. The value is null if the trace is one window without
+            repetition.
         why: Sentences that explain why the flow starves.
     """
 
@@ -214,7 +216,7 @@ class EstimateLine(Record):
         queue: The possible bytes in the queue.
         delay: The possible waiting times, in steps, of bytes that arrive at this time.
         waited: The possible waiting times, in whole steps, of the last served byte.
-        believed: The value of each belief, by name. Null if the belief has no upper bound yet.
+        believed: The value of each belief, by name. The value is null if the belief has no upper bound yet.
     """
 
     t: int
@@ -259,7 +261,7 @@ class EnvelopeLine(Record):
 
     Attributes:
         wider: For each end, named LINE.low or LINE.high after its line in the controller: the file of a trace that
-            breaks the next wider envelope. Null if the solver timed out.
+            breaks the next wider envelope. The value is null if the solver timed out.
     """
 
     envelope: int
@@ -290,7 +292,7 @@ class WideningCheckLine(Record):
     """The line of `check-widening`.
 
     Attributes:
-        uncovered: The source of an envelope that no file in the folder decides. Null if there is none.
+        uncovered: The source of an envelope that no file in the folder decides. The value is null if there is none.
     """
 
     folder: str
@@ -346,7 +348,7 @@ class CoverLine(Record):
 
     Attributes:
         undecided: The numbers of undecided events.
-        uncovered: The source of a candidate that no event decides. Null if there is none.
+        uncovered: The source of a candidate that no event decides. The value is null if there is none.
     """
 
     run: str
@@ -401,7 +403,7 @@ class ProofLine(Record):
 
     Attributes:
         claim: The guarantees, as sentences.
-        result: The path of the result file. Null if no bound is left, so that nothing is proved.
+        result: The path of the result file. The value is null if no bound is left, so that nothing is proved.
         left_out: The excluded executions, as in VerifyLine.
     """
 
@@ -435,7 +437,7 @@ class ExpectedLine(Record):
     """Whether `prove` proved an expectation.
 
     Attributes:
-        shape: The shape whose constants imply the expectation. Null if no shape does.
+        shape: The shape whose constants imply the expectation. The value is null if no shape does.
     """
 
     controller: str
@@ -449,10 +451,12 @@ class FrontPointLine(Record):
     """A controller in the output of `front`.
 
     Attributes:
-        shape: The shape that proves the controller, or the last shape that was tried. Null if the search timed out.
-        result: The path of that shape's result file. Null if the search timed out.
+        shape: The shape that proves the controller, or the last shape that was tried. The value is null if the search
+            timed out.
+        result: The path of that shape's result file. The value is null if the search timed out.
         measures: The guaranteed measures, by name.
-        dominated_by: The controllers that dominate this controller. Null if no shape proves this controller.
+        dominated_by: The controllers that dominate this controller. The value is null if no shape proves this
+            controller.
         why: A description of how the proof fails.
     """
 
@@ -551,7 +555,7 @@ class FitLine(Record):
 
     Attributes:
         jitter: The smallest jitter D that explains the whole log, in seconds.
-        rate: The link's rate C in bytes per second. Null if no finite rate gives this jitter.
+        rate: The link's rate C in bytes per second. The value is null if no finite rate gives this jitter.
         rtt: The propagation delay R_m in seconds.
         window: The length of a window, in seconds.
         windows: The number of windows.
@@ -645,8 +649,8 @@ class GuaranteeLine(Record):
     All optional fields are null if the proof implies nothing for the path.
 
     Attributes:
-        proof: The name of the proof. Null if there is none.
-        model: The model of the proof. Null if there is no proof.
+        proof: The name of the proof. The value is null if there is none.
+        model: The model of the proof. The value is null if there is no proof.
         basis: A description of where the path's jitter and rate come from.
         jitter: The path's jitter, in seconds.
         rate: The path's rate, in bytes per second.

@@ -70,7 +70,7 @@ class BeliefsRecord(Record):
             itself at a constant rate.
         false: The beliefs that were false.
         converged_seconds: The time by which all bounds on the link's rate had come within a tenth of their median over
-            the rest of the run. Null if this had not happened after half of the steps.
+            the rest of the run. The value is null if this had not happened after half of the steps.
         converged_windows: The same time, as a whole number of windows.
     """
 
@@ -105,7 +105,7 @@ class FlowMeasures(Measures, kw_only=True):
         flow: The flow as the user named it.
         R_m_ms: The flow's own propagation delay R_m, in ms.
         ramp_seconds: The time from the flow's start until the flow first reached nine tenths of its measured rate over
-            ten R_m. Null if the flow never reached this rate.
+            ten R_m. The value is null if the flow never reached this rate.
         beliefs: The beliefs, if the sender logs beliefs.
         guard: The measure of how well the flow stayed within its envelope, if the flow has an envelope.
     """
@@ -121,7 +121,8 @@ class SharesRecord(Record):
     """The rate of each flow in a period between two starts or stops of flows.
 
     Attributes:
-        mbit_per_second: The rate of each flow in Mbit/s. Null if the flow was not scheduled to send in this period.
+        mbit_per_second: The rate of each flow in Mbit/s. The value is null if the flow was not scheduled to send in
+            this period.
         jain: Jain's fairness index of the flows that were scheduled to send in this period.
     """
 
@@ -142,7 +143,7 @@ class LinkRecord(Record):
     """The link that the user requested.
 
     Attributes:
-        buffer_bytes: The buffer, or a policer's bucket, in bytes. Null if it is infinite.
+        buffer_bytes: The buffer, or a policer's bucket, in bytes. The value is null if it is infinite.
         bdp_bytes: The product C·R_m at the first rate, in bytes.
         pattern: The pattern of the jitter. It is `own` if each flow has its own jitter.
         scheduled: Whether the link follows a schedule.

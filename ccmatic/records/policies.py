@@ -98,8 +98,8 @@ class AttackLine(Record):
     instead, the measurements are means.
 
     Attributes:
-        against: The sender that the adversary attacks. Null if the line is the mean of the baseline, which has no
-            adversary.
+        against: The sender that the adversary attacks. The value is null if the line is the mean of the baseline, which
+            has no adversary.
         seed: The seed of the adversary's training, or null.
         utilisation: The share of the link's possible bytes that the sender used.
         delay_ms: The mean queueing delay in ms.

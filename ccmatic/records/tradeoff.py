@@ -40,8 +40,8 @@ class AllowanceLine(Record, kw_only=True):
         allowance: f, as an expression in C.
         F: The function F in closed form.
         grows: The growth of F⁻¹. In JSON, the key of this field is `class`.
-        round_trips: The value F⁻¹(C) in round trips. Null if the value does not exist.
-        time_rm: The value F⁻¹(C) in R_m. Null if the value does not exist.
+        round_trips: The value F⁻¹(C) in round trips. The value is null if the value does not exist.
+        time_rm: The value F⁻¹(C) in R_m. The value is null if the value does not exist.
         solver: The solver's verdict.
     """
 

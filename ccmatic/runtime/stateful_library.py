@@ -54,7 +54,7 @@ class StatefulSender(Called):
         return self._call("stayed", _U64)
 
     def state(self):
-        """Return the state by name, in bytes, bytes per step, steps, or as plain numbers. Conditions are 1 or 0."""
+        """Return the state by name, in bytes, bytes per step, steps, or as plain numbers. A condition is 1 or 0."""
         pairs = zip(self.export.controller.state, self.kept(), strict=True)
         return {memory.name: Fraction(kept, ONE[memory.unit]) for memory, kept in pairs}
 

@@ -33,8 +33,8 @@ class Schedule:
         points: Points (ns, bytes admitted, bytes served) in order of time. The first point is at time 0, and straight
             lines connect the points.
         lost: The bytes that the trace loses after time 0; 0 if the file does not give this number.
-        beliefs: The sender's beliefs at time 0 by name, in bytes per step, bytes and steps. Empty if the file has no
-            beliefs.
+        beliefs: The sender's beliefs at time 0 by name, in bytes per step, bytes and steps. The value is empty if the
+            file has no beliefs.
     """
 
     rate: Fraction

@@ -25,8 +25,8 @@ class Table:
         probe: The probe duration T*, in R_m.
         rows: One tuple for each path and phase: the path, the phase, its duration in R_m, our entries, and the paper's
             entries (both by name).
-        differs: The first instant, in R_m, at which the sender can distinguish P1, P2 and the paths between them. None
-            if it never can.
+        differs: The first instant, in R_m, at which the sender can distinguish P1, P2 and the paths between them. The
+            value is None if it never can.
     """
 
     rate: Fraction

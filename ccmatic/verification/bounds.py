@@ -66,7 +66,7 @@ def require_bounds(controller: Controller | Stateful, R: int, D: int) -> None:
         D: The jitter in steps.
 
     Raises:
-        InputError: If a range is invalid at a point, which the message names. Also if the solver timed out.
+        InputError: If the solver timed out, or if a range is invalid at a point. The message names this point.
     """
     if not isinstance(controller, Stateful):
         return

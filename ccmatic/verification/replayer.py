@@ -35,11 +35,11 @@ class Report:
 
     Attributes:
         query: The query of the trace.
-        controller: The controller of the trace. None if no controller chose the rates.
+        controller: The controller of the trace. The value is None if no controller chose the rates.
         checked: The number of laws that were checked.
         faults: The laws that the trace violates, by name and step.
-        objectives: The objectives of the property by name, and whether the trace meets each. Empty if the trace lacks
-            beliefs that the property reads.
+        objectives: The objectives of the property by name, and whether the trace meets each. The value is empty if the
+            trace lacks beliefs that the property reads.
         outcome: The outcome for the property. A trace with faults cannot be judged.
         reason: The reason why the trace cannot be judged, or None.
     """

@@ -24,8 +24,8 @@ class Chosen(NamedTuple):
         links: The Links for the interval.
         rate: The rate of each link in the interval, in bytes per second, an array (n).
         kept: A value that the level needs for the next action.
-        wrong: The factor by which each sender misjudges the smallest RTT, an array (n). None if senders measure it
-            correctly.
+        wrong: The factor by which each sender misjudges the smallest RTT, an array (n). The value is None if senders
+            measure the RTT correctly.
     """
 
     links: Links

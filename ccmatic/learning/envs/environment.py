@@ -33,8 +33,8 @@ class EnvironmentState(NamedTuple):
         queues: The queues of the links.
         knowledge: The signals.Knowledge of the senders.
         history: The latest observation vectors, an array (n, f, k + d, features), the latest vector last.
-        wrong: The factor by which senders misjudge the smallest RTT, an array (n). None if senders measure it
-            correctly.
+        wrong: The factor by which senders misjudge the smallest RTT, an array (n). The value is None if senders measure
+            the RTT correctly.
     """
 
     interval: Array
