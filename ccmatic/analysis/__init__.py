@@ -1,1 +1,1 @@
-"""Searches over many verdicts: what a network can force on a controller, and what a controller can guarantee."""
+"""Searches that combine many verdicts: what networks can force on controllers, and what controllers guarantee."""

@@ -7,8 +7,8 @@
 
 Each call has its own formulas and solvers, so two threads may call at the same time. Unusable input raises InputError.
 
-`solver` is a `cm.SolverOptions`. It gives the names of the solvers (`z3`, `cvc5`, `yices`), the timeout of each
-question in seconds, and the seed. If several solvers decide and two of them disagree, the call raises Disagreement.
+`solver` is a `cm.SolverOptions`. It gives the names of the solvers (`z3`, `cvc5`, `yices`), the timeout for each query
+of a solver in seconds, and the seed. If several solvers decide and two of them disagree, the call raises Disagreement.
 """
 
 from importlib import import_module
@@ -127,7 +127,7 @@ __all__ = [
 ]
 
 
-#: Names whose modules take long to import, by module. A module is imported when one of its names is first used.
+#: #: The names whose modules take long to import, by module. A module is imported at the first use of one of its names.
 _LATE = {
     "analysis.starvation": ("Starvation",),
     "analysis.widening": ("Widening", "WideningReport"),

@@ -10,16 +10,16 @@ from ccmatic.base import InputError, shown
 from ccmatic.controllers import Controller, Several, Stateful
 from ccmatic.query import Decides, Query
 
-#: The forms of a controller that people may pass; see `controllers.given`.
+#: #: The forms in which callers may pass a controller; see `controllers.given`.
 Given = Controller | Stateful | Several | Callable[..., Fraction] | Path | str
 
 
-#: The forms of a query that people may pass: a Query, a name in examples/queries, or the path of a file.
+#: #: The forms in which callers may pass a query: a Query, a name in examples/queries, or the path of a file.
 Asked = Query | Path | str
 
 
 def read_query(query: Asked) -> Query:
-    """Return the Query that a Query, a name or a path stands for. Raises InputError."""
+    """Return the Query that a Query, a name or a path stands for. Raise InputError if no query is found."""
     if isinstance(query, str | Path):
         return queries.load(query)
     if not isinstance(query, Query):
@@ -38,7 +38,7 @@ def load_controller(controller: Given, query: Asked | None = None) -> Decides:
         The controller. Its `rate` runs it, and its `pretty` formats it.
 
     Raises:
-        InputError: If the text or function is no controller. The error names file and line where they are known.
+        InputError: If the text or function is no controller. The error names the file and the line, if known.
 
     Examples:
         >>> cm.load_controller("cc_qdel")

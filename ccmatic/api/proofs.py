@@ -1,4 +1,4 @@
-"""Proofs: what controllers guarantee for all time, and what a proof means for a path."""
+"""Proofs: the guarantees of controllers for all time, and the meaning of a proof for a path."""
 
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
@@ -26,20 +26,20 @@ def prove(
     listener: Listener | None = None,
     solver: SolverOptions = SolverOptions(),
 ) -> Proved:
-    """Prove what a controller guarantees for all time.
+    """Prove the guarantees of a controller for all time.
 
-    The call finds each constant of a proof to its edge, and decides each lemma.
+    The call searches for the tightest value of each constant in a proof, and decides each lemma.
 
     Args:
         controller: The controller.
         proof: A name in proofs/, or the path of a file that defines a PROOF.
-        out: The folder for the results, from which the same call resumes. Default: nothing is written.
-        horizon: T, the steps of a window. Default: the proof's own.
-        certify: Also write a certificate for each lemma to that folder.
-        listener: Receives the progress.
+        out: The folder for the results, from which the same call resumes. By default, no file is written.
+        horizon: T, the steps of a window. By default, the proof sets T.
+        certify: Whether to write a certificate for each lemma to the folder `out`.
+        listener: A function that is called with the progress.
         solver: SolverOptions; the timeout is for each lemma.
 
-    Returns:
+    The Proved, with the constants and the verdict on each lemma.
         The Proved: the constants and the verdict on each lemma.
 
     Raises:
@@ -62,22 +62,22 @@ def prove_by_shapes(
     listener: Listener | None = None,
     solver: SolverOptions = SolverOptions(),
 ) -> Iterator[Attempt]:
-    """Prove what a controller guarantees for all time without a proof written for it.
+    """Prove the guarantees of a controller for all time without a proof that was written for this controller.
 
-    The call tries each shape in proofs/ that follows the beliefs which the controller reads. A controller that sends by
-    a window begins in any state, and the call tries the shape that searches for the bounds of its state.
+    The call tries each shape in proofs/ that follows the beliefs which the controller reads. For a window sender with
+    state, the call tries the shape that searches for bounds on the state. This shape allows any initial state.
 
     Args:
         controller: The controller.
-        out: As in `prove`; the same holds for the next arguments.
-        horizon: T, the steps of a window.
-        certify: Also write certificates.
-        listener: Receives the progress.
-        solver: SolverOptions; the timeout is for each lemma.
+        out: As in `prove`.
+        horizon: As in `prove`.
+        certify: As in `prove`.
+        listener: As in `prove`.
+        solver: As in `prove`.
 
     Returns:
-        An iterator over an Attempt for each shape. Its `proved` is the result that `prove` would return. If there is
-        none, its `why` names the lemma that breaks.
+        An iterator over an Attempt for each shape. The `proved` of an Attempt is the result that `prove` would return.
+        If the shape gives no proof, the `why` of the Attempt names a lemma that is broken.
 
     Raises:
         InputError: If no shape fits the beliefs that the controller reads.
@@ -94,19 +94,19 @@ def prove_expected(
     listener: Listener | None = None,
     solver: SolverOptions = SolverOptions(),
 ) -> Iterator[tuple[Attempt, bool]]:
-    """Prove by shapes that a controller meets an expectation for all time, once it has converged.
+    """Prove by shapes that a controller, once it has converged, meets an expectation for all time.
 
     Args:
-        question: The Question of `ask`; it begins from any start.
+        question: A Question that `ask` returned, with the start `any`.
         out: The folder for the results, as in `prove`.
-        certify: Write a certificate for each lemma.
-        listener: Receives the progress.
+        certify: Whether to write a certificate for each lemma.
+        listener: A function that is called with the progress.
         solver: SolverOptions; the timeout is for each lemma.
 
     Returns:
-        An iterator over pairs: an Attempt for each shape, and whether its constants imply the expectation. It ends with
-        the first pair that does. If no pair does, the expectation is undecided. The iterator is empty if no constants
-        could imply the expectation, as for an expectation `… while …`.
+        An iterator over pairs: an Attempt for each shape, and whether its constants imply the expectation. The iterator
+        ends with the first pair whose constants do. If the constants of no pair do, the expectation is undecided. For
+        an expectation that no constants could imply, such as `… while …`, the iterator is empty.
 
     Raises:
         InputError: If no shape decides the expectation, or no shape fits the network or the controller.
@@ -148,19 +148,20 @@ def check(
     allow_code: bool = False,
     solver: SolverOptions = SolverOptions(),
 ) -> Check:
-    """Check all of a saved proof again.
+    """Check every part of a saved proof again.
 
     Args:
         file: A result file of `prove`.
-        allow_code: Run the file that the result names as its proof. Otherwise only shipped proofs are accepted.
+        allow_code: Whether to run the file that the result names as its proof. Otherwise only shipped proofs are
+            accepted.
         solver: SolverOptions.
 
     Returns:
-        The Check. Iterate over it for its findings, or read its `verdict`: `accepted`, `rejected` or `unknown`.
+        The Check. Iterate over the Check for its findings, or read `verdict`: `accepted`, `rejected` or `unknown`.
 
     Raises:
         InputError: If the file cannot be read or is no proof.
-        Disagreement: Two solvers disagree, while the proof is checked.
+        Disagreement: If two solvers disagree while the proof is checked.
 
     Examples:
         >>> cm.check("results/proofs/cc_qdel_T10.json").verdict
@@ -179,25 +180,28 @@ def guarantee(
     mss: int | None = None,
     allow_code: bool = False,
 ) -> Guarantee:
-    """Translate a proof into its meaning for a path: the share of the link, bytes, packets and milliseconds.
+    """Translate a proof into a guarantee for a path: the share of the link, bytes, packets and milliseconds.
 
-    `fit`, `emulate`, exported headers and policy files report the same guarantee. A step of a deployed controller is
-    R_m + D.
+    `fit`, `emulate`, exported headers and policy files report the same guarantee. A deployed controller takes a step
+    every R_m + D.
 
     Args:
-        result: A result file of `prove`, or the name of a shipped one. Its numbers are trusted; `check` verifies them.
-        rtt: R_m, such as "40ms": the least round trip. Without it, times are in R_m.
-        jitter: D, such as "40ms". Without it, D is R_m.
-        rate: C, such as "24mbit". Without it, bytes are in BDP, which is C·R_m.
+        result: A result file of `prove`, or the name of a shipped result. Its numbers are trusted; `check` verifies
+            them.
+        rtt: R_m, the smallest round-trip time, such as "40ms". Without R_m, times are in R_m.
+        jitter: D, such as "40ms". By default D is R_m.
+        rate: C, such as "24mbit". Without C, bytes are in BDP, which is C·R_m.
         buffer: The size of the buffer, such as "2bdp", "30000" (bytes) or "infinite".
-        mss: Bytes in a packet.
-        allow_code: Run the file that the result names as its proof. Otherwise only shipped proofs are accepted.
+        mss: The size of a packet in bytes.
+        allow_code: Whether to run the file that the result names as its proof. Otherwise only shipped proofs are
+            accepted.
 
     Returns:
-        The Guarantee. `sentence()` puts it in words, and `missing` lists the conditions that the path does not meet.
+        The Guarantee. `sentence()` states the guarantee in words. `missing` lists the conditions that the path does not
+        meet.
 
     Raises:
-        InputError: If the file is no result, a quantity cannot be read, or the proof is about a network without jitter.
+        InputError: If the file is no result, a quantity cannot be read, or the proof is for a network without jitter.
 
     Examples:
         >>> cm.guarantee("cc_qdel_T10", rate="24mbit", rtt="40ms", jitter="40ms").sentence()
@@ -217,23 +221,24 @@ def find_front(
     decided: Callable[[Any, int, int], None] = lambda point, number, of: None,
     solver: SolverOptions = SolverOptions(),
 ) -> Any:
-    """Prove every controller of a query's classes by shapes, and find the controllers that no other dominates.
+    """Prove the controllers of each class of solutions by shapes, and find the controllers that no other one dominates.
 
     Args:
         query: The query, with a template.
-        out: The folder for the run, proofs and figure; the same call resumes there. Default: QUERY-front.
-        step: Also prove the maximal envelopes around the controllers on the front. The step is that of `widen`.
-        jobs: How many processes do the work.
-        cluster: The address of a Dask cluster that does the work in place of processes.
-        begun: Receives the name of each stage of the work when the stage begins.
-        decided: Receives each decided controller, its number, and the number of all controllers.
+        out: The folder for the run, proofs and figure, from which the same call resumes. By default, QUERY-front.
+        step: If given, also prove the maximal envelopes around the controllers on the front, with this step as in
+            `widen`.
+        jobs: The number of processes that do the work.
+        cluster: The address of a Dask cluster that does the work instead of processes.
+        begun: A function that is called with the name of each stage of the work when the stage begins.
+        decided: A function that is called with each decided controller, its number, and the number of all controllers.
         solver: SolverOptions.
 
     Returns:
-        The Front: a point for each controller, and the controllers that dominate it.
+        The Front, with a point for each controller, and the names of the controllers that dominate it.
 
     Raises:
-        InputError: If no shape is about the query's network.
+        InputError: If no shape fits the query's network.
         Disagreement: Two solvers disagree.
     """
     from ccmatic.analysis import fronts
@@ -252,18 +257,18 @@ def reproduce_tradeoff(
     """Reproduce the paper's trade-off between loss and convergence time, and check the steps of its proof.
 
     Args:
-        allowances: The allowed losses in packets, as expressions in C. If empty: 1, log(C), sqrt(C), C/10 and C.
-        buffer_time: The buffer in R_m.
+        allowances: The allowed losses in packets, as expressions in C. By default: 1, log(C), sqrt(C), C/10 and C.
+        buffer_time: The size of the buffer as a drain time, in R_m.
         start: The initial rate, in packets per R_m.
         end: The rate of the link, in packets per R_m.
-        out: The folder for figures, tables, a trace and the proof's report.
+        out: The folder for the figures, the tables, a trace and the proof's report.
 
     Yields:
-        Each finding. Its `row` is a record, its `text` is for people, and `good` tells whether it agrees with the
-        theorem.
+        Each finding. Its `row` is a record, its `text` is for people, and its `good` states whether the finding agrees
+        with the theorem.
 
     Raises:
-        InputError: If an expression or a number cannot be read, or the theorem does not allow it.
+        InputError: If an expression or a number cannot be read, or the theorem excludes it.
     """
     from ccmatic import tradeoffs
 

@@ -1,4 +1,4 @@
-"""Searches for controllers: synthesis, its runs, and envelopes."""
+"""Searches for controllers: synthesis, runs of synthesis, and envelopes."""
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -18,10 +18,10 @@ from ccmatic.synthesis import CoverReport, Progress, Store
 
 
 class Synthesis:
-    """A synthesis, which advances while it is iterated over.
+    """A synthesis, which advances while the caller iterates over it.
 
-    Iteration yields a Progress at the beginning and whenever a candidate is decided. The Progress has the new solution
-    as its `controller`, or None. `solutions` decides all remaining candidates.
+    Iteration yields a Progress at the beginning and after each decided candidate. The `controller` of a Progress is the
+    new solution, or None. `solutions` decides all remaining candidates.
     """
 
     def __init__(self, query: Query, steps: Iterator[Progress]) -> None:
@@ -36,7 +36,7 @@ class Synthesis:
 
     @property
     def solutions(self) -> list[Controller | Stateful]:
-        """Decide all remaining candidates, and return every solution, one of each class."""
+        """Decide all remaining candidates, and return every solution, one controller per class."""
         return [now.controller for now in self if now.controller]
 
     @property
@@ -60,28 +60,28 @@ def synthesise(
     cluster: str | None = None,
     solver: SolverOptions = SolverOptions(),
 ) -> Synthesis:
-    """Find every controller of a template that ensures the query's property, one of each class.
+    """Find all controllers of a template that ensure the query's property, one controller per class.
 
-    Controllers that differ only in the coefficients of constants are one class (docs/reference/encoding.md, section 9,
-    "Counting").
+    Controllers that differ only in the coefficients of constants belong to one class (docs/reference/encoding.md,
+    section 9, "Counting").
 
     Args:
         query: The query.
-        template: A name in templates/ or a file's path, in place of the query's own template.
-        out: A folder for the solutions. Its content is replaced when the synthesis is complete. Default: nothing is
+        template: A name in templates/ or the path of a file, which replaces the query's own template.
+        out: A folder for the solutions. Its content is replaced when the synthesis is complete. By default, no file is
             written.
-        run: A file that keeps what the search learns, from which the same call resumes.
-        jobs: How many processes verify.
-        cluster: The address of a Dask cluster that verifies in place of processes.
+        run: A file in which the search saves its counterexamples and decisions, and from which the same call resumes.
+        jobs: The number of processes that verify.
+        cluster: The address of a Dask cluster that verifies instead of processes.
         solver: SolverOptions; the timeout is for each candidate.
 
     Returns:
         The Synthesis.
 
     Raises:
-        InputError: If the template does not fit the model, or the run belongs to another query. While the Synthesis is
-            iterated over: there is no template.
-        Disagreement: Two solvers disagree, while the Synthesis is iterated over.
+        InputError: If the template does not fit the model, or the run belongs to another query. Iteration raises it if
+            the query has no template.
+        Disagreement: If two solvers disagree while the caller iterates over the Synthesis.
 
     Examples:
         >>> for now in cm.synthesise(query, template="two_branches"):
@@ -110,23 +110,23 @@ def widen(
 ) -> Widening:
     """Find all maximal envelopes around a controller that ensure a query's property.
 
-    An envelope gives each rate a lower and an upper end. Both begin at the controller's rate. The lower end may be
-    multiplied by 1, 1 - step, … 0, the upper end by 1, 1 + step, … most. If the controller itself breaks the property,
-    there is no envelope.
+    An envelope gives each rate a lower and an upper end. Both ends start at the controller's rate. The lower end may be
+    multiplied by 1, 1 - step, … 0; the upper end by 1, 1 + step, … most. If the controller itself breaks the property,
+    it has no envelope.
 
     Args:
         controller: The controller.
         query: The query.
-        out: A folder for envelopes and traces, from which the same call resumes. Default: nothing is written.
-        step: The step of the factors.
+        out: A folder for envelopes and traces, from which the same call resumes. By default, no file is written.
+        step: The difference between successive factors.
         most: The largest factor of an upper end.
-        jobs: How many processes decide envelopes, one envelope each.
-        cluster: The address of a Dask cluster that decides in place of processes.
-        told: Receives each envelope before it is decided, and the number of undecided envelopes.
+        jobs: The number of processes that decide envelopes; each process decides one envelope at a time.
+        cluster: The address of a Dask cluster that decides instead of processes.
+        told: A function that is called with each envelope before it is decided, and the number of undecided envelopes.
         solver: SolverOptions; the timeout is for each envelope.
 
     Returns:
-        The Widening.
+        The Widening, with all maximal envelopes.
 
     Raises:
         InputError: If the controller has no such envelopes, or too many.
@@ -152,15 +152,15 @@ def check_widening(
     allow_code: bool = False,
     solver: SolverOptions = SolverOptions(),
 ) -> WideningReport:
-    """Check that a folder of `widen` has all maximal envelopes.
+    """Check that a folder of `widen` contains all maximal envelopes.
 
-    The check replays the traces of the folder. Each trace must break every envelope that it excludes. No envelope may
-    remain undecided.
+    The check replays the traces in the folder. Each trace must break every envelope that the trace excludes. No
+    envelope may remain undecided.
 
     Args:
-        folder: The folder.
-        verify_envelopes: Verify each envelope again. Otherwise the envelopes are trusted to hold.
-        allow_code: Run the files that the query names. Otherwise only shipped definitions are accepted.
+        folder: The folder that `widen` wrote.
+        verify_envelopes: Whether to verify each envelope again. Otherwise the envelopes are trusted to hold.
+        allow_code: Whether to run the files that the query names. Otherwise only shipped definitions are accepted.
         solver: SolverOptions; the timeout is for each envelope.
 
     Returns:
@@ -184,33 +184,33 @@ def check_cover(
 ) -> CoverReport:
     """Check that the counterexamples and solutions in a run's file decide every candidate.
 
-    The check needs neither generator nor solver.
+    The check needs neither the candidate generator nor a solver.
 
     Args:
         run: The run's file.
-        verify_solutions: Verify each solution again with the solvers. Otherwise the solutions are trusted.
+        verify_solutions: Whether to verify each solution again with the solvers. Otherwise the solutions are trusted.
         allow_code: As in `replay`.
         solver: SolverOptions, for `verify_solutions`.
 
     Returns:
-        The CoverReport. Its `covered` tells whether every candidate is decided, and its `faults` list the events that
-        do not show what they claim.
+        The CoverReport. Its `covered` states whether every candidate is decided. Its `faults` list the recorded events
+        that do not show what they claim.
 
     Raises:
-        InputError: If the file is no run, or the template has changed since.
+        InputError: If the file is no run, or the template has changed since the run.
     """
     options = solver if verify_solutions else None
     return synthesis.check_cover(run, allow_code, options)
 
 
 def read_run(run: str | Path) -> tuple[Any, Any]:
-    """Read what a run of synthesis has learned so far.
+    """Read the counterexamples and decisions that a run of synthesis has saved so far.
 
     Args:
         run: The file that `synthesise` received as its run.
 
     Returns:
-        The run's RunAbout, and its RunEvents in order: counterexamples and decided candidates.
+        The run's RunAbout, and its RunEvents in order. An event is a counterexample or a decided candidate.
 
     Raises:
         InputError: If the file is no run.

@@ -1,4 +1,4 @@
-"""Senders: export, train, attack, emulate and simulate them, and fit the paths that they meet."""
+"""Senders: export, train, attack, emulate and simulate senders, and fit the paths that they meet."""
 
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
@@ -25,11 +25,12 @@ def export(
     Args:
         controller: A controller's name or file, or a policy's file.
         target: `c`, `bpf` or `udp`; for a policy `c`, `udp` or `onnx`.
-        out: The output folder. Default: a folder with the controller's name.
-        model: The model whose beliefs the C code computes. Default: the model with the fewest beliefs that suffices.
-        horizon: T; beliefs time out every T-1 steps.
-        jitter: The largest variation of delay from causes other than queueing, in R_m.
-        around: For the target `bpf`: the kernel's algorithm that runs within the envelope, `cubic`, `bbr` or `reno`.
+        out: The output folder. By default, a folder with the controller's name.
+        model: The model whose beliefs the C code computes. By default, the model with the fewest beliefs that suffices.
+        horizon: T, the steps of a window, plus 1; beliefs time out every T-1 steps.
+        jitter: The largest variation of delay, in R_m, that has causes other than queueing.
+        around: The kernel's algorithm that runs within the envelope: `cubic`, `bbr` or `reno`. Only for the target
+            `bpf`.
 
     Returns:
         The paths of the written files.
@@ -56,13 +57,13 @@ def train(
     seed: int = 0,
     told: Callable[[TrainingLine], None] = lambda line: None,
 ) -> Path:
-    """Train a policy or an adversary in the environment that a file describes. This needs the extra `rl`.
+    """Train a policy or an adversary in the environment that a file describes. Training needs the extra `rl`.
 
     Args:
-        query: The TOML file (docs/learned.md).
-        out: The file of the policy. OUT.checkpoint is beside it, from which the same call resumes. Default: NAME.json.
+        query: The TOML file that describes the environment (docs/learned.md).
+        out: The file of the policy. The same call resumes from OUT.checkpoint beside it. By default, NAME.json.
         seed: The seed of all random numbers.
-        told: Receives a line after each episode.
+        told: A function that is called with a record after each episode.
 
     Returns:
         The file of the policy.
@@ -83,18 +84,18 @@ def train(
 def attack(
     adversaries: Sequence[str | Path], senders: Sequence[str] = (), out: str | Path | None = None
 ) -> Iterator[AttackLine]:
-    """Run trained adversaries, and test all senders on the worst trace of each. This needs the extra `rl`.
+    """Run trained adversaries, and test all senders on the worst trace of each adversary. This needs the extra `rl`.
 
     Args:
         adversaries: Files of trained adversaries.
-        senders: Further senders that are tested on the traces.
-        out: A folder for the traces, as link traces of mahimahi.
+        senders: Further senders to test on the traces.
+        out: A folder to which the traces are written, as link traces of mahimahi.
 
     Yields:
-        A line for each sender and trace: utilisation, queueing delay and losses.
+        A line for each pair of a sender and a trace: utilisation, queueing delay and losses.
 
     Raises:
-        InputError: If a file is no adversary, a sender is unknown, or the extra is not installed.
+        InputError: If a file is no adversary, a sender is unknown, or the extra `rl` is not installed.
     """
     from ccmatic.learning.adversaries import load, transfer
 
@@ -119,33 +120,35 @@ def emulate(
     out: str | Path | None = None,
     plot: str | Path | None = None,
 ) -> MeasuresFile:
-    """Run real flows over an emulated link, in network namespaces of this machine. This needs root and Linux.
+    """Run real flows over an emulated link, in network namespaces of this machine. Emulation needs root and Linux.
 
     Args:
         flows: The senders, such as "cubic", "udp:cc_qdel" or "bpf:cc_qdel@10s-30s,rtt=80ms".
         on: The path, such as "24 mbit, rtt 40 ms, buffer 1 bdp, jitter 4 ms", instead of rate, rtt, buffer and jitter.
-        expect: Expectations by which the run is judged, such as "loss <= 1%" (docs/reference/expectations.md). `beside`
-            adds a flow.
+        expect: Expectations by which the run is judged, such as "loss <= 1%" (docs/reference/expectations.md). An
+            expectation with `beside` adds a flow.
         rate: C, such as "24mbit".
         rtt: R_m, such as "40ms".
         buffer: The buffer, such as "2bdp", "30000" (bytes) or "infinite"; a BDP is C·R_m.
-        jitter: D, such as "40ms": the longest time for which a packet is held. Default: no jitter.
-        pattern: How packets are held: "uniform" or "aggregation".
+        jitter: D, such as "40ms": the longest time for which jitter holds a packet. By default, there is no jitter.
+        pattern: The pattern by which jitter holds packets: "uniform" or "aggregation".
         changes: Changes of the rate, such as "5s=48mbit".
-        schedule: A file that replaces the link: a schedule or holds of `export_trace`, or a link trace of mahimahi.
-        seconds: The length of the run. Default: the schedule's length. Without a schedule: 10 s, or the length of a
-            longer link trace.
-        warmup: Seconds that are not measured. Default: until beliefs have converged, or a third of the run.
-        seed: The seed of the jitter.
+        schedule: A file that replaces the link: a schedule or holds from `export_trace`, or a link trace of mahimahi.
+        seconds: The length of the run. By default, the length of the schedule. Without a schedule, the default is 10 s,
+            or the length of a longer link trace.
+        warmup: The seconds at the start that are not measured. By default, until beliefs have converged, or a third of
+            the run.
+        seed: The seed of the random jitter.
         out: A folder for the packet log and the measurements.
         plot: A file for a drawing of the run.
 
     Returns:
-        The measurements. `valid` tells whether the emulated link behaved as requested, `guarantees` has the proved
-        guarantees of a single flow, and `expectations` tells which expectations are met.
+        The measurements. `valid` states whether the emulated link behaved as requested. `guarantees` has the proved
+        guarantees of a single flow. `expectations` states which expectations are met.
 
     Raises:
-        InputError: If a text cannot be read, no run can show an expected quantity, or the machine lacks a requirement.
+        InputError: If a text cannot be read, no run can show an expected quantity, or the machine cannot emulate a
+            link.
     """
     from ccmatic import emulation
 
@@ -166,14 +169,14 @@ def evaluate(
     """Run exported controllers on the paper's grid of links, and compare them with their proved bounds.
 
     Args:
-        senders: Controllers; with `real`, flows of `emulate`.
-        out: The folder for results and figures; the same call resumes there.
-        real: Run on this machine's stack, on a smaller grid. This needs root and Linux.
-        jobs: How many processes simulate.
-        cluster: The address of a Dask cluster that simulates in place of processes.
+        senders: The controllers; if `real`, flows as in `emulate`.
+        out: The folder for results and figures, from which the same call resumes.
+        real: Whether to run on this machine's network stack, on a smaller grid. This needs root and Linux.
+        jobs: The number of processes that simulate.
+        cluster: The address of a Dask cluster that simulates instead of processes.
 
     Returns:
-        The Grid. Iterate over it for a ResultRecord of each missing run; then `draw` draws all of them.
+        The Grid. Iterating over the Grid yields a ResultRecord for each missing run; then `draw` draws all runs.
 
     Raises:
         InputError: If a sender cannot be run.
@@ -193,16 +196,17 @@ def fit(
     received: str | Path | None = None,
     controllers: Sequence[str] = (),
 ) -> tuple[Any, list[GuaranteeLine]]:
-    """Find the smallest jitter with which a link of each model explains a packet log, and that link's rate.
+    """Find, for each model, the smallest jitter with which a link explains a packet log, and the rate of this link.
 
     Args:
         log: A packet log (docs/reference/formats.md).
-        models: The models whose links are fitted. Empty: cbr_delay, ccac, and the models of the controllers' proofs.
-        rtt: R_m, which is a step, such as "40ms". Default: the least delay in the log.
-        horizon: T: windows last T-1 steps.
-        two_clocks: The clocks of sender and receiver differ by a constant.
-        received: The capture at the receiver; `log` is then the capture at the sender.
-        controllers: Controllers whose shipped proofs are compared with the path.
+        models: The models whose links are fitted. By default: cbr_delay, ccac, and the models of the controllers'
+            proofs.
+        rtt: R_m, such as "40ms", which is also the length of a step. By default, the smallest delay in the log.
+        horizon: T. A window lasts T-1 steps.
+        two_clocks: Whether the clocks of sender and receiver differ by an unknown constant.
+        received: The capture at the receiver. If given, `log` is the capture at the sender.
+        controllers: The controllers whose shipped proofs are compared with the path.
 
     Returns:
         The Fitted, and a GuaranteeLine for each proof of a controller.
@@ -254,10 +258,10 @@ def list_names(*kinds: str) -> list[Any]:
     """List the shipped definitions by name, with a sentence about each.
 
     Args:
-        kinds: `models`, `queries`, `templates`, `properties`, `proofs` or `controllers`. Without any: all kinds.
+        kinds: `models`, `queries`, `templates`, `properties`, `proofs` or `controllers`. By default, all kinds.
 
     Returns:
-        Entries, each with `kind`, `name` and `says`.
+        A list of entries. Each entry has a `kind`, a `name`, and a sentence `says`.
 
     Raises:
         InputError: If a kind is unknown.

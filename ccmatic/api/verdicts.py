@@ -1,4 +1,4 @@
-"""Verdicts on controllers, the traces that show them, and what can be computed from a trace."""
+"""Verdicts on controllers, the traces that show these verdicts, and computations on traces."""
 
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
@@ -33,7 +33,7 @@ def verify(
 ) -> Judgement:
     """Verify that a controller ensures a query's property on every trace of its network.
 
-    On networks of windows, packets are smaller than C·R_m/5, unless a given condition compares `alpha`.
+    On networks of window senders, packets are smaller than C·R_m/5, unless a given condition compares `alpha`.
 
     Args:
         controller: The controller.
@@ -43,7 +43,8 @@ def verify(
 
     Returns:
         The Judgement. Its `verdict` is `holds`, `violated` or `unknown` (timed out). Its `trace` shows a violation. If
-        the property holds on the published model only, `unmodelled` is an execution outside that model that breaks it.
+        the property holds on the published model only, `unmodelled` is an execution outside this model that breaks the
+        property.
 
     Raises:
         InputError: If the controller does not fit the network, or the network has no execution.
@@ -64,23 +65,23 @@ def verify_all(
     cluster: str | None = None,
     solver: SolverOptions = SolverOptions(),
 ) -> Iterator[Judgement]:
-    """Verify several controllers on one network, which is encoded once for all that read the same beliefs.
+    """Verify several controllers on one network. All controllers that read the same beliefs share one encoding.
 
     Args:
-        controllers: The controllers. All of them are read before the first is verified.
-        query: The query; see `verify`.
-        smt2: The file that receives the questions about all controllers as SMT-LIB 2, before the first is verified.
-        jobs: How many processes verify. The verdicts do not depend on the number; the trace of a violation may.
-        cluster: The address of a Dask cluster that verifies in place of processes.
+        controllers: The controllers. All of them are read before the first one is verified.
+        query: The query, as in `verify`.
+        smt2: A file to which the formulas for all controllers are written in SMT-LIB 2, before the first verification.
+        jobs: The number of processes that verify. The verdicts do not depend on this number; traces of violations may.
+        cluster: The address of a Dask cluster that verifies instead of processes.
         solver: SolverOptions; the timeout is for each controller.
 
     Returns:
-        An iterator over a Judgement for each controller, in their order. Each step of the iterator verifies a
-        controller.
+        An iterator over a Judgement for each controller, in the order of the controllers. Each step of the iterator
+        verifies one controller.
 
     Raises:
-        InputError: If a controller cannot be read, or the file cannot be written. During iteration, as in `verify`.
-        Disagreement: Two solvers disagree, during iteration.
+        InputError: If a controller cannot be read, or the file cannot be written. Iteration raises it as `verify` does.
+        Disagreement: If two solvers disagree during iteration.
     """
     small = read_query(query).of_small_packets()
     pairs = [(small, load_controller(each, small)) for each in controllers]
@@ -94,7 +95,7 @@ def _judgements(
     cluster: str | None,
     solver: SolverOptions,
 ) -> Iterator[Judgement]:
-    """Return an iterator over a Judgement for each pair of query and controller, in order."""
+    """Return an iterator over a Judgement for each pair of a query and a controller, in order."""
     judges = [Judge(query, options=solver) for query, _ in pairs]
     for number in range(1, len(pairs)):
         if pairs[number][0].record() == pairs[number - 1][0].record():
@@ -110,7 +111,7 @@ def _judgements(
 def _side_by_side(
     pairs: Sequence[tuple[Query, Decides]], jobs: int, cluster: str | None, solver: SolverOptions
 ) -> Iterator[Judgement]:
-    """Do the same as `_judgements`, on other processes or machines."""
+    """Return the result of `_judgements`, computed by other processes or machines."""
     with Team(jobs, cluster) as team:
         yield from verification.judge_each(team, pairs, solver)
 
@@ -131,9 +132,10 @@ def ask(
         controller: The controller, or one for each flow of the network.
         on: The network, such as `ccac, buffer 1 bdp, jitter 1 rtt` or `24 mbit, rtt 40 ms, buffer 1 bdp`.
         expect: The expectation, such as `utilisation >= 80% over every 10 rtt` or `share >= 20% beside cubic`.
-        start: Where executions begin: `any`, `start`, `converged`, or conditions such as `window <= 2 bdp`.
-        horizon: T in steps. Default: as many as the expectation needs, at least 4 R_m.
-        period: Only consider executions that repeat after this many steps, and so may go on for ever.
+        start: The states in which executions begin: `any`, `start`, `converged`, or conditions such as `window <= 2
+            bdp`.
+        horizon: T in steps. By default, as many steps as the expectation needs, but at least 4 R_m.
+        period: If given, only executions that repeat after this many steps, and so may go on for ever, count.
         given: Further conditions on executions, in the language of `avoids`, separated by `;`.
 
     Returns:
@@ -149,18 +151,18 @@ def ask(
 
 
 def answer(question: Question, *, smt2: str | Path | None = None, solver: SolverOptions = SolverOptions()) -> Judgement:
-    """Decide a question of `ask`.
+    """Decide a Question that `ask` returned.
 
     Args:
         question: The Question.
-        smt2: The file that receives the solver's question as SMT-LIB 2.
+        smt2: A file to which the solver's formulas are written in SMT-LIB 2.
         solver: SolverOptions.
 
     Returns:
-        The Judgement; its verdict is `holds`, `violated` or `unknown`.
+        The Judgement. Its verdict is `holds`, `violated` or `unknown`.
 
     Raises:
-        InputError: If no execution satisfies the start and the conditions, so that any expectation would hold.
+        InputError: If no execution satisfies the start and the conditions, so that every expectation would hold.
         Disagreement: Two solvers disagree.
     """
     return next(answer_all([question], smt2=smt2, solver=solver))
@@ -174,24 +176,25 @@ def answer_all(
     cluster: str | None = None,
     solver: SolverOptions = SolverOptions(),
 ) -> Iterator[Judgement]:
-    """Decide several questions; see `answer`. Consecutive questions about the same network share its encoding.
+    """Decide several Questions as `answer` does. Consecutive questions about the same network share its encoding.
 
     Args:
         asked: The Questions.
         smt2: As in `verify_all`.
-        jobs: How many processes decide.
-        cluster: The address of a Dask cluster that decides in place of processes.
+        jobs: The number of processes that decide.
+        cluster: The address of a Dask cluster that decides instead of processes.
         solver: SolverOptions.
 
     Returns:
-        An iterator over a Judgement for each question, in their order. Each step of the iterator decides a question.
+        An iterator over a Judgement for each question, in the order of the questions. Each step of the iterator decides
+        one.
     """
     pairs = [(each.query.of_small_packets(), each.controller) for each in asked]
     return _with_horizons_named(asked, _judgements(pairs, smt2, jobs, cluster, solver))
 
 
 def _with_horizons_named(asked: Sequence[Question], judgements: Iterator[Judgement]) -> Iterator[Judgement]:
-    """Yield judgements. An error about a default horizon says that it is the default."""
+    """Yield the judgements. If a default horizon causes an error, the error states that this horizon is the default."""
     for question in asked:
         with question.horizon_named():
             judgement = next(judgements)
@@ -214,30 +217,30 @@ def worst(
     told: Callable[[Fraction], None] = lambda x: None,
     solver: SolverOptions = SolverOptions(),
 ) -> "Worst":
-    """Find the worst value that a network can force on a controller. The solver decides both sides of this edge.
+    """Find the worst value that a network can force on a controller. The solver decides both sides of this edge value.
 
     Packets are bounded as in `verify`.
 
     Args:
-        controller: The controller, or one for each flow of the network. Or a Question of `ask`, which then also gives
-            the network, the quantity and the start; its amount is among the values that are decided.
+        controller: The controller, or one for each flow of the network. A Question of `ask` is also possible. It then
+            gives the network, the quantity and the start, and its amount is one of the decided values.
         network: The network.
-        of: `utilisation`, `loss` (per R_m), `queue`, `delay` or `window`. For several flows also `share`, the least
-            share of the served bytes that a flow gets; and for two flows `jain`, the same as Jain's index. Or a
-            condition on x (docs/reference/worst.md).
-        start: `any`, or `empty`: the queue is empty and no packet was lost.
-        given: Only consider executions that satisfy this condition.
-        period: Only consider executions that repeat after this many steps, and so may go on for ever. The network's
-            horizon is then at least 2·period + 1.
-        at: Decide this x only. Otherwise x is searched from low to high, up to the resolution.
+        of: The quantity: `utilisation`, `loss` (per R_m), `queue`, `delay` or `window`. With several flows also
+            `share`, the smallest share of the served bytes that a flow gets. With two flows also `jain`, Jain's index
+            for that share. A condition on x is possible as well (docs/reference/worst.md).
+        start: `any`, or `empty`: the queue is empty and no packet has been lost.
+        given: If given, only executions that satisfy this condition count.
+        period: If given, only executions that repeat after this many steps, and so may go on for ever, count. The
+            network's horizon is then at least 2·period + 1.
+        at: If given, the only x to decide. Otherwise x is searched from low to high, up to the resolution.
         low: The lower end of the search.
         high: The upper end of the search.
-        resolution: The largest distance between the two sides of the edge.
-        told: Receives each x before it is decided.
+        resolution: The largest distance between the two sides of the edge value.
+        told: A function that is called with each x before the x is decided.
         solver: SolverOptions; the timeout is for each x.
 
     Returns:
-        The Worst: both sides of the edge, and a trace that shows the worst value.
+        The Worst, with both sides of the edge value and a trace that shows the worst value.
 
     Raises:
         InputError: If a text cannot be read, or no execution satisfies the conditions.
@@ -269,21 +272,22 @@ def worst_all(
     cluster: str | None = None,
     solver: SolverOptions = SolverOptions(),
 ) -> "Iterator[Worst]":
-    """Find the worst value of each question's expectation; see `worst`.
+    """Find the worst value of each question's expectation, as `worst` does.
 
     Args:
-        asked: The Questions of `ask`.
-        at: As in `worst`, in the units of each expectation; the same holds for the next three arguments.
-        low: The lower end of the search.
-        high: The upper end of the search.
-        resolution: The largest distance between the two sides of the edge.
-        told: Receives each x before it is decided, if this process does the work.
-        jobs: How many processes search. The edges do not depend on the number; a trace may.
-        cluster: The address of a Dask cluster that searches in place of processes.
+        asked: The Questions that `ask` returned.
+        at: As in `worst`, in the unit of each expectation.
+        low: The lower end of the search, in the unit of each expectation.
+        high: The upper end of the search, in the unit of each expectation.
+        resolution: The largest distance between the two sides of an edge value, in the unit of each expectation.
+        told: A function that is called with each x before the x is decided, if this process does the work.
+        jobs: The number of processes that search. The edge values do not depend on this number; traces may.
+        cluster: The address of a Dask cluster that searches instead of processes.
         solver: SolverOptions; the timeout is for each x.
 
     Returns:
-        An iterator over the Worst of each question, in their order. Each step of the iterator searches for one.
+        An iterator over the Worst of each question, in the order of the questions. Each step of the iterator does one
+        search.
     """
     from ccmatic.analysis import worst_case
 
@@ -301,22 +305,22 @@ def starve(
     told: Callable[[str], None] = lambda what: None,
     solver: SolverOptions = SolverOptions(timeout=60),
 ) -> "Starvation":
-    """Find which flow starves on a shared link: the least share that the network can leave it (docs/starvation.md).
+    """Find the smallest share of a shared link that a network can leave to one flow (docs/starvation.md).
 
     Args:
-        controller: The controller, which sends by a window.
-        beside: The controller of the other flow. Default: all flows run the same one.
-        on: The network in the question language. Default: each flow has its own jitter of one R_m, and the buffer is
-            infinite, or 1/4 bdp if a controller slows down only after losses.
-        periods: The periods that are tried, in order. Executions that repeat after a period may go on for ever.
-        told: Receives a description of each search when it begins.
+        controller: The controller, which must send by a window.
+        beside: The controller of the other flow. By default, all flows run the same controller.
+        on: The network in the question language. By default, each flow has its own jitter of one R_m. The default
+            buffer is infinite, or 1/4 bdp if a controller slows down only after losses.
+        periods: The periods to try, in order. An execution that repeats after a period may go on for ever.
+        told: A function that is called with a description of each search when the search begins.
         solver: SolverOptions; the timeout is for all periods together.
 
     Returns:
         The Starvation. Its verdict is `starves`, `does not starve` or `unknown`.
 
     Raises:
-        InputError: If a controller sends at rates, or the network has one flow or cannot be read.
+        InputError: If a controller sends at a rate, or the network has only one flow or cannot be read.
         Disagreement: Two solvers disagree.
 
     Examples:
@@ -333,20 +337,20 @@ def estimate(
     *,
     told: "Callable[[Estimate], None]" = lambda estimate: None,
 ) -> "list[Estimate]":
-    """Compute what a sender can know about its path at the end of each step of a trace, except the first.
+    """Compute the sender's possible knowledge of its path at the end of each step of a trace, except the first step.
 
     Args:
         trace: The trace, or its file.
-        network: The network. Default: the trace's. The sender looks back as many steps as its horizon has, except for
-            its knowledge of C.
-        told: Receives each Estimate as soon as it is computed.
+        network: The network; by default, the trace's network. The sender looks back as many steps as the horizon of the
+            network has. For the link rate C, the sender uses all earlier steps.
+        told: A function that is called with each Estimate as soon as the Estimate is computed.
 
     Returns:
-        The Estimates. `possible` has the exact range over all executions of the network that give the sender the same
-        observations. `declared` has the model's beliefs.
+        The Estimates. `possible` has the exact range of each quantity in all executions of the network that give the
+        sender the same observations. `declared` has the model's beliefs.
 
     Raises:
-        InputError: If no execution of the network matches the trace. The error names the violated laws.
+        InputError: If no execution of the network matches the trace. The error names the laws that the trace breaks.
 
     Examples:
         >>> cm.estimate("results/gallery/late_drain.json")[-1].possible.C
@@ -369,21 +373,22 @@ def network_of(
     horizon: int | str | None = None,
     allow_code: bool = False,
 ) -> Network:
-    """Return the network of a trace with other values, for `estimate`.
+    """Return the network of a trace with some values replaced, for `estimate`.
 
     Args:
         trace: The trace, or its file.
-        model: Another model, as in `Network`. Default: the trace's own value, as for the next arguments.
-        buffer: Another buffer.
-        jitter: Another jitter.
-        horizon: The number of steps that a sender looks back. Default: all steps of the trace.
-        allow_code: Run the file that the trace names as its model. Otherwise only shipped models are accepted.
+        model: A model that replaces the trace's model, as in `Network`.
+        buffer: A buffer that replaces the trace's buffer.
+        jitter: A jitter that replaces the trace's jitter.
+        horizon: The number of steps that a sender looks back. By default, all steps of the trace.
+        allow_code: Whether to run the file that the trace names as its model. Otherwise only shipped models are
+            accepted.
 
     Returns:
-        The Network. It allows all executions, also those outside the published model.
+        The Network. It allows all executions, including executions outside the published model.
 
     Raises:
-        InputError: If a value names no network.
+        InputError: If a value does not fit any network.
 
     Examples:
         >>> cm.estimate("results/gallery/late_drain.json", cm.network_of("results/gallery/late_drain.json", jitter=2))
@@ -395,15 +400,16 @@ def network_of(
 
 
 def replay(trace: Trace | str | Path, *, allow_code: bool = False) -> Report:
-    """Check every law of a trace by exact arithmetic, without a solver.
+    """Check every law that a trace must obey by exact arithmetic, without a solver.
 
     Args:
         trace: The trace, or its file.
-        allow_code: Run the files that the trace names as model or property. Otherwise only shipped ones are accepted.
+        allow_code: Whether to run the files that the trace names as model or property. Otherwise only shipped ones are
+            accepted.
 
     Returns:
-        The Report. Its `faults` list the laws that the trace breaks, and its `outcome` tells whether the trace breaks
-        its property.
+        The Report. Its `faults` list the laws that the trace breaks. Its `outcome` states whether the trace breaks its
+        property.
 
     Raises:
         InputError: If the file is no trace, or the trace lacks a value that its query needs.
@@ -416,7 +422,7 @@ def replay(trace: Trace | str | Path, *, allow_code: bool = False) -> Report:
 def measure(trace: Trace | str | Path, expectation: str, *, allow_code: bool = False) -> ExpectationRecord:
     """Judge a trace by an expectation (docs/reference/expectations.md), exactly.
 
-    This does not check whether the trace obeys the laws of its network; `replay` does.
+    `measure` does not check whether the trace obeys the laws of its network; `replay` does.
 
     Args:
         trace: The trace or its file, such as a counterexample or the trace of a simulated run.
@@ -424,7 +430,7 @@ def measure(trace: Trace | str | Path, expectation: str, *, allow_code: bool = F
         allow_code: As in `replay`.
 
     Returns:
-        The verdict (`met`, `not met` or `not applicable`), and the worst value with its place.
+        The verdict (`met`, `not met` or `not applicable`), and the worst value with the steps at which it occurs.
 
     Raises:
         InputError: If the expectation cannot be read, or the trace does not show its quantity.
@@ -439,12 +445,12 @@ def measure(trace: Trace | str | Path, expectation: str, *, allow_code: bool = F
 def explain(trace: Trace | str | Path, *, report: Report | None = None, allow_code: bool = False) -> Explanation:
     """Explain a trace in sentences with numbers.
 
-    The sentences say which part of the property is broken and why no exception excuses it, what the network did, and
-    which controller chose the rates.
+    The sentences say which part of the property is broken, and why no exception applies. They also say what the network
+    did, and which part of the controller's code chose the rates.
 
     Args:
         trace: The trace, or its file.
-        report: The Report of the trace's replay, such as a Judgement has. Default: the trace is replayed.
+        report: The Report from the trace's replay, as a Judgement has it. By default, the trace is replayed.
         allow_code: As in `replay`.
 
     Returns:
@@ -462,7 +468,7 @@ def trace_page(trace: Trace | str | Path, *, report: Report | None = None, allow
 
     Args:
         trace: The trace, or its file.
-        report: The Report of the trace's replay. Default: the trace is replayed.
+        report: The Report from the trace's replay. By default, the trace is replayed.
         allow_code: As in `replay`.
 
     Returns:
@@ -492,12 +498,15 @@ def export_trace(
         kind: The format: `mahimahi`, `schedule`, `holds`, `csv`, `json` or `npz`.
         rate: The trace's C, such as "24mbit".
         rtt: The trace's R_m, such as "40ms".
-        mss: Bytes in a packet.
-        lead: Whole milliseconds of silence before a link trace of mahimahi, in which a sender can fill the queue.
-        allow_code: Run the file that the trace names as its model. Otherwise only shipped models are accepted.
+        mss: The size of a packet in bytes.
+        lead: The time of silence, in whole milliseconds, before a link trace of mahimahi; a sender can fill the queue
+            in it.
+        allow_code: Whether to run the file that the trace names as its model. Otherwise only shipped models are
+            accepted.
 
     Returns:
-        The content of the file to write, and notes: a sentence for each quantity that the format omits or rounds.
+        The content of the file to write, and notes. Each note is a sentence about a quantity that the format omits or
+        rounds.
 
     Raises:
         InputError: If the trace cannot be exported to this format.

@@ -1,25 +1,25 @@
-"""Search for the edge between good and bad indices."""
+"""Search for the edge between good and bad indices, where all good indices come before all bad ones."""
 
 
 def last_good(count, is_good):
-    """Return the last good index, up to which all are good and after which none is; -1 if none is good.
+    """Return the last good index. All indices up to it are good, and all later ones are bad; -1 if no index is good.
 
-    The search tries the first and the last index before all others. It always evaluates both sides of the edge, if the
-    edge has two.
+    The search tries the first and the last index before all others. It always evaluates the last good index and the
+    first bad index, if both exist.
 
     Args:
         count: The number of indices.
-        is_good: Returns whether an index is good.
+        is_good: A function that returns whether an index is good.
     """
     return last_good_at_once(count, lambda indices: [is_good(*indices)], 1)
 
 
 def last_good_at_once(count, are_good, at_once):
-    """Return the last good index like `last_good`, deciding several indices at once.
+    """Return the last good index like `last_good`, but decide several indices at once.
 
     Args:
         count: The number of indices.
-        are_good: Returns for each index in a list whether it is good.
+        are_good: A function that returns, for each index in a list, whether the index is good.
         at_once: The largest length of such a list.
     """
     good, bad = -1, count
@@ -34,15 +34,16 @@ def last_good_at_once(count, are_good, at_once):
 
 
 def last_good_from_above(count, is_good, is_known):
-    """Return the last good index like `last_good`, approaching it from above.
+    """Return the last good index like `last_good`, but search from the largest index down.
 
-    This suits searches in which proving an index good takes longer than refuting it, and a refutation refutes further
-    indices. The search tries the last remaining index, then goes down by steps that double until an index is good.
+    This order suits searches in which a proof that an index is good takes longer than a refutation, and in which one
+    refutation also refutes further indices. The search tries the last remaining index. Then it goes down by steps that
+    double until an index is good.
 
     Args:
         count: The number of indices.
-        is_good: Returns whether an index is good.
-        is_known: Returns, at no cost, whether an index is already known not to be good.
+        is_good: A function that returns whether an index is good.
+        is_known: A function that returns, at no cost, whether an index is already known to be bad.
     """
     good, bad, step = -1, count, 1
     while True:

@@ -1,4 +1,4 @@
-"""Attribution of errors: an error that a user-written definition causes is bad input, located at a line of its file."""
+"""Attribution of errors: an error caused by a user's definition is bad input, located at a line of the user's file."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,8 +23,8 @@ def blamed_files() -> list[str]:
 def blamed() -> Iterator[None]:
     """Convert errors that a registered file causes to InputError; usable as a context manager or a decorator.
 
-    The error names the innermost line of a registered file that raised it, directly or through a call. Other errors
-    pass unchanged.
+    The error names the innermost line of a registered file that raised the error, directly or through a call. Errors
+    from other code pass unchanged.
     """
     try:
         yield
@@ -42,7 +42,7 @@ def blamed() -> Iterator[None]:
 def place_of(part: object) -> tuple[str | None, int | None]:
     """Return the file and line of a function, or of a generator's current position.
 
-    (None, None) for files of ccmatic.
+    For files of ccmatic the result is (None, None).
     """
     code = getattr(part, "gi_code", None) or getattr(part, "__code__", None)
     if code is None or code.co_filename not in _files:

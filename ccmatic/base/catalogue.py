@@ -1,6 +1,6 @@
 """The catalogue of definitions that ccmatic ships or that other installed packages add.
 
-Each entry has a kind, a name and a first sentence. No file is run.
+Each entry has a kind, a name and a first sentence. No file is executed to obtain the entries.
 """
 
 import ast
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ccmatic.base import definitions, installed
 from ccmatic.base.files import read_text
 
-#: For each kind: its folders, and names of which each file defines one; None for TOML files.
+#: #: For each kind: its folders, and the names of which each file must define one; None for TOML files.
 KINDS = {
     "models": (("models",), ("MODEL",)),
     "queries": (("examples.queries",), None),
@@ -26,12 +26,13 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Entry:
-    """A definition that commands take by name.
+    """A definition that commands accept by name.
 
     Attributes:
         kind: A key of KINDS.
-        name: The name.
-        says: The first sentence of its file; for another package's definition, the package and its version.
+        name: The name by which commands accept the definition.
+        says: The first sentence of the definition's file. For a definition of another package, the package and its
+            version.
     """
 
     kind: str
@@ -40,13 +41,13 @@ class Entry:
 
 
 def entries(kinds=tuple(KINDS)):
-    """Yield an Entry for each definition of the given kinds, kind by kind. Shipped ones come first, by name.
+    """Yield an Entry per definition of the given kinds, kind by kind: shipped ones first, sorted by name.
 
     Args:
         kinds: Keys of KINDS.
 
     Raises:
-        InputError: If another package uses a name that is taken.
+        InputError: If another package uses a name that is already taken.
     """
     for kind in kinds:
         folders, defined = KINDS[kind]
@@ -68,12 +69,12 @@ def entries(kinds=tuple(KINDS)):
 
 
 def _comment(text):
-    """Return the comment at the top of a TOML file."""
+    """Return the comment at the beginning of a TOML file's text."""
     return re.match(r"(?:#.*\n)*", text)[0].replace("# ", "")
 
 
 def _defined(module):
-    """Yield the names to which a module assigns a value or a function."""
+    """Yield the names to which a module assigns a value, or by which it defines a function."""
     for statement in module.body:
         if isinstance(statement, ast.FunctionDef):
             yield statement.name
@@ -82,6 +83,6 @@ def _defined(module):
 
 
 def _first_sentence(text):
-    """Return the text up to the first full stop before another sentence, an empty line or the end, on one line."""
+    """Return, on one line, the text up to its first empty line or the first full stop that a capital letter follows."""
     paragraph = " ".join(text.strip().split("\n\n")[0].split())
     return re.split(r"(?<=\.)\s+(?=[A-Z])", paragraph)[0]

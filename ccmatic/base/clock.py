@@ -1,4 +1,4 @@
-"""Time limits for questions, from encoding to answer."""
+"""Time limits for queries, from encoding to answer."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,19 +6,19 @@ from time import monotonic
 
 
 class OutOfTime(Exception):
-    """The time for a question is over."""
+    """Raised when the time for a query has run out."""
 
 
 class Clock:
-    """Limits the time of a question.
+    """Limits the time of each query.
 
-    A clock stops nothing by itself: code that may take long must call `left` for the remaining seconds.
+    A clock does not stop any code. Code that may take long must call `left`, which returns the remaining seconds.
 
     Args:
-        seconds: The limit for each question; None for no limit.
+        seconds: The limit for each query; None for no limit.
 
     Attributes:
-        late: Whether the time for the last question was over before a solver got it.
+        late: Whether the time for the last query ran out before a solver received the query.
     """
 
     def __init__(self, seconds: float | None = None) -> None:
@@ -28,12 +28,15 @@ class Clock:
 
     @staticmethod
     def of(timeout: "float | Clock | None") -> "Clock":
-        """Return the clock of a timeout: seconds, None, or an existing clock to share."""
+        """Return the clock of a timeout. The timeout is a number of seconds, None, or an existing clock to share."""
         return timeout if isinstance(timeout, Clock) else Clock(timeout)
 
     @contextmanager
     def question(self) -> Iterator[None]:
-        """Time a question while the context lasts. A nested context shares the time of the outermost one."""
+        """Measure the time of a query while the context lasts.
+
+        A nested context shares the time of the outermost one.
+        """
         if self._seconds is None or self._end is not None:
             yield
             return
@@ -45,10 +48,10 @@ class Clock:
             self._end = None
 
     def left(self) -> float | None:
-        """Return the remaining seconds, or None without a limit; outside of a question, the whole limit.
+        """Return the remaining seconds; None without a limit. Outside of a query, return the whole limit.
 
         Raises:
-            OutOfTime: No time remains.
+            OutOfTime: If no time remains.
         """
         if self._end is None:
             return self._seconds
@@ -59,10 +62,10 @@ class Clock:
         return left
 
     def left_to_solve(self) -> float | None:
-        """Return the remaining seconds like `left`, at the moment when a solver gets the encoded question.
+        """Return the remaining seconds like `left`. Call it when a solver is about to receive the encoded query.
 
         Raises:
-            OutOfTime: No time remains.
+            OutOfTime: If no time remains.
         """
         left = self.left()
         self._is_encoded = True

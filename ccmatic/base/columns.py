@@ -8,7 +8,7 @@ def aligned(rows: Iterable[Iterable[object]], left: int = 0) -> list[str]:
 
     Args:
         rows: Rows of equal length, including any header; `str` converts the values.
-        left: The number of leading columns that are flush left; the others are flush right.
+        left: The number of leading columns that are aligned left; the other columns are aligned right.
     """
     columns = [[str(cell) for cell in column] for column in zip(*rows, strict=True)]
     widths = [max(map(len, column)) for column in columns]

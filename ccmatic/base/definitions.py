@@ -1,6 +1,6 @@
 """Lookup of definitions by name or path.
 
-Names belong to ccmatic or to other installed packages; paths lead to a user's own files.
+A name belongs to ccmatic or to another installed package. A path leads to a user's own file.
 """
 
 import importlib
@@ -16,14 +16,14 @@ from types import ModuleType
 from ccmatic.base import blame, installed
 from ccmatic.base.errors import InputError, Unreadable, shown, suggest
 
-#: The folders of controllers.
+#: #: The folders that contain controllers.
 CONTROLLERS = ("synthesized", "examples.controllers")
 
 
-#: The file of a definition that is a folder; other definitions are single files.
+#: #: The main file of a definition that is a folder. All other definitions are single files.
 IN_FOLDER = "laws.py"
 
-#: NAME:parameter=value,…
+#: #: The syntax NAME:parameter=value,…
 _WITH_PARAMETERS = re.compile(r"(.+?):(\w+=.*)", re.DOTALL)
 
 
@@ -32,8 +32,8 @@ class Alias:
     """A name for a definition with parameters.
 
     Attributes:
-        of: The full name that the alias stands for, with parameters, such as `ccac2021:flows=2`.
-        says: A sentence for lists.
+        of: The full name, with parameters, for which the alias stands, such as `ccac2021:flows=2`.
+        says: The sentence about the alias in lists.
     """
 
     of: str
@@ -41,21 +41,22 @@ class Alias:
 
 
 def load(kind, attribute, name, allow_code=False, check=lambda definition, file: None):
-    """Return the object `attribute` of a definition, with the parameters that the name sets.
+    """Return the object `attribute` of a definition, with the parameters that are part of its name.
 
-    Loading runs the code of files and packages. It therefore requires `allow_code`, which is meant for names that a
-    user typed rather than names inside data. A name that ccmatic ships always means the shipped definition.
+    Loading runs the code of files and packages. It therefore requires `allow_code`. Set `allow_code` for names that a
+    user typed, not for names inside data. A name that ccmatic ships always means the shipped definition.
 
     Args:
         kind: The folder, such as `models`.
-        attribute: The name that the definition's file sets, such as MODEL.
-        name: The path of a file or folder, a name in the folder `kind`, or the name of another package's entry point;
-            followed by parameters, as in `ccac2021:flows=2`, if the definition has any.
-        allow_code: Whether files and other packages may be run.
-        check: Called with the object, before parameters are set, and its file, unless ccmatic ships it.
+        attribute: The variable that the definition's file sets, such as MODEL.
+        name: The path of a file or folder, a name in the folder `kind`, or the name of another package's entry point.
+            If the definition has parameters, they may follow the name, as in `ccac2021:flows=2`.
+        allow_code: Whether files of users and other packages may be run.
+        check: A function that is called with the object, before parameters are set, and with its file. It is not called
+            for definitions that ccmatic ships.
 
     Raises:
-        InputError: If there is no such definition, it lacks these parameters, or its code may not be run.
+        InputError: If no such definition exists, the definition lacks these parameters, or its code may not be run.
     """
     if not isinstance(name, (str, Path)):
         raise InputError(f"{shown(name)} is no name in {kind}; {suggest(shown(name), shipped(kind))}")
@@ -71,7 +72,7 @@ def load(kind, attribute, name, allow_code=False, check=lambda definition, file:
 
 
 def split(kind, name):
-    """Return the name without parameters, with an alias resolved, and the parameters' texts by name.
+    """Return the name without parameters, with its alias resolved, and the texts of the parameters by name.
 
     Parameters after an alias override those of the alias.
 
@@ -146,7 +147,7 @@ def load_from_folder(folder, name, attribute):
         raise Unreadable("cannot read: no such file", str(file))
     package = f"ccmatic_folder_{sha256(str(folder).encode()).hexdigest()[:12]}"
     for loaded in [each for each in sys.modules if each.partition(".")[0] == package]:
-        del sys.modules[loaded]  # it may have changed since
+        del sys.modules[loaded]  # the file may have changed since the earlier import
     sys.modules[package] = ModuleType(package)
     sys.modules[package].__path__ = [str(folder)]
     for part in folder.glob("*.py"):
@@ -159,7 +160,7 @@ def load_from_folder(folder, name, attribute):
 
 
 def own_file(kind, name):
-    """Return the file of a definition that ccmatic does not ship; None for a shipped one."""
+    """Return the file of a definition that ccmatic does not ship; None for a shipped definition."""
     base, _ = split(kind, name)
     if is_path(base):
         return _file_of(base)
@@ -167,12 +168,12 @@ def own_file(kind, name):
 
 
 def _file_of(path):
-    """Return the file of a definition by path; for a folder, its laws."""
+    """Return the file of a definition at a path; for a folder, return its laws.py."""
     return Path(path) / IN_FOLDER if Path(path).is_dir() else Path(path)
 
 
 def find_file(kinds, name, suffix):
-    """Return the file that `name` means.
+    """Return the file to which `name` refers.
 
     Args:
         kinds: Folders of shipped files.
@@ -180,7 +181,7 @@ def find_file(kinds, name, suffix):
         suffix: The suffix of the shipped file.
 
     Raises:
-        InputError: If there is no such file.
+        InputError: If no such file exists.
     """
     if is_path(name):
         return Path(name)
@@ -197,7 +198,8 @@ def find_file(kinds, name, suffix):
 def chosen(kind, role):
     """Return the value that the folder `kind` declares as `role` in its `__init__`.
 
-    An example is the name of the DEFAULT property. Because of such roles, the engine names no definition itself.
+    An example is the role DEFAULT of the folder of properties. Thanks to roles, the engine's code names no definition
+    itself.
     """
     return getattr(importlib.import_module(f"ccmatic.{kind}"), role)
 
@@ -213,20 +215,20 @@ def shipped(kind, suffix=".py"):
 
 
 def every(kind, attribute):
-    """Return the objects `attribute` of all definitions in the folder `kind` that set it, then those of its aliases."""
+    """Return the objects `attribute` of all definitions in the folder `kind` that set it, then its aliases' ones."""
     modules = [_shipped_module(kind, file) for file in _files(kind, ".py").values()]
     definitions = [getattr(module, attribute) for module in modules if hasattr(module, attribute)]
     return [*definitions, *(load(kind, attribute, name) for name in aliases(kind))]
 
 
 def is_path(name):
-    """Return whether `name` is a path rather than the name of a shipped definition."""
+    """Return whether `name` is a path instead of the name of a shipped definition."""
     base, _ = _parts(str(name))
     return isinstance(name, Path) or Path(base).suffix in (".py", ".toml", ".json", ".onnx") or "/" in base
 
 
 def absolute(name):
-    """Return the name, or an absolute path, so that a record of it can be read from another folder."""
+    """Return a name unchanged and a path made absolute, so that records can be read from another folder."""
     return str(Path(name).absolute()) if name and is_path(name) else name
 
 
@@ -246,7 +248,7 @@ def _shipped_module(kind, file):
 
 
 def _suggestion(name, names, suffix):
-    """Return a suggestion for an unknown name: the file of that name if it exists here, else similar names."""
+    """Return a suggestion for an unknown name: the file of that name, if it exists here, or otherwise similar names."""
     file = f"{name}{suffix}"
     return f"did you mean './{file}'?" if os.path.isfile(file) else suggest(shown(name), names)
 

@@ -1,4 +1,4 @@
-"""User-written text inside generated C, Python and SMT-LIB, which always stays text."""
+"""User-written text in generated C, Python and SMT-LIB. The text is embedded such that it never becomes code."""
 
 import re
 
@@ -6,7 +6,7 @@ from ccmatic.base.errors import InputError
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
-#: Names that the C code around a controller uses itself.
+#: #: The names that the C code around a controller itself uses.
 _TAKEN = ("ccm", "kernel", "log", "udp")
 
 
@@ -18,13 +18,12 @@ _WORDS = re.compile(
 
 
 def c_comment(text):
-    """Return the text as a block comment in C that its content cannot end.
+    """Return the text as a block comment in C. No content of the text can end the comment.
 
-    The characters of `*/`, of `/*` and of trigraphs are separated, and characters that are not printable are
-    replaced.
+    Spaces separate the characters of `*/`, of `/*` and of trigraphs. Other characters replace unprintable ones.
     """
     lines = [_printable(line) for line in text.expandtabs(4).splitlines()]
-    # "??" twice: one pass turns "???" into "? ??".
+    # # "??" is separated twice: one pass turns "???" into "? ??".
     for sign, apart in (("*/", "* /"), ("/*", "/ *"), ("??", "? ?"), ("??", "? ?")):
         lines = [line.replace(sign, apart) for line in lines]
     return "\n".join(["/*", *(f" * {line}".rstrip() for line in lines), " */"])
@@ -34,7 +33,7 @@ def c_name(name, what, file=None):
     """Return the name if it is valid in C, in a makefile and as a file name.
 
     Raises:
-        InputError: If the name is not valid in all three places.
+        InputError: If the name is invalid in any of these three places.
     """
     if not _NAME.fullmatch(name) or name in _TAKEN or _WORDS.fullmatch(name):
         raise InputError(
@@ -52,19 +51,19 @@ def docstring(text):
 
 
 def smtlib_comment(text):
-    """Return the lines of a text as comments of SMT-LIB."""
+    """Return the lines of a text as comments in SMT-LIB."""
     return [f"; {_printable(line)}" for line in text.splitlines()]
 
 
 def smtlib_name(name):
-    """Return the name of an unknown in SMT-LIB.
+    """Return the name of an unknown as a symbol of SMT-LIB.
 
     Raises:
         InputError: If SMT-LIB cannot express the name.
     """
     if "|" in name or "\\" in name:
         raise InputError(f"'{name}' is no name in SMT-LIB; expected one without | and \\")
-    from pysmt.utils import quote  # delayed, because every package imports this one
+    from pysmt.utils import quote  # imported here, because every package imports this module
 
     return quote(name)
 

@@ -1,4 +1,4 @@
-"""Errors of ccmatic whose cause is its input rather than its own code."""
+"""Errors of ccmatic whose cause is the input, not ccmatic's own code."""
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -8,12 +8,12 @@ from typing import Any
 
 
 class InputError(Exception):
-    """Bad input, with one clear message; the command line prints it and exits with 2.
+    """Bad input. The command line prints the error's single message and exits with 2.
 
     Attributes:
-        message: The problem and the expected input.
-        file: The file, if known.
-        line: The line, if known.
+        message: A text that states the problem and the expected input.
+        file: The file that contains the bad input, if known.
+        line: The line of the bad input, if known.
     """
 
     def __init__(self, message: str, file: str | None = None, line: int | None = None) -> None:
@@ -23,7 +23,7 @@ class InputError(Exception):
         self.line = line
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle without calling the constructor, so that subclasses with other arguments pass between processes."""
+        """Pickle without the constructor, so that subclasses with other arguments can pass between processes."""
         return _restored, (type(self), self.args, self.__dict__)
 
     def __str__(self) -> str:
@@ -39,7 +39,7 @@ def _restored(kind: type[InputError], args: tuple[Any, ...], fields: Mapping[str
 
 @contextmanager
 def located(file: str | None) -> Iterator[None]:
-    """Add a file to each InputError inside the context that names none."""
+    """Add a file to each InputError inside the context that does not name a file."""
     try:
         yield
     except InputError as error:
@@ -48,7 +48,7 @@ def located(file: str | None) -> Iterator[None]:
 
 
 class TooShort(InputError):
-    """The error that a horizon is too short to decide anything.
+    """An error that states that a horizon is too short to decide anything.
 
     Args:
         problem: The problem, without the expected horizon.
@@ -62,11 +62,11 @@ class TooShort(InputError):
 
 
 class BetweenSteps(InputError):
-    """A time is no whole number of a network's steps.
+    """An error that states that a time is no whole number of a network's steps.
 
     Args:
         rounds: The time in R_m.
-        step: A step of the network in R_m.
+        step: The length of the network's step in R_m.
     """
 
     def __init__(self, rounds: Fraction, step: Fraction) -> None:
@@ -77,7 +77,7 @@ class BetweenSteps(InputError):
 
 
 class Unreadable(InputError):
-    """A file is missing, or cannot be read or written."""
+    """An error that states that a file is missing, or cannot be read or written."""
 
 
 def shown(value: object, most: int = 40) -> str:
@@ -90,8 +90,8 @@ def shown(value: object, most: int = 40) -> str:
 
 
 def suggest(word: object, words: Collection[str]) -> str:
-    """Return a sentence that names the nearest of `words`, or all of them if none is near."""
-    from difflib import get_close_matches  # slow to import, and only messages need it
+    """Return a sentence that names the word nearest to `word`. If no word is near, the sentence names all `words`."""
+    from difflib import get_close_matches  # imported here: slow to import, and only messages need it
 
     near = get_close_matches(str(word), list(words), n=1)
     if near:
@@ -100,11 +100,11 @@ def suggest(word: object, words: Collection[str]) -> str:
 
 
 class Disagreement(Exception):
-    """Two solvers gave opposite answers.
+    """An error that states that two solvers gave opposite answers.
 
     Attributes:
-        answers: Each solver's answer, by name.
-        script: The query in SMT-LIB 2.
+        answers: The answer of each solver, by the solver's name.
+        script: The query in SMT-LIB 2 that the solvers received.
     """
 
     def __init__(self, answers: Mapping[str, str], script: str) -> None:

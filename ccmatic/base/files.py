@@ -1,6 +1,6 @@
 """Reading and writing of whole files.
 
-The folder of a file that a user names must exist. Folders that a command fills are created (`writable_folder`).
+If a user names a file, the folder of the file must exist. Folders that a command fills are created (`writable_folder`).
 """
 
 import json
@@ -14,8 +14,8 @@ from pathlib import Path
 from ccmatic.base.errors import InputError, Unreadable, located, shown
 from ccmatic.base.quantities import exact
 
-#: Limits on the bytes of any input file, on those of a TOML file (parsing its dotted keys takes quadratic time), and on
-#: the nesting levels of lists and objects in JSON and TOML.
+#: #: Limits on the size in bytes of any input file; on the size of a TOML file, because parsing its dotted keys takes
+#: quadratic time; and on the nesting depth of lists and objects in JSON and TOML.
 LARGEST, LARGEST_TOML, DEEPEST = 64 * 2**20, 16 * 2**10, 20
 
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -25,10 +25,11 @@ _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 def opened(path):
     """Open a binary file for reading.
 
-    Every input file is opened here, because opening a named pipe would block, and reading a device might never end.
+    Every input file is opened here. Opening a named pipe in another way could block, and reading a device might never
+    end.
 
     Raises:
-        Unreadable: The file cannot be opened, or is no regular file.
+        Unreadable: If the file cannot be opened, or is no regular file.
     """
     try:
         with open(path, "rb", opener=_without_waiting) as file:
@@ -44,8 +45,8 @@ def opened(path):
 
 
 def _nearest(path):
-    """Return a suggestion that names the file with the most similar name in the folder, if there is one."""
-    from difflib import get_close_matches  # slow to import, and only messages need it
+    """Return a suggestion that names the file with the most similar name in the folder; empty if none is similar."""
+    from difflib import get_close_matches  # imported here: slow to import, and only messages need it
 
     path = Path(path)
     with suppress(OSError):
@@ -66,7 +67,7 @@ def read_text(path, most=LARGEST):
     r"""Return the text of a file of at most `most` bytes, with line ends as "\n".
 
     Raises:
-        Unreadable: The file cannot be read, is too large, or is not UTF-8.
+        Unreadable: If the file cannot be read, is too large, or is not UTF-8.
     """
     try:
         with opened(path) as file:
@@ -83,7 +84,7 @@ def read_text(path, most=LARGEST):
 
 
 def line_of(text, word):
-    """Return the line number at which a TOML section or key of this name begins; None if there is none."""
+    """Return the number of the line at which a TOML section or key of this name begins; None if there is none."""
     for number, line in enumerate(text.splitlines(), 1):
         if re.match(rf"\s*\[?\s*\"?{re.escape(word)}\b", line):
             return number
@@ -94,9 +95,9 @@ def parse_json(text, file=None, expected=None):
     """Return the data in JSON text.
 
     Args:
-        text: The text.
-        file: Its file, for errors.
-        expected: The expected content, for errors.
+        text: The JSON text.
+        file: The file that contains the text, for errors.
+        expected: The expected content in words, for errors.
 
     Raises:
         InputError: If the text is not JSON, has duplicate keys or control characters, or is nested deeper than DEEPEST.
@@ -127,9 +128,9 @@ def load_toml(path, exactly=False):
         exactly: Whether numbers with a decimal point become Fractions instead of floats.
 
     Raises:
-        InputError: If the file cannot be read, or is not TOML. The error names it.
+        InputError: If the file cannot be read, or is not TOML. The error names the file.
     """
-    import tomllib  # delayed, because few commands read TOML
+    import tomllib  # imported here, because few commands read TOML
 
     text = read_text(path, LARGEST_TOML)
     number = (lambda digits: exact(digits.replace("_", ""))) if exactly else float
@@ -138,7 +139,7 @@ def load_toml(path, exactly=False):
             sections = tomllib.loads(text, parse_float=number)
             for level in _levels(sections):
                 for whole in level:
-                    if type(whole) is int:  # a bool is an int as well
+                    if type(whole) is int:  # a bool is also an int
                         exact(whole)
     except (ValueError, RecursionError) as error:
         raise InputError(f"not TOML: {error}", str(path)) from None
@@ -146,7 +147,7 @@ def load_toml(path, exactly=False):
 
 
 def _levels(data, file=None):
-    """Yield the contents of lists and objects, level by level; raise InputError beyond DEEPEST levels."""
+    """Yield the contents of lists and objects, level by level. Raise InputError beyond DEEPEST levels."""
     level = [data]
     for _ in range(DEEPEST):
         level = [child for node in level if isinstance(node, list | dict) for child in _children(node)]
@@ -174,7 +175,7 @@ def write_text(path, text):
     """Write a text file atomically.
 
     Raises:
-        Unreadable: The file cannot be written.
+        Unreadable: If the file cannot be written.
     """
     write_bytes(path, text.encode())
 
@@ -183,7 +184,7 @@ def write_bytes(path, content):
     """Write a file atomically, through a temporary file beside it.
 
     Raises:
-        Unreadable: The file cannot be written.
+        Unreadable: If the file cannot be written.
     """
     path = Path(path)
     neighbour = path.with_name(path.name + ".partial")
@@ -197,12 +198,12 @@ def write_bytes(path, content):
 
 
 def writable_folder(path):
-    """Create a folder if necessary, and check that files can be written there, before long work begins.
+    """Create a folder if necessary, and check that files can be written to it, before long work begins.
 
     Raises:
-        Unreadable: Files cannot be written there.
+        Unreadable: If files cannot be written to the folder.
     """
-    import tempfile  # delayed, because few commands fill folders
+    import tempfile  # imported here, because few commands fill folders
 
     path = Path(path)
     try:

@@ -5,12 +5,13 @@ import importlib.util
 from ccmatic.base import blame
 from ccmatic.base.errors import InputError
 
-#: The kinds of definitions that a package can add, by an entry point NAME = module:OBJECT in the group `ccmatic.KIND`.
+#: #: The kinds of definitions that a package can add by an entry point NAME = module:OBJECT in the group
+#: `ccmatic.KIND`.
 KINDS = ("models", "properties", "templates", "proofs", "targets", "flows", "agents")
 
 
 def points(kind, shipped):
-    """Return the entry points of a kind by name, without running code.
+    """Return the entry points of a kind by name, without running any code.
 
     Raises:
         InputError: If a name is in `shipped`, or two packages define it.
@@ -37,10 +38,10 @@ def origin(point):
 
 
 def load(point):
-    """Return the object of an entry point. Its package's code is run, and errors are attributed to it.
+    """Return the object of an entry point. Errors of the code that this runs are attributed to its package.
 
     Raises:
-        InputError: If the package cannot give the object.
+        InputError: If the package does not provide the object.
     """
     try:
         blame.register(file(point))
@@ -54,7 +55,7 @@ def file(point):
     """Return the file that defines an entry point's object.
 
     Raises:
-        InputError: If the package lacks the module.
+        InputError: If the package lacks the module of the entry point.
     """
     spec = importlib.util.find_spec(point.module)
     if spec is None or spec.origin is None:

@@ -5,7 +5,7 @@ from html import escape
 
 
 def table(header: Iterable[object], rows: Iterable[Iterable[object]]) -> str:
-    """Return a table with a header and rows of as many values; `str` converts the values."""
+    """Return an HTML table with a header row and further rows of the same length; `str` converts the values."""
     cells = [_row("th", header), *(_row("td", row) for row in rows)]
     return f"<table>{''.join(cells)}</table>"
 

@@ -12,7 +12,7 @@ RATES = {"bit": Fraction(1, 8), "kbit": Fraction(125), "mbit": Fraction(125_000)
 DURATIONS = {"ns": Fraction(1, 10**9), "us": Fraction(1, 10**6), "ms": Fraction(1, 1000), "s": Fraction(1)}
 SIZES = {"": Fraction(1), "b": Fraction(1), "kb": Fraction(1000), "mb": Fraction(10**6)}
 
-#: Limit on the digits of a numerator and of a denominator.
+#: #: The largest number of digits of a numerator and of a denominator.
 DIGITS = 1000
 
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:/\d+)?|(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)", re.ASCII | re.IGNORECASE)
@@ -21,10 +21,10 @@ QUANTITY = re.compile(r"(\d{1,30}(?:\.\d{1,30})?|\d{1,30}/\d{1,30})\s*([a-z]*)",
 
 
 def exact(value: object, digits: int = DIGITS) -> Fraction:
-    """Return the Fraction of an integer, or of a text such as "-3/10", "0.3" or "1e-3".
+    """Return the value as a Fraction. The value is an integer or a text such as "-3/10", "0.3" or "1e-3".
 
     Raises:
-        InputError: If the value is none of these, or has more than `digits` digits.
+        InputError: If the value is neither, or has more than `digits` digits.
     """
     number = value
     if isinstance(value, str):
@@ -52,7 +52,7 @@ def _fraction(text: str) -> Fraction:
 
 
 def rate(text: str) -> Fraction:
-    """Return bytes per second, above 0, for a text such as "24mbit", "1/2gbit" or "1.5kbit".
+    """Return the rate in bytes per second, above 0, from a text such as "24mbit", "1/2gbit" or "1.5kbit".
 
     Raises:
         InputError: If the text is no such rate.
@@ -61,7 +61,7 @@ def rate(text: str) -> Fraction:
 
 
 def duration(text: str) -> Fraction:
-    """Return seconds, at least 0, for a text such as "40ms" or "2.5s".
+    """Return the duration in seconds, at least 0, from a text such as "40ms" or "2.5s".
 
     Raises:
         InputError: If the text is no duration.
@@ -70,7 +70,7 @@ def duration(text: str) -> Fraction:
 
 
 def size(text: str, bdp: Fraction | int) -> Fraction:
-    """Return exact bytes, above 0, for a text such as "30000", "30kb" or "1/4bdp".
+    """Return the exact size in bytes, above 0, from a text such as "30000", "30kb" or "1/4bdp".
 
     Args:
         text: The text.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 class Unit:
     """The unit bytes**bytes_power · seconds**seconds_power.
 
-    Units multiply and divide like the quantities they measure.
+    Units multiply and divide like the quantities that they measure.
     """
 
     bytes_power: int = 0
@@ -33,7 +33,7 @@ RATE = BYTES / TIME
 
 _NAMES = {NUMBER: "number", BYTES: "bytes", TIME: "time", RATE: "rate"}
 
-#: Replaces the unit of values that are true or false.
+#: #: Stands for the unit of values that are true or false.
 CONDITION = "condition"
 
 #: The constants that every controller may read: the propagation delay, the jitter bound, the largest packet.

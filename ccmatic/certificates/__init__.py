@@ -1,4 +1,4 @@
-"""Certificates that formulas have no solution: their search, and their check, which trusts no solver."""
+"""Certificates that formulas have no common solution. The check of a certificate trusts no solver."""
 
 from ccmatic.certificates.check import check_certificate
 from ccmatic.certificates.search import certify

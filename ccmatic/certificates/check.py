@@ -1,10 +1,12 @@
 """The check of certificates that formulas of linear real arithmetic have no common solution.
 
-A certificate is a CertificateFile. `question` is a digest of the formulas' clauses. `lemmas` are clauses over their
-atoms, each a list of (literal, multiplier). `steps` refute clauses and lemmas by unit propagation.
+A certificate is a CertificateFile. Its `question` is a digest of the formulas' clauses. Its `lemmas` are further
+clauses over the same atoms, each a list of (literal, multiplier). Its `steps` refute clauses and lemmas by unit
+propagation.
 
-A lemma holds if its negated literals, which are inequalities, add up to 0 < 0 or 0 ≤ -1 when multiplied by the positive
-integers (Farkas). The check trusts `clauses`, its own exact arithmetic and unit propagation, but no solver.
+A lemma holds if the negations of its literals, which are inequalities, add up to 0 < 0 or 0 ≤ -1 when multiplied by the
+positive multipliers (Farkas). The check trusts the conversion to clauses, its own exact arithmetic and unit
+propagation, but no solver.
 """
 
 from collections import defaultdict
@@ -21,11 +23,11 @@ class Outcome:
     """The outcome of a check.
 
     Attributes:
-        clauses: The number of the formulas' clauses.
+        clauses: The number of clauses of the formulas.
         lemmas: The number of the certificate's lemmas.
-        steps: The number of its steps.
-        fault: Why the certificate proves nothing, in words; None if it proves that the formulas have no common
-            solution.
+        steps: The number of the certificate's steps.
+        fault: The reason, in words, why the certificate proves nothing; None if it proves that the formulas have no
+            common solution.
     """
 
     clauses: int
@@ -45,7 +47,7 @@ def check_certificate(formulas, certificate):
         The Outcome.
 
     Raises:
-        InputError: If the data has another shape, or a formula is not linear.
+        InputError: If the data has another shape than a CertificateFile, or a formula is not linear.
     """
     clauses = Clauses(formulas)
     read = records.convert(certificate, CertificateFile, what="no certificate")
@@ -73,7 +75,7 @@ def _fault(clauses, lemmas, steps):
 
 
 def _holds(clauses, lemma):
-    """Return whether the negated literals, multiplied and added, give 0 < 0 or 0 ≤ a negative number."""
+    """Return whether the negated literals of a lemma, multiplied and added, give 0 < 0 or 0 ≤ a negative number."""
     sums, total, some_strict = defaultdict(int), 0, False
     for literal, multiplier in lemma:
         inequality = clauses.inequality(-literal)

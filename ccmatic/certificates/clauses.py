@@ -1,7 +1,8 @@
-"""Deterministic conversion of formulas to clauses over linear atoms, to which a certificate refers.
+"""Conversion of formulas to clauses over linear atoms. It is deterministic, because certificates refer to the result.
 
-The clauses are satisfiable if and only if the formulas are. A literal is an integer, negative if it is negated. It
-stands for an atom (a bound on a linear form), for a Boolean symbol, or for a conjunction of other literals.
+The clauses are satisfiable if and only if the formulas are satisfiable. A literal is an integer, which is negative if
+the literal is negated. The literal stands for an atom (a bound on a linear form), for a Boolean symbol, or for a
+conjunction of other literals.
 """
 
 from fractions import Fraction
@@ -19,12 +20,13 @@ class Clauses:
     """The clauses of formulas.
 
     Attributes:
-        clauses: Lists of literals.
-        atoms: For each positive literal of an atom, (form, bound, strict), which means form ≤ bound, or < if strict. A
-            form is a tuple of (unknown, coefficient) with coprime integers, the first positive.
+        clauses: The clauses, each a list of literals.
+        atoms: For each positive literal of an atom, the tuple (form, bound, strict). It means form ≤ bound, or form <
+            bound if strict. A form is a tuple of pairs (unknown, coefficient); the coefficients are coprime integers,
+            the first one positive.
 
     Raises:
-        InputError: If a formula is not linear real arithmetic.
+        InputError: If a formula is not in linear real arithmetic.
     """
 
     def __init__(self, conditions):
@@ -38,7 +40,7 @@ class Clauses:
             raise _not_linear(error.expression) from None
 
     def inequality(self, literal):
-        """Return the inequality of a literal as (form, bound, strict); None if the literal belongs to no atom."""
+        """Return the inequality of a literal as (form, bound, strict); None if the literal stands for no atom."""
         if abs(literal) not in self.atoms:
             return None
         form, bound, strict = self.atoms[abs(literal)]
@@ -57,7 +59,7 @@ class Clauses:
         return sign * literal
 
     def find_literal(self, term):
-        """Return the literal of term ≤ 0 if the clauses have its atom, else None."""
+        """Return the literal of term ≤ 0 if the clauses contain its atom; otherwise None."""
         sign, atom = _canonical(term, False)
         literal = self._literals.get(("atom", *atom))
         return literal and sign * literal
@@ -67,7 +69,7 @@ class Clauses:
         return sha256(repr((self.clauses, list(self.atoms.items()))).encode()).hexdigest()
 
     def equal(self, term):
-        """Return the literal of term = 0, for a Linear over these unknowns."""
+        """Return the literal of term = 0, for a Linear over the unknowns of the clauses."""
         return self.conjunction([self.at_most(term), self.at_most(-term)])
 
     def conjunction(self, literals):
@@ -80,14 +82,17 @@ class Clauses:
         return literal
 
     def literal(self, key):
-        """Return the positive literal of `key`, any hashable value; the first call with a key creates it."""
+        """Return the positive literal of `key`, a hashable value. The first call with a key creates its literal."""
         if key not in self._literals:
             self.top += 1
             self._literals[key] = self.top
         return self._literals[key]
 
     def clause(self, literals):
-        """Assert that at least one of the literals is true, and define each conjunction among them on first use."""
+        """Assert that at least one of the literals is true.
+
+        Define each conjunction among the literals at its first use.
+        """
         self.clauses.append(literals)
         for literal in literals:
             self._require(literal)
@@ -100,7 +105,7 @@ class Clauses:
             self.clause([-member for member in self._members.get(-literal, [-literal])])
 
     def _require(self, literal):
-        """Assert that a true literal entails its meaning; the converse is not needed."""
+        """Assert that a literal, if it is true, entails its meaning. The converse is not needed."""
         members = self._members.get(abs(literal))
         if members is None or literal in self._required:
             return
@@ -117,7 +122,10 @@ def _not_linear(formula):
 
 
 def _canonical(term, strict):
-    """Return (sign, atom): term ≤ 0 (or < 0) is the atom (form, bound, strict), or its negation if the sign is -1."""
+    """Return (sign, atom).
+
+    The formula term ≤ 0 (or < 0) is the atom (form, bound, strict), negated if the sign is -1.
+    """
     items = sorted(term.coefficients.items())
     scale = Fraction(lcm(*(c.denominator for _, c in items)), gcd(*(c.numerator for _, c in items)))
     sign = 1 if items[0][1] > 0 else -1
@@ -129,7 +137,7 @@ def _canonical(term, strict):
 class _Converter(DagWalker):
     """Converts a formula to its literal, and a term to a Linear.
 
-    The unknowns of the Linear are (0, name of a symbol) and (1, number of a choice).
+    The unknowns of a Linear are (0, name of a symbol) and (1, number of a choice).
     """
 
     def __init__(self, clauses):

@@ -1,8 +1,8 @@
-"""The search for certificates. Nobody has to trust it: `ccmatic.certificates.check` relies on none of it.
+"""The search for certificates. Its result needs no trust, because `ccmatic.certificates.check` checks it independently.
 
-Z3 refutes the clauses and reports the theory lemmas that it learns. If these do not suffice, a loop finds the rest: a
-SAT solver proposes conjunctions, and Z3 refutes them. Multipliers are computed only for the lemmas that a refutation
-uses.
+Z3 refutes the clauses and reports the theory lemmas that it learns. If these lemmas do not suffice, a loop finds the
+remaining ones: a SAT solver proposes conjunctions, and Z3 refutes them. Multipliers are computed only for the lemmas
+that a refutation uses.
 """
 
 from collections import defaultdict
@@ -20,7 +20,7 @@ from ccmatic.logic import Linear, linear
 from ccmatic.records import CertificateFile
 from ccmatic.solving import context
 
-#: Z3's Python passes every clause that any solver learns to the last `OnClause` of the process, so one thread listens.
+#: #: One thread at a time may listen: Z3's Python interface passes every learnt clause to the last `OnClause` created.
 _LISTENING = Lock()
 
 
@@ -57,7 +57,7 @@ def certify(formulas):
 
 
 class _Theory:
-    """The clauses' atoms in Z3."""
+    """The atoms of the clauses as expressions of Z3."""
 
     def __init__(self, clauses):
         self._clauses, self.context = clauses, context()
@@ -67,12 +67,12 @@ class _Theory:
         self._read = {}
 
     def harvest(self):
-        """Return the clauses over the atoms that Z3 learns from linear arithmetic during a refutation.
+        """Return the clauses over the atoms that Z3 learns by linear arithmetic while it refutes the clauses.
 
-        Returns None if the clauses are satisfiable.
+        If the clauses are satisfiable, return None.
         """
         solver, lemmas = z3.SimpleSolver(self.context), []
-        solver.set("arith.solver", 2)  # the older solver learns about as much as the newer one, in less time
+        solver.set("arith.solver", 2)  # this older solver learns about as many clauses as the newer one, in less time
 
         def learn(hint, _, clause):
             if hint.decl().name() not in ("assumption", "rup", "del"):
@@ -89,10 +89,10 @@ class _Theory:
         return None if satisfiable else list(dict.fromkeys(lemmas))
 
     def complete(self, lemmas):
-        """Add lemmas until they contradict the clauses.
+        """Add lemmas until the lemmas contradict the clauses.
 
         Returns:
-            True; False if the clauses have a solution, so that no lemmas contradict them.
+            True if the lemmas contradict the clauses; False if the clauses have a solution, so that no lemmas can.
         """
         needed = {literal for clause in self._clauses.clauses for literal in clause}
         marks = {}
@@ -122,7 +122,7 @@ class _Theory:
         return term < number if strict else term <= number
 
     def _literal(self, node):
-        """Return the literal of a Z3 node, or None."""
+        """Return the literal of a Z3 node, or None if the node has no literal."""
         if node.get_id() not in self._read:
             self._read[node.get_id()] = self._parse(node), node
         return self._read[node.get_id()][0]
@@ -147,7 +147,7 @@ class _Theory:
 
 
 def _used(clauses, lemmas):
-    """Return the lemmas that a refutation uses; repeated unsatisfiable cores reduce their number."""
+    """Return the lemmas that a refutation uses. Repeated unsatisfiable cores reduce the number of lemmas."""
     before = None
     while len(lemmas) != before:
         before = len(lemmas)
@@ -160,7 +160,7 @@ def _used(clauses, lemmas):
 
 
 def _multiplied(clauses, lemma, context):
-    """Return the necessary literals of a lemma with their multipliers; None if the lemma does not hold."""
+    """Return the necessary literals of a lemma, with their multipliers; None if the lemma does not hold."""
     inequalities = {literal: clauses.inequality(-literal) for literal in lemma}
     multipliers = {literal: z3.Real(f"m{literal}", context) for literal in lemma}
     sums, solver = defaultdict(list), z3.SimpleSolver(context)
@@ -187,6 +187,6 @@ def _number(fraction, context):
 
 def _satisfiable(solver, *assumptions):
     answer = solver.check(*assumptions)
-    if answer == z3.unknown:  # Z3 catches Ctrl-C itself; without a limit it has no other reason to stop
+    if answer == z3.unknown:  # Z3 catches Ctrl-C itself; with no limit, Z3 stops for no other reason
         raise KeyboardInterrupt
     return answer == z3.sat

@@ -1,17 +1,17 @@
-"""Refutations in propositional logic: one SAT solver finds and logs them; unit propagation of another checks them.
+"""Refutations in propositional logic. One SAT solver finds them; unit propagation of another SAT solver checks them.
 
-A clause is a list of literals, nonzero integers that are negative if negated. A step is a clause that follows from the
-clauses before it by unit propagation (RUP, the core of DRAT).
+A clause is a list of literals: nonzero integers, negative if the literal is negated. A step of a refutation is a clause
+that follows from all clauses before it by unit propagation (RUP, the core of DRAT).
 """
 
 from pysat.solvers import Glucose4, Minisat22
 
 
 def refute(clauses):
-    """Refute clauses, or find a model.
+    """Refute clauses, or find a model of the clauses.
 
     Returns:
-        (model, None) if the clauses are satisfiable, where the model lists the true literals; else (None, steps).
+        If the clauses are satisfiable, (model, None), where the model lists the true literals; otherwise (None, steps).
     """
     with Glucose4(bootstrap_with=clauses, with_proof=True) as solver:
         if solver.solve():
@@ -23,8 +23,8 @@ def check_refutation(clauses, steps):
     """Check the steps of a refutation.
 
     Returns:
-        (count, refuted). `count` is the number of steps, up to the first failure, that follow from the clauses and
-        earlier steps. `refuted` is whether all steps follow and lead to a contradiction by unit propagation.
+        (count, refuted). `count` is the number of steps, up to the first failure, that follow from the clauses and the
+        earlier steps. `refuted` is true if all steps follow and they lead to a contradiction by unit propagation.
     """
     with Minisat22(bootstrap_with=clauses) as propagator:
         for number, clause in enumerate(steps):

@@ -1,4 +1,4 @@
-"""Exported controllers on the grid of links of the paper's evaluation: runs, the proved bounds beside them, figures."""
+"""Evaluation of exported controllers on the paper's grid of links: runs, proved bounds, and figures."""
 
 from ccmatic.evaluation.grid import Grid
 from ccmatic.evaluation.runs import line

@@ -1,4 +1,4 @@
-"""The proved bounds of a sender on a link, from the results in proofs/, for figures and for checks of runs."""
+"""The proved bounds of a sender on a link, from the results in proofs/. Figures and checks of runs use these bounds."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -9,12 +9,12 @@ from ccmatic import exporting, guarantees
 
 @dataclass(frozen=True)
 class ProvedBounds:
-    """Proved bounds in the steady state. A bound is None if none is proved.
+    """Proved bounds in the steady state. A bound is None if no proof states it.
 
     Attributes:
-        utilisation: The lowest utilisation over many windows.
-        lost_in_step: The most packets lost in a step.
-        inflight_bdp: The most bytes in flight in C·R_m, including those that propagate.
+        utilisation: The lowest utilisation in many successive windows.
+        lost_in_step: The largest number of packets lost in a step.
+        inflight_bdp: The largest number of bytes in flight, in C·R_m, including bytes that propagate.
     """
 
     utilisation: float | None = None
@@ -33,8 +33,8 @@ class ProvedBounds:
 def broken(row):
     """Yield, as text, each proved bound that a row of results breaks.
 
-    The utilisation may be lower by 0.01, because the warm-up and the end of the run cut windows. Runs whose link rate
-    changes, and runs on a real stack, are not checked.
+    A run may have a utilisation that is lower by 0.01, because the warm-up and the end of the run cut windows. Runs
+    whose link rate changes, and runs on a real network stack, are not checked.
 
     Args:
         row: A ResultRecord.
@@ -46,16 +46,16 @@ def broken(row):
 def bounds(sender, buffer_bdp, at_start=False):
     """Return the ProvedBounds of an exported controller on a link of any rate.
 
-    They come from the proof for windows of the same length.
+    The bounds come from the proof whose windows have the same length.
 
     Args:
         sender: The controller's file or shipped name.
         buffer_bdp: The buffer in C·R_m.
-        at_start: Whether the sender still runs its start controller, which it keeps until the first large loss.
+        at_start: Whether the sender still runs its start controller, which the sender keeps until the first large loss.
     """
     export = _export(sender)
     if export.remembers:
-        return ProvedBounds()  # no bounds are proved yet
+        return ProvedBounds()  # without proved bounds
     path = guarantees.DeployedPath(export.jitter, buffer=Fraction(buffer_bdp))
     wanted = " at its start" if at_start else ""
     for where, guarantee in export.guarantees(path):

@@ -1,4 +1,4 @@
-"""The figures of an evaluation: a summary (like Figure 9), every run (15 and 16), and convergence (18 and 19)."""
+"""The figures of an evaluation: a summary (as Figure 9), every run (Figures 15, 16), and convergence (18, 19)."""
 
 from ccmatic import traces
 from ccmatic.evaluation.bounds import bounds
@@ -6,10 +6,11 @@ from ccmatic.evaluation.runs import BETWEEN, SECONDS
 from ccmatic.records import ABSENT
 from ccmatic.traces import QUIET
 
-#: The colours of senders, in turn.
+#: #: The colours of the senders, in order.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
-#: The measures to draw, by name: the value in a row, the label of the axis, the name of the bound, and the scale.
+#: #: The measures to draw, by name: the value in a row, the label of the axis, the name of the bound, and the axis
+#: scale.
 MEASURES = {
     "utilisation": (lambda row: row.utilisation, "share of the link", "utilisation", "linear"),
     "queueing": (lambda row: row.queueing_delay_rm.p95, "queueing delay, 95th percentile (R_m)", None, "linear"),
@@ -25,12 +26,12 @@ MEASURES = {
 
 
 def draw(rows, folder, suffix=".png"):
-    """Draw all figures for which there are rows.
+    """Draw every figure whose data is in the rows.
 
     Args:
         rows: The ResultRecords.
-        folder: Where to write the figures.
-        suffix: The file type, with its dot.
+        folder: The folder to which the figures are written.
+        suffix: The suffix of the figures' files, including the dot, which selects the file type.
 
     Returns:
         The paths of the figures.
@@ -61,7 +62,7 @@ def _senders(rows):
 
 
 def _summary(rows, file):
-    """Draw each sender's worst run: utilisation, delay and losses, for all buffers and for only shallow buffers."""
+    """Draw each sender's worst run: utilisation, delay and losses, for all buffers and for shallow ones only."""
     with traces.figure(file, (9, 3.4)) as figure:
         panels = figure.subplots(1, 3)
         for axes, measure, worst in zip(panels, ("utilisation", "queueing", "loss"), (min, max, max), strict=True):
@@ -79,7 +80,10 @@ def _summary(rows, file):
 
 
 def _every_run(rows, measure, file):
-    """Draw a panel for each rate and R_m, with the buffer on the x-axis. Dashed lines are proved bounds."""
+    """Draw a panel for each pair of a rate and an R_m, with the buffer on the x-axis.
+
+    Dashed lines are proved bounds.
+    """
     value, label, bound, scale = MEASURES[measure]
     rates, rtts = sorted({row.rates_mbit[0] for row in rows}), sorted({row.R_m_ms for row in rows})
     with traces.figure(file, (3 * len(rtts) + 1.6, 2.1 * len(rates) + 0.8)) as figure:
@@ -111,7 +115,7 @@ def _bound(row, name):
 
 
 def _convergence(rows, file):
-    """Draw the delivered rate over time as the link's rate changes."""
+    """Draw the delivered rate over time on links whose rate changes."""
     changes = sorted({tuple(row.rates_mbit) for row in rows})
     with traces.figure(file, (8, 2.6 * len(changes))) as figure:
         panels = figure.subplots(len(changes), 1, squeeze=False, sharex=True)

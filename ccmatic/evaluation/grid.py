@@ -1,4 +1,4 @@
-"""Evaluation: the missing runs of a grid, each with the proved bounds that it breaks, and the figures."""
+"""Evaluation on a grid: the missing runs, the proved bounds that each run breaks, and the figures."""
 
 from msgspec.structs import replace
 
@@ -11,10 +11,11 @@ from ccmatic.evaluation import bounds, figures, runs
 class Grid:
     """The runs of senders on the paper's grid of links; see `ccmatic.api.evaluate`.
 
-    Iterating yields a ResultRecord for each missing run. Its `outside` lists the proved bounds that it breaks.
+    Iterating over a Grid yields a ResultRecord for each missing run. Its `outside` lists the proved bounds that the run
+    breaks.
 
     Attributes:
-        count: The number of runs that were missing when the grid was made.
+        count: The number of runs that were missing when the Grid was created.
     """
 
     def __init__(self, senders, out, real=False, jobs=1, cluster=None):
@@ -37,7 +38,7 @@ class Grid:
 
     @property
     def is_outside(self):
-        """Whether any run in the folder is outside its proved bounds."""
+        """Whether any run in the folder breaks its proved bounds."""
         return any(any(bounds.broken(row)) for row in self._evaluation.rows)
 
     def draw(self):

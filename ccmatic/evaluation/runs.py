@@ -1,11 +1,11 @@
-"""Exported controllers on the grid of links of section 6.4 and Appendix H, packet by packet.
+"""Packet-level runs of exported controllers on the grid of links of section 6.4 and Appendix H.
 
-A run is simulated or emulated. The simulator calls the exported C code. The emulator runs on this machine, where real
-stacks can run for comparison.
+A run is simulated or emulated. The simulator calls the exported C code. The emulator runs on this machine, where
+network stacks of the kernel can run for comparison.
 
-The exported C code of a controller of beliefs has steps of R_m + D, and so has the simulation. Its model's jitter
-covers the path's propagation R_m, plus up to D if the path aggregates acknowledgements. A controller with state has
-steps of R_m.
+A controller of beliefs, exported to C, takes a step every R_m + D, and so does the simulation. The jitter of its model
+covers the path's propagation delay R_m. If the path aggregates acknowledgements, the jitter also covers up to D. A
+controller with state takes a step every R_m.
 """
 
 from dataclasses import dataclass
@@ -23,20 +23,21 @@ from ccmatic.runtime import Library, StatefulSender
 from ccmatic.simulation import NEVER, Path, Simulation, WindowFlow
 from ccmatic.workers import Team
 
-#: Bytes in a packet on the paper's grid.
+#: #: The size of a packet on the paper's grid, in bytes.
 PACKET = 1500
 
 #: The paper's rates in Mbit/s, R_m in ms, and buffers in BDPs (C·R_m).
 RATES, RTTS = (24, 48, 96), (20, 40, 80)
 BUFFERS = tuple(Fraction(2) ** power for power in range(-4, 5))
 
-#: `none`: the path delays by its propagation only. `aggregation`: it also aggregates acknowledgements, up to D = R_m.
+#: #: `none`: the path only adds its propagation delay. `aggregation`: the path also aggregates acknowledgements for up
+#: to D = R_m.
 JITTERS = ("none", "aggregation")
 
-#: In seconds: the length of a run, the part at its beginning that is left out, the time between changes of the rate.
+#: #: Durations in seconds: of a run, of the warm-up at its beginning, and between changes of the rate.
 SECONDS, WARM_UP, BETWEEN = 60, 20, 20
 
-#: Seconds of a run on a real stack.
+#: #: The length in seconds of a run on a real network stack.
 REAL_SECONDS = 20
 
 
@@ -45,7 +46,7 @@ class Scenario:
     """The link of a run.
 
     Attributes:
-        rates: The rates of the link in Mbit/s. If there are several, each lasts BETWEEN seconds.
+        rates: The rates of the link in Mbit/s. If there are several rates, each one lasts BETWEEN seconds.
         rtt: R_m in ms.
         buffer: The buffer in C·R_m at the largest rate.
         jitter: One of JITTERS.
@@ -66,12 +67,12 @@ class Scenario:
 
     @property
     def buffer_bytes(self):
-        """β, the buffer in bytes."""
+        """β, the size of the buffer in bytes."""
         return int(_bytes(max(self.rates)) * Fraction(self.rtt, 1000) * self.buffer)
 
 
 def grid():
-    """Yield the paper's grid, with and without jitter, then links whose rate doubles or halves (Figures 18 and 19)."""
+    """Yield the paper's grid, with and without jitter; then links whose rate doubles or halves (Figures 18 and 19)."""
     for rate, rtt, buffer, jitter in product(RATES, RTTS, BUFFERS, JITTERS):
         yield Scenario((rate,), rtt, buffer, jitter)
     for rates in ((24, 48, 96), (96, 48, 24)):
@@ -79,26 +80,26 @@ def grid():
 
 
 def real_grid():
-    """Yield the part of the grid that the emulator runs in minutes."""
+    """Yield the part of the grid that the emulator can run within minutes."""
     for rate, buffer, jitter in product((24, 96), (Fraction(1, 4), Fraction(2), Fraction(8)), JITTERS):
         yield Scenario((rate,), 40, buffer, jitter, "real")
 
 
 def require(senders, real):
-    """Check that all senders can send, on a real stack or simulated.
+    """Check that all senders can be run, on a real network stack or in the simulator.
 
     Raises:
-        InputError: If a sender cannot.
+        InputError: If a sender cannot be run.
     """
     for sender in senders:
         (request if real else exporting.make)(sender)
 
 
 def run(sender, scenario):
-    """Run one sender in one scenario.
+    """Run one sender in one scenario, and return the result.
 
     Args:
-        sender: A controller's file or shipped name; on a real stack, a flow of `ccmatic emulate`.
+        sender: A controller's file or shipped name; on a real network stack, a flow of `ccmatic emulate`.
         scenario: The Scenario.
 
     Returns:
@@ -140,7 +141,10 @@ def simulated(controller, scenario):
 
 
 def emulated(name, scenario):
-    """Emulate a run on this machine's stack; return what `simulated` does. `name` is a flow of `ccmatic emulate`."""
+    """Emulate a run on this machine; return the fields that `simulated` returns.
+
+    `name` is a flow of `ccmatic emulate`.
+    """
     jitter = None if scenario.jitter == "none" else f"{scenario.rtt}ms"
     link = of_texts(f"{scenario.rates[0]}mbit", f"{scenario.rtt}ms", f"{scenario.buffer}bdp", jitter, seed=1)
     done = emulate(link, [request(name)], REAL_SECONDS)
@@ -150,14 +154,14 @@ def emulated(name, scenario):
 
 
 def of_steps(done, step):
-    """Return the quantities that lemmas bound, measured after the warm-up.
+    """Return the quantities that lemmas bound, measured after the warm-up of a run.
 
     Args:
         done: The Emulation.
         step: The length of a step in ns.
 
     Returns:
-        The most packets lost in a step, and the most bytes in flight at the end of a step, in C·R_m.
+        The largest number of packets lost in a step, and the most bytes in flight at the end of a step, in C·R_m.
     """
     edges = np.arange(WARM_UP * SECOND, SECONDS * SECOND + 1, step)
     lost, kept = done.log[done.log["lost"] != 0], done.log[done.log["lost"] == 0]
@@ -170,16 +174,16 @@ def of_steps(done, step):
 
 
 def throughput(done):
-    """Return the delivered rate of each half second in Mbit/s."""
+    """Return the delivered rate in each half second, in Mbit/s."""
     log = done.log[(done.log["lost"] == 0) & (done.log["released"] >= 0)]
     edges = np.arange(0, done.duration + 1, SECOND // 2)
     return [round(float(size) * 16e-6, 3) for size in np.histogram(log["released"], edges, weights=log["size"])[0]]
 
 
 def line(row, as_json):
-    """Return a ResultRecord as text for people, or as a JSON line.
+    """Return a ResultRecord as text for people or as a JSON line.
 
-    Its `outside` lists the proved bounds that it breaks.
+    The `outside` of a ResultRecord lists the proved bounds that the run breaks.
     """
     if as_json:
         return records.line(row)
@@ -192,9 +196,9 @@ def line(row, as_json):
 
 
 class Evaluation:
-    """The results in a folder, one ResultRecord per line, so that an interrupted evaluation can resume.
+    """The results in a folder, one ResultRecord per line. An interrupted evaluation can therefore resume.
 
-    If a run has two results, the later one counts.
+    If a run has two results, the later result counts.
     """
 
     def __init__(self, folder):
@@ -222,7 +226,7 @@ class Evaluation:
         return [pair for pair in product(senders, scenarios) if (pair[0], pair[1].name) not in finished]
 
     def add(self, row):
-        """Store a row. It overwrites an unfinished last line that a killed evaluation left."""
+        """Store a row. If a killed evaluation left an incomplete last line, the row overwrites that line."""
         self._rows[row.sender, row.scenario] = row
         with open(self.file, "ab+") as file:
             file.seek(0)
@@ -250,7 +254,7 @@ def _rate_at(scenario, second):
 
 
 def _as_emulation(done, lag, name, scenario):
-    """Return a simulated Run in the form of an emulator's log. Each packet travels for `lag` additional steps."""
+    """Return a simulated Run in the form of an emulator's log. The delivery of each packet takes `lag` more steps."""
     per_tick = float(done.path.propagation) * SECOND / done.path.step
     log = np.zeros(len(done.sent), RECORD)
     released = np.where(done.released == NEVER, NEVER, done.released + lag * done.path.step)
@@ -264,12 +268,12 @@ def _as_emulation(done, lag, name, scenario):
 
 
 def _propagation(rng, bound, step):
-    """Delay every packet by R_m, which is half of the model's jitter."""
+    """Return a delay of R_m for every packet. R_m is half of the model's jitter."""
     return lambda now: now + bound // 2
 
 
 def _aggregation(rng, bound, step):
-    """Delay by R_m, then deliver at once all packets that arrive in a random part of D (Appendix H)."""
+    """Return delays: first R_m, then all packets that arrive within a random part of D leave at once (Appendix H)."""
     until = 0
 
     def release_at(now):
@@ -281,13 +285,13 @@ def _aggregation(rng, bound, step):
     return release_at
 
 
-#: How a path delays packets behind the bottleneck: by R_m and D, or by D alone.
+#: #: The delays of a path behind the bottleneck: by R_m and D, or by D alone.
 _PATTERNS = {"none": _propagation, "aggregation": _aggregation}
 _BEHIND = {"none": "none", "aggregation": "bursts"}
 
 
 class _Beliefs:
-    """A flow of a controller of beliefs. Its step is R_m + D, which together are the model's jitter."""
+    """A flow of a controller of beliefs. Its step is R_m + D, which equals the model's jitter."""
 
     step_in_rtts, lag = 2, 0
     patterns = _PATTERNS

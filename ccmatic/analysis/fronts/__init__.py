@@ -1,4 +1,4 @@
-"""Fronts: the best guarantees on a network, and the controllers of a template that give them."""
+"""Fronts: the best guarantees on a network, and the controllers of a template that give these guarantees."""
 
 from ccmatic.analysis.fronts.figure import draw
 from ccmatic.analysis.fronts.front import Front, find_front

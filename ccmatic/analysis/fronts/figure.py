@@ -1,4 +1,4 @@
-"""The figure of a front: bytes in flight, and the time until beliefs converge again, against the share of the link."""
+"""The figure of a front: bytes in flight, and the time until beliefs converge again, plotted against utilisation."""
 
 from collections import defaultdict
 from os.path import commonprefix
@@ -6,8 +6,8 @@ from os.path import commonprefix
 from ccmatic import traces
 from ccmatic.traces import QUIET, SENDER, SMALL
 
-#: The measures that are drawn against utilisation, with the labels of their axes. A point has a place if it guarantees
-#: both.
+#: #: The measures that are plotted against utilisation, with the labels of their axes. A point appears in a panel if
+#: the point guarantees both the utilisation and the panel's measure.
 PANELS = {
     "inflight": "most bytes in flight (C·($R_m$ + D))",
     "settles": "most time until beliefs converge again ($R_m$)",
@@ -16,15 +16,15 @@ PANELS = {
 
 
 def draw(points, dominated, file):
-    """Draw, to a file, the points that hold; points that no other point dominates stand out.
+    """Draw the proved points to a file. Points that no other point dominates stand out.
 
     Args:
-        points: The Points.
-        dominated: The names of the points that dominate each point, by name; see `points.dominated`.
+        points: The Points to draw.
+        dominated: For each point by name, the names of the points that dominate it; see `points.dominated`.
         file: The path of a PNG, SVG or PDF file.
 
     Raises:
-        InputError: If matplotlib is missing, or the suffix is another one.
+        InputError: If matplotlib is missing, or the file's suffix is not supported.
     """
     drawn = [measure for measure in PANELS if any(measure in point.measures for point in points)] or ["inflight"]
     same = len(commonprefix([point.name for point in points]))  # noqa: RUF071 (names are no paths)
@@ -39,7 +39,7 @@ def draw(points, dominated, file):
 
 
 def _places(points, measure):
-    """Return the names of the points at each (utilisation, measure)."""
+    """Return the names of the points at each pair (utilisation, measure)."""
     places = defaultdict(list)
     for point in points:
         if measure in point.measures:

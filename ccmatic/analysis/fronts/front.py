@@ -1,4 +1,4 @@
-"""The search for a front: synthesis, a proof for each member, optional envelopes, and the figure."""
+"""The search for a front: synthesis, a proof for each controller, optional envelopes, and the figure."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,11 +13,11 @@ from ccmatic.logic import isolated_steps
 
 @dataclass(frozen=True)
 class Front:
-    """The guarantees of the controllers of a query's classes.
+    """The guarantees of the controllers in the classes of a query's solutions.
 
     Attributes:
         points: A Point for each controller.
-        dominated: The names of the dominating points, for each proved point by name.
+        dominated: For each proved point by name, the names of the points that dominate it.
         figure: The file of the figure; None if no point is proved.
     """
 
@@ -58,6 +58,6 @@ def find_front(query, out, step, jobs, cluster, begun, decided, options):
 
 
 def _solved(query, run, jobs, cluster, options):
-    """Whether the query has a solution. The run keeps all decided candidates."""
+    """Return whether the query has a solution. The file `run` keeps all decided candidates."""
     steps = isolated_steps(synthesis.synthesise(query, jobs, cluster, synthesis.Store(run, query), options))
     return [now for now in steps if now.controller]

@@ -1,13 +1,13 @@
-"""Guarantees as points, and the points that another one dominates."""
+"""Guarantees as points in the space of measures, and which points dominate others."""
 
 from dataclasses import dataclass
 from fractions import Fraction
 
 from ccmatic.proving import windows_after
 
-#: The measures, each with whether more is better. Most are a proof's constants, by name. `settles` is the most R_m
-#: until beliefs have converged again after the link rate halves or doubles, as a proof's report counts them. `freedom`
-#: is that of a Member.
+#: #: The measures, each with whether a larger value is better. Most measures are constants of a proof, by name.
+#: `settles` is the largest number of R_m until beliefs have converged again after the link rate halves or doubles, as a
+#: proof's report counts it. `freedom` is the freedom of a Member.
 MEASURES = {
     "utilisation": True,
     "inflight": False,
@@ -18,19 +18,19 @@ MEASURES = {
     "freedom": True,
 }
 
-#: The factor by which the link rate changes.
+#: #: The factor by which the link rate changes, for `settles`.
 CHANGE = Fraction(2)
 
 
 @dataclass(frozen=True)
 class Member:
-    """A controller, or an envelope, that may be on a front.
+    """A controller or an envelope that may be on a front.
 
     Attributes:
-        name: The name.
-        source: Its Python.
-        freedom: The share of the largest rate that lies above the least one, as the mean over all rates that it
-            returns; 0 for a controller.
+        name: The name of the controller or envelope.
+        source: The Python text of the controller or envelope.
+        freedom: How much choice an envelope leaves: the share of its largest rate that lies above its smallest rate,
+            averaged over all returned rates. For a controller this is 0.
     """
 
     name: str
@@ -40,16 +40,16 @@ class Member:
 
 @dataclass(frozen=True)
 class Point:
-    """A controller and its proof.
+    """A controller and the outcome of its proof.
 
     Attributes:
         name: The controller's name.
-        source: Its Python.
-        shape: The shape that proves it, or the last one tried; None if the search timed out.
+        source: The Python text of the controller.
+        shape: The shape that proves the controller, or the last shape tried; None if the search timed out.
         verdict: The verdict of the proof.
-        file: The result file of that shape; None if the search timed out.
+        file: The result file of `shape`; None if the search timed out.
         measures: The guaranteed measures, by name.
-        why: Why no shape proves it, or None.
+        why: The reason why no shape proves the controller, or None.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Point:
 
 
 def measured(proof, result, freedom):
-    """Return the measures of a proof that holds, from its definition, its Result, and the freedom of its Member."""
+    """Return the measures of a proof that holds, from the proof's definition, its Result, and a Member's freedom."""
     measures = {name: result.values[name] for name in MEASURES if name in result.values} | {"freedom": freedom}
     moved = [state for state in proof.states if any(each.name in proof.beliefs for each in state.measures)]
     windows = [windows_after(state, CHANGE, result.values) for state in moved]
@@ -70,10 +70,10 @@ def measured(proof, result, freedom):
 
 
 def dominated(points):
-    """Return for each Point that holds the names of the points that dominate it.
+    """Return, for each proved Point, the names of the points that dominate it.
 
-    A point dominates another if it is at least as good in each measure, and better in one. A missing guarantee is worse
-    than any value.
+    A point dominates another point if it is at least as good in each measure, and better in at least one. A missing
+    guarantee is worse than any value.
     """
     holding = [point for point in points if point.verdict == "holds"]
     return {one.name: [other.name for other in holding if _dominates(other, one)] for one in holding}

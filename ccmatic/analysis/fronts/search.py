@@ -1,4 +1,4 @@
-"""The members of every class of a query's solutions, and envelopes, each proved by the shapes of its network."""
+"""The controllers in every class of a query's solutions, and envelopes, each proved by the shapes of its network."""
 
 from collections import defaultdict
 from fractions import Fraction
@@ -17,26 +17,26 @@ from ccmatic.traces import Trace
 from ccmatic.verification import HOLDS, UNDECIDED, Part, choices
 from ccmatic.workers import Team
 
-#: The largest factor by which the upper end of a controller's rate is multiplied.
+#: #: The largest factor by which the upper end of an envelope exceeds a controller's rate.
 MOST = Fraction(2)
 
 
 def network_of(query):
-    """Return the model, buffer and jitter of a query. Raises InputError if no shape is about this network."""
+    """Return the model, buffer and jitter of a query. Raise InputError if no shape fits this network."""
     network = query.network.model_name, str(query.buffer), query.jitter
     shapes_on(network)
     return network
 
 
 def members(query, events):
-    """Return a Member for every candidate that no counterexample breaks, candidates with few terms first.
+    """Return a Member for every candidate that no counterexample breaks. Candidates with few terms come first.
 
-    Candidates that always send the same bytes are one Member.
+    Candidates that always send the same bytes count as one Member.
 
     Args:
         query: The query.
-        events: The events of a complete synthesis. Each remaining candidate then belongs to a class that has a
-            solution, or timed out.
+        events: The events of a complete synthesis. Each remaining candidate then belongs to a class with a solution, or
+            to one that timed out.
     """
     remaining = generator(query)
     breaking = [Trace.from_json(event.trace) for event in events if event.kind == COUNTEREXAMPLE]
@@ -45,7 +45,7 @@ def members(query, events):
     distinct, conditions = {}, remaining.space.conditions
     while forms := remaining.propose():
         remaining.strike(forms)
-        # All rates that never exceed the least one send the same bytes, so their forms are not compared.
+        # # All rates that never exceed the smallest rate send the same bytes, so their forms are not compared.
         sent = tuple(None if hole not in conditions and _lowest(form) else form for hole, form in enumerate(forms))
         distinct.setdefault(sent, forms)
     simple = sorted(distinct.values(), key=lambda forms: sum(len(form.coefficients) for form in forms))
@@ -57,12 +57,12 @@ def members(query, events):
 
 @isolated
 def _differing(query, candidates, traces):
-    """Return the candidates without those that send the same as an earlier candidate in every window.
+    """Return the candidates, except those that send the same bytes as an earlier candidate in every window.
 
     Args:
         query: The query of the candidates' template.
-        candidates: The candidates, by their forms.
-        traces: Traces on which many candidates differ, for a quick comparison.
+        candidates: The candidates, by the forms of their rates.
+        traces: Traces on which many candidates differ, used for a quick comparison.
     """
     shape, *_ = shapes_on(network_of(query))
     proof = load_definition("proofs", "PROOF", shape)
@@ -80,7 +80,7 @@ def _differing(query, candidates, traces):
 
 
 def _same(part, one, other):
-    """Whether two controllers have the same windows."""
+    """Return whether two controllers allow the same windows."""
     by_one, by_other = choices(part.x, one), choices(part.x, other)
     part.checker.push()
     part.checker.add(some(every(by_one, no(by_other)), every(by_other, no(by_one))))
@@ -90,23 +90,23 @@ def _same(part, one, other):
 
 
 def _lowest(form):
-    """Whether a rate is never above a packet per R_m, so that a packet per R_m is sent."""
+    """Return whether a rate never exceeds one packet per R_m, so that the controller sends one packet per R_m."""
     return all(term == "MSS / R_m" and coefficient <= 1 for term, coefficient in form.coefficients)
 
 
 def step_of(text):
-    """Return the step of a Grid. Raises InputError if the text is no such step."""
+    """Return the step of a Grid. Raise InputError if the text is no such step."""
     step = exact(text)
     factors(step, MOST)
     return step
 
 
 def envelopes(query, points, step, options=SolverOptions()):
-    """Yield a Member for each maximal envelope around the controllers of Points, if it leaves a choice of rates.
+    """Yield a Member for each maximal envelope around the Points' controllers, if it leaves a choice of rates.
 
     Args:
         query: The query that the envelopes must ensure.
-        points: The Points.
+        points: The Points of the controllers.
         step: As in `widen`.
         options: As in `widen`.
     """
@@ -125,7 +125,7 @@ def _freedom(grid, place):
 
 
 def prove_each(query, members, folder, jobs=1, cluster=None, options=SolverOptions()):
-    """Yield the Point of each of the Members, in their order.
+    """Yield the Point of each Member, in the order of the members.
 
     Args:
         query: The query.
@@ -136,7 +136,7 @@ def prove_each(query, members, folder, jobs=1, cluster=None, options=SolverOptio
         options: SolverOptions.
 
     Raises:
-        InputError: If no shape is about the query's network, or about the beliefs that a controller reads.
+        InputError: If no shape fits the query's network, or the beliefs that a controller reads.
     """
     network = network_of(query)
     with Team(jobs, cluster) as team:
@@ -145,7 +145,7 @@ def prove_each(query, members, folder, jobs=1, cluster=None, options=SolverOptio
 
 @isolated
 def point(member, folder, network, options):
-    """Return the Point of a Member for the first of a network's shapes that holds, or else for the last one tried."""
+    """Return a Member's Point for the first of the network's shapes that holds, or else for the last shape tried."""
     name, source = member.name, member.source
     try:
         *_, tried = attempts(parse(source, name), folder, Listener(), network=network, options=options)

@@ -1,4 +1,4 @@
-"""The answer of `starve`: the least share of any flow, the searches that found it, and its reasons."""
+"""The answer of `starve`: the smallest share of any flow, the searches that found this share, and the reasons."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,7 +11,7 @@ from ccmatic.explanation import FlowAccount, accounts, contrast
 from ccmatic.query import Decides
 from ccmatic.traces import Trace
 
-#: A flow starves if it has less than this share of its fair share of the served bytes.
+#: #: A flow starves if its part of the served bytes is below this fraction of its fair share.
 THRESHOLD = Fraction(1, 10)
 
 STARVES, FAIR, UNKNOWN = "starves", "does not starve", "unknown"
@@ -19,16 +19,16 @@ STARVES, FAIR, UNKNOWN = "starves", "does not starve", "unknown"
 
 @dataclass(frozen=True)
 class Attempt:
-    """One search for the least share of any flow.
+    """One search for the smallest share of any flow.
 
     Attributes:
         period: The number of steps after which the executions repeat; None for one window, without repetition.
         horizon: T in steps.
         seconds: The time that the search took.
-        worst: The edge of the least share; None if there is none.
-        why: If there is no least share: why, in words (no such execution, or a timeout).
-        exists: Whether there is an execution of the searched kind; None if unknown.
-        everywhere: Whether `exists` also covers executions from state that a controller reaches later.
+        worst: The edge value of the smallest share; None if the search found none.
+        why: If there is no smallest share, the reason in words (no such execution, or a timeout).
+        exists: Whether an execution of the searched kind exists; None if unknown.
+        everywhere: Whether `exists` also covers executions that begin in a state which a controller reaches only later.
     """
 
     period: int | None
@@ -41,26 +41,26 @@ class Attempt:
 
     @property
     def decided(self) -> bool:
-        """Whether the search decided everything."""
+        """Whether the search decided all values of the share."""
         if self.exists is False:
             return self.everywhere
         return self.worst is not None and self.worst.verdict != UNDECIDED
 
     def proves(self, share: Fraction) -> bool:
-        """Whether no such execution leaves a flow less than a share."""
+        """Whether the search proves that no searched execution leaves a flow less than `share`."""
         if self.exists is False:
             return self.everywhere
         return self.worst is not None and self.worst.none is not None and self.worst.none >= share
 
     @property
     def executions(self) -> str:
-        """The searched executions, in words."""
+        """A description of the searched executions."""
         if self.period is None:
             return f"one window of {self.horizon - 1} steps from a converged start"
         return f"executions that repeat every {f'{self.period} steps' if self.period > 1 else 'step'}"
 
     def sentence(self) -> str:
-        """Return the outcome, in words."""
+        """Return the outcome of the search as a sentence."""
         return self.why or (self.worst.sentence() if self.worst else "")
 
 
@@ -70,12 +70,12 @@ class Starvation:
 
     Attributes:
         controller: The controller, or the controllers of the flows.
-        on: The network, as a person writes it.
+        on: The network in the question language.
         where: The network, in words.
-        notes: The quantities that the network rounds, in sentences.
-        flows: The number of flows that share it.
-        attempts: Every Attempt, in order.
-        left_out: The exclusions that apply.
+        notes: Sentences about the quantities that the network rounds.
+        flows: The number of flows that share the network.
+        attempts: The Attempts, in order.
+        left_out: The exclusions that apply, such as executions outside the published model.
         seconds: The time that all searches took.
     """
 
@@ -100,7 +100,7 @@ class Starvation:
 
     @property
     def verdict(self) -> str:
-        """`starves`, `does not starve` (for the periods that were tried), or `unknown`."""
+        """The verdict: `starves`, `does not starve` (for the tried periods), or `unknown`."""
         if self.share is not None and self.share < self.threshold:
             return STARVES
         for_ever = [attempt for attempt in self.attempts if attempt.period]
@@ -110,45 +110,48 @@ class Starvation:
 
     @property
     def attempt(self) -> Attempt | None:
-        """The Attempt whose trace leaves a flow the least share, preferably one that repeats; None without a trace."""
+        """The Attempt with the trace of the smallest share, if possible one that repeats; None without a trace."""
         shown = [(self._lesser(each), each) for each in self.attempts if each.worst and each.worst.trace]
         return min(shown, key=lambda pair: (pair[1].period is None, pair[0]))[1] if shown else None
 
     @property
     def trace(self) -> Trace | None:
-        """The trace of that attempt."""
+        """The trace of `attempt`; None without a trace."""
         return self.attempt.worst.trace if self.attempt and self.attempt.worst else None
 
     @cached_property
     def accounts(self) -> list[FlowAccount]:
-        """The account of each flow in the trace's last period or window: what it receives, observes and does."""
+        """For each flow, what the flow receives, observes and does in the last period or window of the trace."""
         return _accounts(self.attempt) if self.attempt else []
 
     @property
     def least(self) -> FlowAccount | None:
-        """The flow that is served least."""
+        """The flow that receives the fewest bytes; None without a trace."""
         return min(self.accounts, key=lambda account: account.served, default=None)
 
     @property
     def most(self) -> FlowAccount | None:
-        """The flow that is served most."""
+        """The flow that receives the most bytes; None without a trace."""
         return max(self.accounts, key=lambda account: account.served, default=None)
 
     @property
     def share(self) -> Fraction | None:
-        """The exact share of the flow that is served least; None without a trace."""
+        """The exact share of the flow that receives the fewest bytes; None without a trace."""
         return self._lesser(self.attempt) if self.attempt else None
 
     @property
     def ratio(self) -> Fraction | None:
-        """The largest of the flows' served bytes divided by the least; None without a trace or if the least is 0."""
+        """The largest number of served bytes of any flow, divided by the smallest.
+
+        None without a trace, or if it is 0.
+        """
         if self.least is None or self.most is None or not self.least.served:
             return None
         return self.most.served / self.least.served
 
     @property
     def suggestions(self) -> list[str]:
-        """What to try if the search was undecided, in sentences."""
+        """Sentences that suggest what to try if the search was undecided."""
         if self.verdict != UNKNOWN:
             return []
         late = [each for each in self.attempts if not each.decided]
@@ -172,7 +175,7 @@ class Starvation:
         return made
 
     def sentence(self) -> str:
-        """Return the answer as a sentence."""
+        """Return the answer of the whole search as a sentence."""
         if self.attempt is None or self.least is None or self.share is None:
             reason = "no flow has less than its fair part" if self.verdict == FAIR else "the search timed out"
             none_repeats = all(each.exists is False for each in self.attempts if each.period)
@@ -186,7 +189,7 @@ class Starvation:
 
     @property
     def why(self) -> list[str]:
-        """Why a flow is served so little, in sentences with the trace's numbers. Empty without a trace."""
+        """Sentences, with the trace's numbers, about why a flow receives so few bytes; empty without a trace."""
         if self.attempt is None or self.least is None or self.most is None:
             return []
         sentences = [account.sentence() for account in self.accounts] + contrast(self.least, self.most)

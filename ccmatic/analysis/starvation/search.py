@@ -1,4 +1,4 @@
-"""The search for the least share of a flow: one period after another, within one timeout for all."""
+"""The search for the smallest share of a flow. The search tries one period after another within a common timeout."""
 
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
@@ -15,44 +15,44 @@ from ccmatic.query import Decides, Network, Query, left_out
 from ccmatic.questions import Placed, describe, place
 from ccmatic.solving import SolverOptions
 
-#: The shares that the search decides, as parts of a fair share. The search ends if a flow may have less than the first
-#: of them.
+#: #: The shares that the search decides, as fractions of a fair share. The search ends if a flow may receive less than
+#: the first of these fractions.
 PARTS = (Fraction(1, 500), Fraction(1, 50), THRESHOLD, Fraction(1, 2), Fraction(1))
 
-#: If no execution repeats, the search covers one window: its length in R_m, and the divisor that gives its share of the
-#: time.
+#: #: If no execution repeats, the search covers one window. These are the window's length in R_m, and the divisor of
+#: the remaining time that gives the window's time.
 ROUNDS, WINDOW_TIME = 6, 4
 
-#: Excludes senders of no interest, which could not send a packet.
+#: #: A condition that excludes senders which could not send even one packet.
 A_PACKET = "ALLT(0, N, lambda n: ALLT(0, T, lambda t: And(c_f[n][t] >= alpha, R * r_f[n][t] >= alpha)))"
 
-#: The window and rate of a converged start, which a sender has until it decides.
+#: #: The window and rate with which a sender of a converged start begins, until the sender decides.
 UNDECIDED = (
     "ALLT(0, N, lambda n: ALLT(0, {}, lambda t: And(2 * N * c_f[n][t] >= C * (R + D), "
     "N * c_f[n][t] <= 2 * C * (R + D), 2 * N * r_f[n][t] >= C)))"
 )
 
-#: A condition for a query that only reads controllers.
+#: #: The condition of a query that serves only to read controllers.
 ANYTHING = "T > 0"
 
-#: The buffer for controllers that slow down only after losses. Windows repeat sooner in a small buffer.
+#: #: The buffer for controllers that slow down only after losses. In a small buffer, windows repeat sooner.
 SMALL_BUFFER = "1/4 bdp"
 
-#: The length in steps of an execution that shows at which step a sender decides first.
+#: #: The length in steps of an execution that shows the first step at which a sender decides.
 LOOK = 12
 
 
 def usual_network(senders: Sequence[Any]) -> str:
     """Return the default network for a starvation search.
 
-    Each flow has its own jitter of one R_m. The buffer is infinite, except for controllers that slow down only after
-    losses, because an infinite buffer loses no bytes.
+    Each flow has its own jitter of one R_m. The buffer is infinite, unless a controller slows down only after losses,
+    because an infinite buffer loses no bytes.
 
     Args:
         senders: The controllers, as `controllers.given` accepts them.
 
     Raises:
-        InputError: If one of them cannot be read.
+        InputError: If one of the controllers cannot be read.
     """
     name = definitions.chosen("models", "OWN_JITTER")
     network = Network(name, "infinite", LOOK, delay="executions")
@@ -62,7 +62,7 @@ def usual_network(senders: Sequence[Any]) -> str:
 
 
 def _needs_losses(controller: Any) -> bool:
-    """Whether a controller reads losses and no delay."""
+    """Return whether a controller reads losses but no delay."""
     read = [controller.observations[name] for name in controller.parameters if name in controller.observations]
     measures_delay = any(each.unit == TIME and getattr(each, "few", False) for each in read)
     return "lost" in controller.parameters and not measures_delay
@@ -77,14 +77,14 @@ def search(
     listener: Callable[[str], None],
     options: SolverOptions,
 ) -> Starvation:
-    """Return the Starvation of a controller beside another; see `ccmatic.api.starve`.
+    """Return the Starvation of a controller beside another controller; see `ccmatic.api.starve`.
 
     Args:
         controller: The controller.
-        beside: The controller of the other flow; None for the same controller.
+        beside: The controller of the other flow; None if both flows run `controller`.
         on: The network in the question language; None for `usual_network`.
         periods: The periods to try, in order.
-        listener: Receives a description of each search when it begins.
+        listener: A function that is called with a description of each search when the search begins.
         options: SolverOptions; the timeout is for all periods together.
     """
     begin = monotonic()
@@ -98,7 +98,7 @@ def search(
 
 
 class _Search:
-    """The common part of all attempts: the network, the controllers, and the remaining time."""
+    """The parts that all attempts share: the network, the controllers, and the remaining time."""
 
     def __init__(self, senders: list[Any], on: str | None, options: SolverOptions, listener: Callable[[str], None]):
         self._given = senders[0] if len(senders) == 1 else senders
@@ -121,9 +121,9 @@ class _Search:
         self._decides = max((LOOK if step is None else step for step in first), default=0)
 
     def attempts(self, periods: Sequence[int]) -> Iterator[Attempt]:
-        """Yield an Attempt for each period, until one leaves a flow less than the least share that is decided.
+        """Yield an Attempt for each period, until an Attempt leaves some flow less than the smallest share to decide.
 
-        If no execution repeats, yield one more Attempt, for a window.
+        If no execution repeats, yield one further Attempt, for a single window.
         """
         nothing, exists = PARTS[0] * self._fair, False
         for period in periods:
@@ -160,7 +160,7 @@ class _Search:
         return Query(network, name, **texts, repeats=period or 0).of_small_packets()
 
     def _attempt(self, period: int | None, last: bool) -> Attempt:
-        """Search for the least share in executions of a period, or in one window."""
+        """Search for the smallest share in executions of one period or, if the period is None, in one window."""
         horizon = self._horizon(period)
         self._listener(Attempt(period, horizon, 0).executions)
         begin, clock = monotonic(), self._clock(period, last)
@@ -177,7 +177,7 @@ class _Search:
         return Attempt(period, horizon, monotonic() - begin, worst, why, exists)
 
     def _worst(self, period: int | None, horizon: int, options: SolverOptions) -> tuple[Worst, int]:
-        """Return the Worst and T, which is longer than requested if a sender distinguishes the first steps."""
+        """Return the Worst and T. If a sender treats the first steps differently, T exceeds the requested horizon."""
         xs = [part * self._fair for part in PARTS]
         network = place(self._description, True, self._description.flows or 2, horizon).network
         given = [*self._placed.given, A_PACKET, *(self._converged() if period is None else ())]
@@ -189,13 +189,13 @@ class _Search:
             return self._worst(period, error.needed, options)
 
     def _converged(self) -> tuple[str, ...]:
-        """The conditions of a converged start, which hold until every sender decides."""
+        """The conditions of a converged start, which hold until every sender has decided."""
         name = definitions.chosen("properties", "EXPECTS")
         start = load_definition("properties", "PROPERTY", name).starts["converged"]
         return (*start.given, *start.windows, UNDECIDED.format(self._decides))
 
     def _horizon(self, period: int | None) -> int:
-        """Return the least T that shows a period twice, and all of a sender's decisions in the last period."""
+        """Return the smallest T at which an execution shows a period twice, and all decisions of the last period."""
         R, jitter = self._model.round_trip(1), self._placed.network.jitter
         if period is None:
             return ROUNDS * R + 1 + self._decides
@@ -203,7 +203,7 @@ class _Search:
         return period + 1 + max(period, back)
 
     def _clock(self, period: int | None, last: bool) -> Clock:
-        """Return a clock with half of the remaining time for a period, or all of it for the last period or a window."""
+        """Return a clock with half of the remaining time; for the last period or a window, a clock with all of it."""
         limit = self._options.timeout
         if not isinstance(limit, int | float | Fraction):
             return Clock.of(limit)

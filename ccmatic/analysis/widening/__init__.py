@@ -1,4 +1,4 @@
-"""Widening: all maximal envelopes around a controller that keep a query's property."""
+"""Widening: all maximal envelopes around a controller that ensure a query's property."""
 
 from ccmatic.analysis.widening.ends import End, Grid, Point, factors
 from ccmatic.analysis.widening.file import WideningReport, check_widening, envelope_docstring, envelope_name

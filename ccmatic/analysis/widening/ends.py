@@ -1,4 +1,4 @@
-"""The envelopes around a controller on a grid: factors move both ends of each rate that it returns."""
+"""The grid of envelopes around a controller: a factor multiplies each of the two ends of each returned rate."""
 
 import ast
 import re
@@ -9,10 +9,10 @@ from math import prod
 from ccmatic.base import InputError, docstring
 from ccmatic.controllers import Controller, parse
 
-#: The largest number of envelopes on a grid. A search keeps some bits for each.
+#: #: The largest number of envelopes on a grid. A search stores some bits for each envelope.
 MOST = 10**7
 
-#: An envelope of a grid: the index of the factor of each end.
+#: #: An envelope of a grid, as a tuple: for each end, the index of its factor.
 Point = tuple[int, ...]
 
 _DOCSTRING = re.compile(r'^    """.*?"""\n', re.DOTALL | re.MULTILINE)
@@ -25,7 +25,7 @@ class End:
     Attributes:
         line: The line of the `return`.
         which: `low` or `high`.
-        factors: The factors by which it may be multiplied, from 1 on.
+        factors: The factors by which the end may be multiplied, starting with 1.
     """
 
     line: int
@@ -34,7 +34,10 @@ class End:
 
 
 def factors(step, most):
-    """Return the factors of lower ends, and those of upper ends. Raises InputError for an invalid step or maximum."""
+    """Return the factors of lower ends and the factors of upper ends.
+
+    Raise InputError for an invalid step or maximum.
+    """
     if not 0 < step <= 1 or most < 1 or (1 / step).denominator > 1:
         problem = f"the step is {step}, the largest factor {most}"
         raise InputError(f"{problem}; expected a step that 1 is a multiple of, and a factor of at least 1")
@@ -43,18 +46,18 @@ def factors(step, most):
 
 
 class Grid:
-    """All envelopes around a controller whose ends are multiplied by factors.
+    """All envelopes in which factors multiply the ends of a controller's rates.
 
-    Lower ends are multiplied by 1, 1 - step, … 0, and upper ends by 1, 1 + step, … `most`. A point has the index of the
-    factor of each end; larger indices mean a wider envelope.
+    Lower ends are multiplied by 1, 1 - step, … 0, and upper ends by 1, 1 + step, … `most`. A point of the grid has, for
+    each end, the index of its factor. A larger index means a wider envelope.
 
     Attributes:
-        ends: Two Ends for each `return`, in the order of the source: low, high.
+        ends: Two Ends, low and high, for each `return` statement, in the order of the source.
         shape: The number of factors of each end.
         size: The number of envelopes.
 
     Raises:
-        InputError: If the controller has no such grid.
+        InputError: If no such grid exists for the controller.
     """
 
     def __init__(self, controller, beliefs, step, most):
@@ -74,7 +77,7 @@ class Grid:
             raise InputError(message, controller.file)
 
     def source(self, point, says):
-        """Return the envelope at a point as Python, with a docstring."""
+        """Return the Python text of the envelope at a point, with the docstring `says`."""
         module = ast.parse(_DOCSTRING.sub("", self.controller.source))
         returns = _returns(module)
         factors = [end.factors[i] for end, i in zip(self.ends, point, strict=True)]
@@ -86,11 +89,11 @@ class Grid:
         return f"{docstring(says)}\n\n\n{ast.unparse(ast.Module(body, []))}\n"
 
     def envelope(self, point, says="", name=None):
-        """Return the Controller at a point."""
+        """Return the envelope at a point, as a Controller."""
         return parse(self.source(point, says), name or f"{self.controller.name}_wider", None, self._beliefs)
 
     def least(self, trace):
-        """Return the narrowest envelope that allows a trace's rates; every envelope at least as wide allows them too.
+        """Return the narrowest envelope that allows a trace's rates; every wider envelope allows them, too.
 
         Raises:
             InputError: If no envelope allows the rates.
@@ -125,7 +128,7 @@ def _is_zero(rate):
 
 
 def _times(factor, rate):
-    """Return a rate times a factor, where 0 replaces a rate below 0. Either sends the minimum, a packet per R_m."""
+    """Return a rate times a factor, with 0 for rates below 0. Both would send the minimum, one packet per R_m."""
     text = ast.unparse(rate)
     if factor == 0 or _is_zero(rate):
         return "0"

@@ -1,4 +1,4 @@
-"""The file of a widening, and the check of a folder. The check needs a solver only to verify envelopes again."""
+"""The file that describes a widening, and the check of its folder. Only verifying envelopes again needs a solver."""
 
 import json
 from dataclasses import dataclass
@@ -16,17 +16,17 @@ from ccmatic.records import QueryRecord, WideningFile
 from ccmatic.traces import Trace
 from ccmatic.verification import HOLDS, VIOLATED, Judge, Outcome, check_trace
 
-#: The file that describes the others in the folder.
+#: #: The name of the file that describes the other files in the folder.
 ABOUT = "widening.json"
 
 
 def envelope_name(widening, number):
-    """Return the name of a maximal envelope, by its number from 1."""
+    """Return the name of a maximal envelope by its number, which starts at 1."""
     return f"{widening.grid.controller.name}_wider_{number}"
 
 
 def trace_name(number):
-    """Return the file of a breaking trace, by its number from 0."""
+    """Return the file name of a breaking trace by its number, which starts at 0."""
     return f"breaks_{number + 1}.json"
 
 
@@ -37,7 +37,7 @@ def envelope_docstring(widening, number):
 
 
 def to_json(widening):
-    """Return the text of ABOUT."""
+    """Return the text of the file ABOUT."""
     controller = widening.grid.controller
     made = WideningFile(
         made_by=f"ccmatic {__version__}",
@@ -57,7 +57,7 @@ def to_json(widening):
 def unfinished(folder, query, grid):
     """Return the Checkpoint that an interrupted search left in a folder.
 
-    Returns an empty Checkpoint if it left none, or searched for something else.
+    If the folder has no such search, or one with another query or grid, the Checkpoint is empty.
     """
     file = Path(folder) / ABOUT
     if not file.exists():
@@ -76,16 +76,16 @@ def unfinished(folder, query, grid):
 
 @dataclass(frozen=True)
 class WideningReport:
-    """The result of checking a folder.
+    """The result of checking the folder of a widening.
 
     Attributes:
         envelopes: The number of envelopes in the folder.
         traces: The number of traces in the folder.
         grid: The number of envelopes on the grid.
-        faults: The mistakes in the folder, a sentence each.
-        uncovered: The source of an envelope that no file decides, or None.
+        faults: The mistakes in the folder, as sentences.
+        uncovered: The Python text of an envelope that no file decides, or None.
         verified: Whether the envelopes in the folder were verified again.
-        undecided: The files of envelopes that timed out.
+        undecided: The files of envelopes whose verification timed out.
     """
 
     envelopes: int
@@ -98,20 +98,20 @@ class WideningReport:
 
     @property
     def complete(self):
-        """Whether the folder has all maximal envelopes, provided that its envelopes hold."""
+        """Whether the folder contains all maximal envelopes, provided that its envelopes hold."""
         return not self.faults and self.uncovered is None
 
 
 def check_widening(folder, allow_code=False, verify=None) -> WideningReport:
-    """Check a folder of `ccmatic widen`: replayed traces break all other envelopes, and no envelope is left undecided.
+    """Check a folder of `ccmatic widen`: the replayed traces must break all other envelopes and leave none undecided.
 
     Args:
         folder: The folder.
-        allow_code: Run the files that the query names.
-        verify: The SolverOptions for verifying each maximal envelope again. Default: the envelopes are trusted.
+        allow_code: Whether to run the files that the query names.
+        verify: The SolverOptions for verifying each maximal envelope again. By default, the envelopes are trusted.
 
     Raises:
-        InputError: If the folder has no widening, or names code that is not allowed.
+        InputError: If the folder contains no widening, or names code that may not be run.
     """
     folder = Path(folder)
     file = folder / ABOUT
@@ -132,7 +132,7 @@ def check_widening(folder, allow_code=False, verify=None) -> WideningReport:
 
 
 class _Check:
-    """The envelopes of a grid that the files of a folder decide."""
+    """The envelopes of a grid that the files in a folder decide."""
 
     def __init__(self, folder, query, grid):
         self._folder, self._query, self._grid = folder, query, grid
@@ -140,7 +140,7 @@ class _Check:
         self.faults, self.undecided = [], []
 
     def check_file(self, name, take):
-        """Check a file, and record its mistake if it has one."""
+        """Check a file, and record a mistake if the file has one."""
         try:
             if Path(name).name != name:
                 raise InputError("expected a file in the folder")
@@ -149,7 +149,7 @@ class _Check:
             self.faults.append(f"{name}: {error.message}")
 
     def breaks(self, path):
-        """Record a trace, which breaks all envelopes that allow its rates."""
+        """Record a trace. The trace breaks all envelopes that allow its rates."""
         trace = Trace.load(path)
         report = check_trace(self._query, trace)
         if report.outcome is not Outcome.BREAKS:
@@ -157,7 +157,10 @@ class _Check:
         self.bad[as_wide(self._grid.least(trace))] = True
 
     def holds(self, path, point, verify):
-        """Record an envelope: the grid's at its point, broken by no trace, and not refuted by a verification."""
+        """Record an envelope.
+
+        It must equal the grid's envelope at its point, and no trace or verification may refute it.
+        """
         shape = self._grid.shape
         if len(point) != len(shape) or any(not 0 <= i < n for i, n in zip(point, shape, strict=True)):
             raise InputError(f"its point is {list(point)}; expected one of the grid's, {shape}")

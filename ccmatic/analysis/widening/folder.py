@@ -1,4 +1,4 @@
-"""A widening that keeps its envelopes and traces in a folder, from which the same widening resumes."""
+"""A widening that stores its envelopes and traces in a folder, from which a later call resumes."""
 
 from pathlib import Path
 
@@ -9,13 +9,14 @@ from ccmatic.synthesis import Folder
 
 
 def widen_to(path, grid, query, listener, jobs, cluster, options):
-    """Widen as `search.widen`, and write each trace and each maximal envelope to the folder at `path`.
+    """Widen as `search.widen` does, and write each trace and each maximal envelope to the folder `path`.
 
     Args:
-        path: The folder. While the search runs, its files are in PATH.partial, from which the same search resumes.
+        path: The folder. While the search runs, its files are in PATH.partial, from which a later call resumes.
         grid: The Grid of envelopes.
-        query: The Query that each envelope has to ensure.
-        listener: Receives each envelope before it is judged, and the number of undecided envelopes.
+        query: The Query that each envelope must ensure.
+        listener: A function that is called with each envelope before it is judged, and the number of undecided
+            envelopes.
         jobs: As in `search.widen`.
         cluster: As in `search.widen`.
         options: SolverOptions.

@@ -1,6 +1,7 @@
 """The search for all maximal envelopes on a grid that hold.
 
-An envelope inside one that holds also holds. A trace that breaks an envelope breaks all envelopes that allow its rates.
+If an envelope holds, every envelope inside it holds, too. A trace that breaks an envelope breaks all envelopes that
+allow the trace's rates.
 """
 
 from collections.abc import Iterator
@@ -31,9 +32,9 @@ class Widening:
     """All maximal envelopes on a grid.
 
     Attributes:
-        query: The query that they ensure.
-        maximal: Their points.
-        breaking: The traces that break all other envelopes.
+        query: The query that the envelopes ensure.
+        maximal: The points of the maximal envelopes.
+        breaking: The traces that break all other envelopes, except undecided ones.
         undecided: The number of envelopes that timed out.
         questions: The number of envelopes that were judged.
         seconds: The time that the search took.
@@ -50,7 +51,8 @@ class Widening:
     def beyond(self, point: Point) -> Iterator[tuple[End, int | None]]:
         """Yield the ends of an envelope that could be wider on the grid.
 
-        Each end comes with the number of the trace that breaks the next wider envelope, or None if that is unknown.
+        Each end comes with the number of a trace that breaks the next wider envelope, or None if no such trace is
+        known.
         """
         for end, size in enumerate(self.grid.shape):
             if point[end] + 1 < size:
@@ -79,20 +81,21 @@ def widen(
 ) -> Widening:
     """Return the Widening of a controller.
 
-    The maximal envelopes are the same with any number of jobs; the traces that break others may differ.
+    The maximal envelopes do not depend on the number of jobs; the traces that break other envelopes may.
 
     Args:
         grid: The Grid of envelopes.
-        query: The Query that each envelope has to ensure.
-        listener: Receives each envelope before it is judged, and the number of undecided envelopes.
-        keep: Receives the Widening so far after each answer.
+        query: The Query that each envelope must ensure.
+        listener: A function that is called with each envelope before it is judged, and the number of undecided
+            envelopes.
+        keep: A function that is called after each answer with the Widening so far.
         checkpoint: The results of an earlier search.
-        jobs: How many envelopes are judged at once, each in its own process.
-        cluster: The address of a Dask cluster that judges in place of processes.
+        jobs: The number of envelopes that are judged at once, each by its own process.
+        cluster: The address of a Dask cluster that judges instead of processes.
         options: As in `verification.Judge`.
 
     Raises:
-        InputError: If the Judge refuses the query or a controller.
+        InputError: If the Judge rejects the query or a controller.
     """
     with Team(jobs, cluster) as team:
         search = _Search(grid, query, listener, keep, team if jobs > 1 or cluster else None, options)
@@ -120,14 +123,14 @@ class _Search:
         return ~(self._good | self._bad)
 
     def result(self):
-        """Return the Widening so far: the maximal envelopes among those that hold for sure."""
+        """Return the Widening so far: the maximal ones among the envelopes that are known to hold."""
         points = [tuple(point.tolist()) for point in np.argwhere(self._good)]
         maximal = tuple(point for point in points if not any(self._good[wider] for wider in self._next(point)))
         decided = maximal, tuple(self._breaking), int(self._unknown.sum())
         return Widening(self._grid, self._query, *decided, self._questions, monotonic() - self._begun)
 
     def _next(self, point):
-        """Yield the envelopes that are wider by one step of one end."""
+        """Yield each envelope that is wider than a point's envelope by one step of one end."""
         for end, size in enumerate(self._grid.shape):
             if point[end] + 1 < size:
                 yield _moved(point, end, point[end] + 1)
@@ -140,7 +143,7 @@ class _Search:
             self._break(trace)
 
     def narrowest(self):
-        """Return the narrowest undecided envelopes, as many as are judged at once."""
+        """Return the narrowest undecided envelopes, at most as many as are judged at once."""
         left = np.argwhere(self._unknown & ~self._late)
         order = left.sum(axis=1).argsort(kind="stable")[: self._at_once]
         return [tuple(point) for point in left[order].tolist()]
@@ -158,7 +161,7 @@ class _Search:
             point = wider[steps]
 
     def hold(self, points):
-        """Return whether each of some envelopes is known to hold; judge them first if necessary."""
+        """Return, for each point, whether its envelope is known to hold. Undecided envelopes are judged first."""
         known = self._good | self._bad | self._late
         pending = [point for point in points if not known[point]]
         for point in pending:
@@ -168,7 +171,7 @@ class _Search:
         return [bool(self._good[point]) for point in points]
 
     def _judgements(self, points):
-        """Return the Judgement on each of some envelopes."""
+        """Return the Judgement on the envelope at each of the points."""
         envelopes = map(self._grid.envelope, points)
         if self._team is None:
             return map(self._judge.judge, envelopes)
@@ -190,17 +193,17 @@ class _Search:
 
 
 def is_inside(narrow, wide):
-    """Whether one envelope is inside another, or equal to it."""
+    """Return whether the envelope `narrow` is inside the envelope `wide` or equal to it."""
     return all(a <= b for a, b in zip(narrow, wide, strict=True))
 
 
 def inside(point):
-    """Return the indices of all envelopes inside one."""
+    """Return the indices of all envelopes inside the envelope at a point."""
     return tuple(slice(i + 1) for i in point)
 
 
 def as_wide(point):
-    """Return the indices of all envelopes that contain the given one."""
+    """Return the indices of all envelopes that contain the envelope at a point."""
     return tuple(slice(i, None) for i in point)
 
 

@@ -17,16 +17,16 @@ from ccmatic.verification import Executions, Part, Report, for_people
 
 FOUND, UNDECIDED = "found", "unknown"
 
-#: The largest number of values in a search for an edge.
+#: #: The largest number of candidate values in a search for an edge value.
 MOST = 10**6
 
 
 class NoExecution(InputError):
-    """No execution satisfies the conditions, so there is no worst value.
+    """An error that states that no execution satisfies the conditions, so that no worst value exists.
 
     Attributes:
-        everywhere: Whether this also covers executions from state that the controller reaches later: they reach no
-            decided x either.
+        everywhere: Whether the error also covers executions that begin in a state which the controller reaches only
+            later. Such executions do not reach any decided x either.
     """
 
     everywhere = False
@@ -38,19 +38,19 @@ class Worst:
 
     Attributes:
         controller: The controller.
-        quantity: Its `what` is the condition on an execution and x. Its `worse` says on which side of x executions are
-            worse.
-        none: The decided x that is nearest to the edge among those that no execution reaches. None if the searched
-            range has no such x.
-        some: The x on the other side of the edge, which `trace` reaches. None if the searched range has no such x.
+        quantity: The Quantity. Its `what` is a condition on an execution and x. Its `worse` states on which side of x
+            the values are worse.
+        none: Of the decided x that no execution reaches, the x nearest to the edge. None if the searched range has no
+            such x.
+        some: The x on the other side of the edge, which the execution `trace` reaches. None if the range has no such x.
         verdict: `found`, or `unknown` if values between `none` and `some` timed out.
         seconds: The time that the search took.
         trace: The trace that reaches `some`.
         report: The Report of the trace's replay.
         left_out: The exclusions that apply to the question.
-        elsewhere: Whether values between `none` and `some` are reached for ever, but only from state that the
-            controller does not declare. It is unknown whether the controller ever comes to that state.
-        advice: Sentences that suggest what to ask next.
+        elsewhere: Whether executions that go on for ever reach values between `none` and `some`, but only from a state
+            that the controller does not declare. It is unknown whether the controller ever reaches such a state.
+        advice: Sentences that suggest further questions.
     """
 
     controller: Decides
@@ -69,8 +69,8 @@ class Worst:
         """Return the same Worst with x in another unit.
 
         Args:
-            scale: The new unit as a multiple of the present one.
-            unit: The name of the new unit, or empty.
+            scale: The new unit as a multiple of the old unit.
+            unit: The name of the new unit, or an empty text.
         """
         none, some = (None if x is None else x / scale for x in (self.none, self.some))
         quantity = replace(self.quantity, unit=unit or self.quantity.unit)
@@ -78,7 +78,7 @@ class Worst:
 
     @property
     def index(self) -> tuple[Fraction | None, Fraction | None] | None:
-        """The quantity's index, at `none` and at `some`; None if it has no index."""
+        """The quantity's index at `none` and at `some`; None if the quantity has no index."""
         if self.quantity.index is None:
             return None
         _, of = self.quantity.index
@@ -87,14 +87,14 @@ class Worst:
 
     @property
     def never(self) -> bool:
-        """Whether no execution satisfies a user's own condition for any x that was decided.
+        """Whether the user's own condition is true of no execution, for any x that was decided.
 
-        Such a condition has no worse side, so other x remain open.
+        Such a condition has no worse side, so the result for other x remains open.
         """
         return self.quantity.worse is None and self.some is None and self.verdict == FOUND
 
     def sentence(self) -> str:
-        """Return the outcome, in words."""
+        """Return the outcome of the search as a sentence."""
         worse, unit = self.quantity.worse, self.quantity.unit
         if self.none is None and self.some is None and not self.elsewhere:
             return "the search timed out"
@@ -150,15 +150,15 @@ def search(
         network: The Network.
         of: A quantity's name, a condition, or a Quantity.
         start: The name of a start.
-        given: Only consider executions that satisfy these conditions.
-        period: Only consider executions that repeat after this many steps.
-        at: Decide this x only.
+        given: Further conditions; only executions that satisfy them count.
+        period: If given, only executions that repeat after this many steps count.
+        at: If given, the only x to decide.
         low: The lower end of the search.
         high: The upper end of the search.
-        resolution: The largest distance between the two sides of the edge.
+        resolution: The largest distance between the two sides of the edge value.
         also: Further x to decide.
         first: The x to decide first.
-        listener: Receives each x before the solver decides it.
+        listener: A function that is called with each x before the solver decides the x.
         options: SolverOptions; the timeout is for each x.
     """
     begin = monotonic()
@@ -187,7 +187,7 @@ def search(
 
 
 def _range(quantity, network, low, high, resolution):
-    """Return the values of x in increasing order. Raises InputError."""
+    """Return the values of x in increasing order. Raise InputError if the range is invalid."""
     most = (network.horizon - 1) // 2 if quantity.high is None else quantity.high
     first, last, step = (
         exact(default if value is None else value)
@@ -202,13 +202,13 @@ def _range(quantity, network, low, high, resolution):
 
 
 class _Edge:
-    """The search for neighbouring x with different answers.
+    """The search for two neighbouring x with different answers.
 
-    After a long time a controller may have other state than it declares. For executions that repeat for ever, the
-    answer "no execution reaches x" therefore requires that none does from any state to which the controller may come.
+    After a long time, a controller may be in a state that it does not declare. For executions that repeat for ever, the
+    answer "no execution reaches x" is therefore valid only if it covers every state that the controller may reach.
 
     Attributes:
-        elsewhere: Whether an execution reaches some x, but only from such other state.
+        elsewhere: Whether an execution reaches some x, but only from an undeclared state.
         late: Whether some x timed out before a solver received the question.
     """
 
@@ -233,13 +233,13 @@ class _Edge:
     def find(self, worse, first=None):
         """Return (none, some, verdict), as in a Worst.
 
-        If the mildest x is reached, executions exist. Otherwise the search has to check whether any execution exists.
-        This takes longest for executions that repeat.
+        If an execution reaches the mildest x, then executions exist. Otherwise the search must check whether any
+        execution exists. For executions that repeat, this check takes the longest time.
 
         Raises:
-            NoExecution: No execution satisfies the conditions.
+            NoExecution: If no execution satisfies the conditions.
         """
-        # From here on the x run from the worst to the mildest.
+        # # From here on, the x are ordered from the worst to the mildest.
         if self._falls(worse):
             self._xs = self._xs[::-1]
         self._is_monotone = worse is not None
@@ -256,7 +256,10 @@ class _Edge:
         return none, some, FOUND if decided else UNDECIDED
 
     def shown(self, x):
-        """Return the trace that reaches x, made readable, and the Report of its replay. This ends the search."""
+        """Return the trace that reaches x, in readable form, and the Report of its replay.
+
+        This call ends the search.
+        """
         part, trace = self._executions.part, self._trace(x)
         part.query, part.way = self._at(x)
         part.checker.add(part.way.formula(part.x))
@@ -265,20 +268,20 @@ class _Edge:
             return for_people(part, self._controller)
 
     def _at(self, x, query=None):
-        """Return the query about this x, and the way to reach it."""
+        """Return the query about x, and the condition on executions that reach x."""
         query = query or self._query
         query = replace(query, property=replace(query.property, x=x))
         (way,) = query.property.ways_to_fail(query.model, query.buffer)
         return query, way
 
     def _falls(self, worse):
-        """Whether executions reach the lower values of x. Without a worse side, the ends of the range decide this."""
+        """Return whether executions reach the lower values of x. Without a worse side, the ends of the range decide."""
         if worse is not None:
             return worse == "above"
         return self._answer(self._xs[0]) == SAT or self._answer(self._xs[-1]) == UNSAT
 
     def _answer(self, x):
-        """Return SAT, UNSAT, or UNKNOWN."""
+        """Return SAT if an execution reaches x, UNSAT if no execution does, or UNKNOWN."""
         if x not in self._answers and self._is_refuted(x):
             self._answers[x] = UNSAT
         if x not in self._answers:
@@ -289,7 +292,7 @@ class _Edge:
         return self._answers[x]
 
     def _is_refuted(self, x):
-        """Whether no execution reaches x, because none reaches a milder x."""
+        """Return whether no execution reaches x because no execution reaches some milder x."""
         less_bad = self._xs[self._xs.index(x) + 1 :]
         return self._is_monotone and any(self._answers.get(other) == UNSAT for other in less_bad)
 
@@ -303,7 +306,7 @@ class _Edge:
         return self._query.observed(trace, beliefs, self._controller.state)
 
     def _ask(self, x=None):
-        """Check whether an execution exists, or one that reaches x, and keep its trace."""
+        """Check whether an execution exists, or one that reaches x if x is given, and store its trace."""
         answer, part = UNKNOWN, self._executions.part
         with suppress(OutOfTime), self._clock.question():
             answer, trace = self._executions.find(*([] if x is None else [self._at(x)[1].formula(part.x)]))
@@ -316,7 +319,7 @@ class _Edge:
         return answer
 
     def _ask_later(self, x):
-        """Return UNSAT if no execution reaches x from state to which the controller may come, else UNKNOWN."""
+        """Return UNSAT if no execution reaches x from any state that the controller may reach, else UNKNOWN."""
         answer = UNKNOWN
         with suppress(OutOfTime), self._clock.question():
             answer, _ = self._later.find(self._at(x, self._anywhere)[1].formula(self._later.part.x))

@@ -1,4 +1,7 @@
-"""The state that a controller may reach beyond its declaration. A repeating execution may begin with such state."""
+"""The states that a controller may reach beyond its declared states.
+
+A repeating execution may begin in such a state.
+"""
 
 from contextlib import suppress
 from dataclasses import replace
@@ -13,13 +16,14 @@ from ccmatic.verification import Executions, Part
 
 
 def begun_later(query, controller, options):
-    """Return the controller with all initial state that it may have after any number of steps, and possibly more.
+    """Return the controller with every initial state that it may reach after any number of steps, and possibly more.
 
-    A declaration holds at each step if no step leads from declared state to other state. Declarations that do not hold
-    are dropped, until all remaining ones hold. One that timed out is dropped as well.
+    A declaration holds at each step if no step leads from a declared state to another state. Declarations that do not
+    hold are dropped, one after another, until all remaining declarations hold. A declaration whose check timed out is
+    dropped, too.
 
     Returns:
-        The controller without the dropped declarations. None if each declaration holds at each step.
+        The controller without the dropped declarations; None if each declaration holds at each step.
     """
     declared = {each.name for each in controller.state if each.is_restricted}
     left = declared
@@ -33,16 +37,16 @@ def begun_later(query, controller, options):
 
 
 def _lost(query, controller, names, options):
-    """Return the names of the declarations that a step breaks; all of them if the solver timed out."""
+    """Return the names of the declarations that a step breaks; all names if the solver timed out."""
     step_query = query.on(model=query.model.begun_anywhere())
     step_query = replace(step_query, property=replace(query.property, repeats=0, given="", x=0))
     if any(each.name == "before the trace" for each in left_out(step_query, controller)):
-        return set(names)  # the executions do not show all that it may do
+        return set(names)  # the executions do not show every behaviour of the controller
     way = WayToFail("an execution", lambda x: True)
     reads = step_query.units().keys() & {*controller.parameters}
     part = Part(step_query, way, options, reads, controller.state)
     kept = [(m, flow) for m in controller.state if m.is_restricted and m.name in names for flow in _flows(part.x, m)]
-    steps = range(part.x.horizon)  # one step may break a declaration that the next restores
+    steps = range(part.x.horizon)  # one step may break a declaration that the next step restores
     broken = [no(m.first(flow, t)) for m, flow in kept for t in steps]
     answer, trace = UNKNOWN, None
     with suppress(OutOfTime):

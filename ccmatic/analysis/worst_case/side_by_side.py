@@ -1,4 +1,4 @@
-"""The worst cases of several questions, searched by other processes and machines."""
+"""The worst cases of several questions, found by other processes and machines."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -25,19 +25,19 @@ def search_each(
     cluster: str | None = None,
     options: SolverOptions = SolverOptions(),
 ) -> Iterator[Worst]:
-    """Yield the Worst of the expectation of each question, in order.
+    """Yield the Worst of each question's expectation, in the order of the questions.
 
     Args:
         questions: The Questions.
         among: `at`, `low`, `high` and `resolution` as in `search`, in the units of each expectation.
-        listener: Receives each x before the solver decides it, if this process does the work.
-        jobs: How many processes search.
-        cluster: The address of a Dask cluster that searches in place of processes.
+        listener: A function that is called with each x before the solver decides the x, if this process does the work.
+        jobs: The number of processes that search.
+        cluster: The address of a Dask cluster that searches instead of processes.
         options: SolverOptions; the timeout is for each x.
 
     Raises:
-        InputError: If an expectation is about no amount, or a question has no execution.
-        Unsound: A worker's trace does not pass replay here.
+        InputError: If an expectation has no amount, or the network of a question has no execution.
+        Unsound: If a worker's trace does not pass the replay in this process.
     """
     searches = [_arguments(question, among) for question in questions]
     if jobs == 1 and cluster is None:
@@ -58,7 +58,7 @@ def search_each(
 
 @isolated
 def _arguments(question: Question, among: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of `search` for a question's expectation, apart from its controller and network."""
+    """Return the arguments of `search` for a question's expectation, except its controller and network."""
     quantity, given = question.edge()
     scaled = {name: None if text is None else exact(text) * question.scale for name, text in among.items()}
     also = () if among["at"] is not None else (question.amount * question.scale,)
@@ -81,7 +81,7 @@ def _side_by_side(
     cluster: str | None,
     options: SolverOptions,
 ) -> Iterator[Worst]:
-    """Yield the results of `_search` from other processes or machines."""
+    """Yield the results of `search` from other processes or machines."""
     tasks = [
         (question.query.record(), controllers.texts_of(question.controller), arguments, options)
         for question, arguments in zip(questions, searches, strict=True)
@@ -96,7 +96,7 @@ def _side_by_side(
 def _search_there(
     record: dict[str, Any], texts: list[ControllerText], arguments: dict[str, Any], options: SolverOptions
 ) -> Worst:
-    """Return the Worst for a controller's text. It lacks controller and report, which processes cannot exchange."""
+    """Return the Worst for a controller's text, without controller and report, which processes cannot exchange."""
     query = queries.from_record(record, allow_code=True)
     worst = search(query.controller(texts), query.network, options=options, **arguments)
     return replace(worst, controller=None, report=None)  # type: ignore[arg-type]
