@@ -2,7 +2,7 @@
 
 from ccmatic.base import Alias
 
-#: #: The model of emulated links, the models that are fitted to packet logs, and the model of a link without jitter.
+#: The model of emulated links, the models that are fitted to packet logs, and the model of a link without jitter.
 EMULATED, ASKED_OF_LOGS = "cbr_delay", ("cbr_delay", "ccac")
 WITHOUT_JITTER = "ideal"
 
@@ -21,10 +21,10 @@ BY_WINDOW = {
 }
 SHARED = "flows={flows},delay=own"
 
-#: #: The network of two window senders on which one may starve the other: each flow has its own jitter.
+#: The network of two window senders on which one may starve the other: each flow has its own jitter.
 OWN_JITTER = "cbr_delay_own_jitter"
 
-#: #: The names of models with parameters.
+#: The names of models with parameters.
 ALIASES = {
     "ccac2021_two_flows": Alias(
         "ccac2021:flows=2", "CCAC's published network with two senders, which run the same controller."

@@ -7,7 +7,7 @@ from functools import cache, partial
 from ccmatic.contracts import BYTES, CONDITION, IDLE, RATE, TIME, Column, Observation
 from ccmatic.logic import choice, either, equal, every, implies, is_max, no, some
 
-#: #: The longest delay, in steps, that executions distinguish if they repeat.
+#: The longest delay, in steps, that executions distinguish if they repeat.
 LONGEST = 32
 
 

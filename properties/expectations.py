@@ -22,10 +22,10 @@ from ccmatic.base import BetweenSteps, InputError, exact, shown
 from ccmatic.contracts import AllOf, Compared, Implied, Stated
 from ccmatic.logic import every, no, some
 
-#: #: The dimensions of amounts: a share, bytes, a time, or a plain number.
+#: The dimensions of amounts: a share, bytes, a time, or a plain number.
 SHARE, BYTES, TIME, NUMBER = "share", "bytes", "time", "number"
 
-#: #: The units that every network knows, each with (dimension, size in the canonical unit, canonical unit).
+#: The units that every network knows, each with (dimension, size in the canonical unit, canonical unit).
 UNITS = MappingProxyType(
     {
         "": (SHARE, Fraction(1), ""),
@@ -117,10 +117,10 @@ QUANTITIES = MappingProxyType(
     }
 )
 
-#: #: The quantities that are conditions: an expectation states that such a condition never holds.
+#: The quantities that are conditions: an expectation states that such a condition never holds.
 _CONDITIONS = ("timeout", "app_limited")
 
-#: #: For each unit of a controller's state or belief: the dimension, and the whole of an amount without a unit.
+#: For each unit of a controller's state or belief: the dimension, and the whole of an amount without a unit.
 _OF_UNIT = {
     "bytes": (BYTES, None),
     "time": (TIME, None),
@@ -139,7 +139,7 @@ _LARGEST = {"": Fraction(1), "bdp": Fraction(16), "rtt": Fraction(16), "packets"
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
-#: #: Shares of a whole. A share may exceed the whole only if the user writes the share in percent.
+#: Shares of a whole. A share may exceed the whole only if the user writes the share in percent.
 _PARTS = ("utilisation", "share", "loss")
 
 
@@ -529,7 +529,7 @@ class Reader:
             return None
         if expectation.interval is not None:
             return self._steps(expectation.interval)
-        # # Lost bytes are counted per R_m unless the text names another interval.
+        # Lost bytes are counted per R_m unless the text names another interval.
         return self._x.R if expectation.comparison.unit else None
 
     def _steps(self, rounds):

@@ -16,7 +16,7 @@ from ccmatic.logic import every, no
 
 _TEXT = {"metadata": {"text": True}}
 
-#: #: The initial window in packets (RFC 6928).
+#: The initial window in packets (RFC 6928).
 INITIAL_WINDOW = 10
 
 

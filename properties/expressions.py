@@ -10,10 +10,10 @@ from ccmatic.models.window_sender import timeout
 from ccmatic.base import InputError, exact, shown, suggest
 from ccmatic.logic import Condition, equal, every, implies, no, some
 
-#: #: The largest length of an expression, in characters.
+#: The largest length of an expression, in characters.
 LONGEST = 4000
 
-#: #: The largest number of parts of an expression. ALLT and ANYT count the parts of their condition once per step.
+#: The largest number of parts of an expression. ALLT and ANYT count the parts of their condition once per step.
 MOST = 200_000
 
 

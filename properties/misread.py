@@ -20,7 +20,7 @@ EXAMPLES = {
     "app_limited": "utilisation >= 80% while no app_limited",
 }
 
-#: #: Synonyms of the quantities' names.
+#: Synonyms of the quantities' names.
 _QUANTITIES = {
     **dict.fromkeys(("util", "throughput", "goodput", "bandwidth"), "utilisation"),
     **dict.fromkeys(("latency", "rtt"), "delay"),
@@ -30,7 +30,7 @@ _QUANTITIES = {
     "backlog": "queue",
 }
 
-#: #: Synonyms of the units.
+#: Synonyms of the units.
 _UNITS = {
     "percent": "%",
     "bytes": "b",
@@ -43,7 +43,7 @@ _UNITS = {
     "gbps": "gbit",
 }
 
-#: #: Synonyms of the relations.
+#: Synonyms of the relations.
 _RELATIONS = {"=<": "<=", "≤": "<=", "=>": ">=", "≥": ">="}
 
 _SUBJECT = r"(?P<subject>[A-Za-z_]\w*)"

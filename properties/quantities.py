@@ -71,7 +71,7 @@ class Quantity:
         return replace(self, what=self.what.format(high=high), unit=f"{self.unit} by step {last}")
 
 
-#: #: C·R_m, the smallest number of bytes in flight that fills the link.
+#: C·R_m, the smallest number of bytes in flight that fills the link.
 BDP = "C·R_m"
 
 _LARGEST = Fraction(16)
@@ -82,7 +82,7 @@ def jain(share):
     return 1 / (2 * (share**2 + (1 - share) ** 2))
 
 
-#: #: Some flow gets less than the share x of the served bytes. If the execution repeats, only its last period counts.
+#: Some flow gets less than the share x of the served bytes. If the execution repeats, only its last period counts.
 _SHARE = Quantity(
     "ANYT(0, N, lambda n: S_f[n][-1] - S_f[n][begin] < x * (S[-1] - S[begin]))",
     "below",
@@ -121,7 +121,7 @@ QUANTITIES = {
 }
 
 
-#: #: The expectations that the conditions break. {x} stands for the amount.
+#: The expectations that the conditions break. {x} stands for the amount.
 EXPECTED = {
     QUANTITIES["utilisation"].what: "utilisation >= {x}",
     QUANTITIES["loss"].what: "loss <= {x} bdp",

@@ -127,7 +127,7 @@ __all__ = [
 ]
 
 
-#: #: The names whose modules take long to import, by module. A module is imported at the first use of one of its names.
+#: The names whose modules take long to import, by module. A module is imported at the first use of one of its names.
 _LATE = {
     "analysis.starvation": ("Starvation",),
     "analysis.widening": ("Widening", "WideningReport"),

@@ -10,11 +10,11 @@ from ccmatic.base import InputError, shown
 from ccmatic.controllers import Controller, Several, Stateful
 from ccmatic.query import Decides, Query
 
-#: #: The forms in which callers may pass a controller; see `controllers.given`.
+#: The forms in which callers may pass a controller; see `controllers.given`.
 Given = Controller | Stateful | Several | Callable[..., Fraction] | Path | str
 
 
-#: #: The forms in which callers may pass a query: a Query, a name in examples/queries, or the path of a file.
+#: The forms in which callers may pass a query: a Query, a name in examples/queries, or the path of a file.
 Asked = Query | Path | str
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ccmatic.base import definitions, installed
 from ccmatic.base.files import read_text
 
-#: #: For each kind: its folders, and the names of which each file must define one; None for TOML files.
+#: For each kind: its folders, and the names of which each file must define one; None for TOML files.
 KINDS = {
     "models": (("models",), ("MODEL",)),
     "queries": (("examples.queries",), None),

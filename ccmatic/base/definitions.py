@@ -16,14 +16,14 @@ from types import ModuleType
 from ccmatic.base import blame, installed
 from ccmatic.base.errors import InputError, Unreadable, shown, suggest
 
-#: #: The folders that contain controllers.
+#: The folders that contain controllers.
 CONTROLLERS = ("synthesized", "examples.controllers")
 
 
-#: #: The main file of a definition that is a folder. All other definitions are single files.
+#: The main file of a definition that is a folder. All other definitions are single files.
 IN_FOLDER = "laws.py"
 
-#: #: The syntax NAME:parameter=value,…
+#: The syntax NAME:parameter=value,…
 _WITH_PARAMETERS = re.compile(r"(.+?):(\w+=.*)", re.DOTALL)
 
 

@@ -6,7 +6,7 @@ from ccmatic.base.errors import InputError
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
-#: #: The names that the C code around a controller itself uses.
+#: The names that the C code around a controller itself uses.
 _TAKEN = ("ccm", "kernel", "log", "udp")
 
 
@@ -23,7 +23,7 @@ def c_comment(text):
     Spaces separate the characters of `*/`, of `/*` and of trigraphs. Other characters replace unprintable ones.
     """
     lines = [_printable(line) for line in text.expandtabs(4).splitlines()]
-    # # "??" is separated twice: one pass turns "???" into "? ??".
+    # "??" is separated twice: one pass turns "???" into "? ??".
     for sign, apart in (("*/", "* /"), ("/*", "/ *"), ("??", "? ?"), ("??", "? ?")):
         lines = [line.replace(sign, apart) for line in lines]
     return "\n".join(["/*", *(f" * {line}".rstrip() for line in lines), " */"])

@@ -14,7 +14,7 @@ from pathlib import Path
 from ccmatic.base.errors import InputError, Unreadable, located, shown
 from ccmatic.base.quantities import exact
 
-#: #: Limits on the size in bytes of any input file; on the size of a TOML file, because parsing its dotted keys takes
+#: Limits on the size in bytes of any input file; on the size of a TOML file, because parsing its dotted keys takes
 #: quadratic time; and on the nesting depth of lists and objects in JSON and TOML.
 LARGEST, LARGEST_TOML, DEEPEST = 64 * 2**20, 16 * 2**10, 20
 

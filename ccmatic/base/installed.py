@@ -5,7 +5,7 @@ import importlib.util
 from ccmatic.base import blame
 from ccmatic.base.errors import InputError
 
-#: #: The kinds of definitions that a package can add by an entry point NAME = module:OBJECT in the group
+#: The kinds of definitions that a package can add by an entry point NAME = module:OBJECT in the group
 #: `ccmatic.KIND`.
 KINDS = ("models", "properties", "templates", "proofs", "targets", "flows", "agents")
 

@@ -12,7 +12,7 @@ RATES = {"bit": Fraction(1, 8), "kbit": Fraction(125), "mbit": Fraction(125_000)
 DURATIONS = {"ns": Fraction(1, 10**9), "us": Fraction(1, 10**6), "ms": Fraction(1, 1000), "s": Fraction(1)}
 SIZES = {"": Fraction(1), "b": Fraction(1), "kb": Fraction(1000), "mb": Fraction(10**6)}
 
-#: #: The largest number of digits of a numerator and of a denominator.
+#: The largest number of digits of a numerator and of a denominator.
 DIGITS = 1000
 
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:/\d+)?|(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)", re.ASCII | re.IGNORECASE)

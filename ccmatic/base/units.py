@@ -33,7 +33,7 @@ RATE = BYTES / TIME
 
 _NAMES = {NUMBER: "number", BYTES: "bytes", TIME: "time", RATE: "rate"}
 
-#: #: Stands for the unit of values that are true or false.
+#: Stands for the unit of values that are true or false.
 CONDITION = "condition"
 
 #: The constants that every controller may read: the propagation delay, the jitter bound, the largest packet.

@@ -20,7 +20,7 @@ from ccmatic.logic import Linear, linear
 from ccmatic.records import CertificateFile
 from ccmatic.solving import context
 
-#: #: One thread at a time may listen: Z3's Python interface passes every learnt clause to the last `OnClause` created.
+#: One thread at a time may listen: Z3's Python interface passes every learnt clause to the last `OnClause` created.
 _LISTENING = Lock()
 
 

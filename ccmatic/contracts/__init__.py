@@ -1,4 +1,4 @@
-"""The contracts that definition files fulfil: models, beliefs, properties, templates, proofs."""
+"""The contracts that definition files must fulfil: models, beliefs, properties, templates, and proofs."""
 
 from ccmatic.base import BYTES, CONDITION, RATE, TIME
 from ccmatic.contracts.belief import Belief, RunningBound, RunningMax, RunningMin, Sample, StateBelief, is_bound

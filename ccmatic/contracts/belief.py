@@ -1,9 +1,10 @@
-"""Beliefs: the sender's inferences about the path, declared once (section 5.1 of the paper).
+"""Beliefs: a sender's inferences about its path. Each belief is declared once (section 5.1 of the paper).
 
-A `RunningMax` or `RunningMin` names the samples that may move it; its two encodings follow. *Moving*: one unknown per
-step. *Frozen*: one unknown in all, and every sample lies on the side that leaves the bound unchanged. The bound moves
-one way only, so these are exactly the traces over which it ends where it began (docs/reference/encoding.md, section 8,
-point 1). A `StateBelief` is a function of the trace so far, and has one encoding.
+A `RunningMax` or `RunningMin` names the samples that may move its value. From these samples follow its two encodings.
+The *moving* encoding has one unknown per step. The *frozen* encoding has a single unknown, and no sample may move the
+value. Because the bound moves in one direction only, the frozen encoding allows exactly the traces in which the bound
+ends where it began (docs/reference/encoding.md, section 8, point 1). A `StateBelief` is a function of the trace so far,
+and has one encoding.
 """
 
 from collections.abc import Callable, Iterable
@@ -23,7 +24,7 @@ from ccmatic.logic import Truth, equal, every, implies, is_max, is_min, no, some
 
 @dataclass(frozen=True)
 class Sample:
-    """The value amount/over (a term over a positive number), observed if `when` holds."""
+    """The value amount/over, where `over` is a positive number; a sender observes the value if `when` holds."""
 
     amount: Number
     over: Number | int = 1
@@ -37,26 +38,27 @@ class Sample:
 
 @dataclass(frozen=True)
 class StateBelief:
-    """A belief that is a function of the trace.
+    """A belief whose value is a function of the trace so far.
 
     Attributes:
         name: The name of the belief.
-        unit: Its unit.
-        laws: `laws(x)` yields the laws (law name, t, formula) that define it.
-        value: `value(x, t)` is the sender's belief, from its observations and beliefs. At t = 0 the sender has none
-            yet.
+        unit: The unit of its value.
+        laws: `laws(x)` yields the laws (law name, t, formula) that define the value.
+        value: `value(x, t)` is the value that the sender computes from its observations and beliefs. At t = 0 the
+            sender has none of these.
         reads: The beliefs that `laws` and `value` read.
-        holds_at: `holds_at(x, t)` says that the belief is true, for a belief that can be false.
-        start: `start(x, t)` is a condition on the value of such a belief that holds even if the belief is false.
-        most: `most(x)` is the largest value that a window distinguishes; it also stands for larger ones.
-        upper: Whether it is an upper bound, which rounds up.
-        program: The program that defines it in every world; None for a belief that exists only for solvers.
+        holds_at: `holds_at(x, t)` is the condition that the belief is true. Only a belief that can be false has it.
+        start: `start(x, t)` is a condition on the value of such a belief, which holds even while the belief is false.
+        most: `most(x)` is the largest distinguished value of a window. It also stands for all larger values.
+        upper: Whether the belief is an upper bound, so that its value is rounded up.
+        program: The program that computes the belief in every world; None for a belief that exists only in solvers'
+            queries.
 
     Raises:
         InputError: If only one of `holds_at` and `start` is given.
     """
 
-    #: Rounds a value to an integer.
+    #: A function that rounds the value to an integer.
     whole = staticmethod(floor)
 
     name: str
@@ -115,22 +117,22 @@ class StateBelief:
             )
 
     def initial(self, x: NetworkView) -> Laws:
-        """Yield the laws of the value at t = 0."""
+        """Yield the laws that define the belief's value at t = 0."""
         if self.holds_at and self.start:
             begins = self.start if x.bounds is Bounds.DEPLOYED else self.holds_at
             yield f"{self.name}_starts", 0, begins(x, 0)
 
 
 def _of_longest(program: Program, name: str, x: FlowView) -> Any:
-    """Return the belief for the longest delay that a window distinguishes."""
+    """Return the belief's value for the longest delay that a window distinguishes."""
     return program.at(x, 0, delay=x.horizon).value(name)
 
 
 def _measured(program: Program, name: str, upper: bool, x: NetworkView) -> Laws:
-    """Yield the laws of a belief for each possible delay in whole steps.
+    """Yield the laws of a belief for each possible measured delay in whole steps.
 
-    Delays of at least the horizon are not distinguished. A lower bound then uses one horizon. An upper bound, which
-    grows with the delay, is at least its value for one step less.
+    Delays of one horizon or more are not distinguished. For such delays, a lower bound is computed as if the delay were
+    one horizon. An upper bound, which grows with the delay, is at least its value for one step less than a horizon.
     """
     for t in range(x.horizon):
         bound = x.before_timeout[name][t]
@@ -148,13 +150,13 @@ def _last_delay(x: FlowView) -> Delay:
 
 
 def _moves(program: Program, name: str, upper: bool, x: NetworkView) -> Laws:
-    """Yield the laws of the belief at each step, given the steps before."""
+    """Yield the laws that define the belief at each step from the steps before it."""
     for t in range(int(name + START in program.definitions), x.horizon):
         yield f"{name}_moves", t, program.at(x, t).bounded_by(name, x.before_timeout[name][t])
 
 
 def _value(program: Program, name: str, upper: bool, x: FlowView, t: int) -> Any:
-    """Return the belief of a sender whose observations are numbers."""
+    """Return the belief's value for a sender whose observations are numbers."""
     if t == 0 and name + START in program.definitions:
         return program.at(x, t).value(name + START)
     delay = min(int(_last_delay(x).steps(t)), x.horizon) if "delay" in program.reads(name) and not upper else None
@@ -163,21 +165,22 @@ def _value(program: Program, name: str, upper: bool, x: FlowView, t: int) -> Any
 
 @dataclass(frozen=True)
 class RunningBound:
-    """A bound that samples move in one direction.
+    """A bound that samples can move in one direction only.
 
     Attributes:
         name: The name of the belief.
-        unit: Its unit.
-        samples: `samples(x, t)` yields the samples observed at t ≥ 1.
-        start: `start(x, t)` is a condition on the bound's value at t, the beginning of a trace. It holds whether or not
-            the bound is true of the path.
-        true_start: `true_start(x)` is a term: a value that satisfies `start` and is true of the path.
-        holds: `holds(x, value)` says that a bound of this value is true of the path.
-        symbol: The symbol in mathematics, in TeX; by default the name.
+        unit: The unit of the bound.
+        samples: `samples(x, t)` yields the samples that the sender observes at step t ≥ 1.
+        start: `start(x, t)` is a condition on the bound's value at the beginning t of a trace. The condition holds even
+            if the bound is false of the path.
+        true_start: `true_start(x)` is a term for a value that satisfies `start` and is true of the path.
+        holds: `holds(x, value)` is the condition that a bound of this value is true of the path.
+        symbol: The mathematical symbol in TeX; by default the name.
         says: Additional text for legends.
-        turns_false: `turns_false(flow, buffer)` describes, in words, networks like this one on which a true bound can
-            turn false; None if the bound stays true on this one.
-        program: The program that defines the samples in every world; None for a bound that exists only for solvers.
+        turns_false: `turns_false(flow, buffer)` describes in words those networks, similar to the given one, on which a
+            true bound can turn false. The result is None if the bound stays true on the given network.
+        program: The program that computes the samples in every world; None for a bound that exists only in solvers'
+            queries.
         reads: The beliefs that the samples read.
     """
 
@@ -195,7 +198,10 @@ class RunningBound:
 
     @classmethod
     def of(cls, program: Program, name: str, **more: Any) -> Self:
-        """Return the bound whose samples a program's function returns; `more` gives further attributes of the class."""
+        """Return the bound whose samples a function of the program returns.
+
+        `more` sets further attributes of the class.
+        """
 
         def samples(x: FlowView, t: int) -> Iterable[Sample]:
             return (Sample(*sample) for sample in program.at(x, t).samples(name))
@@ -203,16 +209,16 @@ class RunningBound:
         reads = tuple(sorted(program.reads(name) & program.beliefs.keys() - {name}))
         return cls(name, program.beliefs[name], samples=samples, program=program, reads=reads, **more)
 
-    #: `IS` is the relation in words, at least or at most. `SHARES` are initial values for tests, as multiples of the
-    #: link's true value.
+    #: `IS` is the bound's relation in words: at least, or at most. `SHARES` are the initial values that tests try,
+    #: as multiples of the true value on the link.
     IS: ClassVar[str]
     SHARES: ClassVar[tuple[Fraction | int, ...]]
 
-    #: Rounds a value to an integer, in the direction that keeps the bound true.
+    #: A function that rounds a value to an integer, in the direction that keeps the bound true.
     whole: ClassVar[Any]
 
-    #: The condition that a bound is the extreme of its samples; the extreme of numbers; the relation of a tighter bound
-    #: to a looser one.
+    #: Three functions: the condition that a bound is the extreme of its samples; the extreme of numbers; and the
+    #: relation between a tighter bound and a looser one.
     _extreme: ClassVar[Any]
     _pick: ClassVar[Any]
     _tighter: ClassVar[str]
@@ -223,46 +229,49 @@ class RunningBound:
         raise NotImplementedError
 
     def legend(self, value: str = "") -> str:
-        """Return the label in drawings, such as "at least $C_L$"."""
+        """Return the label of the bound in drawings, such as "at least $C_L$"."""
         more = f", {self.says}" if self.says else ""
         return f"{self.IS} ${self.symbol or self.name}${value}{more}"
 
     def initial(self, x: NetworkView) -> Laws:
-        """Yield the laws of the value at t = 0."""
+        """Yield the laws that define the bound's value at t = 0."""
         yield f"{self.name}_starts", 0, self.start(x, 0)
         if x.bounds is not Bounds.DEPLOYED:
             yield f"{self.name}_holds_at_first", 0, self.holds(x, x.beliefs[self.name][0])
 
     def moving(self, x: NetworkView) -> Laws:
-        """Yield the laws that define the bound at each step from its previous value and the samples."""
+        """Yield the laws that define the bound at each step by its previous value and the samples."""
         bound = x.before_timeout[self.name]
         for t in range(1, x.horizon):
             samples = [(sample.when, sample.value) for sample in self.samples(x, t)]
             yield f"{self.name}_moves", t, self._extreme(bound[t], (True, bound[t - 1]), *samples)
 
     def frozen(self, x: NetworkView) -> Laws:
-        """Yield the laws that no sample moves the bound."""
+        """Yield the laws by which no sample moves the bound."""
         bound = x.beliefs[self.name][0]
         for t in range(1, x.horizon):
             for sample in self.samples(x, t):
                 yield f"{self.name}_stays", t, implies(sample.when, self._within(sample, bound))
 
     def follow(self, x: NetworkView) -> tuple[Number, ...]:
-        """Return the bound at each step of an observed execution, in the belief's unit, starting from a true value."""
+        """Return the bound at each step of an observed execution, in the belief's unit.
+
+        The initial value is a true value.
+        """
         column = [self.true_start(x)]
         for t in range(1, x.horizon):
             column.append(self._pick([column[-1], *self._observed_values(x, t)]))
         return tuple(column)
 
     def moved(self, x: FlowView, t: int) -> Any:
-        """Return the bound at t ≥ 1 of an observed execution, from its value one step before."""
+        """Return the bound at t ≥ 1 of an observed execution, computed from its value one step before."""
         return self._pick([x.beliefs[self.name][t - 1], *self._observed_values(x, t)])
 
     def _observed_values(self, x: FlowView, t: int) -> list[Number]:
         return [sample.value for sample in self.samples(x, t) if sample.when is True]
 
     def tightens(self, x: FlowView) -> Compared:
-        """Return the comparison by which the bound is tighter at the end than at the start."""
+        """Return the Compared which states that the bound is tighter at the end than at the start."""
         bound = x.beliefs[self.name]
         return Compared(self.name, bound[x.horizon - 1], self._tighter, bound[0], str(self.unit), since=0)
 
@@ -271,7 +280,7 @@ class RunningBound:
         return self.tightens(x).condition
 
     def false_sample(self, x: NetworkView) -> Truth:
-        """Return the condition that some sample contradicts the path: a bound true at t = 0 is false at the end."""
+        """Return the condition that some sample contradicts the path, so that a true bound turns false by the end."""
         return some(
             [
                 every(sample.when, no(self.holds(x, sample.value)))
@@ -282,7 +291,7 @@ class RunningBound:
 
 
 class RunningMax(RunningBound):
-    """A lower bound: the largest sample so far."""
+    """A lower bound, whose value is the largest sample so far."""
 
     IS = "at least"
     SHARES = (Fraction(0), Fraction(1, 3), Fraction(1))
@@ -299,7 +308,7 @@ class RunningMax(RunningBound):
 
 
 class RunningMin(RunningBound):
-    """An upper bound: the smallest sample so far."""
+    """An upper bound, whose value is the smallest sample so far."""
 
     IS = "at most"
     SHARES = (1, 2, 4)
@@ -315,10 +324,10 @@ class RunningMin(RunningBound):
     _tighter = "<"
 
 
-#: The beliefs that a model declares.
+#: The type of a belief that a model declares.
 Belief = StateBelief | RunningBound
 
 
 def is_bound(belief: object) -> TypeGuard[RunningBound]:
-    """Return whether the belief is a running bound, which can be frozen."""
+    """Return whether the belief is a running bound, which has a frozen encoding."""
     return isinstance(belief, RunningBound)

@@ -1,4 +1,4 @@
-"""The bottleneck's buffer, as a query states it."""
+"""The buffer of the bottleneck, as a query states it."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,11 +10,11 @@ from ccmatic.logic import Linear, linear, real
 
 @dataclass(frozen=True)
 class Buffer:
-    """A buffer that is `infinite`, of `any` size, of an exact size, or of at least a size.
+    """A buffer that is `infinite`, of `any` size, of an exact size, or of a minimal size.
 
     Attributes:
         kind: `infinite`, `any`, `exactly` or `at least`.
-        size: In units of C·R_m; None for `infinite` and `any`.
+        size: The size in units of C·R_m; None for `infinite` and `any`.
     """
 
     kind: str
@@ -25,7 +25,7 @@ class Buffer:
         """Read a buffer: `infinite`, `any`, a size above 0 such as 1/2 (in C·R_m), or a minimum such as >=1/2.
 
         Raises:
-            InputError: If the text is none of these.
+            InputError: If the text has none of these forms.
         """
         text = str(text).strip()
         if text in ("infinite", "any"):
@@ -49,17 +49,17 @@ class Buffer:
         return self.kind != "infinite"
 
     def term(self) -> Linear | None:
-        """Return β as a term, in C·R_m: a number, or the unknown `beta`; None if infinite."""
+        """Return β in C·R_m as a term: a number, or the unknown `beta`; None if the buffer is infinite."""
         if not self.finite:
             return None
         return linear(self.size) if self.size and self.kind == "exactly" else real("beta")
 
     def agrees(self, beta: Fraction) -> bool:
-        """Return whether a trace's β, in C·R_m, fits this buffer; only an exact size is compared."""
+        """Return whether the β of a trace, in C·R_m, fits this buffer. Only an exact size is compared with β."""
         return self.kind != "exactly" or beta == self.size
 
     def laws(self, beta: Number, alpha: Number) -> Laws:
-        """Yield the laws of β: at least the stated size, and room for more than one packet (alpha); in C·R_m."""
+        """Yield the laws of β in C·R_m: β is at least the stated size, and larger than one packet (alpha)."""
         if self.finite:
             yield "buffer_holds_a_packet", 0, beta > alpha
         if self.size and self.kind == "at least":

@@ -21,8 +21,8 @@ from ccmatic.contracts.property import Property
 from ccmatic.contracts.template import Template
 from ccmatic.contracts.views import FlowView, NetworkView
 
-#: The names of unknowns and columns, and of the parts of an execution. Unknowns of a belief or a column begin with its
-#: name.
+#: The names of unknowns, of columns, and of the parts of an execution. The unknowns of a belief or a column have
+#: names that begin with the name of that belief or column.
 TAKEN = {*(column.name for column in (*SHARED, *OFFERED)), "C", "t", "alpha", "beta", "limited", *CONSTANTS}
 PARTS = {*FlowView.__annotations__, *NetworkView.__annotations__, *dir(FlowView), *dir(Execution)}
 
@@ -36,7 +36,7 @@ def check(attribute: str, definition: Any, file: Path) -> None:
         file: The definition's file.
 
     Raises:
-        InputError: If the definition has another form. The error names the line that sets the attribute.
+        InputError: If the definition lacks this form. The error names the line that sets the attribute.
     """
     try:
         _CHECKS[attribute](definition)
@@ -47,16 +47,16 @@ def check(attribute: str, definition: Any, file: Path) -> None:
 
 
 def load_definition(kind: str, attribute: str, name: Any, allow_code: bool = False) -> Any:
-    """Load a definition, such as a Model, and check it unless ccmatic ships it.
+    """Load a definition, such as a Model. If ccmatic does not ship the definition, check its form.
 
     Args:
         kind: The folder, such as `models`.
-        attribute: The name that its file sets, such as MODEL.
+        attribute: The variable that the definition's file sets, such as MODEL.
         name: As in `definitions.load`: a shipped name, another package's name or a path, optionally with parameters.
         allow_code: As in `definitions.load`.
 
     Raises:
-        InputError: If there is no such definition, it has another form than expected, or its code may not be run.
+        InputError: If no such definition exists, its form is wrong, or its code may not be run.
     """
     return definitions.load(kind, attribute, name, allow_code, partial(check, attribute))
 
@@ -144,7 +144,10 @@ def _belief(belief: Any) -> None:
 
 
 def _ordered(beliefs: Iterable[Belief]) -> None:
-    """Fail unless each belief reads, at its own step, only beliefs that are computed before it. Bounds come first."""
+    """Fail unless each belief reads, at its own step, only beliefs computed before it.
+
+    Running bounds must come first.
+    """
     left = {belief.name for belief in beliefs}
     for belief in sorted(beliefs, key=lambda belief: not is_bound(belief)):
         if belief.program:
@@ -153,7 +156,7 @@ def _ordered(beliefs: Iterable[Belief]) -> None:
 
 
 def _reads_known(name: str, program: Program, left: Collection[str]) -> None:
-    """Fail if a belief reads one of the beliefs in `left`, which are not computed yet, at its own step."""
+    """Fail if a belief reads, at its own step, one of the beliefs in `left`, which are not yet computed."""
     for function in {name, name + START} & program.definitions.keys():
         for other in sorted(program.reads_now(function) & {*left}):
             when = "is being computed" if other == name else f"is computed after `{name}`"

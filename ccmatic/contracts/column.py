@@ -1,4 +1,4 @@
-"""Columns: the quantities of an execution at each step, declared once; a model adds columns of its own."""
+"""Columns: the quantities of an execution at each step. Each column is declared once, and models may add columns."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,16 +10,16 @@ from ccmatic.logic import Truth
 
 @dataclass(frozen=True)
 class Column:
-    """A number at each step, which laws and properties read as `x.NAME[t]`.
+    """A quantity with a number at each step, which laws and properties read as `x.NAME[t]`.
 
     Attributes:
         name: The name of the column.
-        unit: Its unit of measurement, one of `ccmatic.base`.
-        says: A short description for legends.
-        with_service: Whether it counts bytes from the same origin as S, like A and K. The next window then subtracts
-            the bytes served before. Other columns, such as L, carry over unchanged.
-        level: Whether it is an amount at an instant, such as the tokens in a bucket, rather than a count. In an
-            execution that repeats, it has the same value one period later.
+        unit: The unit of the numbers, one of those in `ccmatic.base`.
+        says: A short description for the legends of drawings.
+        with_service: Whether the column counts bytes from the same origin as S does, like A and K. The next window then
+            subtracts the bytes served before it. Other columns, such as L, pass to the next window unchanged.
+        level: Whether the column is an amount at an instant, such as the tokens in a bucket, instead of a count. In an
+            execution that repeats, such an amount is the same one period later.
     """
 
     name: str
@@ -35,17 +35,19 @@ class Observation:
 
     Attributes:
         name: The name of the observation.
-        unit: One of `ccmatic.base`.
-        says: A short description for legends.
-        read: `read(flow, t)` returns a term or a condition, or None at a step by which the sender has not observed it
-            yet.
-        constant: Whether it is the same at each step, and known from the start.
-        few: Whether it has few possible values, so that terms may be multiplied by it. `read` then gives (condition,
-            number) pairs, and at most one of the conditions holds.
-        dated: Whether it reveals where the trace begins, so that it differs between windows of one execution.
-        beyond: `beyond(flow, t)` says, in an execution that repeats, that the observation exceeds `longest`.
+        unit: The unit of the observation, one of those in `ccmatic.base`.
+        says: A short description for the legends of drawings.
+        read: `read(flow, t)` returns a term or a condition. The result is None if the sender has not made the
+            observation by step t.
+        constant: Whether the observation is the same at each step and known from the start.
+        few: Whether the observation has few possible values, so that a term may be multiplied by it. `read` then
+            returns (condition, number) pairs, and at most one of the conditions holds.
+        dated: Whether the observation reveals where the trace begins, so that it differs between windows of one
+            execution.
+        beyond: `beyond(flow, t)` is the condition, in an execution that repeats, that the observation exceeds
+            `longest`.
         longest: The largest number that `read` distinguishes from larger ones.
-        unbounded: `unbounded(flow)` is a number that also stands for every larger one; None without such a number.
+        unbounded: `unbounded(flow)` is a number that also stands for every larger one; None if no number does.
     """
 
     name: str
@@ -64,19 +66,20 @@ class Observation:
 
 @dataclass(frozen=True)
 class SenderBelief:
-    """A belief of a window sender about its path, computed from its observations.
+    """A belief of a window sender about its path, which the sender computes from its observations.
 
-    Controllers with state read it by name, as of the current step.
+    A controller with state reads the belief by its name, and gets the value at the current step.
 
     Attributes:
         name: The name of the belief.
-        unit: Its unit.
+        unit: The unit of the belief.
         says: A short description.
-        source: Its program in the language of controllers with state: declarations of state, if any, and an `update`
-            that sets the belief. A controller may not assign the other names in this program.
-        holds: `holds(flow, t, value)` says that a value is true of the path of a `FlowView`. The initial value is true
-            in this sense; without `holds` it only satisfies its declaration.
-        upper: Whether it is an upper bound. A real sender then begins with the largest value, and rounds up.
+        source: The belief's program in the language of controllers with state: declarations of state, if any, and an
+            `update` that sets the belief. A controller may not assign to any other name in this program.
+        holds: `holds(flow, t, value)` is the condition that a value is true of the path of a `FlowView`. The initial
+            value is then true. Without `holds`, the initial value only satisfies its declaration.
+        upper: Whether the belief is an upper bound. A deployed sender then begins with the largest value, and rounds
+            up.
     """
 
     name: str
@@ -88,9 +91,10 @@ class SenderBelief:
 
 
 class Kept(Protocol):
-    """A piece of a controller's state, which is a column of its own.
+    """A piece of a controller's state. The execution has a separate column for it.
 
-    A condition has the unit CONDITION. `flow` is the number of its flow, from 1, or None for every flow.
+    A state that is true or false has the unit CONDITION. `flow` is the number of the state's flow, from 1, or None if
+    every flow has such a state.
     """
 
     @property
@@ -107,9 +111,9 @@ class Kept(Protocol):
 
 @dataclass(frozen=True)
 class MeasuredDelay:
-    """The time that the last or the first byte served by t was in the network beyond R_m, in whole steps.
+    """The time beyond R_m, in whole steps, that the last or the first byte served by t spent in the network.
 
-    Laws read it as `x.NAME`, a `contracts.Delay`. All models share its laws.
+    Laws read this delay as `x.NAME`, a `contracts.Delay`. All models share the laws of measured delays.
     """
 
     name: str
@@ -117,7 +121,7 @@ class MeasuredDelay:
     unit: Unit = TIME
 
 
-#: The columns of every execution.
+#: The columns that every execution has.
 SHARED = (
     Column("A", BYTES, "bytes sent", with_service=True),
     Column("S", BYTES, "bytes served", with_service=True),
@@ -126,14 +130,14 @@ SHARED = (
     Column("r", RATE, "sending rate"),
 )
 
-#: The column of a window sender whose application may pause; with several flows its name ends in the flow's number.
+#: The column of a window sender whose application may pause. With several flows, its name ends in the flow's number.
 IDLE = Column("idle", TIME, "time in the step in which the application had nothing to send")
 
-#: The columns that a model may declare in addition to its own. Without TOKENS, K equals S.
+#: The columns that a model may declare in addition to its own. In a model without TOKENS, K equals S.
 TOKENS = Column("K", BYTES, "tokens admitted", with_service=True)
 LAST = MeasuredDelay("Q", "delay of the last byte served")
 FIRST = MeasuredDelay("F", "delay of the first byte served")
 OFFERED = (TOKENS, LAST, FIRST)
 
-#: The suffix of a belief's column before its timeout, in traces and in certified formulas.
+#: The suffix, in traces and in certified formulas, of the column with a belief's values before its timeout.
 BEFORE_TIMEOUT = "_untimed"

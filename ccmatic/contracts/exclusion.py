@@ -1,11 +1,11 @@
-"""Exclusions: executions that a question leaves out, each with a name and a reason."""
+"""Exclusions: executions that a query does not consider. Each exclusion has a name and a reason."""
 
 from dataclasses import dataclass
 
 from ccmatic.base import InputError
 
-#: Every exclusion that a question may have, and the executions that it leaves out (docs/limits.md). An answer prints
-#: the exclusions that apply.
+#: Every exclusion that a query may have, and the executions that the exclusion omits (docs/limits.md). An answer
+#: prints the exclusions that apply to its query.
 EXCLUSIONS = {
     "late losses": "executions that repeat and in which a sender detects a loss late",
     "late delays": "executions that repeat and in which a sender observes a long delay",
@@ -20,14 +20,14 @@ EXCLUSIONS = {
 
 @dataclass(frozen=True)
 class Exclusion:
-    """Executions that a question leaves out.
+    """Executions that a query does not consider.
 
     Attributes:
         name: One of EXCLUSIONS.
-        reason: Which executions these are, and why, in words.
+        reason: A description of these executions, and why the query omits them.
 
     Raises:
-        InputError: If EXCLUSIONS does not have the name.
+        InputError: If EXCLUSIONS does not contain the name.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Executions as laws read them (`ccmatic.contracts.views`): a network with flows, each with columns.
+"""Executions in the form in which laws read them (`ccmatic.contracts.views`): a network and flows, with columns each.
 
 Without loss of generality C = 1 and R_m = 1 step, and no byte is served at t = 0 (docs/reference/encoding.md,
 notation).
@@ -20,7 +20,7 @@ from ccmatic.logic import Truth
 
 
 class _Bytes:
-    """Quantities derived from cumulative bytes, of a flow or of a network."""
+    """The quantities that follow from the cumulative bytes of a flow or of a network."""
 
     A: Sequence[Number]
     S: Sequence[Number]
@@ -33,7 +33,7 @@ class _Bytes:
         return self.r[t] if self.limited[t] is False else self.A[t] - self.A[t - 1]
 
     def admitted(self, t: int) -> Number:
-        """Return the bytes sent and not lost by t: A - L."""
+        """Return the bytes that were sent by t and are not lost: A - L."""
         return self.A[t] - self.L[t]
 
     def inflight(self, t: int) -> Number:
@@ -43,7 +43,10 @@ class _Bytes:
 
 @dataclass(eq=False, kw_only=True)
 class Flow(_Bytes):
-    """One flow of an execution, as `FlowView` describes it. The default of a field means that the flow lacks it."""
+    """One flow of an execution, as `FlowView` describes flows.
+
+    The default of a field means that the flow has no such column.
+    """
 
     horizon: int
     D: int
@@ -77,10 +80,10 @@ class Flow(_Bytes):
 
 
 class Execution(_Bytes):
-    """An execution over a network (docs/reference/encoding.md, section 1), as `NetworkView` describes it.
+    """An execution of a network (docs/reference/encoding.md, section 1), as `NetworkView` describes networks.
 
-    The execution has a single flow, `flow`, so the flow's attributes are also the network's. `bounds` is the knowledge
-    about the beliefs. `windows` says whether the flows send by a window.
+    The execution has a single flow, `flow`, so the flow's attributes are also those of the network. `bounds` states
+    what is assumed about the running bounds. `windows` states whether the flows send by a window.
     """
 
     windows = False
@@ -117,11 +120,14 @@ class Execution(_Bytes):
 
     @property
     def network(self) -> "NetworkView | None":
-        """The execution itself."""
+        """The execution itself, which is the network of its single flow."""
         return self
 
     def queue(self, t: int) -> Number:
-        """Return the bytes waiting at the bottleneck at t, A - L - K; negative if tokens are waiting."""
+        """Return the bytes that wait at the bottleneck at t, A - L - K.
+
+        The number is negative if tokens wait instead.
+        """
         return self.A[t] - self.L[t] - self.K[t]
 
     def remembered(self) -> dict[str, Sequence[Number]]:
@@ -139,7 +145,7 @@ class Execution(_Bytes):
 
 
 class Windows(Execution):
-    """An execution of flows that send by a window and may have state: `flows`, in order."""
+    """An execution of window senders, which may have state. The flows are in `flows`, in order."""
 
     windows = True
 
@@ -163,9 +169,9 @@ class Windows(Execution):
             flow.carrier = self
 
     def columns(self) -> dict[str, Sequence[Number]]:
-        """Return every column of a trace except the delay.
+        """Return every column of a trace except delays, by name.
 
-        Names of several flows' columns end in the flow's number, from 1.
+        If there are several flows, the names of a flow's columns end in the flow's number, which starts at 1.
         """
         columns = dict(self.own)
         for name in BY_FLOW:
@@ -186,7 +192,7 @@ class Windows(Execution):
         return {f"{name}{number}": column for number, column in enumerate(columns, 1)}
 
 
-#: The columns of each flow of a window sender.
+#: The columns that each flow of a window sender has.
 BY_FLOW = ("A", "S", "L", "Ld", "r", "cwnd")
 
 
@@ -204,17 +210,18 @@ def execution(
     state: Sequence[Kept] = (),
     period: int | None = None,
 ) -> Execution:
-    """Return the unknowns of one trace of a model, in the units of a Trace.
+    """Return an execution of a model with unknowns for all values, in the units of a Trace.
 
     Args:
         model: The network model.
         horizon: T, the number of steps.
         buffer: The bottleneck's buffer.
         jitter: D, in steps.
-        bounds: The knowledge about the beliefs.
-        pauses: Whether any step of a sender at a rate may count as application-limited, even if it sent its whole rate.
-        state: The state of its controllers, with names and units.
-        period: The period, as in a view.
+        bounds: What is assumed about the running bounds, as in `Bounds`.
+        pauses: Whether each step may count as application-limited even if the sender, which sends at a rate, sent its
+            whole rate.
+        state: The state of the model's controllers, with names and units.
+        period: The period, as in a FlowView.
     """
     source = Unknowns(horizon, buffer, bounds, pauses)
     if model.windows:
@@ -232,9 +239,9 @@ def observed(
     state: Sequence[Kept] = (),
     period: int | None = None,
 ) -> Execution:
-    """Return the execution with the exact numbers of a trace.
+    """Return an execution that has the exact numbers of a trace.
 
-    Columns that follow from others are not read, such as Ld after its first value.
+    The function does not read columns that follow from others, such as Ld after its first value.
 
     Args:
         model: The network model.
@@ -242,9 +249,9 @@ def observed(
         jitter: D, in steps.
         trace: The trace.
         reads: Names of the beliefs to read.
-        bounds: The knowledge about the beliefs.
+        bounds: What is assumed about the running bounds, as in `Bounds`.
         state: The state of the controllers, with names and units.
-        period: The period, as in a view.
+        period: The period, as in a FlowView.
 
     Raises:
         KeyError: If the trace lacks a column or a constant.
@@ -256,10 +263,10 @@ def observed(
 
 
 def sender_observations(model: Model, buffer: Buffer, jitter: int, trace: Recorded, horizon: int) -> Execution:
-    """Return the observations of a trace's sender, which sends at rates, after the first `horizon` steps.
+    """Return the observations that the rate sender of a trace has made by the end of the first `horizon` steps.
 
-    Everything else is unknown, so the laws hold for every execution that looks the same to the sender. Bytes may be in
-    any unit; `ccmatic.logic.unit` is the size of one of these bytes in C·R_m.
+    All other values are unknowns. So the laws describe every execution that looks the same to the sender. Bytes may be
+    in any unit; `ccmatic.logic.unit` is the size of one of these bytes in C·R_m.
 
     Raises:
         KeyError: If the trace lacks a column or a constant.
@@ -268,7 +275,7 @@ def sender_observations(model: Model, buffer: Buffer, jitter: int, trace: Record
 
 
 def ending(model: Model, x: NetworkView, steps: int = 1) -> Execution:
-    """Return only the last `steps` steps of an execution; they are also the first steps of the next window."""
+    """Return only the last `steps` steps of an execution. They are also the first steps of the next window."""
     source = LastSteps(model, x, steps)
     if model.windows:
         return _windows(model, steps, x.buffer, x.D, source, _state_of(x))
@@ -278,7 +285,7 @@ def ending(model: Model, x: NetworkView, steps: int = 1) -> Execution:
 def following(model: Model, x: NetworkView, steps: int = 1) -> Execution:
     """Return the window that follows an execution.
 
-    Its first `steps` steps are the last ones of `x`; its other steps have unknowns of their own.
+    Its first `steps` steps are the last steps of `x`. Its other steps have new unknowns.
     """
     source = NextWindow(model, x, steps)
     if model.windows:
@@ -287,15 +294,15 @@ def following(model: Model, x: NetworkView, steps: int = 1) -> Execution:
 
 
 def _state_of(x: NetworkView) -> Sequence[Kept]:
-    """Return the state of the senders of all flows."""
+    """Return the state of the senders of all flows in an execution."""
     return list(dict.fromkeys(each for flow in x.flows for each in flow.kept))
 
 
 class Watched(Flow):
-    """A sender's observations of a window of `horizon` steps so far; `append` adds a step.
+    """The observations that a running sender has made in a window of `horizon` steps. `append` adds a step.
 
-    The sender knows neither the link nor the buffer. It counts bytes from an arbitrary start, and alpha is in bytes per
-    step.
+    The sender knows neither the link nor the buffer. The sender counts bytes from an arbitrary origin, and alpha is in
+    bytes per step.
     """
 
     def __init__(self, model: Model, horizon: int, jitter: int, alpha: Fraction) -> None:
@@ -311,10 +318,10 @@ class Watched(Flow):
         """Append one step.
 
         Args:
-            Q: The measured delay of the last byte, in whole steps.
-            F: The measured delay of the first byte, in whole steps.
+            Q: The measured delay of the last byte served, in whole steps.
+            F: The measured delay of the first byte served, in whole steps.
             limited: Whether the sender was application-limited.
-            row: The other columns: cumulative bytes, and the rate in bytes per step.
+            row: The other columns by name: cumulative bytes, and the rate in bytes per step.
         """
         if self.timely is self.L:
             del row["timely"]
@@ -327,7 +334,7 @@ class Watched(Flow):
 def _rate_execution(
     model: Model, horizon: int, buffer: Buffer, jitter: int, bounds: Bounds, source: Source
 ) -> Execution:
-    """Return an execution with the columns of a source."""
+    """Return the execution of a rate sender whose columns come from a source."""
     A, S, r = (Steps(source.column(name)) for name in "ASr")
     L = Steps(source.column("L") if buffer.finite else [source.zero] * horizon)
     Ld = Steps([source.first("Ld") if buffer.finite else source.zero, *L[:-1]])
@@ -364,7 +371,7 @@ def _rate_execution(
 
 
 def _require_a_name_of_its_own(model: Model, name: str) -> None:
-    """Raise InputError if a state has the name of a column of the trace; with several flows columns are numbered."""
+    """Raise InputError if a state has the name of a column of the trace. With several flows, columns end in numbers."""
     taken = {*BY_FLOW, *(column.name for column in model.columns)}
     numbers = range(1, model.flows + 1) if model.flows > 1 else ()
     if clash := next((each for each in (name, *(f"{name}{number}" for number in numbers)) if each in taken), None):
@@ -380,7 +387,7 @@ def _windows(
     state: Sequence[Kept],
     period: int | None = None,
 ) -> Windows:
-    """Return an execution with the flows of a model; raise InputError for state that has the name of a column."""
+    """Return an execution of a model's window senders. Raise InputError for a state that has the name of a column."""
     for each in state:
         _require_a_name_of_its_own(model, each.name)
     Q = source.delay(LAST.name, model.longest_delay(horizon, period)) if LAST in model.columns else None

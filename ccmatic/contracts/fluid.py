@@ -1,11 +1,11 @@
-"""The types of a model's fluid.py: arrays that describe many links at once, one time slot after another.
+"""The types in a model's fluid.py, which simulates many links at once in arrays, one time slot after another.
 
 A fluid.py has two functions:
 
-- `begin(links, history, longest_rtt, longest_jitter)` returns the queues before slot 0, a pytree of arrays. The last
-  three arguments are in slots, at least 1 each.
-- `advance(links, queues, t, sent)` returns the queues after slot t and a SlotOutcome. `sent` has the bytes that each
-  flow sends, of shape (f, n); they leave evenly over the slot.
+- `begin(links, history, longest_rtt, longest_jitter)` returns the queues before slot 0, a pytree of arrays. Each of the
+  last three arguments is a number of slots, at least 1.
+- `advance(links, queues, t, sent)` returns the queues after slot t and a SlotOutcome. `sent` has the shape (f, n). It
+  contains the bytes that each flow sends, evenly spread over the slot.
 
 The arrays are JAX arrays; this module does not import JAX.
 """
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 Array = Any
 
-#: More bytes than any link serves in one slot, so that permission to release them limits nothing.
+#: More bytes than any link serves in one slot. Permission to release this many bytes is no limit.
 MANY = 2**29
 
 
@@ -24,19 +24,22 @@ class Links(NamedTuple):
     Attributes:
         slot: (n) The length of a slot in seconds.
         capacity: (T, n) The bytes that the bottleneck may serve in each slot.
-        buffer: (n) β, the bytes that may wait.
-        queue: (n) The first flow's bytes that wait at the start.
+        buffer: (n) β, the largest number of bytes that may wait.
+        queue: (n) The bytes of the first flow that wait at the start.
         rtt: (f, n) R_m of each flow in slots, at least 1.
-        start: (f, n) The slot in which a flow arrives.
-        stop: (f, n) The slot from which on a flow is gone.
-        jitter: (n) D in slots. If it is at least one slot, only its whole slots count.
-        held: (T, n) The held share of the bytes that jitter may hold, from 0 to 1; None holds nothing.
-        loss: (n) The share of packets lost at random before the bottleneck.
-        luck: (T, f, n) Random numbers from 0 to 1 that decide the number of random losses; None for no such losses.
-        keeps: (n) Whether unused capacity is kept, like the tokens of an exported schedule; None keeps nothing.
-        released: (T, n) The largest number of bytes that a schedule releases in each slot; None if no link has a
-            schedule.
-        packet: The bytes of a packet.
+        start: (f, n) The slot in which each flow arrives.
+        stop: (f, n) The first slot in which each flow is gone.
+        jitter: (n) D in slots. If D is at least one slot, it is rounded down to whole slots.
+        held: (T, n) The share, from 0 to 1, of the bytes that jitter may hold which it does hold; None if no bytes are
+            held.
+        loss: (n) The share of packets that are lost at random before the bottleneck.
+        luck: (T, f, n) Random numbers from 0 to 1 that determine the number of random losses; None for no random
+            losses.
+        keeps: (n) Whether the link keeps unused capacity for later, like the tokens of an exported schedule; None if no
+            link does.
+        released: (T, n) The largest number of bytes that a schedule lets each link release in each slot; None if no
+            link has a schedule.
+        packet: The size of a packet in bytes.
     """
 
     slot: Array
@@ -55,22 +58,22 @@ class Links(NamedTuple):
     packet: Array
 
     def at(self, t: Any) -> tuple[Array, ...]:
-        """Return the tables' entries for slot t: (capacity, held, luck, released)."""
+        """Return the entries of the tables for slot t: (capacity, held, luck, released)."""
         tables = (self.capacity, self.held, self.luck, self.released)
         return tuple(None if table is None else table[t] for table in tables)
 
 
 class SlotOutcome(NamedTuple):
-    """The outcome of one slot.
+    """The outcome of a time slot.
 
     Attributes:
-        acked: (f, n) Bytes acknowledged to the senders.
-        lost: (f, n) Bytes whose loss the senders detect.
+        acked: (f, n) The bytes acknowledged to the senders in the slot.
+        lost: (f, n) The bytes whose loss the senders detect in the slot.
         delay: (f, n) The queueing delay of the last byte acknowledged, in slots.
-        accepted: (f, n) Bytes that the link accepted.
-        dropped: (f, n) Bytes that the full buffer dropped.
-        released: (f, n) Bytes that the link released.
-        served: (n) Bytes that the link served.
+        accepted: (f, n) The bytes that the link accepted in the slot.
+        dropped: (f, n) The bytes that the full buffer dropped in the slot.
+        released: (f, n) The bytes that the link released in the slot.
+        served: (n) The bytes that the link served in the slot.
     """
 
     acked: Array

@@ -18,7 +18,7 @@ from ccmatic.logic import Condition, Term, Truth, either, equal, every, iff, imp
 
 @dataclass(frozen=True)
 class Law:
-    """A named condition at one step; `str` gives its name in reports."""
+    """A named condition at a step. `str` gives the name of the law for reports."""
 
     model: str
     name: str
@@ -32,17 +32,17 @@ class Law:
 class Model:
     """A network model.
 
-    A subclass gives `name`, `beliefs`, `default_jitter`, `columns`, and `network(x)`, which yields (law name, t,
-    formula) for the laws of its own. It may also give `timeouts(x)`.
+    A subclass defines `name`, `beliefs`, `default_jitter`, `columns`, and `network(x)`. The latter yields (law name, t,
+    formula) for the model's own laws. A subclass may also define `timeouts(x)`.
 
     Attributes:
         name: The name of the model.
-        beliefs: The beliefs of its senders.
-        default_jitter: D in steps, if a query sets none.
+        beliefs: The beliefs of the model's senders.
+        default_jitter: D in steps, for queries that set no D.
         variation: γ. The link's rate varies between C and γ·C within a trace; 1 means a constant rate.
-        columns: The columns of its executions in addition to A, S, L, Ld and r. They are TOKENS; LAST and FIRST for the
-            delays that the model reads; and `Column`s of its own. Laws read the latter as `x.NAME[t]`; without a law a
-            column may have any values.
+        columns: The columns of executions in addition to A, S, L, Ld and r. A column is TOKENS; or LAST or FIRST, for a
+            delay that the model reads; or a `Column` that belongs to this model only. Laws read such a Column as
+            `x.NAME[t]`. A column that no law reads may have any values.
     """
 
     name: str
@@ -51,44 +51,45 @@ class Model:
     variation: Fraction | int = 1
     columns: Sequence[Column | MeasuredDelay] = (TOKENS, LAST)
 
-    #: Whether senders detect a loss at the end of the step in which it happens; otherwise one step later.
+    #: Whether senders detect a loss at the end of the step in which it happens. Otherwise they detect it one step
+    #: later.
     sees_losses_at_once: bool = False
 
-    #: Whether senders send by a window. They then decide by `observations` (by name, beliefs included), and `laws`
-    #: covers senders and losses too. `flows` is their number. R is R_m in steps, common to all flows or one value per
-    #: flow. `constants` names numbers that the laws leave open.
+    #: Whether senders send by a window. Such senders decide by `observations` (by name, beliefs included), and
+    #: `laws` also covers the senders and losses. `flows` is the number of flows. R is R_m in steps: one number for all
+    #: flows, or one value per flow. `constants` names the numbers that the laws leave open.
     windows: bool = False
     observations: Mapping[str, Observation | SenderBelief] = MappingProxyType({})
     flows: int = 1
     R: int | tuple[int, ...] = 1
     constants: Sequence[str] = ()
 
-    #: Whether waiting bytes may be lost, as on a link that drops from the head of its queue; otherwise only arriving
-    #: bytes are lost. Networks of such a model have a finite buffer.
+    #: Whether waiting bytes may be lost, as on a link that drops from the head of its queue. Otherwise only arriving
+    #: bytes are lost. Networks of a model with such losses have a finite buffer.
     loses_waiting: bool = False
 
-    #: The noun for β in the description of a network: a `buffer` of waiting bytes, or another store such as a bucket of
-    #: tokens. Only a buffer may be infinite.
+    #: The noun for β in the description of a network: a `buffer` of waiting bytes, or another store, such as a
+    #: bucket of tokens. Only a buffer may be infinite.
     store: str = "buffer"
 
-    #: Whether applications may pause: the bytes that they offer are an input of the network, so that a sender may send
-    #: less than its window and rate allow.
+    #: Whether applications may pause. If so, the bytes that applications offer are an input of the network. A sender
+    #: may then send less than its window and rate allow.
     pauses: bool = False
 
-    #: Parameters that a model's name may set, as in `ccac2021:flows=2`, by name.
+    #: The parameters, by name, that a model's name may set, as in `ccac2021:flows=2`.
     parameters: Mapping[str, Parameter] = MappingProxyType({})
 
-    #: How many steps the laws look back for quantities whose past the columns do not fully record.
+    #: The number of earlier steps that the laws need for quantities whose past the columns do not fully record.
     looks_back: int = 0
 
     def with_parameters(self, texts: Mapping[str, str]) -> "Model":
-        """Return this model with other values of parameters.
+        """Return this model with other values for some of its parameters.
 
         Args:
-            texts: Values as users write them, by the parameter's name.
+            texts: The values as users write them, by the names of the parameters.
 
         Raises:
-            InputError: If a parameter does not exist, or a value does not fit it.
+            InputError: If a parameter does not exist, or does not accept its value.
         """
         for name in texts:
             if name not in self.parameters:
@@ -101,30 +102,30 @@ class Model:
 
     @property
     def full_name(self) -> str:
-        """The name for records, with the parameter for pauses."""
+        """The name of the model for records, which includes the parameter for pauses."""
         return f"{self.name}{',' if ':' in self.name else ':'}application=pauses" if self.pauses else self.name
 
     def round_trip(self, number: int) -> int:
-        """Return R_m of a flow in steps; `number` counts flows from 1."""
+        """Return R_m of a flow in steps. `number` is the number of the flow, starting at 1."""
         return self.R if isinstance(self.R, int) else self.R[number - 1]
 
     def constants_from(self, x: NetworkView, t: int) -> Mapping[str, Number]:
-        """Return the open constants of the laws for the same execution viewed from step t on."""
+        """Return the constants that the laws leave open, for the execution that begins at step t of `x`."""
         return x.constants
 
     def longest_delay(self, horizon: int, period: int | None = None) -> int:
-        """Return the largest delay, in steps, that traces of window senders distinguish from longer ones.
+        """Return the longest delay, in steps, that traces of window senders distinguish from longer delays.
 
         Args:
             horizon: The length of the traces in steps.
-            period: The period of the executions, as in a view.
+            period: The period of the executions, as in a FlowView.
         """
         return horizon
 
     def begun_anywhere(self) -> "Model":
         """Return the same network with traces that may begin at any step of an execution.
 
-        Window senders then keep counting bytes from before the trace.
+        Window senders then count bytes from an origin before the trace.
         """
         return self
 
@@ -135,19 +136,19 @@ class Model:
 
     @property
     def own_columns(self) -> tuple[Column, ...]:
-        """The columns that this model adds to those of ccmatic."""
+        """The columns that this model defines itself, in addition to those of ccmatic."""
         return tuple(column for column in self.columns if isinstance(column, Column) and column != TOKENS)
 
     def declared(self) -> dict[str, Column | MeasuredDelay]:
-        """Return every column of a trace except beliefs, by name, with its unit and its text for legends."""
+        """Return every column of a trace except beliefs, by name. Each column has its unit and its text for legends."""
         return {column.name: column for column in (*SHARED, *self.columns)}
 
     def network(self, x: NetworkView) -> Laws:
-        """Yield the laws of this network, as (law name, t, formula), beyond those that all models share."""
+        """Yield this network's own laws, as (law name, t, formula). The laws that all models share are not included."""
         raise NotImplementedError
 
     def tokens(self, x: NetworkView, t: int) -> Number:
-        """Return the tokens admitted by t. Traces of window senders have no column for them."""
+        """Return the tokens that the link admitted by t. Traces of window senders have no column for tokens."""
         return x.K[t]
 
     def offered(self, x: NetworkView, t: int) -> Number:
@@ -155,26 +156,26 @@ class Model:
         return x.C * t
 
     def timeouts(self, x: FlowView) -> Iterable[tuple[str, Term]]:
-        """Yield (name, term) for each belief that times out at the end of a window of a deployed controller.
+        """Yield (name, term) for each belief of a deployed controller that times out at the end of a window.
 
-        The term is the value after the timeout, computed from `x.before_timeout` and the window's observations (section
-        5.1.2). The beliefs' programs define it.
+        The term is the value after the timeout. It follows from `x.before_timeout` and the window's observations
+        (section 5.1.2). The programs of the beliefs define it.
         """
         for belief in self.carried_over():
             program, function = belief.program, belief.name + TIMEOUT
-            # Only the belief itself may be missing from x. If another belief that the timeout reads is missing, this
-            # raises KeyError, because nothing could then confirm the timeout.
+            # Only the belief itself may be missing from x. If another belief that the timeout reads is missing, raise
+            # KeyError, because the timeout could then not be checked.
             if program and function in program.definitions and belief.name in x.beliefs:
                 yield belief.name, program.at(x, x.horizon - 1).value(function)
 
     def exclusions(self) -> Iterator[Exclusion]:
-        """Yield the executions that every question about this network leaves out."""
+        """Yield the executions that every query about this network excludes."""
         yield Exclusion("packets", "MSS is C·R_m/5 or more")
 
     def laws(self, x: NetworkView) -> Iterator[Law]:
-        """Yield every law of the network, the sender and the measured delays, but none of the beliefs.
+        """Yield every law of the network, the sender and the measured delays, but no law of the beliefs.
 
-        Every execution satisfies each of them.
+        Every execution satisfies each of these laws.
         """
         parts = [_path(x), _sender(x), _losses(self, x), self.network(x)]
         parts += [_measured_delay(self, x, name) for name in self.measures]
@@ -182,17 +183,17 @@ class Model:
             yield from self._named(x, part)
 
     def assumptions(self, x: NetworkView) -> Iterator[Law]:
-        """Yield laws of the published model that some executions break (docs/reference/encoding.md, section 5)."""
+        """Yield the laws of the published model that some executions break (docs/reference/encoding.md, section 5)."""
         for name in self.measures:
             yield from self._named(x, _published_delay(x, name))
 
     def belief_laws(self, x: NetworkView, reads: Collection[str] | None = None) -> Iterator[Law]:
-        """Yield the laws of the beliefs, with running bounds frozen where `x.bounds` is STAY.
+        """Yield the laws of the beliefs. Where `x.bounds` is STAY, running bounds have their frozen encoding.
 
         Args:
             x: The execution.
-            reads: Names of beliefs; their laws, and those of the beliefs that they read, are included. None includes
-                all.
+            reads: The names of beliefs. The laws of these beliefs are yielded, and those of the beliefs that they read.
+                None means all beliefs.
         """
         encoded = {belief.name for belief in self.beliefs} if reads is None else self.closure(reads)
         for belief in self.beliefs:
@@ -214,7 +215,7 @@ class Model:
             yield f"{name}_after_timeout", x.horizon - 1, equal(x.beliefs[name][x.horizon - 1], end)
 
     def closure(self, names: Iterable[str]) -> set[str]:
-        """Return the given names and those of the beliefs that their laws read, directly or indirectly."""
+        """Return the given names and the names of the beliefs that their laws read, directly or indirectly."""
         named, left = set[str](), set(names)
         while left:
             named |= left
@@ -226,11 +227,11 @@ class Model:
         return [belief for belief in self.beliefs if isinstance(belief, RunningBound)]
 
     def true_states(self) -> list[StateBelief]:
-        """Return the state beliefs that can be true or false of the path."""
+        """Return the state beliefs that can be true or false of a path."""
         return [state for state in self._states() if state.holds_at]
 
     def carried_over(self) -> list[Belief]:
-        """Return the beliefs that carry over from earlier observations: those that can be false."""
+        """Return the beliefs that carry over from earlier windows: the beliefs that can be false."""
         return [*self.bounds(), *self.true_states()]
 
     def _states(self) -> list[StateBelief]:
@@ -258,7 +259,10 @@ class Model:
         return InputError(f"{problem}; expected (law name, t, condition)", *self._place(part))
 
     def _place(self, part: object) -> tuple[str | None, int | None]:
-        """Return the file and line of a part of the laws; the model's file for a part that ccmatic generates."""
+        """Return the file and line of a part of the laws.
+
+        For a part that ccmatic generates, return the model's file.
+        """
         file, line = place_of(part)
         written = filter(None, (place_of(member)[0] for member in vars(type(self)).values()))
         return (file, line) if file else (next(written, None), None)
@@ -291,11 +295,11 @@ def _losses(model: Model, x: NetworkView) -> Laws:
 
 
 def overflow(x: NetworkView, drained: Sequence[Number]) -> Laws:
-    """Yield the laws of a finite buffer, which loses the bytes that do not fit.
+    """Yield the laws of a finite buffer that loses the bytes for which it has no space.
 
     Args:
         x: The execution.
-        drained: The cumulative bytes that have left the buffer, at each t.
+        drained: The cumulative bytes that have left the buffer by each step t.
     """
     if x.beta is None:
         return
@@ -312,9 +316,9 @@ def overflow(x: NetworkView, drained: Sequence[Number]) -> Laws:
 
 
 def _measured_delay(model: Model, x: NetworkView, name: str) -> Laws:
-    """Yield the laws of the delay of the last (`Q`) or first (`F`) byte served (docs/reference/encoding.md, section 5).
+    """Yield the laws of the last (`Q`) or first (`F`) served byte's delay (docs/reference/encoding.md, section 5).
 
-    If waiting bytes may be lost, a byte sent in time may not get through. The condition then splits into two
+    If waiting bytes may be lost, a byte sent in time may not be delivered. The condition then splits into two
     implications.
     """
     delay: Delay = getattr(x, name)
@@ -324,7 +328,7 @@ def _measured_delay(model: Model, x: NetworkView, name: str) -> Laws:
             yield f"{name}_is_one_delay", t, implies(delay.at_least(t, k + 1), delay.at_least(t, k))
         if x.beta is not None:
             for k in range(1, longest + 1):
-                # Among bytes that a sender with pauses sent, the last one may be served long before t.
+                # If a sender pauses, the last of the bytes that it sent may be served long before t.
                 most = x.beta / x.C + x.D + int(name == "F" or model.pauses)
                 yield f"{name}_fits_buffer", t, implies(delay.at_least(t, k), most >= k)
     for t in range(1, x.horizon):
@@ -337,7 +341,7 @@ def _measured_delay(model: Model, x: NetworkView, name: str) -> Laws:
             waited = x.S[t] <= through if name == "Q" else x.S[t - 1] < through
             if model.loses_waiting:
                 yield f"{name}_is_time_since_sent", t, implies(served, implies(delay.at_least(t, k), waited))
-                # Waiting bytes may be lost, so only the bytes not lost by t may still get through.
+                # Waiting bytes may be lost, so only bytes that are not lost by t may still be delivered.
                 through = x.A[t - k] - x.L[t]
                 waited = x.S[t] <= through if name == "Q" else x.S[t - 1] < through
                 yield f"{name}_is_time_since_sent", t, implies(served, implies(waited, delay.at_least(t, k)))
@@ -347,9 +351,9 @@ def _measured_delay(model: Model, x: NetworkView, name: str) -> Laws:
 
 
 def _delay_growth(x: NetworkView, name: str, delay: Delay, t: int, longest: int) -> Laws:
-    """Yield the laws that follow from service in order: a byte served at t was not sent before one served earlier.
+    """Yield the laws of service in order: a byte served at t was sent no earlier than bytes served before.
 
-    Service happens at least every D + 1 steps, so the delay known at t = 0 may be D steps old.
+    The link serves bytes at least once every D + 1 steps, so the delay known at t = 0 may be D steps old.
     """
     for back in range(1, t + 1):
         served_then = x.S[t - back] > x.S[t - back - 1] if back < t else True
@@ -360,10 +364,10 @@ def _delay_growth(x: NetworkView, name: str, delay: Delay, t: int, longest: int)
 
 
 def _published_delay(x: NetworkView, name: str) -> Laws:
-    """Yield the additional delay laws of the published model.
+    """Yield the additional laws about delays in the published model.
 
-    The measured delay grows by at most one step per step, and the first byte's delay fits the buffer too. Executions
-    with a step without any service break both.
+    The measured delay grows by at most one step per step, and the buffer limits the first byte's delay, too. Executions
+    that contain a step without service break both laws.
     """
     delay: Delay = getattr(x, name)
     longest = max(x.horizon, delay.most_measured)

@@ -1,4 +1,4 @@
-"""Parameters of definitions, which a name such as `ccac2021:flows=2` sets."""
+"""Parameters of definitions. A name such as `ccac2021:flows=2` sets them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ class Parameter:
     """One parameter of a model.
 
     Attributes:
-        field: The field of the model that it sets.
-        read: Converts a text to a value; raises ValueError or InputError for any other text.
-        expected: The texts that it reads, in words.
+        field: The field of the model that the parameter sets.
+        read: A function that converts a text to a value. It raises ValueError or InputError for any other text.
+        expected: A description of the texts that `read` accepts.
     """
 
     field: str
@@ -24,10 +24,10 @@ class Parameter:
     expected: str
 
     def value(self, name: str, text: str) -> Any:
-        """Return the value of a text.
+        """Return the value that a text denotes.
 
         Raises:
-            InputError: If the text is not a value of this parameter, which the message names.
+            InputError: If the text denotes no value of this parameter. The message names the parameter.
         """
         try:
             return self.read(text)
@@ -60,7 +60,7 @@ def _from(least: Fraction | int | None) -> str:
 
 
 def choice(field: str, values: Mapping[str, Any]) -> Parameter:
-    """Return a parameter whose text is one of several words; `values` maps words to values."""
+    """Return a parameter whose text is one of several words. `values` maps each word to its value."""
 
     def read(text: str) -> Any:
         if text not in values:

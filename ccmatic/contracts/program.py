@@ -1,6 +1,6 @@
-"""Beliefs as programs over a window (`ccmatic.language.windows`), evaluated in place.
+"""Beliefs as programs over a window (`ccmatic.language.windows`), evaluated on an execution.
 
-The observations are a solver's unknowns or an execution's numbers. Times are in steps, as everywhere in an execution:
+The observations of the execution are a solver's unknowns or numbers. Times are in steps, as everywhere in an execution:
 `step` and R_m are 1.
 """
 
@@ -37,14 +37,16 @@ from ccmatic.language import (
 from ccmatic.language import Number as Literal
 from ccmatic.logic import Truth, choice, either, equal, every, no, some
 
-#: The observations of a window that a program may read, and their units:
-#: sent, acked, lost: cumulative bytes sent, acknowledged, and known to the sender as lost;
+#: The observations that a program may read at each step of a window, and their units:
+#: sent, acked, lost: the cumulative bytes that were sent, that were acknowledged, and that the sender knows to be
+#: lost;
 #: sending: bytes sent in the step;
-#: admitted: cumulative bytes sent and not lost, to the sender's best knowledge by now;
-#: timely, excess: lost bytes that show a busy link, or by how much the arrivals exceeded the space (see FlowView);
+#: admitted: cumulative bytes sent and not lost, as far as the sender knows by now;
+#: timely, excess: lost bytes that show a busy link, or by how much the arrivals exceeded the free space (see
+#: FlowView);
 #: delay, first_delay: the delay of the last and of the first byte acknowledged, in whole steps;
 #: limited: whether the sender sent less than its rate;
-#: doubtful: whether the sender had given up bytes that may still be acknowledged.
+#: doubtful: whether the sender considers bytes lost that may still be acknowledged.
 OBSERVATIONS: dict[str, Unit | str] = {
     "sent": BYTES,
     "acked": BYTES,
@@ -75,20 +77,20 @@ _DELAYS: dict[str, Callable[[FlowView], Delay]] = {
     "first_delay": lambda x: x.F,  # type: ignore[return-value, dict-item]
 }
 
-#: Suffixes of function names: NAME_start and NAME_timeout belong to the belief NAME.
+#: The suffixes of function names. NAME_start and NAME_timeout belong to the belief NAME.
 START, TIMEOUT = "_start", "_timeout"
 
 
 class Program:
-    """Beliefs that are computed together.
+    """A program that computes several beliefs together.
 
     For a belief NAME the program has these functions:
 
     - NAME returns the samples of a running bound, or the value of another belief.
-    - NAME_start returns the value without any history, if NAME reads earlier values.
+    - NAME_start returns the value without any history. It is required if NAME reads earlier values.
     - NAME_timeout returns the value at the end of a window of a deployed controller.
 
-    Other functions serve as helpers of these.
+    Any other function is a helper of these functions.
     """
 
     def __init__(self, source: str, beliefs: Mapping[str, Unit], file: str | None = None) -> None:
@@ -96,11 +98,11 @@ class Program:
 
         Args:
             source: The text; `ccmatic.language.windows` describes the language.
-            beliefs: The unit of each belief that it defines or reads, by name.
+            beliefs: The units, by name, of the beliefs that the program defines or reads.
             file: The file that contains the text, for messages.
 
         Raises:
-            InputError: If the source is no such program. The error names the line in that file.
+            InputError: If the source is no such program. The error names the line in `file`.
         """
         self.source, self.beliefs, self.file = source, dict(beliefs), file
         try:
@@ -112,7 +114,7 @@ class Program:
         self.helpers = {name: tree for name, tree in self.definitions.items() if name not in self.beliefs}
 
     def reads(self, name: str) -> set[str]:
-        """Return the names that a function reads, directly or through other functions."""
+        """Return the names that a function reads, directly or through other functions of the program."""
         return set(reads(self.definitions[name], self.helpers))
 
     def reads_now(self, name: str) -> set[str]:
@@ -130,15 +132,15 @@ class Program:
         return set().union(*(self._read_now(part, since) for part in within(tree)))
 
     def line(self, name: str) -> int:
-        """Return the line of a function in the text."""
+        """Return the number of the line at which a function begins in the text."""
         return self.source.count("\n", 0, self.source.index(f"def {name}(")) + 1
 
     def require_start(self, name: str) -> None:
-        """Require that a state belief is defined in the first step.
+        """Require that the value of a state belief is defined at the first step.
 
         Raises:
-            InputError: If its function reads a time before the window without testing `time`, and there is no
-                NAME_start. The error names the line.
+            InputError: If the belief's function reads a time before the window without a test of `time`, and the
+                program has no NAME_start. The error names the line.
         """
         if name + START in self.definitions or "time" in self.reads(name):
             return
@@ -147,7 +149,10 @@ class Program:
             raise self.error(f"{message}; expected a function `{name}{START}`, {name} in that step", past.line)
 
     def _outside_comprehensions(self, tree: Any) -> Past | None:
-        """Return an earlier value that is read at every step, or None. Comprehensions never leave the window."""
+        """Return an earlier value that a tree reads at every step, or None.
+
+        Comprehensions never read before the window.
+        """
         if isinstance(tree, Past):
             return tree
         if isinstance(tree, Name) and tree.name in self.helpers:
@@ -156,7 +161,7 @@ class Program:
         return next(filter(None, map(self._outside_comprehensions, inner)), None)
 
     def error(self, message: str, line: int | None) -> InputError:
-        """Return an InputError about a line of the text, located in its file."""
+        """Return an InputError about a line of the program, with the program's file."""
         return InputError(message, self.file, (line or 1) + _lines_before(self.source, self.file))
 
     def text(self, name: str) -> str:
@@ -166,7 +171,7 @@ class Program:
         return self.source[start : end if end >= 0 else None].strip()
 
     def is_bound(self, name: str) -> bool:
-        """Return whether a function returns samples, like that of a running bound."""
+        """Return whether a function returns samples, as the function of a running bound does."""
         tree = self.definitions[name]
         while isinstance(tree, Name) and tree.name in self.helpers:
             tree = self.helpers[tree.name]
@@ -177,19 +182,22 @@ class Program:
         return comprehension_of(self.definitions[name], self.helpers)
 
     def at(self, x: FlowView, t: int, delay: int | None = None) -> "Moment":
-        """Return the program at a step of an execution; `delay` replaces the delays of `x`."""
+        """Return the Moment of the program at a step of an execution. If given, `delay` replaces the delays of `x`."""
         return Moment(self, x, t, delay, {})
 
 
 def _lines_before(source: str, file: str | None) -> int:
-    """Return the number of lines in a file before a text; 0 if the file does not contain it verbatim."""
+    """Return the number of lines before a text in a file; 0 if the file does not contain the text verbatim."""
     written = read_text(file) if file else ""
     return written.count("\n", 0, max(0, written.find(source)))
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A program at step t of an execution; its methods take trees. `delay` replaces the last byte's delay in `x`."""
+    """A program at step t of an execution.
+
+    Its methods evaluate trees. If given, `delay` replaces the last byte's delay.
+    """
 
     program: Program
     x: FlowView
@@ -198,9 +206,9 @@ class Moment:
     _memo: dict[tuple[str, int], Any]
 
     def samples(self, name: str) -> Iterator[tuple[Number, Number | int, Truth]]:
-        """Yield (amount, over, when) for the samples of a running bound, the oldest first.
+        """Yield (amount, over, when) for each sample of a running bound, the oldest sample first.
 
-        A sample is amount/over, observed if `when` holds.
+        The value of a sample is amount/over, and the sender observes the sample if `when` holds.
         """
         comprehension = self.program.samples(name)
         tests = conjuncts(comprehension.test)
@@ -218,14 +226,14 @@ class Moment:
                     yield self.term(term, index), 1, when
 
     def value(self, name: str) -> Any:
-        """Return the number or condition that a function returns at this step."""
+        """Return the number or the condition that a function returns at this step."""
         if (name, self.t) not in self._memo:
             of = self.truth if self.program.units[name] == CONDITION else self.term
             self._memo[name, self.t] = of(self.program.definitions[name], {})
         return self._memo[name, self.t]
 
     def bounded_by(self, name: str, value: Number) -> Truth:
-        """Return the condition that `value` equals a function's result, as linear conditions."""
+        """Return the condition that `value` equals the result of a function, as linear conditions."""
         tree = self.program.definitions[name]
         return every(self._compares(operator.le, tree, value), self._compares(operator.ge, tree, value))
 
@@ -236,11 +244,11 @@ class Moment:
         return joined([self._compares(order, term, value) for term in tree.terms])
 
     def before(self, back: int) -> "Moment":
-        """Return the program `back` steps earlier."""
+        """Return the Moment of the program that is `back` steps earlier."""
         return Moment(self.program, self.x, self.t - back, self.delay, self._memo)
 
     def earlier(self, past: Past, index: Mapping[str, int]) -> Any:
-        """Return the value of a name some steps earlier."""
+        """Return the value that a name had some steps earlier."""
         back = int(self.term(past.back, index))
         if back > self.t:
             message = f"`{past.name}[…]` is read {back} steps back where the window has {self.t}"
@@ -248,7 +256,7 @@ class Moment:
         return self.before(back).read(past.name)
 
     def read(self, name: str) -> Any:
-        """Return the value of a name at this step."""
+        """Return the value that a name has at this step."""
         if name in self.program.beliefs:
             return self.x.before_timeout[name][self.t]
         if name in _READ:
@@ -267,7 +275,7 @@ class Moment:
         return self.value(name)
 
     def term(self, tree: Any, index: Mapping[str, int]) -> Any:
-        """Return the value of a term; `index` gives the current times of comprehensions, by name."""
+        """Return the value of a term. `index` gives, by name, the current times of comprehensions."""
         match tree:
             case Literal(number):
                 return number
@@ -292,7 +300,10 @@ class Moment:
         raise TypeError(f"no term: {tree!r}")
 
     def _cases(self, pick: str, tree: Any, index: Mapping[str, int]) -> Iterable[tuple[Truth, Any]]:
-        """Yield (condition, value) pairs; the term is the largest or the smallest value whose condition holds."""
+        """Yield (condition, value) pairs.
+
+        The term is the largest or smallest value among those whose conditions hold.
+        """
         comprehension = tree
         if isinstance(tree, Name) and tree.name in self.program.helpers:
             comprehension = self.program.definitions[tree.name]
@@ -306,13 +317,13 @@ class Moment:
                 yield when, self.term(comprehension.term, inner)
 
     def _times(self, comprehension: Comprehension, index: Mapping[str, int]) -> Iterable[int]:
-        """Return the times that a comprehension visits, the oldest first."""
+        """Return the times over which a comprehension runs, the oldest time first."""
         if comprehension.since is None:
             return range(self.t, 0, -1)
         return range(index.get(comprehension.since, self.t) - 1, -1, -1)
 
     def truth(self, tree: Any, index: Mapping[str, int]) -> Truth:
-        """Return a tree's condition; True or False if numbers decide it."""
+        """Return the condition that a tree expresses; True or False if numbers decide the condition."""
         match tree:
             case Comparison(op, Name(name) as delay, right) if name in _DELAYS and self.delay is None:
                 return self._late(op, delay, self.term(right, index), index)
@@ -333,7 +344,7 @@ class Moment:
             case Name(name):
                 return self.read(name)  # type: ignore[no-any-return]
             case Comprehension(pick, name, _, term, test):
-                # Recent times are the most likely to decide `any`, so it starts with them.
+                # Recent times are the most likely to decide `any`, so they come first.
                 times = [*self._times(tree, index)]
                 cases = (
                     self._if(test, term, {**index, name: back}) for back in (times[::-1] if pick == "any" else times)
@@ -342,13 +353,13 @@ class Moment:
         raise TypeError(f"no condition: {tree!r}")
 
     def _if(self, test: Any, term: Any, index: Mapping[str, int]) -> Truth | None:
-        """Return the condition at a time; None if the test excludes it."""
+        """Return the condition at one time of a comprehension; None if the test excludes this time."""
         if test is not None and not self.truth(test, index):
             return None
         return self.truth(term, index)
 
     def _late(self, op: str, name: Name, steps: Any, index: Mapping[str, int]) -> Truth:
-        """Return a comparison of a delay, which is in whole steps, with a number."""
+        """Return the comparison of a delay, which is in whole steps, with a number."""
         back = int(self.term(name.back, index)) if isinstance(name, Past) else 0
         delay = _DELAYS[name.name](self.x)
         if op in (">", "<="):
@@ -361,7 +372,10 @@ class Moment:
 
 
 def _joined(is_and: bool, conditions: Iterable[Truth]) -> Truth:
-    """Return the conjunction or disjunction; like Python, stop at the first condition that decides it."""
+    """Return the conjunction or disjunction.
+
+    As in Python, evaluation stops at the first condition that decides the result.
+    """
     undecided = []
     for condition in conditions:
         if not isinstance(condition, bool):
@@ -372,7 +386,7 @@ def _joined(is_and: bool, conditions: Iterable[Truth]) -> Truth:
 
 
 def _extreme(pick: str, cases: Iterable[tuple[Truth, Any]]) -> Any:
-    """Return the largest or smallest value whose condition holds. The first condition always holds."""
+    """Return the largest or smallest value whose condition holds. The condition of the first value always holds."""
     first, best = operator.ge if pick == "max" else operator.le, None
     for when, value in cases:
         best = value if best is None else choice(every(when, first(value, best)), value, best)

@@ -1,16 +1,18 @@
 """Proofs of performance: the contract of a file in proofs/ (section 5.2 and Appendix F of the paper).
 
-A proof is a transition system. Its states are conditions on beliefs and network at one step. The controller's lifetime
-is cut into windows of T-1 steps, and each window begins in some state. The declaration implies lemmas about one window:
+A proof is a transition system. Its states are conditions on beliefs and network at one step. The time for which a
+controller runs is cut into windows of T-1 steps, and each window begins in some state. The declaration implies lemmas
+about one window:
 
-- The window ends in its state, or in a state that this one leads to.
-- While the state lasts, some measure improves and none degrades, so that progress adds up.
-- Objectives are met.
+- The window ends in the state in which it began, or in a state to which this state leads.
+- While the state lasts, some measure improves and no measure degrades, so that the improvements add up.
+- The objectives of the state are met.
 
-Each lemma is a statement about every trace, whatever its start.
+Each lemma is a statement about every trace, from any start.
 
-A controller that looks back needs windows that overlap in more than one step. Conditions on the start of a window then
-concern its first `common` steps. Conditions on its end concern its last `common` steps, with which the next begins.
+If a controller looks back, windows must overlap in more than one step. Conditions on the start of a window then concern
+its first `common` steps. Conditions on the end of a window concern its last `common` steps, with which the next window
+begins.
 """
 
 import re
@@ -28,7 +30,8 @@ from ccmatic.contracts.steps import Number
 from ccmatic.contracts.views import NetworkView
 from ccmatic.logic import Term, Truth, every, no, some
 
-#: Values of constants, by name; and conditions on a window, or on one of its steps, that read them.
+#: Three types: the values of constants by name; a condition on a window that reads constants; and a condition on a
+#: step of a window that reads constants.
 Values = Mapping[str, Fraction]
 OfWindow = Callable[[NetworkView, Values], Truth]
 OfStep = Callable[[NetworkView, int, Values], Truth]
@@ -36,22 +39,23 @@ OfStep = Callable[[NetworkView, int, Values], Truth]
 
 @dataclass(frozen=True)
 class Constant:
-    """An unknown number in the lemmas. A search finds its best value between `low` and `high`, with resolution `step`.
+    """An unknown number in the lemmas. A search finds its best value from `low` to `high`, at resolution `step`.
 
     Attributes:
         name: The name of the constant.
-        says: Its meaning in words.
+        says: The meaning of the constant in words.
         low: The smallest value.
         high: The largest value.
         step: The resolution.
-        better: `larger` or `smaller`.
-        at: A value that the author chose, if this constant trades off against the next one.
-        front: Further values of such a constant, at which the search also finds the next one.
-        paper: The value in the paper.
-        joined: Whether this constant and the one before limit each other, like bounds that hold only together. The
-            search then finds them together.
+        better: Which values are better: `larger` or `smaller`.
+        at: A value that the author chose, for a constant that trades off against the next constant.
+        front: Further values of such a constant, for which the search also finds the next constant.
+        paper: The value of the constant in the paper.
+        joined: Whether this constant and the constant before it limit each other, like bounds that hold only together.
+            The search then finds both constants together.
         droppable: Whether the constant bounds nothing at its loosest value.
-        internal: Whether the constant bounds only the controller's own state, which alone guarantees nothing.
+        internal: Whether the constant bounds only the controller's own state. Such a bound alone guarantees nothing
+            about the network.
     """
 
     name: str
@@ -79,12 +83,12 @@ class Constant:
 
 @dataclass(frozen=True)
 class Objective:
-    """A guarantee of a window.
+    """A guarantee that a window gives.
 
     Attributes:
         name: The name of the objective.
         says: The guarantee in words, with `{constant}` for a constant's value.
-        holds: `holds(x, c)` is the condition on window x, where c gives constants by name.
+        holds: `holds(x, c)` is the condition on window x, where c has the constants by name.
     """
 
     name: str
@@ -94,19 +98,20 @@ class Objective:
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure of the distance from a window to the end of its state.
+    """A measure of how far a window is from the end of its state.
 
     Attributes:
         name: The name of the measure.
-        value: `value(x, t)` is a term. Progress moves it towards the limit.
+        value: `value(x, t)` is the term that progress moves towards the limit.
         limit: `limit(x)` is a term that the value cannot pass within the state.
-        limit_says: The limit in words.
-        by: The name of the constant that gives the size of a step: a factor, or a number of units if `unit` is given.
+        limit_says: The limit, in words.
+        by: The name of the constant that gives the size of one unit of progress: a factor or, if `unit` is given, a
+            number of units.
         falls: Whether the value falls towards the limit; otherwise it rises.
-        unit: `unit(x)` is the unit of a step.
-        unit_says: The unit in words.
-        after: `after(f, c)` is the worst value right after the link rate changes by a factor f, up or down, in the
-            steady state. Reports print it relative to the limit: as a factor, or as a number of units.
+        unit: `unit(x)` is the unit in which progress is counted.
+        unit_says: The unit, in words.
+        after: `after(f, c)` is the worst value just after the link rate changes in the steady state by a factor of f,
+            up or down. Reports print this value relative to the limit: as a factor, or as a number of units.
     """
 
     name: str
@@ -120,12 +125,12 @@ class Measure:
     after: Callable[[Fraction, Values], Any] | None = None
 
     def improves(self, x: NetworkView, c: Values, common: int = 1) -> Truth:
-        """Return the formula that window x ends nearer the limit by at least one step.
+        """Return the formula that the measure ends window x nearer to its limit, by one unit of progress at least.
 
         Args:
             x: The window.
-            c: Constants by name.
-            common: The number of steps that x shares with the next window.
+            c: The constants by name.
+            common: The number of steps that x and the next window share.
         """
         first, last = self._ends(x, common)
         nearer, farther = (last, first) if self.falls else (first, last)
@@ -133,21 +138,21 @@ class Measure:
         return nearer * (1 if self.unit else c[self.by]) + step <= farther
 
     def degrades(self, x: NetworkView, common: int = 1) -> Truth:
-        """Return the formula that window x ends farther from the limit than it began."""
+        """Return the formula that the measure is farther from its limit at the end of window x than at its start."""
         first, last = self._ends(x, common)
         return last > first if self.falls else last < first
 
     def within(self, x: NetworkView) -> Truth:
-        """Return the formula that window x does not begin past the limit, and that the unit of a step is positive.
+        """Return the formula that window x does not begin past the limit, and that the unit of progress is positive.
 
-        If the measure has no unit, steps are factors. Then the value and the limit must be positive instead.
+        If the measure has no unit, progress is a factor. In this case, the value and the limit must be positive.
         """
         value, limit = self.value(x, 0), self.limit(x)
         ordered = value >= limit if self.falls else value <= limit
         return every(ordered, self.unit(x) > 0) if self.unit else every(ordered, value > 0, limit > 0)
 
     def stalls(self, c: Values) -> bool:
-        """Return whether steps of the size in c could repeat for ever without reaching any limit."""
+        """Return whether progress of the size in c could repeat for ever without reaching any limit."""
         return c[self.by] <= (0 if self.unit else 1)
 
     def _ends(self, x: NetworkView, common: int) -> tuple[Number, Number]:
@@ -156,19 +161,19 @@ class Measure:
 
 @dataclass(frozen=True)
 class State:
-    """A condition at a step, and at the following steps that consecutive windows share.
+    """A condition on a step, and on the following steps that consecutive windows share.
 
-    Without measures and `unless`, a window leaves the state, or the state is final.
+    If a state has neither measures nor `unless`, either each window leaves the state or the state is final.
 
     Attributes:
         name: The name of the state.
         says: The condition in words, as in an Objective.
-        holds: `holds(x, t, c)` is the condition at step t of window x, where c gives constants by name.
-        leads_to: Other states in which a window that begins in this state may end.
-        measures: The measures of progress while the state lasts.
-        ensures: The objectives that each window meets if it begins in this state.
-        unless: A window that meets all these objectives need not progress.
-        ordered: Whether a measure may degrade in a window in which an earlier measure improves.
+        holds: `holds(x, t, c)` is the condition on step t of window x, where c has the constants by name.
+        leads_to: The other states in which a window that begins in this state may end.
+        measures: The measures that improve while the state lasts.
+        ensures: The objectives that each window meets if the window begins in this state.
+        unless: Objectives. A window that meets all of these need not improve any measure.
+        ordered: Whether a measure may degrade in a window if an earlier measure improves in this window.
     """
 
     name: str
@@ -183,17 +188,17 @@ class State:
 
 @dataclass(frozen=True)
 class Lemma:
-    """A statement about every window: `given(x, c)` implies `then(x, c)`.
+    """The statement that every window which satisfies `given(x, c)` also satisfies `then(x, c)`.
 
     Attributes:
         name: The name of the lemma.
-        given: The premise.
-        then: The conclusion.
+        given: The premise, a function that returns a condition.
+        then: The conclusion, a function that returns a condition.
         says: The statement in words, with `{constant}` for a constant's value.
         paper: Whether the lemma is checked only for comparison, such as a statement of the paper. The proof does not
-            rest on it.
-        empty: Whether it is acceptable that no window satisfies the premise. It is for a lemma about windows that stay
-            in a state, since leaving at once is no fault. It also is for a state in which no window begins.
+            depend on such a lemma.
+        empty: Whether it is acceptable that no window satisfies the premise. This is so for a lemma about windows that
+            stay in a state, because leaving at once is no fault. It is also so for a state in which no window begins.
     """
 
     name: str
@@ -206,20 +211,21 @@ class Lemma:
 
 @dataclass(frozen=True)
 class Proof:
-    """A declared proof.
+    """A proof, as its file declares it.
 
     Attributes:
-        model: The network model, as in queries.
+        model: The name of the network model, as in queries.
         buffer: The buffer, as in queries.
         beliefs: The beliefs that the proof reads.
         states: The states, in the order in which windows reach them.
         constants: The constants, in the order of the search.
         jitter: D in steps.
         horizon: T, the number of steps of a window.
-        lemmas: Additional lemmas.
-        common: The number of steps that consecutive windows share; only window senders may share more than one.
-        of: Returns the proof that replaces this one, given the controller's state.
-        formerly: SHA-256 digests of earlier texts of this definition with the same meaning. Their results remain valid.
+        lemmas: The lemmas that the proof states in addition to those that the declaration implies.
+        common: The number of steps that consecutive windows share. Only for window senders may this number exceed one.
+        of: A function from the controller's state to the proof that replaces this one.
+        formerly: SHA-256 digests of earlier texts of this definition with the same meaning. Results for them remain
+            valid.
     """
 
     model: str
@@ -235,7 +241,7 @@ class Proof:
     formerly: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse names that are equal or differ only in special characters, because their files would coincide."""
+        """Reject names that are equal or differ only in special characters, because their files would coincide."""
         _distinct("states", [state.name for state in self.states])
         _distinct("constants", [constant.name for constant in self.constants])
         for before, constant in pairwise(self.constants):
@@ -247,7 +253,7 @@ class Proof:
         _distinct("lemmas", [*lemmas, *(beyond(constant.name) for constant in self.constants)])
 
     def all_lemmas(self, model: Any) -> Iterator[Lemma]:
-        """Yield every lemma that the declaration implies for the network model, and the additional ones."""
+        """Yield every lemma that the declaration implies for the network model, and then the lemmas in `lemmas`."""
         join = "what a window assumes of its first step is true of its last"
         yield Lemma("windows join", _always, lambda x, c: self._begins_again(model, x), join)
 
@@ -261,7 +267,7 @@ class Proof:
         yield from self.lemmas
 
     def joined_with(self, constant: Constant) -> list[Constant]:
-        """Return the constants that the search finds together with this one, itself included, in order."""
+        """Return, in order, this constant and the other constants that the search finds together with it."""
         together = list[Constant]()
         for other in self.constants:
             if not other.joined and constant in together:
@@ -270,20 +276,20 @@ class Proof:
         return together
 
     def about(self, kept: Sequence[Kept]) -> "Proof":
-        """Return the proof for a controller with this state."""
+        """Return the proof for a controller that keeps this state."""
         return self.of(kept) if self.of else self
 
     def end(self, x: NetworkView) -> int:
-        """Return the step of window x at which the next window begins."""
+        """Return the step of window x with which the next window begins."""
         return x.horizon - self.common
 
     def bounds_nothing(self, values: Values) -> bool:
-        """Return whether every constant is dropped at these values, or bounds only the controller's own state."""
+        """Return whether, at these values, every constant is dropped or bounds only the controller's own state."""
         dropped = [each.internal or each.dropped(values[each.name]) for each in self.constants]
         return any(each.droppable for each in self.constants) and all(dropped)
 
     def state(self, name: str) -> State:
-        """Return a state by name.
+        """Return the state with this name.
 
         Raises:
             InputError: If there is no such state.
@@ -294,7 +300,7 @@ class Proof:
         raise InputError(f"there is no state '{name}'; {suggest(name, [state.name for state in self.states])}")
 
     def _begins_again(self, model: Model, x: NetworkView) -> Truth:
-        """Return the condition that a window's last steps satisfy all that windows assume of their first steps."""
+        """Return the condition that the last steps of a window satisfy what windows assume about their first steps."""
         network = [law.formula for law in model.laws(ending(model, x, self.common))]
         read = [belief.start for belief in model.carried_over() if belief.name in self.beliefs]
         begun = [start(x, self.end(x)) for start in read if start]
@@ -351,7 +357,7 @@ class Proof:
 
 
 class Reads(dict[str, Fraction]):
-    """Constants by name; `names` records those that were read."""
+    """A dictionary of constants by name, which records in `names` the constants that were read."""
 
     def __init__(self, values: Values) -> None:
         super().__init__(values)
@@ -366,12 +372,12 @@ class Reads(dict[str, Fraction]):
 
 
 def file_stem(name: str) -> str:
-    """Return the stem of the names of files about a lemma or a constant."""
+    """Return the stem of the names of the files about a lemma or a constant."""
     return re.sub("[^A-Za-z0-9]+", "_", name)
 
 
 def beyond(constant: str) -> str:
-    """Return the name of a window that breaks a lemma at the next better value of a constant."""
+    """Return the name of a window that breaks a lemma at the next better value of `constant`."""
     return f"beyond {constant}"
 
 
@@ -395,7 +401,7 @@ def _progress(state: State, x: NetworkView, c: Values, common: int) -> Truth:
 
 
 def _in_order(state: State, x: NetworkView, c: Values, common: int) -> Truth:
-    """Return the condition that a measure degrades only if an earlier one improves."""
+    """Return the condition that a measure degrades only if an earlier measure improves."""
     measures = state.measures
     improves = [measure.improves(x, c, common) for measure in measures]
     before = [some(improves[:place]) for place in range(len(measures))]

@@ -16,18 +16,18 @@ from ccmatic.logic import Truth
 
 @dataclass(frozen=True)
 class WayToFail:
-    """One disjunct of a property's negation, with the smallest encoding that a query for it needs.
+    """One disjunct of a property's negation, with the smallest encoding that a query about the disjunct needs.
 
     Attributes:
         name: The name of this way to fail.
-        formula: A condition on the trace that holds if the property fails this way.
-        any_rates: Whether the way does not depend on the controller, so that the rates may be arbitrary.
-        reads: Names of the beliefs that the formula reads.
-        bounds: STAY if the property can fail this way only while no bound moves. HOLD if traces on which a bound turns
-            false may be left out, because another way with `any_rates` covers them (docs/reference/encoding.md, section
-            8, point 5). Otherwise MOVE.
-        premise: The condition under which the property says anything; it is required in addition to the formula. If no
-            trace of a controller satisfies it, the property says nothing about that controller.
+        formula: The condition that a trace satisfies if the property fails in this way.
+        any_rates: Whether the failure does not depend on the controller, so that the rates may be arbitrary.
+        reads: The names of the beliefs that the formula reads.
+        bounds: STAY if the property can fail in this way only while no bound moves. HOLD if traces on which a bound
+            turns false may be omitted, because another WayToFail with `any_rates` covers them
+            (docs/reference/encoding.md, section 8, point 5). Otherwise MOVE.
+        premise: The condition under which the property applies; a failure requires this condition in addition to the
+            formula. If no trace of a controller satisfies the premise, the property says nothing about that controller.
         premises: The parts of the premise, by their names in messages.
     """
 
@@ -43,17 +43,18 @@ class WayToFail:
 class Property:
     """A requirement on a controller.
 
-    A subclass is a frozen dataclass whose fields are its thresholds. A Fraction is at least 0, and at most the field
-    metadata's `most` (see `share`). Text is one of the metadata's `choices`. The subclass gives `name`;
-    `ways_to_fail(model, buffer)`, which yields every way to fail; `objectives(model, x)`, the named parts that explain
-    a failure, where x has moving bounds; and `holds(objectives)`, which combines them.
+    A subclass is a frozen dataclass whose fields are its thresholds. A threshold that is a Fraction is at least 0, and
+    at most the `most` in the field's metadata (see `share`). A threshold that is text is one of the metadata's
+    `choices`. The subclass defines `name`; `ways_to_fail(model, buffer)`, which yields every WayToFail;
+    `objectives(model, x)`, the named parts that explain a failure, where x has moving bounds; and `holds(objectives)`,
+    which combines the parts.
 
     Attributes:
         name: The name of the property.
-        deployed: Whether it concerns a window of a deployed controller, whose beliefs may be false at first and time
-            out at the end.
+        deployed: Whether the property concerns a window of a deployed controller. The beliefs of such a controller may
+            be false at first, and may time out at the end.
         period: The period in steps, if the property concerns executions that repeat for ever; otherwise None.
-        pauses: Whether it can be asked of senders whose applications pause: pauses alone do not break it.
+        pauses: Whether the property supports senders whose applications pause, because pauses alone do not break it.
     """
 
     name: str
@@ -62,32 +63,38 @@ class Property:
     period: int | None = None
 
     def ways_to_fail(self, model: Model, buffer: Buffer) -> Iterable[WayToFail]:
-        """Return all ways to fail. The property holds if and only if no trace fails in any of these ways."""
+        """Return all ways in which the property can fail.
+
+        The property holds if and only if no trace fails in any of them.
+        """
         raise NotImplementedError
 
     def exclusions(self, model: Model, reads: Collection[str]) -> Iterable[Exclusion]:
-        """Return the executions that this property leaves out, beyond those of the network and the controller.
+        """Return the executions that this property excludes, in addition to the exclusions of network and controller.
 
         Args:
             model: The network model.
-            reads: Names that the controller reads.
+            reads: The names that the controller reads.
         """
         return ()
 
     def of_small_packets(self, model: Model) -> "Property":
-        """Return the same property for packets smaller than C·R_m/5, for a model whose laws do not bound packets.
+        """Return this property for packets below C·R_m/5, for a model whose laws do not bound the packet size.
 
-        Commands check this version by default. A property stays unchanged if it restricts packets itself, or if the
-        laws of its models do (`contracts.model`).
+        Commands check this version by default. The property is unchanged if the property itself restricts packets, or
+        if the laws of its models do (`contracts.model`).
         """
         return self
 
     def judges(self, model: Model) -> set[str]:
-        """Return the names of the beliefs that judging a trace requires: those that can be false."""
+        """Return the names of the beliefs that judging a trace requires: the beliefs that can be false."""
         return {belief.name for belief in model.carried_over()}
 
     def objectives(self, model: Model, x: NetworkView) -> Mapping[str, Truth]:
-        """Return the parts of the property by name, for explanations; each is a formula on a trace that meets it."""
+        """Return the parts of the property by name, for explanations.
+
+        Each part is a condition that a good trace satisfies.
+        """
         raise NotImplementedError
 
     def in_words(self, objective: str) -> str:
@@ -95,37 +102,40 @@ class Property:
         return objective
 
     def holds(self, objectives: Mapping[str, bool]) -> bool:
-        """Return whether a trace satisfies the property, given the truth of each objective."""
+        """Return whether a trace satisfies the property.
+
+        `objectives` has, by name, whether the trace satisfies each part.
+        """
         raise NotImplementedError
 
     def reasons(self, model: Model, x: NetworkView) -> Mapping[str, Reason]:
-        """Return the reasons, by the names of the objectives. The condition of each reason is that objective.
+        """Return the reasons by the names of the objectives. Each reason's condition is the objective of that name.
 
-        If a property overrides this method and derives its objectives from the reasons (see `contracts.reason`), its
-        explanations contain numbers.
+        A property may override this method and derive its objectives from the reasons (see `contracts.reason`). In this
+        case, its explanations contain numbers.
         """
         return {name: Stated(name, condition) for name, condition in self.objectives(model, x).items()}
 
     @classmethod
     def thresholds(cls) -> tuple[Field[Any], ...]:
-        """Return the fields of the subclass's dataclass."""
+        """Return the dataclass fields of the subclass."""
         declared: Any = cls
         return fields(declared)
 
     def parameters(self) -> dict[str, str]:
-        """Return the thresholds by name, as text, for records."""
+        """Return the values of the thresholds by name, as text, for records."""
         return {threshold.name: str(getattr(self, threshold.name)) for threshold in self.thresholds()}
 
     @classmethod
     def from_parameters(cls, given: Mapping[str, Any], allow_code: bool = False) -> Self:
-        """Return the property with some thresholds set.
+        """Return the property with given values for some thresholds.
 
         Args:
-            given: Values by the threshold's name; text and integers are read as exact numbers.
-            allow_code: As in `definitions.load`, for a property that names definitions.
+            given: The values by the names of the thresholds. Text and integers are read as exact numbers.
+            allow_code: As in `definitions.load`, for a property whose thresholds name definitions.
 
         Raises:
-            InputError: If a threshold does not exist, or a value does not fit it.
+            InputError: If a threshold does not exist, or does not accept its value.
         """
         thresholds = {threshold.name: threshold for threshold in cls.thresholds()}
         values = {}

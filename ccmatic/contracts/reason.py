@@ -1,7 +1,8 @@
-"""Conditions with explanations: each keeps its operands, so that an explanation shows the numbers that decide.
+"""Conditions with explanations. Each one keeps its operands, so that an explanation shows the numbers that decide it.
 
-A reason's `condition` is the formula that solvers decide and replay evaluates; there is no second formula that could
-disagree. `leaves(truth)` returns the parts that make it true or false for an execution's numbers.
+The `condition` of a reason is the formula that solvers decide and that replay evaluates. So no second formula could
+disagree with it. `leaves(truth)` returns the parts that make the condition true or false for the numbers of an
+execution.
 """
 
 import operator
@@ -21,11 +22,11 @@ _COMPARE: dict[str, Callable[[Term, Term], Truth]] = {
 
 
 class Reason(Protocol):
-    """A condition that can explain why it is true or false."""
+    """A condition that can explain why it is true or false of an execution."""
 
     @property
     def condition(self) -> Truth:
-        """The formula."""
+        """The condition as a formula."""
         ...
 
     def leaves(self, truth: bool) -> list["Leaf"]:
@@ -42,7 +43,7 @@ class Leaf:
 
 
 class _Single:
-    """A reason that is its own explanation."""
+    """A reason without parts, which is its own explanation."""
 
     def leaves(self: Any, truth: bool) -> list[Leaf]:
         """Return the reason itself if its truth value is `truth`."""
@@ -50,7 +51,7 @@ class _Single:
 
 
 class _Joined:
-    """A reason whose parts explain it."""
+    """A reason that its parts explain."""
 
     def leaves(self: Any, truth: bool) -> list[Leaf]:
         """Return the leaves of all parts whose truth value is `truth`."""
@@ -64,12 +65,12 @@ class Compared(_Single):
     Attributes:
         what: The value in words.
         value: A term.
-        relation: One of < <= > >=.
+        relation: The relation: one of < <= > >=.
         threshold: A term.
-        unit: The unit of both.
+        unit: The unit of `value` and `threshold`.
         of: The threshold in words.
-        step: The step that decides the comparison, if it is not the last one.
-        since: If the value is compared with its own earlier value: the step of that earlier value.
+        step: The step that decides the comparison; None for the last step.
+        since: The step of an earlier value of the same term, if the comparison is with that earlier value.
     """
 
     what: str
@@ -83,18 +84,18 @@ class Compared(_Single):
 
     @property
     def condition(self) -> Truth:
-        """The comparison."""
+        """The comparison as a formula."""
         return _COMPARE[self.relation](self.value, self.threshold)
 
 
 @dataclass(frozen=True)
 class Stated(_Single):
-    """A condition in words.
+    """A condition with a text that states it.
 
     Attributes:
-        what: The words.
+        what: The condition in words.
         condition: The formula.
-        value: The term that it concerns, or None.
+        value: The term that the condition concerns, or None.
     """
 
     what: str
@@ -118,7 +119,7 @@ class AtMost(_Single):
 
     @property
     def condition(self) -> Truth:
-        """A unary counter over the parts."""
+        """The condition as a unary counter of the parts."""
         most = int(self.most)
         reached: list[Truth] = [False] * (most + 1)
         for part in self.parts:
@@ -140,7 +141,7 @@ class AllOf(_Joined):
 
     @property
     def condition(self) -> Truth:
-        """The conjunction."""
+        """The conjunction of the parts."""
         return every([part.condition for part in self.parts])
 
 
@@ -152,23 +153,23 @@ class AnyOf(_Joined):
 
     @property
     def condition(self) -> Truth:
-        """The disjunction."""
+        """The disjunction of the parts."""
         return some([part.condition for part in self.parts])
 
 
 @dataclass(frozen=True)
 class Fails:
-    """The condition that the part does not hold."""
+    """The condition that a part does not hold."""
 
     part: Reason
 
     @property
     def condition(self) -> Truth:
-        """The negation."""
+        """The negation of the part's condition."""
         return no(self.part.condition)
 
     def leaves(self, truth: bool) -> list[Leaf]:
-        """Return the part's leaves for the opposite truth value."""
+        """Return the leaves of the part for the opposite truth value."""
         return self.part.leaves(not truth)
 
 
@@ -181,13 +182,13 @@ class Implied:
 
     @property
     def condition(self) -> Truth:
-        """The implication."""
+        """The implication as a formula."""
         return implies(self.premise.condition, self.conclusion.condition)
 
     def leaves(self, truth: bool) -> list[Leaf]:
         """Return the parts that make the implication true (or false).
 
-        For a false implication, these are the parts of the true premise and those of the false conclusion.
+        For a false implication, these parts are those of the true premise and those of the false conclusion.
         """
         if self.condition is not truth:
             return []

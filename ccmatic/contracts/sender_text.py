@@ -1,8 +1,9 @@
-"""Translation of beliefs from programs over a window to the language of controllers with state, for window senders.
+"""Translation of beliefs to the language of controllers with state, for window senders.
 
-These senders look back a few steps, each at most R_m, and no belief times out. This module expresses a window's
-observations in their terms. Bytes are acknowledged R_m after they are sent. A step limits the sender if it sent no byte
-R_m + D before, or its application paused then. The sender cannot tell in which step lost bytes were lost.
+The original programs read a whole window. Window senders look back only a few steps of at most R_m each, and their
+beliefs do not time out. This module expresses a window's observations by those of window senders. Bytes are
+acknowledged R_m after they are sent. A step counts as application-limited if R_m + D before it, the sender sent no byte
+or its application paused. The sender cannot tell in which step the lost bytes were lost.
 """
 
 import ast
@@ -14,10 +15,10 @@ from ccmatic.contracts.column import SenderBelief
 from ccmatic.contracts.program import Program
 from ccmatic.logic import Truth
 
-#: The number of steps that the samples of a bound look back.
+#: The number of earlier steps that the samples of a bound read.
 SAMPLES = 4
 
-#: Observations that have the same name for window senders.
+#: The observations that window senders have by the same name.
 _SAME = ("acked", "sent", "lost")
 
 _CONSTANTS = ("R_m", "D", "MSS", "step")
@@ -31,18 +32,18 @@ def sender_belief(
     upper: bool = False,
     pauses: bool = False,
 ) -> SenderBelief:
-    """Return a program's belief as window senders compute it.
+    """Return the belief of a program in the form in which window senders compute it.
 
     Args:
         program: The program that defines the belief.
         name: The name of the belief.
-        says: A short description.
+        says: A short description of the belief.
         holds: As in `SenderBelief`.
-        upper: Whether it is an upper bound.
+        upper: Whether the belief is an upper bound.
         pauses: Whether the sender's application may pause.
 
     Raises:
-        InputError: If window senders cannot observe a quantity that the belief reads.
+        InputError: If the belief reads a quantity that window senders cannot observe.
     """
     is_bound = program.is_bound(name)
     value = ast.unparse(_shifted(program, _returned(program, name))) if not is_bound else ""
@@ -56,7 +57,7 @@ def sender_belief(
 
 
 def _bound(program: Program, name: str, pauses: bool) -> list[str]:
-    """Return the assignments of a running bound."""
+    """Return the assignments that compute a running bound."""
     extreme = _returned(program, name)
     while isinstance(extreme, ast.Name):
         extreme = _returned(program, extreme.id)
@@ -86,7 +87,7 @@ def _bound(program: Program, name: str, pauses: bool) -> list[str]:
 
 
 def _returned(program: Program, name: str) -> ast.expr:
-    """Return the syntax of a function's result."""
+    """Return the syntax tree of a function's result."""
     function = ast.parse(program.text(name)).body[0]
     match function:
         case ast.FunctionDef(body=[*_, ast.Return(value=ast.expr() as value)]) if len(function.body) == 1:
@@ -103,7 +104,7 @@ def _conjuncts(test: ast.expr) -> list[ast.expr]:
 
 
 def _lasting(test: ast.expr) -> str | None:
-    """Return the name of the function that must hold in every step of the sample; None if the test has another form."""
+    """Return the name of the function that must hold in every step of a sample; None if the test has another form."""
     match test:
         case ast.Call(func=ast.Name(id="all"), args=[ast.GeneratorExp(elt=ast.Subscript(value=ast.Name(id=helper)))]):
             return helper
@@ -113,7 +114,7 @@ def _lasting(test: ast.expr) -> str | None:
 def _shifted(
     program: Program, node: ast.expr, index: dict[str, int] | None = None, back: int = 0, pauses: bool = False
 ) -> ast.expr:
-    """Return an expression `back` steps earlier; `index` gives the times of comprehensions in steps."""
+    """Return an expression for `back` steps earlier. `index` gives the times of comprehensions in steps."""
     shifted = _Shift(program, index or {}, back, pauses).visit(ast.parse(ast.unparse(node), mode="eval").body)
     if isinstance(shifted, ast.Constant) and isinstance(shifted.value, bool):
         raise InputError("a condition never holds for window senders; expected one that may hold", program.file)
@@ -121,13 +122,13 @@ def _shifted(
 
 
 class _Shift(ast.NodeTransformer):
-    """Replaces a window's observations by those of window senders."""
+    """Replaces the observations of a window by those of window senders."""
 
     def __init__(self, program: Program, index: dict[str, int], back: int, pauses: bool) -> None:
         self.program, self.index, self.back, self.pauses = program, index, back, pauses
 
     def past(self, name: str, more: str = "") -> ast.expr:
-        """Return an observation `back` steps and `more` earlier."""
+        """Return the observation `name` at `back` steps and `more` before the current step."""
         steps = _steps(self.back) if self.back else ""
         place = " + ".join(filter(None, (more, steps)))
         return ast.parse(f"{name}[{place}]" if place else name, mode="eval").body

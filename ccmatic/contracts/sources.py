@@ -1,4 +1,4 @@
-"""Sources of an execution's columns: unknowns, a trace's numbers, or the previous window."""
+"""Sources of the columns of an execution: unknowns, the numbers of a trace, or the previous window."""
 
 from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
@@ -35,15 +35,15 @@ class Source(Protocol):
         ...
 
     def first(self, name: str) -> Number:
-        """Return the first value of a column whose other values follow from it."""
+        """Return the first value of a column. The column's other values follow from this value."""
         ...
 
     def delay(self, name: str, longest: int) -> Delay:
-        """Return a measured delay, Q or F; `longest` is as in a Delay."""
+        """Return a measured delay, Q or F. The argument `longest` is as in a Delay."""
         ...
 
     def state(self, name: str, unit: Unit | str) -> Sequence[Number]:
-        """Return a column of a controller's state; a condition is 1 where it holds, else 0."""
+        """Return a column of a controller's state. A condition is 1 where it holds, else 0."""
         ...
 
     def constant(self, name: str) -> Number:
@@ -55,7 +55,7 @@ class Source(Protocol):
         ...
 
     def beliefs(self, model: Model) -> Mapping[str, Sequence[Number]]:
-        """Return the columns of the model's beliefs that the source has, by name."""
+        """Return the columns of those beliefs of the model that the source contains, by name."""
         ...
 
     def before_timeout(self, name: str) -> Number:
@@ -73,7 +73,7 @@ class Recorded(Protocol):
 
     @property
     def constants(self) -> Mapping[str, Fraction]:
-        """C, R_m, D and MSS, and beta for a finite buffer, by name."""
+        """The values of C, R_m, D and MSS, and of beta for a finite buffer, by name."""
         ...
 
     @property
@@ -83,14 +83,14 @@ class Recorded(Protocol):
 
 
 class Unknowns(Source):
-    """Unknowns, each named after its column and step; a frozen bound has a single one.
+    """Unknowns, each named after its column and step. A frozen bound has a single unknown.
 
     Args:
         horizon: The number of steps.
         buffer: The bottleneck's buffer.
-        bounds: The knowledge about the beliefs.
+        bounds: What is assumed about the running bounds, as in `Bounds`.
         pauses: Whether the sender may be application-limited in any step.
-        prefix: The prefix of the unknowns' names.
+        prefix: The prefix of all names of unknowns.
     """
 
     C, zero = linear(1), linear(0)
@@ -174,9 +174,9 @@ class Numbers(Source):
 
 
 class ObservedTrace(Unknowns):
-    """The observations of a trace's sender after the first `horizon` steps; everything else is unknown.
+    """The observations of a trace's sender after the first `horizon` steps. All other values are unknowns.
 
-    The size of the sender's bytes in C·R_m is unknown too: they are multiples of `ccmatic.logic.unit`.
+    The size of the sender's bytes in C·R_m is also unknown: byte counts are multiples of `ccmatic.logic.unit`.
 
     Raises:
         KeyError: If the trace lacks a column or a constant.
@@ -202,7 +202,7 @@ class ObservedTrace(Unknowns):
 
     def delay(self, name: str, longest: int) -> Delay:
         measured = self._trace.columns[name][: self._horizon]
-        # The sender also knows a delay that is longer than the window it looks back on.
+        # The sender may also know a delay that is longer than the observed window.
         return Delay.measured(measured, max(longest, int(max(measured))))
 
     def beliefs(self, model: Model) -> Mapping[str, Sequence[Number]]:
@@ -210,10 +210,10 @@ class ObservedTrace(Unknowns):
 
 
 class LastSteps(Source):
-    """Only the last steps of an execution, without beliefs.
+    """The last steps of an execution, without beliefs.
 
-    Bytes are counted anew from the value of S at the first of these steps. Window senders keep their counts instead,
-    because the state of a sender may be a position among these bytes.
+    Bytes are counted from the value of S at the first of these steps. Window senders keep the original counts, because
+    the state of a sender may be a position among these bytes.
     """
 
     def __init__(self, model: Model, x: NetworkView, steps: int) -> None:

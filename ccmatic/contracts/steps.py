@@ -1,4 +1,4 @@
-"""The values of an execution at each step: numbers or unknowns, and delays in whole steps."""
+"""The values of an execution at each step: numbers, unknowns, or delays in whole steps."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
@@ -7,7 +7,7 @@ from typing import Any, SupportsIndex, TypeVar, overload
 from ccmatic.base import InputError
 from ccmatic.logic import Linear, Truth, boolean, every, no
 
-#: An entry of a column; and laws about columns, each (law name, t, formula).
+#: Two types: an entry of a column; and laws about columns, each (law name, t, formula).
 Number = Linear | Fraction
 Laws = Iterable[tuple[str, int, Truth]]
 
@@ -17,7 +17,8 @@ T = TypeVar("T")
 class Steps(list[T]):
     """The values at each t.
 
-    Unlike a list, it refuses negative indices: x.S[t - 1] at t = 0 raises InputError instead of reading the last step.
+    Unlike a list, Steps refuses negative indices: x.S[t - 1] at t = 0 raises InputError. A list would give the last
+    step.
     """
 
     @overload
@@ -34,9 +35,9 @@ class Steps(list[T]):
 
 
 class Delay:
-    """The delay of a byte served by t at each t, in whole steps, in order encoding.
+    """The delay in whole steps, at each t, of a byte served by t. The delays are in order encoding.
 
-    At each t there is one truth value for each of "at least k steps", k = 1 … longest.
+    For each t there is one truth value for each statement "the delay is at least k steps", k = 1 … longest.
     """
 
     def __init__(self, late: Iterable[list[Truth]], longest: int) -> None:
@@ -50,7 +51,7 @@ class Delay:
 
     @staticmethod
     def measured(column: Iterable[Fraction | int], longest: int) -> "Delay":
-        """Return the delays in a trace's column, which may be incomplete; `append` extends it."""
+        """Return the delays in a column of a trace. The column may be incomplete; `append` extends the delays."""
         delay = Delay([], longest)
         for steps in column:
             delay.append(steps)
@@ -62,12 +63,12 @@ class Delay:
         self._column.append(steps)
 
     def steps(self, t: int) -> Fraction | int:
-        """Return the delay measured at t, which may exceed `longest`; for numbers only."""
+        """Return the delay measured at t, which may exceed `longest`. Only delays that are numbers have this value."""
         return self._column[t]
 
     @property
     def most_measured(self) -> int:
-        """The longest measured delay, capped at `longest`; 0 for unknowns."""
+        """The longest measured delay, but at most `longest`; 0 for unknowns."""
         return min(self.longest, int(max(self._column, default=0)))
 
     def at_least(self, t: int, k: int) -> Truth:
@@ -81,19 +82,19 @@ class Delay:
         return every(self.at_least(t, k), no(self.at_least(t, k + 1)))
 
     def last(self, steps: int) -> "Delay":
-        """Return only the delays of the last `steps` steps."""
+        """Return the delays of the last `steps` steps only."""
         return Delay(self._late[-steps:], self.longest)
 
     def then(self, other: "Delay") -> "Delay":
-        """Return these steps, followed by the remaining steps of another Delay."""
+        """Return the delays of these steps, followed by the remaining steps of another Delay."""
         return Delay([*self._late, *other._late[len(self._late) :]], self.longest)
 
     def pairs(self, column: Sequence[Fraction | int]) -> Iterator[tuple[Truth, bool]]:
-        """Yield each truth value with its value for the measured delays in `column`."""
+        """Yield each truth value of the order encoding, with the value that the measured delays in `column` give it."""
         for t, row in enumerate(self._late):
             for k, late in enumerate(row, 1):
                 yield late, column[t] >= k
 
     def delays(self, value: Callable[[Truth], bool]) -> tuple[Fraction, ...]:
-        """Return the measured delays as exact numbers; `value` evaluates each truth value."""
+        """Return the delays as exact numbers. `value` evaluates each truth value of the order encoding."""
         return tuple(Fraction(sum(value(late) for late in row)) for row in self._late)

@@ -1,8 +1,9 @@
 """The views of an execution that laws, beliefs, properties and controllers may read.
 
-An execution may consist of a solver's unknowns, of a trace's numbers, or of a running sender's observations. Time is in
-steps of R_m and bytes are in C·R_m, so that C = 1. A running sender does not know C, so there bytes are plain bytes. A
-column has a value for each t = 0 … horizon-1: a term (`ccmatic.logic.Linear`) of unknowns, or a Fraction.
+The values of an execution are a solver's unknowns, the numbers of a trace, or the observations of a running sender.
+Time is in steps of R_m, and bytes are in C·R_m, so that C = 1. A running sender does not know C, so its byte counts are
+plain bytes. A column has a value for each t = 0 … horizon-1: a term (`ccmatic.logic.Linear`) of unknowns, or a
+Fraction.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +17,7 @@ from ccmatic.logic import Truth
 
 
 class Bounds(Enum):
-    """The knowledge about the beliefs in the window of a question."""
+    """What is assumed about the running bounds in the window of a query."""
 
     MOVE = "true at first, and moved by what is seen"
     STAY = "true at first, and moved by nothing that is seen: frozen"
@@ -26,7 +27,7 @@ class Bounds(Enum):
 
 @runtime_checkable
 class FlowView(Protocol):
-    """One flow: its sender's actions, their outcome, and the sender's beliefs.
+    """A view of one flow: the actions of its sender, the outcome of these actions, and the sender's beliefs.
 
     Attributes:
         horizon: The number of steps.
@@ -36,18 +37,21 @@ class FlowView(Protocol):
         A: Cumulative bytes sent.
         S: Cumulative bytes served.
         L: Cumulative bytes lost.
-        Ld: Cumulative bytes lost whose loss the sender has detected.
-        r: The sending rate over (t-1, t].
-        Q: The delay of the last byte served by t beyond R_m, in whole steps; None if the model does not measure it.
-        F: The same for the first byte served.
-        limited: Whether the sender was application-limited at some time in (t-1, t]: it sent less than its rate. A
-            window sender may have caught up by t. At the first step, True means that it may have been.
+        Ld: Cumulative bytes whose loss the sender has detected.
+        r: The sending rate in (t-1, t].
+        Q: The delay beyond R_m of the last byte served by t, in whole steps; None if the model does not measure this
+            delay.
+        F: The delay beyond R_m of the first byte served, in whole steps; None if the model does not measure this delay.
+        limited: Whether the sender was application-limited at some time in (t-1, t], so that it sent less than its
+            rate. A window sender may have caught up by t. At the first step, True means that the sender may have been
+            limited.
         timely: The part of Ld that shows a buffer which is full throughout a step.
-        excess: The part of Ld that shows by how much the arrivals of a step exceeded the space.
-        beliefs: Columns by name, each in its unit.
-        before_timeout: The same before the timeout at the end of a window of a deployed controller.
-        state: The controller's state, columns by name; a condition is 1 where it holds, else 0.
-        kept: The declarations of the state.
+        excess: The part of Ld that shows by how many bytes the arrivals of a step exceeded the free space.
+        beliefs: The columns of the beliefs by name, each in its unit.
+        before_timeout: The values of beliefs before the timeout at the end of a window of a deployed controller, by
+            name.
+        state: The columns of the controller's state by name. A condition is 1 where it holds, else 0.
+        kept: The declarations of the controller's state.
         R: R_m, in steps.
         number: The number of the flow in its network, from 1.
         cwnd: For a window sender, the largest number of bytes that it may have in flight.
@@ -109,26 +113,26 @@ class Sender(Protocol):
     parameters: Sequence[str]
 
     def laws(self, view: FlowView) -> Laws:
-        """Return the laws (law name, t, formula) of a flow's rates and state."""
+        """Return the laws, each (law name, t, formula), of the rates and the state of a flow."""
         ...
 
 
 @runtime_checkable
 class NetworkView(FlowView, Protocol):
-    """A network with all its flows.
+    """A view of a network with all its flows.
 
-    Bytes are sums over all flows. Attributes that only a flow has, such as a rate, are those of the first flow, and are
-    meant for networks with a single flow.
+    Byte counts are sums over all flows. Attributes that only a flow has, such as a rate, are those of the first flow.
+    They are meant for networks with a single flow.
 
     Attributes:
         flows: A view of each flow.
         C: The link rate.
-        buffer: The query's statement about the buffer.
+        buffer: The buffer, as the query states it.
         beta: The buffer's size in bytes; None if it is infinite.
         K: Cumulative tokens, the bytes that the bottleneck admitted; S if the model has no tokens.
-        own: The model's own columns by name; each is also `x.NAME`.
-        constants: Numbers that the model leaves open, by name.
-        bounds: The knowledge about the beliefs.
+        own: The columns that only this model has, by name. Each of them is also `x.NAME`.
+        constants: The numbers that the model leaves open, by name.
+        bounds: What is assumed about the running bounds.
     """
 
     flows: Sequence[FlowView]
@@ -141,7 +145,7 @@ class NetworkView(FlowView, Protocol):
     constants: Mapping[str, Number]
 
     def queue(self, t: int) -> Number:
-        """Return the bytes waiting at the bottleneck: A - L - K."""
+        """Return the bytes that wait at the bottleneck: A - L - K."""
         ...
 
     def columns(self) -> Mapping[str, Sequence[Number]]:

@@ -1,7 +1,7 @@
-"""The worlds of a link: optional files beside its laws.
+"""The worlds of a link: optional files, beside its laws, with which other tools simulate or fit the link.
 
-`packets.h` simulates the link packet by packet, in C code. `fluid.py` simulates it on arrays. `logs.py` computes the
-jitter that explains a packet log on the link. A model without such a file uses that of its base class.
+`packets.h` simulates the link packet by packet, in C code. `fluid.py` simulates the link on arrays. `logs.py` computes
+the jitter with which the link explains a packet log. A model without such a file uses the file of its base class.
 """
 
 import importlib.util
@@ -13,19 +13,19 @@ from types import ModuleType
 from ccmatic.base import InputError
 from ccmatic.contracts.model import Model
 
-#: The file names of the worlds.
+#: The names of the files.
 PACKETS, FLUID, LOGS = "packets.h", "fluid.py", "logs.py"
 
 
 def world(model: Model, name: str) -> Path:
-    """Return the file of a model's world.
+    """Return the file of a model for one of the worlds.
 
     Args:
         model: The model.
         name: PACKETS, FLUID or LOGS.
 
     Raises:
-        InputError: If neither the model nor a base class of it has this world.
+        InputError: If neither the model nor any of its base classes has this file.
     """
     places = folders(model)
     file = next((place / name for place in places if (place / name).is_file()), None)
@@ -55,7 +55,7 @@ def load_logs(model: Model) -> ModuleType:
 
 
 def _load(file: Path, *functions: str) -> ModuleType:
-    """Run a file and return its module; raise InputError if it lacks one of the functions."""
+    """Run a file and return its module. Raise InputError if the file lacks one of the functions."""
     spec = importlib.util.spec_from_file_location(f"{file.parent.name}_{file.stem}", file)
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
@@ -67,7 +67,7 @@ def _load(file: Path, *functions: str) -> ModuleType:
 
 
 def folders(model: Model) -> list[Path]:
-    """Return the folders of a model's class and of its base classes, the nearest first."""
+    """Return the folders of a model's class and of its base classes, the nearest class first."""
     kinds = [kind for kind in type(model).__mro__ if issubclass(kind, Model) and kind is not Model]
     return list(dict.fromkeys(map(_folder, kinds)))
 
@@ -75,7 +75,8 @@ def folders(model: Model) -> list[Path]:
 def _folder(kind: type) -> Path:
     """Return the folder that defines a class.
 
-    Python does not record it for a class from a file that was loaded by path, but the class's functions do.
+    Python does not record this folder for a class from a file that was loaded by path. But the functions of the class
+    do.
     """
     written = next((member.__code__ for member in vars(kind).values() if hasattr(member, "__code__")), None)
     return Path(written.co_filename if written else inspect.getfile(kind)).parent

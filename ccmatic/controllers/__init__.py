@@ -1,4 +1,4 @@
-"""Controllers: checked programs of the language, which run, are encoded for solvers, and are printed."""
+"""Controllers: checked programs of the language. ccmatic runs them, encodes them for solvers, and prints them."""
 
 from ccmatic.controllers import signal
 from ccmatic.controllers.beliefs import shipped_beliefs

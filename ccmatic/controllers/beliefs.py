@@ -9,6 +9,7 @@ from ccmatic.base import definitions
 def shipped_beliefs():
     """Return the units of the beliefs of all shipped models, by name.
 
-    A controller may read these beliefs if the caller names no others. Its local names may not be those of beliefs.
+    A controller may read these beliefs if the caller names no beliefs. The controller's local names must differ from
+    them.
     """
     return {belief.name: belief.unit for model in definitions.every("models", "MODEL") for belief in model.beliefs}

@@ -1,4 +1,4 @@
-"""Controllers that are functions from beliefs to a sending rate: they run, are encoded for solvers, and are printed."""
+"""Controllers that are functions from beliefs to a sending rate, with methods to run, encode and print them."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -33,21 +33,21 @@ from ccmatic.logic import Truth, isolated, linear, real
 
 @dataclass(frozen=True)
 class Controller:
-    """A controller that `parse` has checked.
+    """A controller that `parse` has read and checked.
 
-    Its inputs have consistent units, such as bytes, bytes per step and steps; R_m is then in steps. Its rate has the
-    matching unit, here bytes per step.
+    The inputs of a controller have consistent units, such as bytes, bytes per step and steps; R_m is then in steps. The
+    rate has the unit that follows, here bytes per step.
 
     Attributes:
-        name: The name, for messages.
+        name: The controller's name, for messages.
         source: The source text.
-        parameters: The beliefs and constants that it reads.
-        body: The rate that it returns, as a tree of the classes in `ccmatic.language.tree`.
-        file: The file, for messages; None if it comes from no file.
+        parameters: The beliefs and constants that the controller reads.
+        body: The returned rate, as a tree of the classes in `ccmatic.language.tree`.
+        file: The controller's file, for messages; None if the controller comes from no file.
         start: The name of the controller that a deployed flow runs until a large loss (section 6.4 of the paper), or
             None. Verification and proofs cover the time after that loss.
-        is_envelope: Whether it allows a range of rates somewhere.
-        state: Empty, because it has no state.
+        is_envelope: Whether the controller is an envelope, which allows a range of rates somewhere.
+        state: Always empty, because such a controller has no state.
     """
 
     name: str
@@ -61,17 +61,18 @@ class Controller:
 
     @property
     def meaning(self):
-        """Its whole behaviour, for comparisons that ignore its name and its text."""
+        """The controller's whole behaviour, for comparisons that ignore its name and its text."""
         return self.body, self.start
 
     def rate(self, values: Mapping[str, Any]) -> Fraction:
-        """Return the rate at these values, a Fraction.
+        """Return the rate, a Fraction, at given values of the parameters.
 
         Args:
             values: A number for each parameter, by name.
 
         Raises:
-            InputError: For the reasons of `rates`, or the controller is an envelope that allows several rates here.
+            InputError: For the reasons of `rates`, or if the controller is an envelope with several rates at these
+                values.
         """
         low, high = self.rates(values)
         if low != high:
@@ -79,9 +80,9 @@ class Controller:
         return low
 
     def rates(self, values: Mapping[str, Any]) -> Rates:
-        """Return the least and the largest rate that the controller's own Python returns, as Rates of Fractions.
+        """Return the smallest and the largest rate that the controller's own Python returns, as Rates of Fractions.
 
-        They are equal unless the controller is an envelope.
+        Both rates are equal unless the controller is an envelope.
 
         Args:
             values: A number for each parameter, by name.
@@ -99,13 +100,14 @@ class Controller:
         return returned if isinstance(returned, Rates) else Rates(returned, returned)
 
     def allowed(self, values: Mapping[str, Any]) -> Rates | None:
-        """Return the least and the largest rate that a sender may choose. Every sender sends at least a packet per R_m.
+        """Return the smallest and largest rate that a sender may choose. It sends at least one packet per R_m.
 
         Args:
-            values: A number for each parameter, for R_m and for MSS.
+            values: A number for each parameter, and for R_m and MSS.
 
         Returns:
-            The Rates. None if every rate is allowed, because the envelope's low end is above its high end here.
+            The Rates. None if every rate is allowed, because at these values the envelope's low end is above its high
+            end.
 
         Raises:
             InputError: For the reasons that `rates` gives.
@@ -117,12 +119,12 @@ class Controller:
     def laws(self, view: FlowView) -> Iterator[tuple[str, int, Truth]]:
         """Yield the laws of a sender with this controller, like a model's laws: (law name, t, formula).
 
-        At each step the controller chooses its rate from its beliefs at the end of the step before. It sends at least a
-        packet per step. If the view holds numbers, the controller's own Python runs. In that case no rate satisfies an
-        envelope whose low end is above its high end.
+        At each step the controller chooses its rate from its beliefs at the end of the step before. The controller
+        sends at least one packet per step. If the view holds numbers, the controller's own Python runs. In this case,
+        no rate satisfies an envelope whose low end is above its high end.
 
         Args:
-            view: The view of its flow, such as `contracts.FlowView`.
+            view: The view of the controller's flow, such as `contracts.FlowView`.
 
         Raises:
             InputError: If the controller divides by 0; the error names the line.
@@ -138,14 +140,14 @@ class Controller:
             yield "rate_is_the_controllers", t, chosen
 
     def lines_run(self, view: FlowView) -> list[dict[int, bool]]:
-        """Return which lines of its source ran to choose the rate of each step of an execution.
+        """Return the lines of the source that ran to choose the rate of each step in an execution.
 
         Args:
-            view: The view of its flow, of numbers.
+            view: The view of the controller's flow, which holds numbers.
 
         Returns:
-            For each step, a dict from a line's number to whether the condition in it held; True for a line without
-            condition. The dict of the first step is empty, because its rate was chosen earlier.
+            For each step, a dict from the number of a line to whether the condition in the line held. A line without a
+            condition has True. The dict of the first step is empty, because the rate of this step was chosen earlier.
         """
         lines = Lines()
         rate, every = run_exactly(self.source, self.file or f"<{self.name}>", lines), [{}]
@@ -160,13 +162,13 @@ class Controller:
     def encode(self, values: Mapping[str, Any], rate: Any, floor: Any) -> Any:
         """Return the formula rate = max(floor, the controller's rate), linear in the given terms.
 
-        For an envelope, the rate lies between the rates of its ends. If low > high, any rate is allowed, so that no
-        verdict follows from such values.
+        For an envelope, the rate lies between the rates of its two ends. If low > high, any rate is allowed, so that no
+        verdict depends on such values.
 
         Args:
-            values: A term or a number for each parameter; R_m and D are numbers.
-            rate: The term of the rate.
-            floor: The term of the least rate.
+            values: A term or a number for each parameter. R_m and D must be numbers.
+            rate: The term for the rate.
+            floor: The term for the smallest rate.
 
         Raises:
             InputError: If the controller can divide by 0, even if only for some values.
@@ -174,9 +176,10 @@ class Controller:
         return Encoder(values, self.file).body(self.body, rate, floor)
 
     def is_alike_from(self, values, name, least):
-        """Return whether it behaves the same for all values of a parameter that are at least `least`.
+        """Return whether the controller does the same for all values of a parameter that are at least `least`.
 
-        Then no comparison tells such values apart, and no rate depends on the parameter. `values` is as in `encode`.
+        In this case, no comparison distinguishes such values, and no rate depends on the parameter. `values` is as in
+        `encode`.
         """
         if any(name in names(leaf) for leaf in _returns(self.body)):
             return False
@@ -184,7 +187,7 @@ class Controller:
         return all(keeps_sign(here.difference(tree), further.difference(tree)) for tree in comparisons(self.body))
 
     def unordered(self, values):
-        """Yield (formula, line) for each `between(low, high)`; the formula says that it is reached with low > high.
+        """Yield (formula, line) for each `between(low, high)`: the formula that the line is reached with low > high.
 
         `values` is as in `encode`.
         """
@@ -192,11 +195,11 @@ class Controller:
 
     @isolated
     def shape(self) -> Any:
-        """Return what the controller shares with its class (docs/reference/encoding.md, section 9, "Counting").
+        """Return the part that all controllers of a class share (docs/reference/encoding.md, section 9, "Counting").
 
         Returns:
-            Its branches with only the coefficients of the beliefs, for comparison. None if it contains anything but
-            branches and linear terms.
+            The controller's branches with only the coefficients of beliefs, for comparison. None if the controller
+            contains anything except branches and linear terms.
         """
         beliefs = {name: real(name) for name in self.parameters if name not in CONSTANTS}
         try:
@@ -221,12 +224,13 @@ def parse(source, name="controller", file=None, beliefs=None, observations=None)
     Args:
         source: The text.
         name: The controller's name.
-        file: The path of its file, for messages.
-        beliefs: The units of the beliefs that it may read, by name. Default: the beliefs of all shipped models.
-        observations: The observations of a model whose senders send by a window, where controllers may have state.
+        file: The path of the controller's file, for messages.
+        beliefs: The units, by name, of the beliefs that the controller may read. By default, the beliefs of all shipped
+            models.
+        observations: The observations of a model with window senders. If given, the controller may have state.
 
     Returns:
-        A Controller, a Stateful if there are observations, or the controllers of several flows.
+        A Controller; a Stateful if `observations` is given; or a Several if the text has controllers for several flows.
 
     Raises:
         InputError: If the text is no controller. The error names the file, the line, and what was expected there.
@@ -247,15 +251,15 @@ def parse(source, name="controller", file=None, beliefs=None, observations=None)
 
 
 def load(name, beliefs=None, observations=None):
-    """Read the controller in a file, by its path or by the name of a shipped one. It is named after the file.
+    """Read the controller in a file, given by a path or the name of a shipped controller. The file gives its name.
 
     Args:
-        name: The path or the name.
+        name: The path, or the name of a shipped controller.
         beliefs: As in `parse`.
         observations: As in `parse`.
 
     Raises:
-        InputError: For the reasons that `parse` gives, or there is no such file.
+        InputError: For the reasons of `parse`, or if there is no such file.
     """
     path, source = find_program(name)
     return parse(source, path.stem, str(path), beliefs, observations)
@@ -272,7 +276,7 @@ _AT_RATES = (
 
 
 class OtherKind(InputError):
-    """The controller sends by a window where senders send at rates, or the other way round."""
+    """An error that states that a controller sends by a window but senders send at rates, or the other way round."""
 
 
 _run = lru_cache(maxsize=1024)(run_exactly)
@@ -297,7 +301,7 @@ def _shape(encoder, tree):
 
 
 def _returns(tree):
-    """Yield the trees that a body returns, one for each path."""
+    """Yield the trees that a body returns, one tree for each path."""
     if not isinstance(tree, If):
         yield tree
         return

@@ -1,4 +1,4 @@
-"""The forms of a controller that people may pass: a Python function, a file, a name, or source text."""
+"""The forms in which callers may pass a controller: a Python function, a file, a name, or source text."""
 
 import inspect
 import re
@@ -17,13 +17,13 @@ def given(controller, beliefs=None, observations=None) -> Controller | Stateful 
 
     Args:
         controller: A Controller, a ControllerText, a Python function from beliefs to a rate, the path of a file (a
-            Path, or text that looks like one), the name of a shipped controller, or source text of several lines. Or a
-            list of these, for the flows of a path in order.
+            Path, or text that looks like a path), the name of a shipped controller, or source text of several lines. A
+            list of these values gives the controllers of a path's flows, in order.
         beliefs: As in `parse`.
         observations: As in `parse`.
 
     Raises:
-        InputError: If the value is no controller, or a function whose source is not available, such as one typed at a
+        InputError: If the value is no controller, or a function without available source, such as a function typed at a
             prompt.
     """
     if isinstance(controller, Several):
@@ -44,10 +44,10 @@ def given(controller, beliefs=None, observations=None) -> Controller | Stateful 
 
 
 def sends_by_window(controller) -> bool:
-    """Return whether a controller, in a form that `given` accepts, sends by a window and may have state.
+    """Return whether a controller sends by a window, and so may have state. `given` accepts the forms of the argument.
 
     Raises:
-        InputError: If it names a file that does not exist.
+        InputError: If the argument names a file that does not exist.
     """
     if isinstance(controller, Stateful):
         return True
@@ -59,7 +59,7 @@ def sends_by_window(controller) -> bool:
 
 
 def _several(controllers):
-    """Return the controllers of a path's flows as one; a single controller stays as it is."""
+    """Return the controllers of a path's flows as one Several. A single controller is returned unchanged."""
     for each in controllers:
         if isinstance(each, Several):
             raise InputError(f"{each.name} is of several flows itself; expected a controller of one")
@@ -67,7 +67,7 @@ def _several(controllers):
 
 
 def _source(function):
-    """Return a function's name, and its source with the function renamed to `rate`."""
+    """Return a function's name, and the function's source with the name replaced by `rate`."""
     name = function.__name__
     try:
         source = dedent(inspect.getsource(function))

@@ -1,4 +1,4 @@
-"""A controller's state: its declaration, in words and as a formula."""
+"""A controller's state: the declarations of its parts, in words and as formulas."""
 
 from ccmatic.base import CONDITION
 from ccmatic.compilers.formula import Encoder
@@ -8,11 +8,11 @@ from ccmatic.logic import equal, every, some
 
 
 class Memory(Declaration):
-    """A piece of state of a controller."""
+    """A declared part of a controller's state."""
 
     @property
     def says(self):
-        """Its possible initial values, in words that follow its name."""
+        """The possible initial values, as words that follow the name of the state."""
         if self.unit == CONDITION and self.terms:
             return f"= {value(self.terms[0])}"
         terms = [text(term) for term in self.terms]
@@ -28,9 +28,9 @@ class Memory(Declaration):
         return "any"
 
     def first(self, view, t):
-        """Return the condition that its value at a step of a flow's view is a possible initial value.
+        """Return the condition that the value of the state at step t of a view is a possible initial value.
 
-        If the state holds a belief, the value must also be true of the path.
+        If the state holds a belief, the initial value must also be true of the path.
         """
         declared = self._as_declared(view, t)
         if self.belief and self.belief.holds:

@@ -1,8 +1,8 @@
-"""Learners' observations in the text of a controller: `full = observation("FILE.py")`, and then `full[0]` in `update`.
+"""Learners' observations in a controller's text: `full = observation("FILE.py")`, and then `full[0]` in `update`.
 
-A step of the controller is the monitor interval. The bytes of an interval are differences of the controller's
-observations. Delays are in whole steps, rounded down, as the controller observes them. Other observations, such as a
-mean RTT, are refused.
+A step of the controller is the monitor interval. The bytes of an interval are differences between the controller's
+observations. Delays are rounded down to whole steps, as the controller observes them. Other observations, such as a
+mean RTT, are rejected.
 """
 
 import ast
@@ -14,7 +14,7 @@ from ccmatic.contracts import SenderBelief
 from ccmatic.controllers import signal
 from ccmatic.language import LIST, Walker, observation_of
 
-#: The observations of learners in the language of controllers: (text, the names that it reads).
+#: The observations of learners in the language of controllers: for each one (text, the names that the text reads).
 _BYTES = {"sent", "acked", "lost"}
 _MEANINGS = {
     **{name: (f"({name} - {name}[step])", (name, "step")) for name in _BYTES},
@@ -29,19 +29,19 @@ _MEANINGS = {
 
 
 def observations_in(source, file):
-    """Return the learners' observations in a controller's text by name, as beliefs that its `update` computes.
+    """Return the learners' observations in a controller's text, by name, as beliefs that the `update` computes.
 
     Args:
         source: The text.
-        file: Its file; the paths of observations are relative to its folder.
+        file: The controller's file. Paths of observations are relative to the folder of this file.
 
     Raises:
-        InputError: If there is no such observation, or it reads a value that no controller observes.
+        InputError: If no such observation exists, or it reads a value that no controller observes.
     """
     try:
         statements = ast.parse(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return {}  # the reader reports the mistake
+        return {}  # the reader of controllers reports the mistake
     observations = filter(None, map(observation_of, statements))
     return {name: _belief(name, path, file) for name, path in observations}
 
@@ -62,7 +62,7 @@ def _belief(name, path, file):
 
 
 class _Source(Walker):
-    """Writes terms in the language of controllers. `name` prefixes the names of assigned values."""
+    """A writer of terms in the language of controllers. `name` prefixes the names of assigned values."""
 
     WORLD = "meaning in a controller"
 

@@ -1,4 +1,4 @@
-"""The check that an envelope's least rate is never above its largest, before any verdict on the envelope."""
+"""Check, before any verdict on an envelope, that the envelope's smallest rate is never above its largest rate."""
 
 from fractions import Fraction
 
@@ -8,12 +8,12 @@ from ccmatic.logic import isolated, real
 
 
 def require_order(controller, jitter):
-    """Raise InputError, with the values, if `between(low, high)` can have low > high.
+    """Raise InputError, with example values, if low > high is possible in some `between(low, high)`.
 
     The check considers all inputs of at least 0, and an MSS above 0.
 
     Args:
-        controller: The controller. Senders without an envelope always pass.
+        controller: The controller. A controller that is no envelope always passes.
         jitter: D in steps.
     """
     if isinstance(controller, Controller) and controller.is_envelope:
@@ -22,7 +22,7 @@ def require_order(controller, jitter):
 
 @isolated
 def _require(controller, jitter):
-    from ccmatic.solving import SAT, Checker  # slow to import, and not needed to read controllers
+    from ccmatic.solving import SAT, Checker  # imported here: slow to import, and not needed to read controllers
 
     unknowns = {name: real(name) for name in controller.parameters if name not in ("R_m", "D")}
     values = {**unknowns, "R_m": Fraction(1), "D": Fraction(jitter)}

@@ -1,4 +1,4 @@
-"""Controllers of several flows, one for each, and their common text in traces and other files."""
+"""The controllers of several flows, and their common text in traces and other files."""
 
 import re
 from collections.abc import Iterator
@@ -8,14 +8,14 @@ from ccmatic.base import InputError
 from ccmatic.contracts import FlowView
 from ccmatic.logic import Truth
 
-#: The line before each controller in the common text.
+#: The line that precedes each controller in the common text.
 HEAD = "# flow {} runs {}\n"
 _HEAD = re.compile(r"^# flow (\d+) runs (.+)\n", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Several:
-    """The controllers of a path's flows, in order."""
+    """The controllers of all flows of a path, in order."""
 
     each: tuple
     start = None
@@ -24,12 +24,12 @@ class Several:
 
     @property
     def name(self):
-        """Their names, joined by +."""
+        """The names of the controllers, joined by +."""
         return "+".join(controller.name for controller in self.each)
 
     @property
     def source(self):
-        """Their sources, each after a comment that names its flow; `parts` splits the text again."""
+        """The sources of the controllers, each after a comment that names its flow. `parts` splits this text again."""
         return "".join(
             f"{HEAD.format(number, controller.name)}{controller.source.strip()}\n"
             for number, controller in enumerate(self.each, 1)
@@ -37,22 +37,22 @@ class Several:
 
     @property
     def parameters(self):
-        """All names that any of them reads."""
+        """All names that any of the controllers reads."""
         return tuple(dict.fromkeys(name for controller in self.each for name in controller.parameters))
 
     @property
     def state(self):
-        """The state of each, marked with its flow."""
+        """The state of all controllers, each part marked with its flow."""
         numbered = enumerate(self.each, 1)
         return tuple(replace(kept, flow=number) for number, controller in numbered for kept in controller.state)
 
     @property
     def meaning(self):
-        """The meanings of all."""
+        """The meanings of all controllers, as a tuple."""
         return tuple(controller.meaning for controller in self.each)
 
     def laws(self, view: FlowView) -> Iterator[tuple[str, int, Truth]]:
-        """Yield the laws of the sender of this flow."""
+        """Yield the laws of the sender of the flow in the view."""
         yield from self.each[view.network.flows.index(view)].laws(view)
 
     def pretty(self):
@@ -68,7 +68,7 @@ class Several:
 
 @dataclass(frozen=True)
 class ControllerText:
-    """The controller of one flow as text, which can be sent between processes. Messages name its file."""
+    """The controller of one flow as text, which can pass between processes. Messages name the controller's file."""
 
     name: str
     source: str
@@ -81,21 +81,25 @@ def texts_of(controller):
 
 
 def each_of(controller):
-    """Return the controllers of a path's flows as a tuple. A single controller stands for all flows."""
+    """Return the controllers of a path's flows as a tuple.
+
+    A single controller gives a tuple with only this controller.
+    """
     return controller.each if isinstance(controller, Several) else (controller,)
 
 
 def begun_anywhere(controller, names):
-    """Return the controller, or the controllers of several flows, with any initial values for state of these names."""
+    """Return the controller, or the controllers of several flows, with any initial values for the state in `names`."""
     begun = tuple(each.begun_anywhere(names) if each.state else each for each in each_of(controller))
     return begun[0] if len(begun) == 1 else Several(begun)
 
 
 def parts(source):
-    """Split the common text of several controllers.
+    """Split the common text of several controllers into the texts of the controllers.
 
     Returns:
-        The (name, source) of each, with the line numbers of the whole text. Empty if the text is one controller.
+        The (name, source) of each controller, with the line numbers of the whole text. Empty if the text is one
+        controller.
 
     Raises:
         InputError: If the flows are not numbered from 1 on.

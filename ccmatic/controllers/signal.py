@@ -1,8 +1,8 @@
-"""Formulas of learners: observations, rewards and the meaning of actions, each from a file of functions.
+"""Formulas of learners: observations, rewards and actions. Each formula comes from a file of functions.
 
-A formula reads a sender's measurements in one monitor interval. It may also read measures: shared formulas, such as
-that of the loss rate. A register is a number that a sender keeps from one interval to the next. It has an initial
-value, and a formula for its next value.
+A formula reads the measurements that a sender made in one monitor interval. A formula may also read measures: shared
+formulas, such as the loss rate. A register is a number that a sender keeps from one interval to the next. A register
+has an initial value, and a formula for its next value.
 """
 
 from collections import Counter
@@ -16,7 +16,7 @@ from ccmatic.base import BYTES, CONSTANTS, NUMBER, RATE, TIME, InputError, Unit,
 from ccmatic.controllers.beliefs import shipped_beliefs
 from ccmatic.language import Local, Name, TermsReader, Vector, bare, names, replaced, value
 
-#: The folder of each kind of formula, by the function that its files define; and the folder of measures.
+#: For each kind of formula: the folder, by the name of the function that files define. Then the folder of measures.
 FOLDERS = {
     "observe": "models.signals.observations",
     "reward": "models.signals.rewards",
@@ -24,41 +24,41 @@ FOLDERS = {
 }
 MEASURES = "models.signals.measures"
 
-#: A sender's measurements in a monitor interval: its length; the bytes sent, acknowledged and lost in it; the mean RTT
-#: of the acknowledged bytes, and the RTT of the last of them; the bytes in flight at its end. The same names with the
-#: suffix `_before` stand for the measurements of the previous interval.
+#: The measurements that a sender makes in a monitor interval: the length of the interval; the bytes sent,
+#: acknowledged and lost; the mean RTT of the acknowledged bytes, and the RTT of the last of them; and the bytes in
+#: flight at the end. The same names with the suffix `_before` stand for the measurements in the previous interval.
 INTERVAL = {"seconds": TIME, "sent": BYTES, "acked": BYTES, "lost": BYTES, "rtt": TIME, "rtt_end": TIME, "out": BYTES}
 BEFORE = "_before"
 
-#: The units of constants, and the values of some in bytes and seconds; `mbit` is one Mbit/s.
+#: The units of constants, and the values of some constants in bytes and seconds. `mbit` is one Mbit/s.
 FIXED = {"second": TIME, "byte": BYTES, "mbit": RATE, **{name: CONSTANTS[name] for name in ("R_m", "MSS")}}
 
 IN_SECONDS = {"second": 1, "byte": 1, "mbit": 125_000}
 
-#: The measure that replaces R_m for a sender, except in first values of registers: the least RTT so far.
+#: The measure that senders use for R_m, except in the initial values of registers: the smallest RTT so far.
 LEAST_RTT = "least_rtt"
 
-#: The names that every sender knows: its measurements, its last rate and action, and constants.
+#: The names that every sender can read: its measurements, its last rate and action, and constants.
 MEASURED = {**INTERVAL, **{f"{name}{BEFORE}": unit for name, unit in INTERVAL.items()}, **FIXED}
 MEASURED |= {"rate": RATE, "action": NUMBER}
 
-#: The widths of a flow's particles in three quantities: the queueing delay, the logarithm of the flow's own rate, and
-#: that of the other flows' rates.
+#: The widths of a flow's particles for three quantities: the queueing delay, the logarithm of the flow's own rate,
+#: and the logarithm of the other flows' rates.
 PARTICLES = {"delay_width": TIME, "own_width": NUMBER, "others_width": NUMBER}
 
-#: Further names that a simulator knows, for rewards: the link's mean rate, the sum and the standard deviation of the
-#: throughput of its flows, and particles.
+#: Further names that a simulator provides for rewards: the link's mean rate, the sum and the standard deviation of
+#: the throughput of its flows, and particles.
 SIMULATED = {"capacity": RATE, "throughput_sum": RATE, "throughput_deviation": RATE, **PARTICLES}
 
 
 @dataclass(frozen=True)
 class Register:
-    """A number that a sender keeps from interval to interval.
+    """A number that a sender keeps from one interval to the next.
 
     Attributes:
-        first: A tree of constants.
-        next: A tree of an interval's measurements and of registers. Registers of the same file have their values before
-            the interval; registers of other files have their values after it.
+        first: The initial value, a tree of constants.
+        next: The next value, a tree of an interval's measurements and of registers. Registers of the same file have
+            their values from before the interval. Registers of other files have their values from after it.
     """
 
     name: str
@@ -69,15 +69,15 @@ class Register:
 
 @dataclass(frozen=True)
 class Signal:
-    """An observation, a reward or the meaning of an action, as `load` reads it.
+    """An observation, a reward or an action, as `load` reads it.
 
     Attributes:
         kind: `observe`, `reward` or `act`.
         name: The name of a shipped formula, or the absolute path of its file.
         term: The tree of the formula; for an observation, a Vector of numbers.
-        memory: The registers that it reads, in a group for each file. The groups are computed in this order. All
+        memory: The registers that the formula reads, in one group per file. The groups are computed in this order. All
             registers of a group are updated at the same time.
-        bounds: For an action, the smallest and the largest one.
+        bounds: For an action, the smallest and the largest action.
     """
 
     kind: str
@@ -90,12 +90,12 @@ class Signal:
 
     @property
     def size(self) -> int:
-        """The number of numbers in an observation."""
+        """The number of entries in an observation."""
         return len(self.term.terms)
 
     @cached_property
     def inputs(self) -> frozenset[str]:
-        """The names that the formula and its registers read, except for registers."""
+        """The names, except registers, that the formula and its registers read."""
         registers = list(chain.from_iterable(self.memory))
         read = names(self.term).union(*(names(each.next) for each in registers))
         return frozenset(read - {each.name for each in registers})
@@ -103,7 +103,7 @@ class Signal:
 
 @dataclass(frozen=True)
 class Measure:
-    """A term that formulas share, its unit, and the registers that it reads, as in Signal."""
+    """A term that several formulas share, with its unit and the registers that the term reads, as in Signal."""
 
     term: Any
     unit: Any
@@ -111,15 +111,15 @@ class Measure:
 
 
 def load(kind: str, name: str) -> Signal:
-    """Read a formula.
+    """Read a formula from its file.
 
     Args:
-        kind: `observe`, `reward` or `act`: the function that its file defines.
-        name: The path of its file, or the name of a shipped one.
+        kind: `observe`, `reward` or `act`: the function that the formula's file defines.
+        name: The path of the file, or the name of a shipped formula.
 
     Raises:
-        InputError: If there is no such formula, or it reads a name that this kind may not read. The error names file
-            and line.
+        InputError: If no such formula exists, or it reads a name that formulas of this kind may not read. The error
+            names file and line.
     """
     shipped = definitions.shipped(FOLDERS[kind])
     if not isinstance(name, str | Path) or (not definitions.is_path(name) and name not in shipped):
@@ -139,7 +139,7 @@ def _load(kind, name, file, source):
 
 
 def _bounds(results, file):
-    """Return the smallest and the largest action in a file."""
+    """Return the smallest and the largest action that a file allows."""
     term, _ = results.get("bounds", (None, None))
     if not isinstance(term, Vector) or len(term.terms) != 2 or names(term):
         raise InputError("found no bounds of actions, expected `def bounds()` that returns two numbers", file, 1)
@@ -149,10 +149,10 @@ def _bounds(results, file):
 
 @cache
 def measure(name: str) -> Measure:
-    """Return a shipped measure by its name, possibly with the suffix of the interval before.
+    """Return a shipped measure by its name. A suffix of the name may select the interval before.
 
     Raises:
-        InputError: If there is no such measure.
+        InputError: If no such measure exists.
     """
     if name.endswith(BEFORE):
         return _measure_before(name, measure(name.removesuffix(BEFORE)))
@@ -169,7 +169,7 @@ def measure(name: str) -> Measure:
 
 
 def _measure_before(name, now):
-    """Return the measure of the interval before; it may read only that interval."""
+    """Return the measure for the interval before. It may read measurements of that interval only."""
     if now.memory or names(now.term) - {*INTERVAL, *FIXED}:
         raise InputError(f"found `{name}`, expected a measure that reads one interval alone")
     meanings = {each: Name(f"{each}{BEFORE}") for each in INTERVAL}
@@ -178,15 +178,15 @@ def _measure_before(name, now):
 
 @cache
 def shared_memory() -> tuple[tuple[Register, ...], ...]:
-    """Return the registers of all shipped measures, in groups as in Signal."""
+    """Return the registers of all shipped measures, in groups, as in Signal."""
     return joined(*(measure(name).memory for name in definitions.shipped(MEASURES)))
 
 
 def joined(*memories) -> tuple[tuple[Register, ...], ...]:
-    """Return all groups of registers of several formulas, each once.
+    """Return all groups of registers of several formulas, without repetition.
 
     Raises:
-        InputError: If two registers have one name.
+        InputError: If two registers have the same name.
     """
     groups = tuple(dict.fromkeys(chain.from_iterable(memories)))
     count = Counter(each.name for group in groups for each in group)
@@ -196,20 +196,20 @@ def joined(*memories) -> tuple[tuple[Register, ...], ...]:
 
 
 def memory_of(signals) -> tuple[tuple[Register, ...], ...]:
-    """Return the registers of several Signals in groups, including those of R_m if a signal reads R_m."""
+    """Return the registers of several Signals in groups. If a Signal reads R_m, the registers of R_m are included."""
     needed = measure(LEAST_RTT).memory if any("R_m" in each.inputs for each in signals) else ()
     return joined(needed, *(each.memory for each in signals))
 
 
 @cache
 def _readable(kind):
-    """Return the names that a kind of formula may read."""
+    """Return the names that formulas of a kind may read."""
     own = {"observe": {"reward"}, "reward": {*SIMULATED}, "act": {"rate"}}[kind]
     return frozenset({*MEASURED, *shipped_beliefs()} - {"rate"} | own)
 
 
 class _Reader(TermsReader):
-    """Reads one file. `kind` is as in `load`, or None for a measure."""
+    """A reader of one file. `kind` is as in `load`, or None for a measure."""
 
     def __init__(self, source, file, kind=None):
         units = {**shipped_beliefs(), **MEASURED, **SIMULATED}
@@ -229,7 +229,7 @@ class _Reader(TermsReader):
         return super().parameter_names(function)
 
     def resolve(self, argument):
-        """Resolve a parameter that is a measure."""
+        """Resolve a parameter that names a measure."""
         name, shipped = argument.arg, definitions.shipped(MEASURES)
         if name.removesuffix(BEFORE) not in shipped:
             expected = f"expected what is measured; {suggest(name, [*self.units, *shipped])}"
@@ -261,7 +261,7 @@ class _Reader(TermsReader):
         return tree, unit
 
     def require_unit_of_kind(self, function, unit):
-        """Require that an observation is a list of numbers, a reward a number, and the meaning of an action a rate."""
+        """Require that an observation is a list of numbers, a reward is a number, or an action is a rate."""
         is_list = isinstance(unit, tuple)
         if is_list != (self.kind == "observe"):
             shape, expected = ("a list", "one number") if is_list else ("one number", "a list of numbers")
@@ -272,7 +272,7 @@ class _Reader(TermsReader):
                 self.fail(function, f"`{self.kind}` returns {part}, expected {expected}")
 
     def all_memory(self):
-        """Return the registers that the file reads, and its own."""
+        """Return the registers of other files that this file reads, and then its own registers."""
         if missing := self.firsts.keys() - self.nexts:
             raise InputError(f"found `first_{min(missing)}` without `next_{min(missing)}`, expected both", self.file)
         own = tuple(Register(name, self.units[name], self.firsts[name], self.nexts[name]) for name in self.firsts)

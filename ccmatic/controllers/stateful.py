@@ -1,6 +1,6 @@
-"""Controllers with state, which they update once a step from their sender's observations.
+"""Controllers with state. Once a step, such a controller updates its state from its sender's observations.
 
-They send by a window, by a rate, or by both.
+Such a controller sends by a window, at a rate, or by both.
 """
 
 import ast
@@ -33,23 +33,23 @@ from ccmatic.language import (
 )
 from ccmatic.logic import Truth, every, implies, no, some
 
-#: The suffix of a controller's name if it may begin in any state.
+#: The suffix of a controller's name if the controller may begin in any state.
 _ANYWHERE = "_begun_anywhere"
 
 
 @dataclass(frozen=True)
 class Stateful:
-    """A controller with state that `parse` has checked.
+    """A controller with state that `parse` has read and checked.
 
-    It decides from the first step at which all its inputs have been observed. Before that, its state at each step is
-    any value that its declaration allows.
+    The controller decides from the first step at which all its inputs have been observed. Before this step, its state
+    has any value that the declaration allows.
 
     Attributes:
-        parameters: The observations and constants that it, or a belief of it, reads.
-        state: Its state, including that of beliefs (`Memory`).
-        update: A tree whose leaves are the next values of its state.
-        window: The tree of the window, or None if only the rate limits the sender.
-        rate: The tree of the rate, or None if only the window limits the sender.
+        parameters: The observations and constants that the controller, or one of its beliefs, reads.
+        state: The controller's state (`Memory`), including the state of beliefs.
+        update: A tree whose leaves are the next values of the state.
+        window: The tree of the window; None if only the rate limits the sender.
+        rate: The tree of the rate; None if only the window limits the sender.
     """
 
     name: str
@@ -67,14 +67,15 @@ class Stateful:
 
     @property
     def meaning(self):
-        """Its whole behaviour, for comparisons that ignore its name and its text."""
+        """The controller's whole behaviour, for comparisons that ignore its name and its text."""
         return self.state, self.update, self.window, self.rate
 
     def laws(self, view: FlowView) -> Iterator[tuple[str, int, Truth]]:
         """Yield the laws of a sender with this controller, like a model's laws: (law name, t, formula).
 
         Args:
-            view: The view of its flow, such as `contracts.FlowView`, with a window and with columns for this state.
+            view: The view of the controller's flow, such as `contracts.FlowView`, with a window and with columns for
+                this state.
 
         Raises:
             InputError: If an observation is missing at the end of the view, so that the controller never decides.
@@ -99,7 +100,7 @@ class Stateful:
             yield from forever(self, view, first)
 
     def _unseen(self, name, view):
-        """Return why an observation is missing at the end of a view. Any measurement is available within two R_m."""
+        """Return why an observation is missing at the end of a view. Every measurement is available within two R_m."""
         if view.horizon > 2 * view.R and self.observations[name].read(view, view.horizon - 1) is None:
             return f"`update` reads `{name}`, which this network does not measure; expected a network that does"
         return (
@@ -107,15 +108,15 @@ class Stateful:
         )
 
     def first_decision(self, view):
-        """Return the first step of a view at which it decides.
+        """Return the first step of a view at which the controller decides.
 
-        Returns None if it never decides, such as without state.
+        Return None if the controller never decides, for example because it has no state.
         """
         steps = (Step(self, view, t, None) for t in range(view.horizon))
         return next((step.t for step in steps if self._decides(step, False)), None)
 
     def begun_anywhere(self, names):
-        """Return the Stateful that does the same, but with any initial values for state of these names."""
+        """Return this controller with any initial values for the state in `names`."""
         lines = self.source.encode().splitlines(keepends=True)
         for node in ast.parse(self.source).body[::-1]:
             if isinstance(node, ast.AnnAssign) and node.target.id in names:
@@ -127,12 +128,12 @@ class Stateful:
         return parse_stateful(b"".join(lines).decode(), name, self.file, self.observations | self.beliefs)
 
     def does_less_uninformed(self, view):
-        """Return the formula that its state takes a value which fewer true comparisons with a delay would exclude.
+        """Return the formula that the state has a value which is possible only because comparisons with delays fail.
 
-        The formula is about the first step at which it decides, or the last of the view. A delay is unknown if its
-        bytes were sent before the trace. No comparison with an unknown delay holds. Any statement about a controller
-        that may begin in any state has to cover this case. For a controller that reads only the delay of the present
-        step, `before_trace` tells whether this is the case.
+        The formula is about the first step at which the controller decides, or the last step of the view. A delay is
+        unknown if its bytes were sent before the trace. Every comparison with an unknown delay fails. Any statement
+        about a controller that may begin in any state must cover this situation. For a controller that reads only the
+        delay of the present step, `before_trace` states whether the situation occurs.
         """
         steps = dict.fromkeys((self.first_decision(view), view.horizon - 1))
         return some([self._does_less_uninformed(view, t) for t in steps])
@@ -144,14 +145,14 @@ class Stateful:
         return every(*becomes, fewer, self._is_before_trace(view, t))
 
     def _is_before_trace(self, view, t):
-        """Return the condition that acknowledged bytes are from before the trace; True if earlier delays are read."""
+        """Return the condition that acknowledged bytes are older than the trace; True if it reads earlier delays."""
         few = {name for name, each in self.observations.items() if each.few}
         earlier = any(isinstance(leaf, Past) and leaf.name in few for leaf in leaves(self.update))
         reads_it = "before_trace" in self.parameters and not earlier
         return self.observations["before_trace"].read(view, t) if reads_it else True
 
     def tells_delays_apart(self, view, longest):
-        """Whether it treats all delays of `longest` steps or more alike: no comparison tells them apart."""
+        """Return whether the controller treats all delays of at least `longest` steps alike."""
         if self.first_decision(view) is None:
             return True
         step = Step(self, view, view.horizon - 1, None)
@@ -159,14 +160,14 @@ class Stateful:
         return all(step.is_alike_from(each, longest) for each in few)
 
     def has_laws(self) -> bool:
-        """Whether state follows a law between bounds."""
+        """Return whether some state follows a law between bounds."""
         return any(isinstance(node, Bounded) for node in nodes(self.update))
 
     def delay_parts(self) -> int | None:
-        """Return the number of parts of R_m into which its comparisons divide delays.
+        """Return the number of equal parts of R_m to which the controller compares delays.
 
-        It is 8 for `delay > R_m / 8`, and 1 if no comparison is with a part of R_m. It is None if any part can matter,
-        as in `window * delay > 2 * MSS * R_m`.
+        The number is 8 for `delay > R_m / 8`, and 1 if no comparison is with a part of R_m. It is None if any part can
+        matter, as in `window * delay > 2 * MSS * R_m`.
         """
         few = {name for name, each in self.observations.items() if each.few}
         ends = [node.values for node in nodes(self.update) if isinstance(node, Remembered)]
@@ -178,8 +179,8 @@ class Stateful:
     def followed(self, view):
         """Return the controller's state, as columns by name, for the observations in a view of numbers.
 
-        Its own Python computes the state from the step at which it decides. Before that, and wherever the controller
-        leaves a choice, the state is taken from the view.
+        The controller's own Python computes the state from the step at which the controller decides. Before this step,
+        and wherever the controller leaves a choice, the state comes from the view.
         """
         state = {memory.name: list(view.state[memory.name]) for memory in self.state}
         own, program, decides = replace(view, state=state), self._program, False
@@ -195,7 +196,7 @@ class Stateful:
     def lines_run(self, view: FlowView) -> list[dict[int, bool]]:
         """Return which lines of its source ran at each step of an execution; see `Controller.lines_run`.
 
-        Before the first step at which it decides, only `send` runs.
+        Before the first step at which the controller decides, only `send` runs.
         """
         lines = Lines()
         program, every, decides = self._compiled(lines), [], False
@@ -218,11 +219,11 @@ class Stateful:
         return Program(self.source, self.file or f"<{self.name}>", names, self.beliefs, lines)
 
     def dated(self):
-        """Return the names that it reads and that reveal where a trace begins."""
+        """Return those names the controller reads that reveal where a trace begins."""
         return [name for name in self.parameters if name in self.observations and self.observations[name].dated]
 
     def _decides(self, step, before):
-        """Whether it decides at this step: whether all its inputs have been observed."""
+        """Return whether the controller decides at this step: whether all its inputs have been observed."""
         if not self.state or step.t == 0:
             return False
         unseen = step.unseen(self.update)
@@ -232,7 +233,7 @@ class Stateful:
         raise InputError(f"{problem}; expected to read it only later", self.file, getattr(unseen, "line", None))
 
     def pretty(self):
-        """Return the controller as mathematics for people: its update once a step, then what limits sending."""
+        """Return the controller as mathematics for people: the update once a step, then the limits of sending."""
         words = Text()
         lines = words.listing(self.update, words.became) if self.state else []
         for name, tree in self.sent().items():
@@ -240,7 +241,7 @@ class Stateful:
         return "\n".join([*lines, *words.definitions()])
 
     def sent(self):
-        """Return the trees of `window` and `rate`, or of one of them, in the order in which `send` returns them."""
+        """Return the trees of `window` and `rate`, as far as they exist, in the order in which `send` returns them."""
         both = {"window": self.window, "rate": self.rate}
         return {name: tree for name, tree in both.items() if tree is not None}
 
@@ -256,12 +257,12 @@ class Stateful:
 
 
 def _read(several: Iterable[Tree]) -> set[str]:
-    """Return the names among leaves."""
+    """Return the names that occur in the leaves of several trees."""
     return {leaf.name for leaf in several if isinstance(leaf, Name)}
 
 
 def _parts_of_round_trip(comparison: Comparison) -> int | None:
-    """Return `Stateful.delay_parts` of a single comparison."""
+    """Return the value of `Stateful.delay_parts` for a single comparison."""
     words, parts = Text(), [1]
     for side in (comparison.left, comparison.right):
         for monomial, coefficient in words.walk(side, True).items():
@@ -273,7 +274,7 @@ def _parts_of_round_trip(comparison: Comparison) -> int | None:
 
 
 def parse_stateful(source, name, file, observations):
-    """Return the Stateful that a source defines. Raises InputError if it defines none."""
+    """Return the Stateful that a source defines. Raise InputError if the source defines none."""
     observed, beliefs = observations_and_beliefs(observations)
     beliefs = beliefs | observations_in(source, file)
     parts = read_stateful(source, observed, beliefs, file)

@@ -15,7 +15,7 @@ from ccmatic.base import RATE, read_text
 from ccmatic.contracts import Buffer, RunningMax, is_bound
 from ccmatic.emulation.link import ENDLESS, SECOND
 
-#: #: A bound has converged once it stays within this factor of its median from then on.
+#: A bound has converged once it stays within this factor of its median from then on.
 CLOSE = 0.9
 
 

@@ -85,7 +85,7 @@ class Bpf:
         command = [*reversed(build_bpf(folder, name)), log]
         with machine.Process(f"the loader of {name}", command, context.folder) as loader:
             loader.wait_until_ready()
-            # # Prevent bursts, so that the kernel paces each segment separately.
+            # Prevent bursts, so that the kernel paces each segment separately.
             device = ["ip", "-n", context.senders, "link", "set", machine.DEVICE]
             subprocess.run([*device, "gso_max_segs", "1"], check=True)
             with flows.Kernel(name).prepare(context) as commands:

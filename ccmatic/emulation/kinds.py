@@ -7,11 +7,11 @@ from ccmatic.emulation.exported import Bpf, Guard, Udp
 from ccmatic.emulation.flows import FlowRequest, Kernel, available, in_kernel
 from ccmatic.emulation.link import SECOND, nanoseconds
 
-#: #: The kinds of flows other than congestion controls of the kernel. `policy` is another name for `udp`.
+#: The kinds of flows other than congestion controls of the kernel. `policy` is another name for `udp`.
 KINDS = {"udp": Udp, "bpf": Bpf, "guard": Guard, "policy": Udp}
 
 
-#: #: The syntax of a request: FLOW, FLOW@START or FLOW@START-STOP, optionally followed by ,rtt=R_m.
+#: The syntax of a request: FLOW, FLOW@START or FLOW@START-STOP, optionally followed by ,rtt=R_m.
 _REQUEST = re.compile(r"(?P<flow>[^@]+?)(?:@(?P<start>[^@,-]+)(?:-(?P<stop>[^@,-]+))?)?(?:,rtt=(?P<rtt>[^@,]+))?")
 
 

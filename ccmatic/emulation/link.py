@@ -10,16 +10,16 @@ from ccmatic.trace_export import OPPORTUNITY, Holds, Opportunities, Schedule
 
 SECOND, MS = 10**9, 10**6
 
-#: #: The bytes of the largest packet, unless a schedule sets another size; and the bytes of a buffer that never fills.
+#: The bytes of the largest packet, unless a schedule sets another size; and the bytes of a buffer that never fills.
 MTU, ENDLESS = 1500, 2**61
 
-#: #: The patterns by which the jitter box, after the bottleneck, holds packets in order. `uniform`: the box holds each
+#: The patterns by which the jitter box, after the bottleneck, holds packets in order. `uniform`: the box holds each
 #: packet for a random part of D. `aggregation`: the box holds packets until the end of the batch in which they leave
 #: the bottleneck. A batch lasts for a random part of D (Appendix H of the paper: batches of C·agg_delay bytes,
 #: agg_delay uniform in [0, D)).
 PATTERNS = ("none", "uniform", "aggregation")
 
-#: #: The pattern with which each flow has a separate box, described by Holds.
+#: The pattern with which each flow has a separate box, described by Holds.
 OWN = "own"
 
 

@@ -21,25 +21,25 @@ from ccmatic.emulation.link import MS
 DEVICE, SENDER, RECEIVER = "ccm0", "10.77.0.1", "10.77.0.2"
 NAMESPACES = Path("/run/netns")
 
-#: #: The program that runs a command so that the command ends when this process ends. (A `preexec_fn` could have this
+#: The program that runs a command so that the command ends when this process ends. (A `preexec_fn` could have this
 #: effect. But while a Python process with a `preexec_fn` forks, it loses interrupts.)
 TIED = Path(__file__).with_name("tied.c")
 
-#: #: The fields of a line of `ss` before the congestion control: state, two queues, two addresses.
+#: The fields of a line of `ss` before the congestion control: state, two queues, two addresses.
 _BEFORE_CONGESTION_CONTROL = 5
 
-#: #: The counters in the output of `ss --info`, in bytes and whole ms.
+#: The counters in the output of `ss --info`, in bytes and whole ms.
 _NUMBER = re.compile(r"\b(bytes_sent|lastrcv|busy|rwnd_limited):(\d+)")
 
-#: #: The largest number of bytes with which iperf3 negotiates a test. The negotiation uses a connection with the
+#: The largest number of bytes with which iperf3 negotiates a test. The negotiation uses a connection with the
 #: machine's default congestion control.
 _TALK = 10_000
 
-#: #: The number of packets that may wait in a device for the emulator. The emulator reads packets at once if it gets a
+#: The number of packets that may wait in a device for the emulator. The emulator reads packets at once if it gets a
 #: processor.
 QUEUE = 100_000
 
-#: #: Settings by which TCP forgets earlier connections, and by which only flows send packets.
+#: Settings by which TCP forgets earlier connections, and by which only flows send packets.
 SETTINGS = {"ipv6/conf/all/disable_ipv6": "1", "ipv4/tcp_no_metrics_save": "1"}
 
 
@@ -129,7 +129,7 @@ def alive(pid):
 
 def _make(name, address, mtu, window):
     _ip("netns", "add", name)
-    # # The kernel's buffers also hold metadata of packets: four times the packets' bytes are enough.
+    # The kernel's buffers also hold metadata of packets: four times the packets' bytes are enough.
     most = min(max(4 * window, 2**20), 2**30)
     settings = SETTINGS | {"ipv4/tcp_rmem": f"4096 {most} {most}", "ipv4/tcp_wmem": f"4096 {2**18} {most}"}
     script = "".join(f"[ ! -e /proc/sys/net/{key} ] || echo {value} > /proc/sys/net/{key}\n"

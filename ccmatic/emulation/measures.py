@@ -8,7 +8,7 @@ from ccmatic import guarantees, records
 from ccmatic.base import aligned
 from ccmatic.emulation.link import ENDLESS, MS, SECOND
 
-#: #: A flow has ramped up once its rate over STRETCH R_m is at least RAMPED times its later rate.
+#: A flow has ramped up once its rate over STRETCH R_m is at least RAMPED times its later rate.
 RAMPED, STRETCH = 0.9, 10
 
 

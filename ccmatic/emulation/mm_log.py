@@ -21,7 +21,7 @@ def text(emulation):
     return "\n".join([*head, *(f"{now // MS} {event}" for now, _, event in events)]) + "\n"
 
 
-#: #: The order of events that happen at the same instant, as in mm-link.
+#: The order of events that happen at the same instant, as in mm-link.
 CAPACITY, DEPARTURE, ARRIVAL = range(3)
 
 

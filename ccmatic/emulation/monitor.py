@@ -16,10 +16,10 @@ from ccmatic.base import InputError, shown
 from ccmatic.emulation.link import ENDLESS, SECOND
 from ccmatic.emulation.run import RECORD
 
-#: #: The number of steps per R_m, and the largest number of steps of a run.
+#: The number of steps per R_m, and the largest number of steps of a run.
 R, MOST = 10, 10**6
 
-#: #: The quantities of expectations that a run can show.
+#: The quantities of expectations that a run can show.
 SHOWN = ("utilisation", "share", "loss", "queue", "delay")
 
 

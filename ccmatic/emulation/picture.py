@@ -9,11 +9,11 @@ from ccmatic.emulation import measures
 from ccmatic.emulation.link import SECOND
 from ccmatic.traces import JITTER, LOSS, NETWORK, SENDER
 
-#: #: The colours of flows, in order; and the largest numbers of bins and of dots in a drawing.
+#: The colours of flows, in order; and the largest numbers of bins and of dots in a drawing.
 COLOURS = (SENDER, "#E69F00", NETWORK, "#CC79A7", JITTER, "#666666")
 BINS, POINTS = 200, 4000
 
-#: #: Shares are drawn in bins of at least LONG R_m. There are at most FEW bins.
+#: Shares are drawn in bins of at least LONG R_m. There are at most FEW bins.
 LONG, FEW = 10, 60
 
 

@@ -18,13 +18,13 @@ from ccmatic.fitting import least, packet_log
 
 SOURCE = Path(__file__).with_name("emulator.c")
 
-#: #: The largest number of TCP bytes that may wait in a buffer, even in a larger buffer.
+#: The largest number of TCP bytes that may wait in a buffer, even in a larger buffer.
 MOST_WAITING = 2**26
 
-#: #: The port of the first flow's receiver; and the longest time, in seconds, to wait for a first packet.
+#: The port of the first flow's receiver; and the longest time, in seconds, to wait for a first packet.
 PORT, PATIENCE = 5001, 15
 
-#: #: A record of the log, for one packet. Instants are in ns from the arrival of the first packet; -1 means never.
+#: A record of the log, for one packet. Instants are in ns from the arrival of the first packet; -1 means never.
 #: `size` is in bytes. `flow` is the flow's number, or -1 if the packet belongs to no flow. `admitted` is the instant at
 #: which the packet's last byte leaves the bottleneck. `planned` is the planned instant of the release to the receivers,
 #: and `released` the actual instant.
@@ -33,7 +33,7 @@ RECORD = np.dtype(
      ("flow", "<i2"), ("lost", "<i2")]
 )  # fmt: skip
 
-#: #: Lateness in ns: the tolerance of a valid run, and the extra time that each packet of a batch may take. All packets
+#: Lateness in ns: the tolerance of a valid run, and the extra time that each packet of a batch may take. All packets
 #: of a batch are due at one instant, but no output is infinitely fast.
 TOLERANCE, PACE = SECOND // 1000, 5000
 

@@ -7,7 +7,7 @@ from ccmatic.base import InputError
 from ccmatic.emulation import machine
 from ccmatic.emulation.link import MS, SECOND
 
-#: #: The largest share of its turn for which a flow of a valid run may be held up; and a duration in ns that is always
+#: The largest share of its turn for which a flow of a valid run may be held up; and a duration in ns that is always
 #: tolerated, because a program needs some time to begin.
 TOLERATED, AT_FIRST = 0.02, 50 * MS
 

@@ -6,10 +6,10 @@ from ccmatic.evaluation.runs import BETWEEN, SECONDS
 from ccmatic.records import ABSENT
 from ccmatic.traces import QUIET
 
-#: #: The colours of the senders, in order.
+#: The colours of the senders, in order.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
-#: #: The measures to draw, by name: the value in a row, the label of the axis, the name of the bound, and the axis
+#: The measures to draw, by name: the value in a row, the label of the axis, the name of the bound, and the axis
 #: scale.
 MEASURES = {
     "utilisation": (lambda row: row.utilisation, "share of the link", "utilisation", "linear"),

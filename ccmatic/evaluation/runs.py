@@ -23,21 +23,21 @@ from ccmatic.runtime import Library, StatefulSender
 from ccmatic.simulation import NEVER, Path, Simulation, WindowFlow
 from ccmatic.workers import Team
 
-#: #: The size of a packet on the paper's grid, in bytes.
+#: The size of a packet on the paper's grid, in bytes.
 PACKET = 1500
 
 #: The paper's rates in Mbit/s, R_m in ms, and buffers in BDPs (C·R_m).
 RATES, RTTS = (24, 48, 96), (20, 40, 80)
 BUFFERS = tuple(Fraction(2) ** power for power in range(-4, 5))
 
-#: #: `none`: the path only adds its propagation delay. `aggregation`: the path also aggregates acknowledgements for up
+#: `none`: the path only adds its propagation delay. `aggregation`: the path also aggregates acknowledgements for up
 #: to D = R_m.
 JITTERS = ("none", "aggregation")
 
-#: #: Durations in seconds: of a run, of the warm-up at its beginning, and between changes of the rate.
+#: Durations in seconds: of a run, of the warm-up at its beginning, and between changes of the rate.
 SECONDS, WARM_UP, BETWEEN = 60, 20, 20
 
-#: #: The length in seconds of a run on a real network stack.
+#: The length in seconds of a run on a real network stack.
 REAL_SECONDS = 20
 
 
@@ -285,7 +285,7 @@ def _aggregation(rng, bound, step):
     return release_at
 
 
-#: #: The delays of a path behind the bottleneck: by R_m and D, or by D alone.
+#: The delays of a path behind the bottleneck: by R_m and D, or by D alone.
 _PATTERNS = {"none": _propagation, "aggregation": _aggregation}
 _BEHIND = {"none": "none", "aggregation": "bursts"}
 

@@ -19,7 +19,7 @@ from ccmatic.guarantees import sentence
 
 __all__ = ["guarantees", "models", "sentence"]
 
-#: #: A change of at most this factor is ignored. Also the percentage of the log's windows in the second basis.
+#: A change of at most this factor is ignored. Also the percentage of the log's windows in the second basis.
 SAME, SHARE = 1.1, 95
 
 

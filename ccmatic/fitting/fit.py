@@ -11,13 +11,13 @@ from ccmatic.fitting.least import least
 from ccmatic.fitting.log import NEVER, SECOND, PacketLog
 from ccmatic.fitting.rows import rows
 
-#: #: The default models: the models of the paper that have jitter.
+#: The default models: the models of the paper that have jitter.
 MODELS = definitions.chosen("models", "ASKED_OF_LOGS")
 
-#: #: The length, in ns, of a window that is longer than any log. A larger number would not fit an integer of 64 bits.
+#: The length, in ns, of a window that is longer than any log. A larger number would not fit an integer of 64 bits.
 LONGEST = 2**62
 
-#: #: The fewest packets whose delays can show jitter. A single delay cannot vary.
+#: The fewest packets whose delays can show jitter. A single delay cannot vary.
 FEWEST = 2
 
 
@@ -186,7 +186,7 @@ def _queues(log, kept, fits):
         return None
     left = world.departures(rows(kept, np.array([0]), np.array([len(kept.sent)])), np.array([1 / fit.rate]))[0]
     sent = np.where(dated, (kept.sent - kept.delivered[0]) / SECOND, -np.inf)
-    # # No delivery shows the queue that later packets met.
+    # No delivery shows the queue that later packets met.
     lost = log.sent[log.lost & (log.sent != NEVER) & (log.sent <= kept.sent[-1])]
     lost = (lost - kept.delivered[0]) / SECOND
     before = np.searchsorted(sent, lost, side="right") - 1

@@ -10,10 +10,10 @@ from ccmatic.fitting.log import SECOND
 from ccmatic.fitting.rows import rows
 from ccmatic.fitting.search import Point, Search
 
-#: #: The resolution of the smallest jitter in seconds, equal to the resolution of a log.
+#: The resolution of the smallest jitter in seconds, equal to the resolution of a log.
 RESOLUTION = 1e-9
 
-#: #: The number of packets that are processed together, so that they fit into a processor's cache. A longer part of a
+#: The number of packets that are processed together, so that they fit into a processor's cache. A longer part of a
 #: log is processed alone.
 TOGETHER = 2**16
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from ccmatic.base import InputError
 
-#: #: The nanoseconds in a second, and the value that stands for an instant that does not exist.
+#: The nanoseconds in a second, and the value that stands for an instant that does not exist.
 SECOND = 10**9
 NEVER = np.iinfo(np.int64).min
 

@@ -3,7 +3,7 @@
 from ccmatic import traces
 from ccmatic.traces import BELIEF, JITTER, NETWORK, PROBE, QUIET
 
-#: #: The colours of the models, in order.
+#: The colours of the models, in order.
 COLOURS = (JITTER, BELIEF, NETWORK, PROBE)
 
 

@@ -6,7 +6,7 @@ from ccmatic import records
 from ccmatic.base import aligned
 from ccmatic.fitting.log import NEVER, SECOND
 
-#: #: The percentiles of windows that the report shows, and the jitters in R_m for which the report counts windows.
+#: The percentiles of windows that the report shows, and the jitters in R_m for which the report counts windows.
 PERCENTS, WITHIN = (5, 50, 95), (1, 2, 4)
 
 

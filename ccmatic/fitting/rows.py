@@ -5,7 +5,7 @@ import numpy as np
 from ccmatic.contracts import Rows
 from ccmatic.fitting.log import NEVER, SECOND
 
-#: #: A packet with an unknown sending time counts as sent this many seconds before its part of the log. Any time before
+#: A packet with an unknown sending time counts as sent this many seconds before its part of the log. Any time before
 #: all known times is correct.
 EARLY = 1e6
 

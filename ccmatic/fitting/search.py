@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from math import inf
 
-#: #: The largest number of steps in the search for the greatest x that has the least value.
+#: The largest number of steps in the search for the greatest x that has the least value.
 STEPS = 20
 
 

@@ -1,4 +1,4 @@
-"""Read the parts of `ccmatic prove`'s result files that guarantees need, without the traces."""
+"""Read the parts of result files of `ccmatic prove` that guarantees need, without the traces."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ from ccmatic.records import ProofFile
 
 @dataclass(frozen=True)
 class Result:
-    """The content of one result file.
+    """The content of one result file of a proof.
 
     Attributes:
         file: The result file.
         proof: The definition of the proof.
-        definition: The name or the path of that definition.
-        controller: The controller that the proof is about.
-        horizon: The steps of a window, T.
+        definition: The name or the path of the proof's definition.
+        controller: The controller whose guarantees are proved.
+        horizon: T, the steps of a window.
         constants: The value of each constant, by name.
         verdicts: The verdict on each lemma, by name.
     """
@@ -37,11 +37,12 @@ class Result:
 
 
 def read_result(file: str | Path, allow_code: bool = False) -> Result:
-    """Read a result file. Its numbers are not proved again here; `ccmatic check` does that.
+    """Read a result file. This function does not prove the numbers again; `ccmatic check` does.
 
     Args:
-        file: A result file that `ccmatic prove` wrote, or the name of a shipped one.
-        allow_code: Run the file that the result names as its proof. Otherwise only shipped proofs are accepted.
+        file: A result file that `ccmatic prove` wrote, or the name of a shipped result.
+        allow_code: Whether to run the file that the result names as its proof. Otherwise only shipped proofs are
+            accepted.
 
     Raises:
         InputError: If the file is no result file, or names a proof that may not be run.
@@ -67,10 +68,10 @@ def read_result(file: str | Path, allow_code: bool = False) -> Result:
 
 @cache
 def shipped() -> tuple[Result, ...]:
-    """Return the shipped results about controllers that read beliefs, on networks with jitter.
+    """Return the shipped results for controllers that read beliefs, on networks with jitter.
 
-    In the models the propagation of a path is part of the jitter, so a network without jitter describes no path.
-    Results without constants give no bounds; they are left out.
+    In the models, the propagation of a path is part of the jitter. A network without jitter therefore describes no
+    path. Results without constants give no bounds, so they are omitted.
     """
     results = map(read_result, definitions.shipped("results.proofs", ".json"))
     of_beliefs = [made for made in results if made.constants and isinstance(made.controller, controllers.Controller)]
@@ -80,12 +81,12 @@ def shipped() -> tuple[Result, ...]:
 def of_controller(
     controller: controllers.Controller, horizon: int | None = None, jitter: int | None = None
 ) -> Iterator[Result]:
-    """Yield the shipped results about a controller.
+    """Yield the shipped results for a controller.
 
     Args:
-        controller: The controller. Only its text counts; its name may differ from that in the result.
-        horizon: Only yield results for windows of this many steps.
-        jitter: Only yield results for a jitter of this many steps.
+        controller: The controller. Only its text matters; its name may differ from the name in the result.
+        horizon: If given, only yield results for windows of this many steps.
+        jitter: If given, only yield results for a jitter of this many steps.
     """
     for result in shipped():
         same = result.controller.body == controller.body

@@ -1,8 +1,9 @@
-"""The one translation of a proof into statements about a path.
+"""The translation of a proof into statements about a path. No other code translates proofs.
 
-A proof counts in steps. A deployed step is R_m + D: the shortest round trip plus the jitter. The models have no
-propagation delay of their own. So a proof for a jitter of J steps covers a path on which every delay except queueing is
-at most J steps. On such a path a step lasts (R_m + D)/J. The proof's C(R_m + D) is then the rate times 1 + J steps.
+A proof counts time in steps. A deployed controller takes a step every R_m + D: the shortest round trip plus the jitter.
+The models have no separate propagation delay. So a proof for a jitter of J steps covers a path on which all delays
+except queueing add up to at most J steps. On such a path a step lasts (R_m + D)/J. The proof's C(R_m + D) is then the
+rate times 1 + J steps.
 """
 
 from dataclasses import dataclass, replace
@@ -15,7 +16,7 @@ from ccmatic.base import InputError, quantities
 from ccmatic.contracts import Buffer, load_definition
 from ccmatic.guarantees.results import Result
 
-#: The models assume that a packet is smaller than this share of C·step.
+#: The models assume that a packet is smaller than this fraction of C·step.
 LARGEST_PACKET = Fraction(1, 5)
 
 #: The largest relative error of a float that stands for a whole number.
@@ -24,12 +25,12 @@ SLACK = Fraction(1, 10**9)
 
 @dataclass(frozen=True)
 class DeployedPath:
-    """A path, as far as it is known. None stands for an unknown value.
+    """A path, as far as its values are known. None stands for an unknown value.
 
     If the rate or R_m is unknown, bounds are reported in multiples of C·R_m, which is one BDP.
 
     Attributes:
-        jitter: D in R_m: the largest variation of delay from causes other than queueing.
+        jitter: D in R_m: the largest variation of delay that has causes other than queueing.
         rtt: R_m in seconds: the shortest round trip of a packet, including its own transmission time.
         rate: C in bytes per second.
         packet: MSS in bytes.
@@ -56,17 +57,17 @@ def path(
     buffer: str | None = None,
     mss: int | None = None,
 ) -> DeployedPath:
-    """Return the DeployedPath for quantities as people write them; see `ccmatic.api.guarantee`.
+    """Return the DeployedPath that quantities in texts describe; see `ccmatic.api.guarantee`.
 
     Args:
         rtt: R_m, such as `40ms`.
-        jitter: D, such as `10ms`; needs `rtt`. R_m by default.
+        jitter: D, such as `10ms`. It requires `rtt`. By default, D is R_m.
         rate: C, such as `96mbit`.
         buffer: The size of the buffer, such as `2bdp`, or `infinite`.
-        mss: The bytes of a packet.
+        mss: The size of a packet in bytes.
 
     Raises:
-        InputError: If a quantity cannot be read, or lacks another quantity that it needs.
+        InputError: If a quantity cannot be read, or requires another quantity that is not given.
     """
     seconds = None if rtt is None else quantities.duration(rtt)
     if seconds == 0:
@@ -91,19 +92,19 @@ def path(
 
 @dataclass(frozen=True)
 class Guarantee:
-    """The guarantee of a proof on a path. Bytes are in C·R_m. A bound is None if the proof gives no such bound.
+    """The guarantee that a proof gives for a path. Bytes are in C·R_m. A bound is None if no bound is proved.
 
     Attributes:
         result: The result of the proof.
         path: The path.
         step: The length of a step in R_m.
-        utilisation: The lowest share of C that is used in any window, and so in the long run.
-        inflight: The most bytes in flight at the end of a step. The link serves C·R_m bytes per R_m, so the same number
-            bounds the queueing time of every packet in R_m.
-        lost_in_step: The most packets lost in a step.
+        utilisation: The lowest share of C that the sender uses in any window, and so in the long run.
+        inflight: The largest number of bytes in flight at the end of a step. The link serves C·R_m bytes per R_m, so
+            the same number bounds the queueing time of every packet, in R_m.
+        lost_in_step: The largest number of packets lost in a step.
         lossless_buffer: The smallest buffer with which no packet is lost.
-        buffer: The buffer that the proof requires; 0 if any will do.
-        missing: Conditions that the proof requires and the path does not meet.
+        buffer: The smallest buffer that the proof requires; 0 if every buffer suffices.
+        missing: The conditions of the proof that the path does not meet.
     """
 
     result: Result
@@ -118,7 +119,7 @@ class Guarantee:
 
     @property
     def window(self) -> int:
-        """The steps of a window."""
+        """The number of steps in a window."""
         return self.result.horizon - self.result.proof.common
 
     def bounds(self) -> str:
@@ -145,11 +146,11 @@ class Guarantee:
         return f"{self.bounds()}. A step is {self._time(self.step)}. Required: {self.conditions()}."
 
     def record(self, controller: str, basis: str) -> Any:
-        """Return the GuaranteeLine for a path of known rate.
+        """Return the GuaranteeLine for a path whose rate is known.
 
         Args:
             controller: The name of the controller.
-            basis: The source of the path, in words.
+            basis: A description of where the values of the path come from.
         """
         bdp = self.path.bdp
         assert bdp is not None and self.path.rtt is not None
@@ -190,12 +191,12 @@ class Guarantee:
             yield f"no packet is lost if the buffer holds {self._amount(self.lossless_buffer)}"
 
     def _time(self, rounds, up=True):
-        """Return a time, given in R_m, in words, rounded up or down."""
+        """Return a time in words, rounded up or down. The time is given in R_m."""
         rtt = self.path.rtt
         return f"{_digits(rounds, up)} R_m" if rtt is None else f"{_digits(rounds * rtt * 1000, up)} ms"
 
     def _amount(self, of_bdp, up=True):
-        """Return bytes, given in C·R_m, in words, rounded up or down."""
+        """Return a number of bytes in words, rounded up or down. The number is given in C·R_m."""
         bdp, packet = self.path.bdp, self.path.packet
         text = f"{_digits(of_bdp, up)} BDP"
         if bdp is None:
@@ -207,26 +208,27 @@ class Guarantee:
 def translate(result: Result, path: DeployedPath) -> Guarantee:
     """Translate a proof into its guarantee on a path.
 
-    All published bounds come from here: those of `fit`, `emulate`, `evaluate`, exported headers, policy files, README
+    All published bounds come from this function: those of `fit`, `emulate`, `evaluate`, exported headers, policy files,
+    README
     and docs.
 
     Args:
-        result: The result of a proof about a network with jitter.
-        path: The path. Unknown values become conditions of the guarantee.
+        result: The result of a proof for a network with jitter.
+        path: The path. Its unknown values become conditions of the guarantee.
 
     Returns:
         The Guarantee. Its `missing` lists the conditions that the path does not meet. The bounds hold only on paths
         that meet all conditions.
 
     Raises:
-        InputError: If the proof is about a network without jitter.
+        InputError: If the proof is for a network without jitter.
     """
     proof, values = result.proof, result.constants
     if not proof.jitter:
         raise InputError(f"{result.file} is about a network without jitter, which is no path: every path delays")
     steps, window = proof.jitter, result.horizon - proof.common
     step = (1 + path.jitter) / steps
-    rounds = (1 + steps) * step  # a proof's C(R_m + D), in C·R_m
+    rounds = (1 + steps) * step  # the proof's C(R_m + D), in C·R_m
     needed = Buffer.parse(proof.buffer)
     share, inflight, lossless, loss = map(values.get, ("utilisation", "inflight", "lossless_buffer", "loss"))
     most = None if inflight is None else inflight * rounds
@@ -274,7 +276,7 @@ def _missing(made, needed):
 
 
 def _digits(number, up=True):
-    """Return a number in words: four digits, or all of its whole part, rounded so that a bound stays true."""
+    """Return a number as text with four digits, or with all digits of its whole part. Rounding keeps a bound true."""
     if not number:
         return "0"
     unit = Fraction(10) ** min(0, floor(log10(abs(number))) - 3)

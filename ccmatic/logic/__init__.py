@@ -1,4 +1,4 @@
-"""The vocabulary of laws: exact linear terms and conditions."""
+"""The vocabulary in which laws are written: exact linear terms and conditions."""
 
 from ccmatic.logic.environment import Environment, isolated, isolated_steps
 from ccmatic.logic.terms import (

@@ -1,7 +1,7 @@
-"""Environments for formulas: each call has a pySMT environment of its own, instead of one for all calls and threads.
+"""Environments for formulas. Each call has its own pySMT environment, so that calls and threads do not share one.
 
-pySMT looks up its environment on one stack for the whole process. This module puts a stack for each thread on top of
-it. Only the thread that enters an `Environment` sees it; everything else works as in pySMT.
+pySMT looks up its environment on one stack for the whole process. This module adds a stack per thread above it. Only
+the thread that enters an `Environment` sees it. All other behaviour is that of pySMT.
 """
 
 import threading
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class _Stack(threading.local):
-    """pySMT's stack, with this thread's environments on top."""
+    """pySMT's stack of environments, with the environments of the current thread on top."""
 
     def __init__(self, shared: Any) -> None:
         self._shared, self._own = shared, list[Any]()
@@ -27,16 +27,16 @@ class _Stack(threading.local):
         return (self._own or self._shared)[index]
 
     def append(self, entered: Any) -> None:
-        """Push an environment, for `pysmt.environment.push_env`."""
+        """Push an environment when `pysmt.environment.push_env` asks for it."""
         (self._own or self._shared).append(entered)
 
     def pop(self) -> Any:
-        """Pop an environment, for `pysmt.environment.pop_env`."""
+        """Pop an environment when `pysmt.environment.pop_env` asks for it."""
         return (self._own or self._shared).pop()
 
     @contextmanager
     def above(self, entered: Any) -> Iterator[None]:
-        """Make `entered` this thread's environment while the context lasts."""
+        """Make `entered` the environment of this thread while the context lasts."""
         own, self._own = self._own, [entered]
         try:
             yield
@@ -48,7 +48,10 @@ _stack = pysmt.environment.ENVIRONMENTS_STACK = _Stack(pysmt.environment.ENVIRON
 
 
 class _Formulas(pysmt.formula.FormulaManager):  # type: ignore[misc]
-    """Formulas without type checks: the classes of terms and conditions guarantee the types, and Z3 checks them."""
+    """A formula manager without type checks.
+
+    The classes of terms and conditions guarantee the types, and Z3 checks them.
+    """
 
     def _do_type_check(self, formula: Any) -> None:
         pass
@@ -61,8 +64,8 @@ class _Environment(pysmt.environment.Environment):  # type: ignore[misc]
 class Environment:
     """An environment for formulas, used as a context manager.
 
-    Within `with environment:`, this thread makes its formulas there. Terms of one environment cannot be used in
-    another.
+    Within `with environment:`, this thread creates its formulas in this environment. Terms of one environment cannot be
+    used in another one.
     """
 
     def __init__(self) -> None:
@@ -79,7 +82,7 @@ class Environment:
 
 
 def isolated(function: Callable[P, T]) -> Callable[P, T]:
-    """Decorate a function so that each call has an environment of its own."""
+    """Decorate a function so that each call has its own environment."""
 
     @wraps(function)
     def alone(*arguments: P.args, **named: P.kwargs) -> T:
@@ -90,7 +93,7 @@ def isolated(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def isolated_steps(steps: Generator[T, None, None]) -> Generator[T, None, None]:
-    """Run each step of a generator in one environment of its own; between steps the caller's environment is active."""
+    """Run all steps of a generator in one separate environment. Between steps, the caller's environment is active."""
     environment = Environment()
     try:
         while True:

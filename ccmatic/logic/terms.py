@@ -1,11 +1,11 @@
-"""The language of laws: exact linear terms and conditions, over unknowns (for solvers) or numbers.
+"""The language of laws: exact linear terms and conditions. Their values are unknowns (for solvers) or numbers.
 
 A term is a number or a `Linear`, which supports sums, scaling and comparisons. A condition is a bool if it is decided,
-else a `Condition`. Comparisons have one canonical form, so that equal conditions are one node. A law about unknowns can
-therefore be evaluated on an execution's numbers, without a solver.
+and otherwise a `Condition`. Comparisons have one canonical form, so that equal conditions are the same node. Laws are
+written for unknowns and numbers alike. So a law can be evaluated on the numbers of an execution, without a solver.
 
-Numbers are ints or Fractions, never floats. A term or condition of unknowns has no truth value in Python, because only
-a solver can decide it. So `==`, `not`, `and` and `if` on one raise InputError.
+Numbers are ints or Fractions, never floats. A term or condition over unknowns has no truth value in Python, because
+only a solver can decide it. Therefore `==`, `not`, `and` and `if` on such a term or condition raise InputError.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,19 +18,19 @@ from pysmt.typing import BOOL, REAL
 
 from ccmatic.base import InputError
 
-#: The operands of sums, scaling and comparisons; and the results of comparisons and of joined conditions.
+#: Two types: the operands of sums, scaling and comparisons; and the results of comparisons and of joined conditions.
 Term = Union["Linear", Fraction, int]
 Truth = Union["Condition", bool]
 
-#: The reserved name of the unit.
+#: The reserved name of the unknown that `unit` returns.
 _UNIT = "unit!"
 
 
 class Linear:
-    """The term Σ coefficient·unknown + constant over the rationals; an unknown is a pySMT node, a symbol or a choice.
+    """The term Σ coefficient·unknown + constant with rational numbers. An unknown is a pySMT symbol or choice.
 
     Raises:
-        InputError: If an operation is not linear (a product of unknowns, or a division by one), or involves a float.
+        InputError: If an operation is not linear (a product of unknowns, or a division by an unknown), or uses a float.
     """
 
     __slots__ = ("coefficients", "constant")
@@ -158,7 +158,7 @@ def exact(value: object) -> Fraction:
     """Return an int or Fraction as a Fraction.
 
     Raises:
-        InputError: If the value is neither.
+        InputError: If the value is neither an int nor a Fraction.
     """
     if type(value) is Fraction:
         return value
@@ -174,24 +174,24 @@ def exact(value: object) -> Fraction:
 
 
 def _number(value: Term) -> Fraction:
-    """Return a number, or a constant term, as a Fraction."""
+    """Return a number, or a term that is constant, as a Fraction."""
     return value.constant if isinstance(value, Linear) else exact(value)
 
 
 def linear(value: Term) -> Linear:
-    """Return a number or a term as a term."""
+    """Return a number or a term as a Linear."""
     return value if isinstance(value, Linear) else Linear(constant=value)
 
 
 def real(name: str) -> Linear:
-    """Return the real unknown of this name."""
+    """Return the real-valued unknown with this name."""
     return Linear({Symbol(name, REAL): Fraction(1)})
 
 
 def unit() -> Linear:
-    """Return a positive unknown as a unit, such as the size of a byte in C·R_m if that size is not known.
+    """Return a positive unknown that serves as a unit, such as the unknown size of a byte in C·R_m.
 
-    Comparisons of its multiples with each other are decided at once. Solvers need `unit_is_positive` in addition.
+    Comparisons between multiples of this unit are decided at once. Solvers also need the condition `unit_is_positive`.
     """
     return real(_UNIT)
 
@@ -202,7 +202,7 @@ def unit_is_positive() -> Condition:
 
 
 def boolean(name: str) -> Condition:
-    """Return the Boolean unknown of this name."""
+    """Return the Boolean unknown with this name."""
     return Condition(Symbol(name, BOOL))
 
 
@@ -266,7 +266,7 @@ def either(condition: Truth, then: Truth, otherwise: Truth) -> Truth:
 
 
 def constant(truth: object) -> bool:
-    """Return Python's truth value of an object as a decided condition."""
+    """Return Python's truth value of an object, as a decided condition."""
     return bool(truth)
 
 
@@ -288,7 +288,7 @@ def largest(*values: Term) -> Term:
 def is_max(target: Term, *cases: tuple[Truth, Term]) -> Truth:
     """Return the condition that the target is the largest value of the cases (condition, value) that apply.
 
-    A case applies if its condition holds; the first one always applies.
+    A case applies if its condition holds. The first case always applies.
     """
     return _is_extreme(target, cases, lambda bound, value: bound >= value)
 
@@ -296,7 +296,7 @@ def is_max(target: Term, *cases: tuple[Truth, Term]) -> Truth:
 def is_min(target: Term, *cases: tuple[Truth, Term]) -> Truth:
     """Return the condition that the target is the smallest value of the cases (condition, value) that apply.
 
-    A case applies if its condition holds; the first one always applies.
+    A case applies if its condition holds. The first case always applies.
     """
     return _is_extreme(target, cases, lambda bound, value: bound <= value)
 
@@ -309,7 +309,7 @@ def _is_extreme(target: Term, cases: Sequence[tuple[Truth, Term]], bounds: Calla
 
 
 def _joined(join: Callable[[list[Any]], Any], conditions: Sequence[Truth | Sequence[Truth]], decisive: bool) -> Truth:
-    """Join conditions and drop decided ones; a part equal to `decisive` decides the outcome."""
+    """Join conditions and drop the decided ones. A condition equal to `decisive` decides the result."""
     decided, open_ones = False, []
     for condition in conditions:
         for part in condition if isinstance(condition, (list, tuple)) else (condition,):
@@ -323,7 +323,7 @@ def _joined(join: Callable[[list[Any]], Any], conditions: Sequence[Truth | Seque
 
 
 def _compare(difference: Linear, relation: Callable[[Any, Any], Any]) -> Truth:
-    """Return difference ≤ 0 (or < 0, or = 0), scaled to coprime integer coefficients."""
+    """Return the condition difference ≤ 0 (or < 0, or = 0), scaled to coprime integer coefficients."""
     value = _sign(difference)
     if value is not None:
         zero = Fraction(0)
@@ -331,14 +331,14 @@ def _compare(difference: Linear, relation: Callable[[Any, Any], Any]) -> Truth:
     coefficients = difference.coefficients.values()
     scale = Fraction(lcm(*(c.denominator for c in coefficients)), gcd(*(c.numerator for c in coefficients)))
     ordered = dict(sorted(difference.coefficients.items(), key=_by_age))
-    if relation is Equals and next(iter(ordered.values())) < 0:  # a = b and b = a are one node
+    if relation is Equals and next(iter(ordered.values())) < 0:  # so that a = b and b = a give the same node
         scale = -scale
     scaled = Linear(ordered, difference.constant) * scale
     return Condition(relation(Linear(scaled.coefficients).node(), Real(-scaled.constant)))
 
 
 def _sign(term: Linear) -> Fraction | None:
-    """Return a number with the sign of a term if it is decided: the term is a number, or a multiple of the unit."""
+    """Return a number with a term's sign, if the sign is decided: for a number, or a multiple of the unit."""
     if not term.coefficients:
         return term.constant
     if term.constant or len(term.coefficients) > 1:

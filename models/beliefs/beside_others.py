@@ -5,16 +5,16 @@ The programs of both beliefs are in the language of controllers. They read the s
 
 from ccmatic.contracts import RATE, TIME, SenderBelief
 
-#: #: The last byte of the sender may have left up to one step before the other bytes that arrived with it.
+#: The last byte of the sender may have left up to one step before the other bytes that arrived with it.
 _WAIT_LEAST = """\
 def update(delay, D, step):
     wait_L = max(0, delay - D - step)
 """
 
-#: #: The number of steps in which the sender estimates the rate of the other flows.
+#: The number of steps in which the sender estimates the rate of the other flows.
 WINDOW = 8
 
-#: #: Suppose that bytes waited longer than jitter explains. Then no capacity was wasted from D + 1 steps earlier on. T
+#: Suppose that bytes waited longer than jitter explains. Then no capacity was wasted from D + 1 steps earlier on. T
 #: steps of such bytes therefore serve at least C·(T - D - 1) bytes. Those of them that the sender did not send belong
 #: to other flows. The f-string leaves {busy} open; `format` then fills it with one line per step.
 _OTHERS_LEAST = f"""\

@@ -5,11 +5,11 @@ from functools import cache
 from ccmatic.base import RATE
 from ccmatic.contracts import Program, RunningMax, RunningMin, sender_belief
 
-#: #: Eq. 5.2: the link serves at most C·(T + D) bytes in T steps, and at least C·(T - D) bytes in T busy steps. A loss,
+#: Eq. 5.2: the link serves at most C·(T + D) bytes in T steps, and at least C·(T - D) bytes in T busy steps. A loss,
 #: or a delay that jitter does not explain, shows that the link is busy in a step. An application-limited step shows
 #: nothing.
 #:
-#: #: The timeouts are those of docs/reference/encoding.md, section 6. A bound changes much in a window if it changes by
+#: The timeouts are those of docs/reference/encoding.md, section 6. A bound changes much in a window if it changes by
 #: more than a factor of 11/10. An upper bound that times out grows by half. C_L stays at least one packet per step: a
 #: smaller value would change no decision, and the next window would start with a bound that no proof covers.
 PROGRAM = Program(

@@ -4,17 +4,17 @@ from ccmatic.base import BYTES, RATE
 from ccmatic.contracts import Program, RunningMax, StateBelief
 from ccmatic.logic import every
 
-#: #: T*, the length in R_m of the interval in which C_Llambda is measured (section 6.2.1). A step lasts R_m.
+#: T*, the length in R_m of the interval in which C_Llambda is measured (section 6.2.1). A step lasts R_m.
 MEASUREMENT = 1
 
-#: #: C_Llambda (Eq. 6.2): the bytes sent in T* = R_m, divided by T* plus one step, because delay is measured in whole
+#: C_Llambda (Eq. 6.2): the bytes sent in T* = R_m, divided by T* plus one step, because delay is measured in whole
 #: steps. A step is quiet if the sender saw neither a loss nor a delay that jitter cannot explain. In an
 #: application-limited step a loss may leave no queue behind, so the sender must know that no loss happened.
 #:
-#: #: q_U: the bytes queued before the step, plus the bytes sent, minus the bytes that the slowest link serves. In an
+#: q_U: the bytes queued before the step, plus the bytes sent, minus the bytes that the slowest link serves. In an
 #: application-limited step all bytes may arrive at the end of the step.
 #:
-#: #: The paper gives no rule for the timeouts of C_Llambda and q_U. Here both beliefs time out when no link that they
+#: The paper gives no rule for the timeouts of C_Llambda and q_U. Here both beliefs time out when no link that they
 #: allow explains the window, so they never time out while they are true. C_Llambda is then halved, and q_U becomes the
 #: bytes in flight. A delay is too long if the first byte served waited longer than the slowest link needs for the bytes
 #: ahead of that byte. Losses are too many if rate and buffer admit C_Llambda·(T* + D + 1) bytes in a step.

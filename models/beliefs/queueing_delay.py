@@ -5,7 +5,7 @@ from functools import cache
 from ccmatic.base import TIME
 from ccmatic.contracts import Program, StateBelief, sender_belief
 
-#: #: A measured delay is rounded down to whole steps. qdel_L assumes that the delay contains all the jitter; qdel_U
+#: A measured delay is rounded down to whole steps. qdel_L assumes that the delay contains all the jitter; qdel_U
 #: assumes that the delay contains no jitter.
 PROGRAM = Program(
     """\

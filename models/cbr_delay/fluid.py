@@ -74,14 +74,14 @@ def begin(links, history, longest_rtt, longest_jitter):
     )
 
 
-#: #: With more lost packets per slot than this mean, a normal distribution approximates their number.
+#: With more lost packets per slot than this mean, a normal distribution approximates their number.
 EXACT = 4
 
 
 def advance(links, queues, t, sent):
     """Return the Queues after slot t, and the SlotOutcome. In the slot each flow sends `sent` (f, n) bytes evenly."""
     capacity, held, luck, released = links.at(t)
-    # # First random losses, then the bottleneck's queue and its overflow.
+    # First random losses, then the bottleneck's queue and its overflow.
     unlucky = lost_at_random(links, sent, luck)
     arrived = sent - unlucky
     total = jnp.sum(arrived, axis=0)
@@ -96,7 +96,7 @@ def advance(links, queues, t, sent):
     overflow = share(dropped, _by_rate(dropped, arrived, total), arrived)
     came = total - dropped
     served = jnp.maximum(before, 0) + came - jnp.maximum(waiting, 0)
-    # # The bytes that jitter holds, or that a schedule holds instead.
+    # The bytes that jitter holds, or that a schedule holds instead.
     behind, served_lately = _held(links, queues, total, capacity, served, held)
     inside = jnp.maximum(waiting, 0) + behind
     allowed = queues.allowed
@@ -106,7 +106,7 @@ def advance(links, queues, t, sent):
         inside = jnp.sum(queues.inside, axis=0) + came - going
         behind = inside - jnp.maximum(waiting, 0)
         allowed = jnp.minimum(most - going, MANY)
-    # # The bytes that leave. All flows together are first in, first out.
+    # The bytes that leave. All flows together are first in, first out.
     accepted = arrived - overflow
     age, left, lately = _head(queues.accepted, t, accepted, inside)
     have = queues.inside + accepted

@@ -21,7 +21,7 @@ def least_jitter(row, x, variation):
     rows = np.arange(len(row))
     backlogged = row.delivered - x[:, None] * row.through
     arrival = row.sent - x[:, None] * row.before
-    # # e_i is `left` without an initial queue. While an initial queue lasts, e_i is `backlogged` minus a constant. The
+    # e_i is `left` without an initial queue. While an initial queue lasts, e_i is `backlogged` minus a constant. The
     # best K_0 gives the smaller of the two distances to the minimum.
     left = backlogged - np.maximum.accumulate(arrival, axis=1)
     first, soonest = backlogged.argmin(1), left.argmin(1)

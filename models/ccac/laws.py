@@ -29,7 +29,7 @@ class CCAC(Model):
             admitted = x.K[t] - x.K[t - 1]
             yield "tokens_come_at_link_rate", t, every(admitted >= 0, admitted <= self.variation * x.C)
             no_waste = implies(admitted < x.C, x.admitted(t) <= x.K[t])
-            # # If the sender was application-limited, all its bytes may have arrived after the tokens were wasted.
+            # If the sender was application-limited, all its bytes may have arrived after the tokens were wasted.
             waited = implies(admitted < x.C, x.admitted(t - 1) <= x.K[t])
             yield "no_waste_while_queued", t, either(x.limited[t], waited, no_waste)
         yield from self.losses(x)

@@ -29,7 +29,7 @@ from ccmatic.base import InputError
 from ccmatic.contracts import APPLICATION, BYTES, LAST, Column, Exclusion, Model, choice, number, whole
 from ccmatic.logic import either, equal, every, iff, implies, no, some
 
-#: #: The class of each option, by the name of the option's field.
+#: The class of each option, by the name of the option's field.
 OPTIONS = {
     "waste": Waste,
     "slack": Slack,
@@ -42,7 +42,7 @@ OPTIONS = {
     "before": InitialBytes,
 }
 
-#: #: The parameters that a model's name may set, as in `ccac2021:flows=2,composing=no`.
+#: The parameters that a model's name may set, as in `ccac2021:flows=2,composing=no`.
 PARAMETERS = {
     "flows": whole("flows"),
     "R": whole("R"),
@@ -255,7 +255,7 @@ class CCAC2021(Model):
             yield "slack", 0, epsilon > packet if self.slack is Slack.MORE_THAN_PACKET else epsilon < packet
         for t in range(1, x.horizon):
             most = x.S[t] + epsilon if self.waste is Waste.NON_COMPOSING else self.tokens(x, t)
-            # # If a sender was application-limited, all bytes of the step may have arrived after the waste.
+            # If a sender was application-limited, all bytes of the step may have arrived after the waste.
             paused = some([flow.limited[t] for flow in x.flows])
             no_waste = either(paused, x.admitted(t - 1) <= most, x.admitted(t) <= most)
             yield "no_waste_while_queued", t, implies(x.W[t] > x.W[t - 1], no_waste)

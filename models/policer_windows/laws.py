@@ -9,7 +9,7 @@ from ccmatic.models.policer import BUCKET, lost_when_empty, most_measured, refil
 
 from ccmatic.logic import implies
 
-#: #: The fields of the base class that these laws do not read: no byte waits for a token, and no token is hidden. The
+#: The fields of the base class that these laws do not read: no byte waits for a token, and no token is hidden. The
 #: law about delays is false for applications that pause.
 _FIXED = ("jitter", "waste", "slack", "loss", "most_queue", "pauses")
 

@@ -14,7 +14,7 @@ from ccmatic.base import InputError
 from ccmatic.contracts import BYTES, RATE, Column, number, whole
 from ccmatic.logic import every, is_min
 
-#: #: The fields of the base class that these laws do not read: the link has no jitter, counts no tokens, and serves
+#: The fields of the base class that these laws do not read: the link has no jitter, counts no tokens, and serves
 #: bytes evenly within a step.
 _FIXED = ("default_jitter", "jitter", "waste", "slack", "pauses")
 

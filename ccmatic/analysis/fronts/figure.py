@@ -6,7 +6,7 @@ from os.path import commonprefix
 from ccmatic import traces
 from ccmatic.traces import QUIET, SENDER, SMALL
 
-#: #: The measures that are plotted against utilisation, with the labels of their axes. A point appears in a panel if
+#: The measures that are plotted against utilisation, with the labels of their axes. A point appears in a panel if
 #: the point guarantees both the utilisation and the panel's measure.
 PANELS = {
     "inflight": "most bytes in flight (C·($R_m$ + D))",

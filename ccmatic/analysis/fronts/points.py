@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from ccmatic.proving import windows_after
 
-#: #: The measures, each with whether a larger value is better. Most measures are constants of a proof, by name.
+#: The measures, each with whether a larger value is better. Most measures are constants of a proof, by name.
 #: `settles` is the largest number of R_m until beliefs have converged again after the link rate halves or doubles, as a
 #: proof's report counts it. `freedom` is the freedom of a Member.
 MEASURES = {
@@ -18,7 +18,7 @@ MEASURES = {
     "freedom": True,
 }
 
-#: #: The factor by which the link rate changes, for `settles`.
+#: The factor by which the link rate changes, for `settles`.
 CHANGE = Fraction(2)
 
 

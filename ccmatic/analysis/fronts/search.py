@@ -17,7 +17,7 @@ from ccmatic.traces import Trace
 from ccmatic.verification import HOLDS, UNDECIDED, Part, choices
 from ccmatic.workers import Team
 
-#: #: The largest factor by which the upper end of an envelope exceeds a controller's rate.
+#: The largest factor by which the upper end of an envelope exceeds a controller's rate.
 MOST = Fraction(2)
 
 
@@ -45,7 +45,7 @@ def members(query, events):
     distinct, conditions = {}, remaining.space.conditions
     while forms := remaining.propose():
         remaining.strike(forms)
-        # # All rates that never exceed the smallest rate send the same bytes, so their forms are not compared.
+        # All rates that never exceed the smallest rate send the same bytes, so their forms are not compared.
         sent = tuple(None if hole not in conditions and _lowest(form) else form for hole, form in enumerate(forms))
         distinct.setdefault(sent, forms)
     simple = sorted(distinct.values(), key=lambda forms: sum(len(form.coefficients) for form in forms))

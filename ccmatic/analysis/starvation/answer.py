@@ -11,7 +11,7 @@ from ccmatic.explanation import FlowAccount, accounts, contrast
 from ccmatic.query import Decides
 from ccmatic.traces import Trace
 
-#: #: A flow starves if its part of the served bytes is below this fraction of its fair share.
+#: A flow starves if its part of the served bytes is below this fraction of its fair share.
 THRESHOLD = Fraction(1, 10)
 
 STARVES, FAIR, UNKNOWN = "starves", "does not starve", "unknown"

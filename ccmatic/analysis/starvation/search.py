@@ -15,30 +15,30 @@ from ccmatic.query import Decides, Network, Query, left_out
 from ccmatic.questions import Placed, describe, place
 from ccmatic.solving import SolverOptions
 
-#: #: The shares that the search decides, as fractions of a fair share. The search ends if a flow may receive less than
+#: The shares that the search decides, as fractions of a fair share. The search ends if a flow may receive less than
 #: the first of these fractions.
 PARTS = (Fraction(1, 500), Fraction(1, 50), THRESHOLD, Fraction(1, 2), Fraction(1))
 
-#: #: If no execution repeats, the search covers one window. These are the window's length in R_m, and the divisor of
+#: If no execution repeats, the search covers one window. These are the window's length in R_m, and the divisor of
 #: the remaining time that gives the window's time.
 ROUNDS, WINDOW_TIME = 6, 4
 
-#: #: A condition that excludes senders which could not send even one packet.
+#: A condition that excludes senders which could not send even one packet.
 A_PACKET = "ALLT(0, N, lambda n: ALLT(0, T, lambda t: And(c_f[n][t] >= alpha, R * r_f[n][t] >= alpha)))"
 
-#: #: The window and rate with which a sender of a converged start begins, until the sender decides.
+#: The window and rate with which a sender of a converged start begins, until the sender decides.
 UNDECIDED = (
     "ALLT(0, N, lambda n: ALLT(0, {}, lambda t: And(2 * N * c_f[n][t] >= C * (R + D), "
     "N * c_f[n][t] <= 2 * C * (R + D), 2 * N * r_f[n][t] >= C)))"
 )
 
-#: #: The condition of a query that serves only to read controllers.
+#: The condition of a query that serves only to read controllers.
 ANYTHING = "T > 0"
 
-#: #: The buffer for controllers that slow down only after losses. In a small buffer, windows repeat sooner.
+#: The buffer for controllers that slow down only after losses. In a small buffer, windows repeat sooner.
 SMALL_BUFFER = "1/4 bdp"
 
-#: #: The length in steps of an execution that shows the first step at which a sender decides.
+#: The length in steps of an execution that shows the first step at which a sender decides.
 LOOK = 12
 
 

@@ -9,10 +9,10 @@ from math import prod
 from ccmatic.base import InputError, docstring
 from ccmatic.controllers import Controller, parse
 
-#: #: The largest number of envelopes on a grid. A search stores some bits for each envelope.
+#: The largest number of envelopes on a grid. A search stores some bits for each envelope.
 MOST = 10**7
 
-#: #: An envelope of a grid, as a tuple: for each end, the index of its factor.
+#: An envelope of a grid, as a tuple: for each end, the index of its factor.
 Point = tuple[int, ...]
 
 _DOCSTRING = re.compile(r'^    """.*?"""\n', re.DOTALL | re.MULTILINE)

@@ -16,7 +16,7 @@ from ccmatic.records import QueryRecord, WideningFile
 from ccmatic.traces import Trace
 from ccmatic.verification import HOLDS, VIOLATED, Judge, Outcome, check_trace
 
-#: #: The name of the file that describes the other files in the folder.
+#: The name of the file that describes the other files in the folder.
 ABOUT = "widening.json"
 
 

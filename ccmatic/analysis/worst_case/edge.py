@@ -17,7 +17,7 @@ from ccmatic.verification import Executions, Part, Report, for_people
 
 FOUND, UNDECIDED = "found", "unknown"
 
-#: #: The largest number of candidate values in a search for an edge value.
+#: The largest number of candidate values in a search for an edge value.
 MOST = 10**6
 
 
@@ -239,7 +239,7 @@ class _Edge:
         Raises:
             NoExecution: If no execution satisfies the conditions.
         """
-        # # From here on, the x are ordered from the worst to the mildest.
+        # From here on, the x are ordered from the worst to the mildest.
         if self._falls(worse):
             self._xs = self._xs[::-1]
         self._is_monotone = worse is not None

@@ -1,6 +1,6 @@
 """Templates: controllers with holes, and the values that may fill each hole.
 
-A file in templates/ gives one `TEMPLATE`: a `Branch`, or a `Sketch` of controllers with state.
+A file in templates/ defines a `TEMPLATE`: a `Branch`, or a `Sketch` of controllers with state.
 """
 
 from ccmatic.contracts.template.branch import Branch, Form, linear_forms, value_of

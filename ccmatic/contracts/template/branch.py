@@ -1,7 +1,7 @@
-"""Templates of functions of beliefs: nested `Branch`es.
+"""Templates of controllers that are functions of beliefs, built from nested `Branch`es.
 
-A hole is a tuple of `Form`s, the linear forms that may fill it. In a condition's hole a form means "form > 0", in a
-leaf's hole it is the rate.
+A hole is a tuple of `Form`s, the linear forms that may fill the hole. In the hole of a condition, a form stands for
+"form > 0". In the hole of a leaf, the form is the rate.
 """
 
 import ast
@@ -22,7 +22,7 @@ from ccmatic.contracts.template.space import Template
 class Form:
     """A linear form: (term, coefficient) pairs with nonzero coefficients.
 
-    Terms are text, as in a controller: `MSS / R_m`.
+    Terms are texts in the language of controllers, such as `MSS / R_m`.
     """
 
     coefficients: tuple[tuple[str, Fraction], ...]
@@ -37,7 +37,7 @@ class Form:
         return text or "0"
 
     def positive(self) -> str:
-        """Return the condition "form > 0", with each term on the side where its coefficient is positive."""
+        """Return the condition "form > 0", written with each term on the side where its coefficient is positive."""
         left = Form(tuple((term, c) for term, c in self.coefficients if c > 0))
         right = Form(tuple((term, -c) for term, c in self.coefficients if c < 0))
         return f"{left} > {right}"
@@ -49,19 +49,22 @@ class Form:
 
     @cached_property
     def beliefs(self) -> tuple[tuple[str, Fraction], ...]:
-        """The part that distinguishes classes (docs/reference/encoding.md, section 9): the terms with a belief."""
+        """The terms that contain a belief.
+
+        Forms with equal such parts belong to one class (docs/reference/encoding.md, section 9).
+        """
         return tuple((term, c) for term, c in self.coefficients if not names_in(term) <= CONSTANTS.keys())
 
 
-#: The forms that may fill a hole; the part after a condition; and the path to a leaf, as (condition's hole, truth)
-#: pairs.
+#: Three types: the forms that may fill a hole; the part after a condition; and the path to a leaf, as pairs (hole of
+#: the condition, truth).
 Hole = tuple[Form, ...]
 Part = Union["Branch", Hole]
 Path = tuple[tuple[int, bool], ...]
 
 
 def linear_forms(domains: Mapping[str, Iterable[Fraction | int | str]]) -> Hole:
-    """Return every linear form over `domains`, which maps each term to its possible coefficients.
+    """Return every linear form over `domains`, a mapping from each term to its possible coefficients.
 
     Raises:
         InputError: If there is no term, or a term has no coefficients.
@@ -79,7 +82,7 @@ def names_in(term: str) -> set[str]:
 
 
 def value_of(term: str, values: Mapping[str, Fraction]) -> Fraction:
-    """Return the exact value of a term, where `values` gives the value of each name."""
+    """Return the exact value of a term. `values` gives the value of each name in it."""
     return _value(_tree(term), values)
 
 
@@ -91,7 +94,10 @@ _PRODUCTS: dict[type[ast.operator], Callable[[Fraction, Fraction], Fraction]] = 
 
 @lru_cache(maxsize=1024)
 def _tree(term: str) -> ast.expr:
-    """Return the syntax of a term, a product or quotient of names and integers; raise InputError for any other text."""
+    """Return the syntax tree of a term: a product or quotient of names and integers.
+
+    Raise InputError for any other text.
+    """
     try:
         tree = ast.parse(term, mode="eval").body
     except SyntaxError:
@@ -123,7 +129,7 @@ def _value(node: ast.expr, values: Mapping[str, Fraction]) -> Fraction:
 
 @dataclass(frozen=True)
 class Branch(Template[Form]):
-    """`if condition > 0: then, else: otherwise`. The condition is a hole; the others are holes or branches."""
+    """`if condition > 0: then, else: otherwise`. The condition is a hole; the other parts are holes or branches."""
 
     condition: Hole
     then: Part
@@ -139,7 +145,7 @@ class Branch(Template[Form]):
         return frozenset[str]().union(*(form.names for hole in self.holes() for form in hole))
 
     def leaves(self) -> list[tuple[Path, int]]:
-        """Return the path and the hole of each leaf, as hole indices; a path has (hole, truth) pairs."""
+        """Return the path and the hole of each leaf, as indices of holes. A path consists of (hole, truth) pairs."""
         return list(_leaves(self, 0, ()))
 
     def condition_holes(self) -> set[int]:
@@ -153,11 +159,11 @@ class Branch(Template[Form]):
         return f"def rate({', '.join(names)}):\n    {embedded(docstring)}\n" + "\n".join(body) + "\n"
 
     def kind(self, forms: Sequence[Form]) -> tuple[Any, ...]:
-        """Return the coefficients of beliefs; those of constants may differ within a class."""
+        """Return the coefficients of beliefs. The coefficients of constants may differ between members of a class."""
         return tuple(form.beliefs for form in forms)
 
     def samples(self) -> Iterator[str]:
-        """Yield controllers with a single form: one for each set of terms in conditions, and one for each in leaves."""
+        """Yield controllers with one form: one per set of terms in conditions, and one per set of terms in leaves."""
         conditions = self.condition_holes()
         checked = set()
         for index, hole in enumerate(self.holes()):

@@ -1,4 +1,4 @@
-"""Templates of controllers with state: the text of one controller with open numbers."""
+"""Templates of controllers with state. A template is the text of a controller with some numbers left open."""
 
 import ast
 import re
@@ -13,13 +13,13 @@ from ccmatic.base import InputError, exact
 from ccmatic.base import docstring as embedded
 from ccmatic.contracts.template.space import Template
 
-#: Limit on the candidates of a sketch, because the search runs each remaining candidate on each counterexample.
+#: The largest number of candidates of a sketch. The search runs each remaining candidate on each counterexample.
 MOST = 10_000
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A value for an open number of a sketch."""
+    """A possible value for an open number of a sketch."""
 
     name: str
     value: Fraction
@@ -30,7 +30,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Sketch(Template[Choice]):
-    """The text of a controller with some numbers left open; a candidate has one value for each.
+    """The text of a controller with some open numbers. A candidate has one value for each open number.
 
         Sketch("window: bytes = above(0)…", {"increase": (1, 2), "decrease": ("1/2", "3/4")})
 
@@ -39,7 +39,7 @@ class Sketch(Template[Choice]):
         numbers: The possible values of each of these constants, by name.
 
     Raises:
-        InputError: If the text does not read an open constant, a constant has no values, or there are too many
+        InputError: If the text does not read an open constant, an open constant has no values, or there are too many
             candidates.
     """
 
@@ -65,31 +65,31 @@ class Sketch(Template[Choice]):
         return choices
 
     def holes(self) -> tuple[tuple[Choice, ...], ...]:
-        """Return the choices for each open number."""
+        """Return the possible choices for each open number."""
         return self._holes
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """The names of all parameters of its functions."""
+        """The names of all parameters of the functions in the text."""
         functions = (node for node in ast.walk(ast.parse(self.text)) if isinstance(node, ast.FunctionDef))
         return frozenset(argument.arg for function in functions for argument in function.args.args)
 
     def source(self, forms: Iterable[Choice], docstring: str) -> str:
-        """Return the controller with these values for the open numbers."""
+        """Return the controller in which the open numbers have the given values."""
         chosen = "".join(f"{choice}\n" for choice in forms)
         return f"{embedded(docstring)}\n\n{chosen}\n{self.text}"
 
     def kind(self, forms: Iterable[Choice]) -> tuple[Choice, ...]:
-        """Return the choices themselves: each candidate is a class of its own."""
+        """Return the choices themselves, because each candidate is the only member of its class."""
         return tuple(forms)
 
     def samples(self) -> Iterator[str]:
-        """Yield a source for each choice, combined with the first choices of the other numbers."""
+        """Yield a source for each choice of each number, combined with the first choices of the other numbers."""
         first = [hole[0] for hole in self._holes]
         for index, hole in enumerate(self._holes):
             for choice in hole:
                 yield self.source([*first[:index], choice, *first[index + 1 :]], "A candidate.")
 
     def described(self) -> Any:
-        """Return the text and the choices."""
+        """Return the text, and the choices for each open number."""
         return [self.text, [[str(choice) for choice in hole] for hole in self._holes]]

@@ -1,4 +1,4 @@
-"""Templates as search spaces: holes, the forms that may fill them, and the resulting controllers."""
+"""Templates as search spaces, with holes, the forms that may fill the holes, and the resulting controllers."""
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -11,9 +11,9 @@ F = TypeVar("F")
 
 
 class Template(Generic[F]):
-    """A search space. F is the type of the forms that fill its holes.
+    """A search space of controllers. F is the type of the forms that fill the holes.
 
-    A candidate is one form for each hole, or the tuple of their indices.
+    A candidate is a choice of one form for each hole, or the tuple of the forms' indices.
     """
 
     def holes(self) -> tuple[tuple[F, ...], ...]:
@@ -30,15 +30,15 @@ class Template(Generic[F]):
         raise NotImplementedError
 
     def kind(self, forms: Sequence[F]) -> tuple[Any, ...]:
-        """Return the common part of all candidates of a class (docs/reference/encoding.md, section 9, "Counting")."""
+        """Return the part that all candidates of a class share (docs/reference/encoding.md, section 9, "Counting")."""
         raise NotImplementedError
 
     def samples(self) -> Iterator[str]:
-        """Yield sources to check before a search. Together they contain each form, or one of the same kind."""
+        """Yield sources to check before a search. Together, these sources contain each form, or one of its class."""
         raise NotImplementedError
 
     def described(self) -> Any:
-        """Return the full content as lists of text. A synthesis run records a digest of it."""
+        """Return the full content of the template as lists of text. A synthesis run records a digest of these lists."""
         raise NotImplementedError
 
     @cached_property
@@ -50,7 +50,7 @@ class Template(Generic[F]):
         """Return the forms with these indices.
 
         Raises:
-            InputError: If the indices do not fit the holes, one for each.
+            InputError: If the number of indices is not the number of holes, or an index is out of range.
         """
         holes = self.holes()
         if len(indices) != len(holes) or any(

@@ -6,7 +6,7 @@ The first bytes of a file determine its format; the name of the file does not.
 from ccmatic.base import InputError, opened, shown
 from ccmatic.fitting.readers import capture_file, captures, csv_text, emulator, link_trace, mm_link, qlog
 
-#: #: The number of first bytes that determine a file's format.
+#: The number of first bytes that determine a file's format.
 FIRST = 4096
 
 
@@ -42,7 +42,7 @@ def _begin(path):
         return file.read(FIRST)
 
 
-#: #: The supported formats: for each one a test of the first bytes, and its reader.
+#: The supported formats: for each one a test of the first bytes, and its reader.
 KINDS = (
     (lambda begin: begin.startswith(emulator.MAGIC), emulator.read_log),
     (lambda begin: begin.split(b"\n")[0].strip().replace(b" ", b"") == csv_text.HEADER.encode(), csv_text.read_log),

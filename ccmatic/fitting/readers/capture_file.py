@@ -4,7 +4,7 @@ from ccmatic.base import InputError, opened
 from ccmatic.fitting.readers.csv_text import LATEST
 from ccmatic.fitting.readers.headers import LINKS, decode
 
-#: #: The first bytes of packet captures: of pcap in both byte orders, with µs or ns, and of pcapng.
+#: The first bytes of packet captures: of pcap in both byte orders, with µs or ns, and of pcapng.
 MAGICS = (b"\xa1\xb2\xc3\xd4", b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\x3c\x4d", b"\x4d\x3c\xb2\xa1", b"\x0a\x0d\x0d\x0a")
 
 

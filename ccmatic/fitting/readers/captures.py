@@ -66,7 +66,7 @@ def read_pair(sent, received):
     for _, now, header in _pieces(received):
         if header.path == path:
             arrived.setdefault(_key(header), deque()).append(now)
-    # # If two equal packets were sent and only one arrived, the second packet is the one that arrived.
+    # If two equal packets were sent and only one arrived, the second packet is the one that arrived.
     spare = Counter(row[3] for row in rows)
     delivered = []
     for *_, key in rows:

@@ -15,11 +15,11 @@ from ccmatic.fitting.log import NEVER, SECOND, packet_log
 
 HEADER = "sent,delivered,size"
 
-#: #: Limits: the bytes of a log; the seconds of an instant, large enough for clocks that count from 1970; and the bytes
+#: Limits: the bytes of a log; the seconds of an instant, large enough for clocks that count from 1970; and the bytes
 #: of a packet. Beyond these limits, nanoseconds or a sum of bytes would overflow.
 LARGEST, LATEST, BIGGEST = 2**32, 2**32, 2**24
 
-#: #: The value that stands for an empty cell.
+#: The value that stands for an empty cell.
 NOTHING = -1e15
 
 

@@ -10,7 +10,7 @@ from ccmatic.fitting.readers.csv_text import BIGGEST, LATEST
 
 MAGIC = b"\x93NUMPY"
 
-#: #: The fields that the reader uses, each with its upper limit.
+#: The fields that the reader uses, each with its upper limit.
 FIELDS = {"arrival": LATEST * SECOND, "released": LATEST * SECOND, "size": BIGGEST, "lost": 2}
 
 

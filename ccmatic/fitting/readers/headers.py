@@ -10,7 +10,7 @@ from typing import NamedTuple
 TCP, UDP = 6, 17
 SYN = 2
 
-#: #: For each link type (https://www.tcpdump.org/linktypes.html): the offset of the network header in a frame, and the
+#: For each link type (https://www.tcpdump.org/linktypes.html): the offset of the network header in a frame, and the
 #: offset of the field that names the network protocol (None if there is no such field).
 LINKS = {1: (14, 12), 113: (16, 14), 276: (20, 0), 0: (4, None), 12: (0, None), 14: (0, None), 101: (0, None),
          228: (0, None), 229: (0, None)}  # fmt: skip
@@ -80,7 +80,7 @@ def decode(link, frame):
         protocol, path = frame[at + 6], (frame[at + 8 : at + 24], frame[at + 24 : at + 40])
     else:
         return None
-    # # For a packet over 64 KiB that the kernel still has to cut into segments, the header lacks the size.
+    # For a packet over 64 KiB that the kernel still has to cut into segments, the header lacks the size.
     size = size if size > inner else len(frame) - at
     return _transport(frame, at + inner, protocol, path, size, identity, size - inner)
 

@@ -18,10 +18,10 @@ from ccmatic.fitting.readers.csv_text import BIGGEST, LARGEST, LATEST
 MAGIC = b"# mahimahi mm-link"
 MS = 10**6
 
-#: #: The number of numeric fields that each type of event has.
+#: The number of numeric fields that each type of event has.
 COUNTS = {"+": 1, "-": 2, "d": 2, "#": 1}
 
-#: #: Marks a packet that is not yet reported as left or dropped.
+#: Marks a packet that is not yet reported as left or dropped.
 WAITS = NEVER + 1
 
 NOTE = "mm-link counts whole ms, so instants are early by up to 1 ms, and D is off by as much"

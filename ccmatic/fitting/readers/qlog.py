@@ -17,7 +17,7 @@ from ccmatic.fitting.readers.csv_text import BIGGEST, LARGEST, LATEST
 #: The character before each record of JSON-SEQ (RFC 7464).
 SEPARATOR = "\x1e"
 
-#: #: The bytes of the IPv4 and UDP headers, which qlog does not include in a packet's size.
+#: The bytes of the IPv4 and UDP headers, which qlog does not include in a packet's size.
 HEADERS = 28
 
 NOTES = (
@@ -26,7 +26,7 @@ NOTES = (
     f"a packet loads the link with its bytes in the qlog and {HEADERS} of IPv4 and UDP",
 )
 
-#: #: The packet number space of each packet type that has one.
+#: The packet number space of each packet type that has one.
 _SPACES = {"initial": "initial", "handshake": "handshake", "0rtt": "application", "1rtt": "application"}
 
 
@@ -120,7 +120,7 @@ class _Trace:
             raise InputError(f"an event at {shown_time} ms; expected below {1000 * LATEST}", self.path, number)
         name = str(event.get("name")).rpartition(":")[2]
         if name in ("packet_sent", "packet_received", "packet_lost"):
-            # # Some logs store fields beside the header although the drafts store these fields inside the header.
+            # Some logs store fields beside the header although the drafts store these fields inside the header.
             data = _within(event, "data")
             packet = {**data, **_within(data, "header")}
             space = _SPACES.get(str(packet.get("packet_type", packet.get("type"))).lower())

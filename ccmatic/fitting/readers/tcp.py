@@ -8,10 +8,10 @@ from bisect import bisect_left
 from ccmatic.fitting.log import NEVER
 from ccmatic.fitting.readers.headers import SYN, TCP
 
-#: #: The bytes of data and options in a segment if no SYN states them: those of a packet of 1500 bytes.
+#: The bytes of data and options in a segment if no SYN states them: those of a packet of 1500 bytes.
 USUAL = 1460
 
-#: #: Marks a segment that the log omits: either in flight at the end, or a needless retransmission.
+#: Marks a segment that the log omits: either in flight at the end, or a needless retransmission.
 UNKNOWN = NEVER + 1
 
 
