@@ -1,7 +1,7 @@
-"""AIMD whose only state is its window.
+"""AIMD controllers whose only state is the window.
 
-The holes are its increase per step, the factor of its decrease, and the number of lost packets that it tolerates. A
-step is an R_m if R = 1, so `increase` is then in packets per round trip.
+The holes are the increase per step, the factor of the decrease, and the number of lost packets that the controller
+tolerates. If R = 1, a step is one R_m, so `increase` is in packets per round trip.
 """
 
 from ccmatic.contracts import Sketch

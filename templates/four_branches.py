@@ -1,4 +1,4 @@
-"""Two levels of branches: `if c1: (if c2: rate else: rate) else: (if c3: rate else: rate)` (Table 2)."""
+"""Two levels of branches: `if c1: (if c2: rate else: rate) else: (if c3: rate else: rate)` (Table 2 of the paper)."""
 
 from ccmatic.templates.two_branches import CONDITION, RATE
 

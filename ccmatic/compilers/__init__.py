@@ -1,1 +1,1 @@
-"""Back ends of the controllers' language: one file or folder for each representation that a term is compiled to."""
+"""Back ends of the controllers' language. Each file or folder compiles terms to one representation."""

@@ -1,6 +1,6 @@
-"""Controllers as functions of arrays: parsed trees evaluated for all links at once, in floats.
+"""Controllers as functions of arrays: parsed trees are evaluated for all links at once, in floats.
 
-Where the network may choose a value, this back end takes the first or smallest one, as exported code does.
+Where the network may choose a value, this back end takes the first or the smallest value, as exported code does.
 """
 
 import operator
@@ -17,7 +17,7 @@ from ccmatic.language import ARITHMETIC, ORDER, Between, If, Impossible, Remembe
 class Counted(NamedTuple):
     """A number as the sum of two floats, where `low` is the part that `high` rounds away.
 
-    A single float counts bytes exactly up to 16 MiB, and then loses packets; two floats count up to 2^48.
+    A single float counts bytes exactly up to 16 MiB; beyond that, packets would be lost. Two floats count up to 2^48.
     """
 
     high: jax.Array
@@ -91,7 +91,7 @@ def to_float(number):
 
 
 def where(test, then, other):
-    """Return the result of `jnp.where`, also for Counted numbers."""
+    """Return the result of `jnp.where`, with support for Counted numbers."""
     if not isinstance(then, Counted) and not isinstance(other, Counted):
         return jnp.where(test, then, other)
     then, other = Counted.of(then), Counted.of(other)
@@ -99,7 +99,7 @@ def where(test, then, other):
 
 
 def _extreme(first, of_floats):
-    """Return a function that picks the larger, or the smaller, of two numbers: a if `first(a, b)`."""
+    """Return a function that picks the larger or the smaller of two numbers a and b: it picks a if `first(a, b)`."""
 
     def of(a, b):
         counted = isinstance(a, Counted) or isinstance(b, Counted)
@@ -112,7 +112,7 @@ def _quotient(left, right):
     divisor = to_float(right)
     if isinstance(divisor, float) and divisor:
         return left / divisor
-    return left / jnp.where(divisor == 0, 1.0, divisor)  # only a branch that is not taken divides by 0
+    return left / jnp.where(divisor == 0, 1.0, divisor)  # a divisor of 0 occurs only in a branch that is not taken
 
 
 _EXTREMES = {"max": _extreme(operator.ge, jnp.maximum), "min": _extreme(operator.le, jnp.minimum)}
@@ -126,7 +126,10 @@ class Components(NamedTuple):
 
 
 def _componentwise(operation, *values):
-    """Apply an operation to numbers, or to the components of vectors; a number is combined with every component."""
+    """Apply an operation to numbers, or to the components of vectors.
+
+    A number is combined with every component of a vector.
+    """
     if not any(isinstance(value, Components) for value in values):
         return operation(*values)
     return Components(operation(*map(_beside_components, values)))
@@ -143,10 +146,10 @@ class Values(Walker):
     """Evaluates trees for given values of names.
 
     Args:
-        scope: The value of each name. Observations are arrays, or functions from steps back to arrays. Weights are
-            arrays of shape (outputs, inputs), biases (outputs,).
-        back: The Values that evaluates how many steps back an observation is; None means this one.
-        law: The Values that evaluates nonlinear laws; None means this one.
+        scope: The value of each name. An observation is an array, or a function from a number of steps back to an
+            array. Weights are arrays of shape (outputs, inputs). Biases have the shape (outputs,).
+        back: The Values that evaluates how many steps back an observation lies; None means this object.
+        law: The Values that evaluates nonlinear laws; None means this object.
     """
 
     WORLD = "meaning for arrays"
@@ -156,7 +159,7 @@ class Values(Walker):
         self.scope, self._back, self._law = scope, back or self, law or self
 
     def of(self, tree):
-        """Return the number or truth of a tree as an array; a vector's components are on the last axis."""
+        """Return the number or truth value of a tree as an array. The components of a vector are on the last axis."""
         value = self.walk(tree)
         return value.array if isinstance(value, Components) else value
 
@@ -217,7 +220,7 @@ class Values(Walker):
         return Components(vector.array @ weights.T + bias)
 
     def _constants(self, numbers):
-        """Return an array of numbers, or the array of this name."""
+        """Return an array of the numbers, or the array with this name."""
         return self.scope[numbers] if isinstance(numbers, str) else np.asarray(numbers, np.float32)
 
     def rates(self, tree):
@@ -231,7 +234,7 @@ class Values(Walker):
         return self.of(tree), self.of(tree)
 
     def becomes(self, tree, state):
-        """Return the next value of each piece of state by name; state is unchanged where an assumption fails."""
+        """Return the next value of each piece of state, by name. State is unchanged where an assumption fails."""
         match tree:
             case If(test, then, other):
                 first, second = self.becomes(then, state), self.becomes(other, state)
@@ -244,6 +247,6 @@ class Values(Walker):
 
 
 def rates(controller, bounds):
-    """Return the smallest and the largest rate, in bytes per interval, that a controller allows; both are (f, n)."""
+    """Return the smallest and the largest rate that a controller allows, in bytes per interval, each as (f, n)."""
     values = Values({**bounds.named(), "R_m": 1.0, "D": bounds.D, "MSS": bounds.packet})
     return tuple(jnp.broadcast_to(rate, bounds.C_L.shape) for rate in values.rates(controller.body))

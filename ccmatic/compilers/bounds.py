@@ -1,4 +1,4 @@
-"""Interval bounds of a term, given ranges of its names."""
+"""Interval bounds on the value of a term, from ranges of the names in it."""
 
 from fractions import Fraction
 from functools import partial
@@ -8,25 +8,25 @@ from ccmatic.language import EXTREMES, VectorWalker, componentwise
 
 
 def bounds(tree, ranges, file=None):
-    """Return sound bounds of a term. They need not be tight if a name is read more than once.
+    """Return sound bounds on a term. The bounds need not be tight if the term reads a name more than once.
 
     Args:
         tree: A term, or a vector.
-        ranges: The smallest and the largest value of each name that it reads, as exact numbers.
+        ranges: The smallest and the largest value of each name that the term reads, as exact numbers.
         file: The file that the tree was read from, for messages.
 
     Returns:
-        (lower, upper), Fractions; for a vector, a tuple of these pairs.
+        (lower, upper) as Fractions; for a vector, a tuple of such pairs.
 
     Raises:
-        InputError: If a divisor may be 0, or a part has no exact bounds. The error names the line.
+        InputError: If a divisor may be 0, or a part of the term has no exact bounds. The error names the line.
     """
     result = _Bounds(ranges, file).walk(tree)
     return tuple(map(tuple, result)) if isinstance(result, tuple) else tuple(result)
 
 
 class _Range(list):
-    """The lower and upper bound of a number, as a list, because a tuple stands for a vector."""
+    """The lower and upper bound of a number. The class is a list, because a tuple stands for a vector."""
 
     __slots__ = ()
 
@@ -67,7 +67,7 @@ class _Bounds(VectorWalker):
         return componentwise(lambda *each: _Range(map(EXTREMES[node.pick], zip(*each, strict=True))), *terms)
 
     def visit_If(self, node):
-        """Return bounds of both branches, because the test is not decided here."""
+        """Return bounds that cover both branches, because the test is not decided here."""
         then, other = (yield node.then), (yield node.other)
         return componentwise(lambda a, b: _Range((min(a[0], b[0]), max(a[1], b[1]))), then, other)
 

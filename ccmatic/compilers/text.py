@@ -1,42 +1,42 @@
-"""Printer of controllers as mathematics: terms are multiplied out, with exact fractions before names.
+"""A printer of controllers as mathematics. Terms are multiplied out, with exact fractions before names.
 
-Short terms expand their assigned names. Long terms keep the names, and the listing ends with their definitions.
+Short terms contain the expressions of assigned names. Long terms keep the names, which the end of the text defines.
 """
 
 from fractions import Fraction
 
 from ccmatic.language import Between, Extents, If, Impossible, Logic, Name, Walker, bare, componentwise, value
 
-# A polynomial is a dict from monomials, tuples of (name, power), to nonzero coefficients.
+# A polynomial is a dict from monomials to nonzero coefficients. A monomial is a tuple of (name, power) pairs.
 
 _SIGNS = {"<": "<", "<=": "≤", ">": ">", ">=": "≥", "==": "=", "!=": "≠"}
 
 
 def text(tree):
-    """Return a term or a condition as text; a term is multiplied out into a sum of exact fractions times names."""
+    """Return a term or a condition as text. A term is multiplied out into a sum of exact fractions times names."""
     return Text().of(tree)
 
 
 def listing(tree):
-    """Return the lines of a controller's body: if, elif, else and `rate = …`, then the definitions of names."""
+    """Return the lines of a controller's body: if, elif, else and `rate = …`. The definitions of names follow."""
     words = Text()
     return [*words.listing(tree, words.rate), *words.definitions()]
 
 
 def way_taken(tree, values, line=0):
-    """Return the lines of `listing` that the controller reads at these values.
+    """Return the lines of `listing` that the controller executes at given values.
 
     Args:
-        tree: The body.
-        values: The values of the names that it reads.
+        tree: The tree of the body.
+        values: The values of the names that the body reads.
         line: The number of the first line.
 
     Returns:
-        Line numbers, mapped to whether the line's condition holds. The last is the rate's line, mapped to True. An
-        `else` is not included.
+        The numbers of the lines, each mapped to whether the condition in the line holds. The last line is that of the
+        rate, mapped to True. An `else` line is not included.
 
     Raises:
-        ZeroDivisionError: If the controller would raise it as well.
+        ZeroDivisionError: If the controller itself would raise it.
     """
     if not isinstance(tree, If):
         return {line: True}
@@ -48,9 +48,9 @@ def way_taken(tree, values, line=0):
 
 
 class Text(Walker):
-    """Prints trees with shared assignments: a term as a polynomial, a vector as a tuple of them, a condition as text.
+    """Prints trees with shared assignments. A term is a polynomial, a vector a tuple of polynomials, a condition text.
 
-    The context of a visit is whether assigned names are expanded.
+    The context of a visit states whether assigned names are expanded.
     """
 
     WORLD = "text"
@@ -64,12 +64,12 @@ class Text(Walker):
         return _printed(self.walk(tree, self.extents.walk(tree).is_written_out))
 
     def listing(self, tree, leaf, indent="", word="if"):
-        """Return the lines of a body: if, elif, else, and the lines that `leaf` returns for the end of a path.
+        """Return the lines of a body: if, elif, else, and the lines at the ends of paths, which `leaf` returns.
 
         Args:
             tree: The body.
-            leaf: Returns the lines for the end of a path.
-            indent: Precedes each line.
+            leaf: A function that returns the lines for the end of a path.
+            indent: The text that precedes each line.
             word: The keyword of the first condition.
         """
         if not isinstance(tree, If):
@@ -80,20 +80,20 @@ class Text(Walker):
         return [*lines, f"{indent}else:", *self.listing(tree.other, leaf, indent + "    ")]
 
     def rate(self, tree):
-        """Return the line of a returned rate, in a list."""
+        """Return a list with the line of a returned rate."""
         if isinstance(tree, Between):
             return [f"{self.of(tree.low)} ≤ rate ≤ {self.of(tree.high)}"]
         return [f"rate = {self.of(tree)}"]
 
     def became(self, tree):
-        """Return the lines for the end of a path through an update: the new values of the state that changes."""
+        """Return the lines at the end of a path through an update: the new values of the state that changes."""
         if isinstance(tree, Impossible):
             return ["impossible"]
         changed = [(name, value) for name, value in tree.values.items() if value != Name(name)]
         return [f"{name} = {self.of(value)}" for name, value in changed] or ["as before"]
 
     def definitions(self):
-        """Return the lines that define the assigned names in the lines so far."""
+        """Return the lines that define the names which the lines so far contain."""
         lines, listed = [], 0
         while listed < len(self.locals):
             name, node = list(self.locals.items())[listed]
@@ -105,7 +105,7 @@ class Text(Walker):
         return (yield node.term, True) if out else _atom(self.name(node))
 
     def name(self, node):
-        """Return the name of a Local, with a number if another one has the same name."""
+        """Return the name of a Local, followed by a number if another Local has the same name."""
         number, name = 1, node.name
         while self.locals.setdefault(name, node) is not node:
             number += 1
@@ -183,7 +183,7 @@ class Text(Walker):
 
 
 def _printed(result):
-    """Return a polynomial, a tuple of them or a condition as text."""
+    """Return a polynomial, a tuple of polynomials, or a condition as text."""
     if isinstance(result, str):
         return result
     return f"[{_comma_separated(result)}]" if isinstance(result, tuple) else _sum_text(result)
@@ -231,7 +231,7 @@ def _monomial_product(left, right):
 
 
 def _reciprocal(form):
-    """Return 1 / form; a sum in a divisor stays together."""
+    """Return 1 / form. A sum in a divisor is not split."""
     if len(form) != 1:
         return _atom(f"({_sum_text(form)})", -1)
     [(monomial, coefficient)] = form.items()

@@ -1,8 +1,8 @@
-"""Beliefs as arrays: programs over a window (`ccmatic.language.windows`) for all links at once, in floats.
+"""Beliefs as arrays: programs over a window (`ccmatic.language.windows`) run for all links at once, in floats.
 
-Each step keeps what the next one reads: columns of the window for names inside comprehensions, the values one step
-earlier, the values when the window began, and how long conditions have held. A comprehension over conditions of all
-steps since a time then costs one comparison, and one over terms is a mask over columns.
+Each step stores the values that the next step reads: columns of the window for names in comprehensions, the values one
+step earlier, the values at the start of the window, and how long conditions have held. A comprehension that requires
+conditions at all steps since a time then costs one comparison. A comprehension over terms is a mask over columns.
 """
 
 import operator
@@ -14,21 +14,21 @@ import jax.numpy as jnp
 from ccmatic.compilers.arrays import Values
 from ccmatic.language import Comprehension, Name, Past, value, within
 
-#: Stands for no upper bound.
+#: A number that stands for no upper bound.
 MOST = 1e12
 
 _LOGIC = {"and": operator.and_, "or": operator.or_}
 
-#: Conditions that never hold on simulated links: their senders are never limited, and never give bytes up.
+#: The conditions that never hold on simulated links, whose senders are never limited and never give bytes up.
 _NEVER = ("limited", "doubtful")
 
 
 class Needs(NamedTuple):
-    """The values that a program's next steps read.
+    """The values that the next steps of a program will read.
 
     Attributes:
-        columns: Names read at any step of the window.
-        first: Names read at the window's first step.
+        columns: The names that are read at arbitrary steps of the window.
+        first: The names that are read at the window's first step.
         runs: The comprehensions over steps since a time.
     """
 
@@ -38,7 +38,7 @@ class Needs(NamedTuple):
 
 
 def needs(program):
-    """Return the Needs of a program."""
+    """Return the Needs of a program's functions."""
     columns, first, runs = set(), set(), []
     for tree in program.definitions.values():
         for node in _nodes(tree):
@@ -60,14 +60,14 @@ def _nodes(tree):
 
 
 def _since(tree):
-    """Return the names of times in a tree's comprehensions that range over the steps since another time."""
+    """Return the times in a tree's comprehensions that range over the steps since another time, by name."""
     return {node.index for node in _nodes(tree) if isinstance(node, Comprehension) and node.since}
 
 
 def _place(back, since):
-    """Return the time at which a name is read.
+    """Return the place in the window at which a name is read.
 
-    A number counts steps back from now. `begin` is the beginning of the window. A tuple (steps,) means that many
+    A number counts steps back from now. `begin` is the beginning of the window. A tuple (steps,) stands for that many
     steps after the time of the comprehension.
     """
     if back == Name("time"):
@@ -83,13 +83,13 @@ class Window(NamedTuple):
     """A window of observations at step `time`. Each observation has the shape (f, n).
 
     Attributes:
-        time: The step.
-        now: Values by name, at this step.
-        before: Values by name, one step earlier.
-        first: Values by name, when the window began.
-        columns: Arrays (T, f, n) by name.
-        runs: For each place in `Needs.runs`: the number of steps, up to the previous one, for which the condition has
-            held; or whether it ever held.
+        time: The number of the step.
+        now: The values at this step, by name.
+        before: The values one step earlier, by name.
+        first: The values when the window began, by name.
+        columns: Arrays of shape (T, f, n), by name.
+        runs: For each entry of `Needs.runs`, the number of steps, up to the previous step, for which the condition has
+            held; or whether the condition ever held.
     """
 
     time: object
@@ -101,9 +101,9 @@ class Window(NamedTuple):
 
 
 class WindowValues(Values):
-    """Evaluates a program's functions at a step of a Window.
+    """Evaluates the functions of a program at a step of a Window.
 
-    Beliefs enter `window.now` as soon as they are computed.
+    Each belief enters `window.now` as soon as it has been computed.
     """
 
     def __init__(self, program, need, window):
@@ -117,7 +117,7 @@ class WindowValues(Values):
         return self.of(self.program.definitions[name])
 
     def runs(self):
-        """Return for how long the conditions have held by the end of this step."""
+        """Return, for each condition, how long it has held by the end of this step."""
         return {place: self.walk(each, "run") for place, each in enumerate(self.need.runs)}
 
     def visit_Name(self, node, *context):
@@ -145,7 +145,7 @@ class WindowValues(Values):
         return self.column(node.name, place)
 
     def column(self, name, place):
-        """Return an observation or belief at an earlier place."""
+        """Return the value of an observation or a belief at an earlier place."""
         if place == 0:
             return self.scope[name]
         if place == 1:
@@ -174,7 +174,7 @@ class WindowValues(Values):
         return jnp.where(mask, term, MOST).min(0)
 
     def run(self, node):
-        """Return for how many steps, up to this one, a condition has held; or whether it ever held in this window."""
+        """Return for how many steps, up to this step, a condition has held; or whether it ever held in the window."""
         holds, before = (yield node.term), self.window.runs[self.need.runs.index(node)]
         return before | holds if node.pick == "any" else jnp.where(holds, before + 1, 0)
 

@@ -1,9 +1,9 @@
-"""The binding laws of a step: the laws that would break if a choice of the network were slightly larger or smaller."""
+"""The binding laws of a step: laws that would break if the network's choice were slightly larger or smaller."""
 
 from fractions import Fraction
 
-#: The size of a change, in C·R_m; and the length of the longest trace whose binding laws are shown. Each number costs
-#: two checks.
+#: The size of a change, in C·R_m; and the length of the longest trace for which binding laws are shown. Each number in
+#: a trace requires two checks.
 LITTLE, LONGEST = Fraction(1, 10**9), 60
 
 WAYS = ((LITTLE, "more"), (-LITTLE, "less"))
@@ -17,8 +17,8 @@ def binding(query, trace):
         trace: The Trace.
 
     Returns:
-        For each step, lines that name a column and a law that keeps it from being larger or smaller. All lists are
-        empty if the trace is longer than LONGEST.
+        For each step, lines that name a column and a law that keeps the column from being larger or smaller. All lists
+        are empty if the trace has more steps than LONGEST.
     """
     if trace.horizon > LONGEST:
         return [[] for _ in range(trace.horizon)]

@@ -1,4 +1,4 @@
-"""Charts of a page, as HTML without scripts. Lines stretch with the page; text does not."""
+"""Charts of a page, as HTML without scripts. Lines stretch with the width of the page, but text does not."""
 
 from html import escape
 from itertools import pairwise
@@ -7,11 +7,11 @@ from math import ceil, floor, log10
 from ccmatic.explanation.words import number
 from ccmatic.traces import DASHES, Form, Kind, apart
 
-#: In pixels: the least height of a chart, the heights of a strip and of a name beside a line, and the drawing's width,
-#: which stretches.
+#: Sizes in pixels: the smallest height of a chart, the height of a strip, the height of a name beside a line, and the
+#: width of the drawing, which stretches.
 HEIGHT, STRIP, NAME, WIDTH = 150, 26, 19, 1000
 
-#: The largest number of labels on the axis of time.
+#: The largest number of labels on the time axis.
 TIMES = 14
 
 
@@ -21,7 +21,7 @@ def figure(chart, steps, marks):
     Args:
         chart: The Chart.
         steps: The number of values in a line.
-        marks: The steps at which objectives are decided, each with whether all of these objectives are met.
+        marks: The steps at which objectives are decided, each with whether all objectives decided there are met.
     """
     area = _Area(chart, steps)
     says = f"{chart.heading}: {'; '.join(line.label for line in chart.lines)}"
@@ -37,7 +37,7 @@ def figure(chart, steps, marks):
 
 
 def positions(chart, steps):
-    """Return the data that the slider moves: for each line its heights in pixels and its values as text, by step."""
+    """Return the data that the slider reads: for each line, its heights in pixels and its values as text, by step."""
     area = _Area(chart, steps)
     return [
         {"y": [area.down(value) for value in drawn.values], "text": [_value(chart, value) for value in line.values]}
@@ -53,7 +53,10 @@ def _value(chart, value):
 
 
 class _Area:
-    """The drawing area of a chart: pixels from its top, and fractions of WIDTH from its left."""
+    """The drawing area of a chart.
+
+    Vertical positions are in pixels from the top, horizontal ones are fractions of WIDTH.
+    """
 
     def __init__(self, chart, steps):
         self.chart, self._last = chart, steps - 1
@@ -63,7 +66,7 @@ class _Area:
         self.height = STRIP * rows if strips else max(HEIGHT, NAME * rows)
 
     def down(self, value):
-        """Return the distance of a value from the top. A value beyond the top is at the top."""
+        """Return the distance of a value from the top of the area. A value above the top is drawn at the top."""
         share = (min(float(value), self._high) - self._low) / (self._high - self._low)
         return round((1 - share) * self.height, 1)
 
@@ -76,14 +79,14 @@ class _Area:
             yield from (f'<span style="top:{self.down(value)}px">{value:g}</span>' for value in self._round())
 
     def _round(self):
-        """Return about four round values between the least and the largest."""
+        """Return about four round values between the smallest and the largest value."""
         rough = (self._high - self._low) / 4
         power = 10.0 ** floor(log10(rough))
         step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough * 0.999)
         return [float(f"{n * step:.6g}") for n in range(ceil(self._low / step), floor(self._high / step) + 1)]
 
     def times(self, marks):
-        """Yield the steps on the axis of time, and marks where objectives are decided."""
+        """Yield the steps on the time axis, and marks at the steps where objectives are decided."""
         for t in range(0, self._last + 1, ceil((self._last + 1) / TIMES)):
             yield f'<span style="left:{self._across(t) / 10:g}%">{t}</span>'
         for t, met in marks.items():
@@ -92,7 +95,7 @@ class _Area:
         yield "<em>time (R_m)</em>"
 
     def drawn(self):
-        """Yield the grid and the lines, as SVG."""
+        """Yield the grid and the lines of the chart, as SVG."""
         if self.chart.kind is Kind.STRIPS:
             yield from self._strips()
             return
@@ -112,7 +115,7 @@ class _Area:
             yield f'<polyline class="line {line.role}" points="{points}"{_dash(rank)}/>'
 
     def _corners(self, line):
-        """Return the corners of a line."""
+        """Return the corners of a line, from left to right."""
         at = [(self._across(t), self.down(value)) for t, value in enumerate(line.values)]
         if line.form is Form.POINTS:
             return at
@@ -141,7 +144,10 @@ class _Area:
                     yield f'<rect class="area {line.role}" {place}/>'
 
     def names(self):
-        """Yield the names of lines without overlap, each near the end of its line or, in a stack, near its area."""
+        """Yield the names of lines without overlap.
+
+        Each name is near the end of its line or, in a stack, near its area.
+        """
         chart, wanted = self.chart, []
         tops = [self.down(line.values[-1]) for line in chart.stacked()]
         match chart.kind:
@@ -166,7 +172,7 @@ class _Area:
 
 
 def _sample(role, rank):
-    """Return a short sample of a line of this rank as SVG. If the rank is None, return a sample of an area."""
+    """Return a short sample of a line of this rank as SVG. If the rank is None, the sample shows an area."""
     if rank is None:
         return f'<svg class="sample" viewBox="0 0 24 10"><rect class="area {role}" x="4" width="16" height="10"/></svg>'
     kind = "link" if role == "link" else f"line {role}"

@@ -1,15 +1,15 @@
-"""The step at which it is decided whether a reason holds, in an execution of numbers."""
+"""The step of an execution of numbers at which it is decided whether a reason holds."""
 
 from ccmatic.contracts import AllOf, AnyOf, AtMost, Compared, Fails, Implied
 
 
 def decided(reason, truth, end):
-    """Return the step from which on nothing can change whether a reason holds.
+    """Return the step from which on no further step can change whether a reason holds.
 
     Args:
         reason: A Reason whose terms are numbers.
-        truth: Whether it holds.
-        end: The last step. It decides every reason that names no step.
+        truth: Whether the reason holds.
+        end: The last step, which decides every reason that names no step.
     """
     match reason:
         case Compared(step=int(step)):
@@ -27,6 +27,9 @@ def decided(reason, truth, end):
 
 
 def _joined(parts, every, truth, end):
-    """Return the deciding step of a conjunction (`every`) or a disjunction: one part decides it, or all parts do."""
+    """Return the step that decides a conjunction (`every`) or a disjunction.
+
+    One part decides the result, or all parts do.
+    """
     steps = [decided(part, truth, end) for part in parts if part.condition is truth]
     return (max if every is truth else min)(steps, default=end)

@@ -1,4 +1,4 @@
-"""Accounts of flows: what each flow of a trace receives, observes and does, in numbers and in sentences."""
+"""Accounts of flows, in numbers and in sentences: what each flow of a trace receives, observes and does."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,29 +9,28 @@ from ccmatic import controllers
 from ccmatic.base import TIME
 from ccmatic.explanation.words import number, quantity
 
-#: The longest wait, in steps, that is computed exactly.
+#: The longest waiting time, in steps, that is computed exactly.
 LONGEST_WAIT = 40
 
 
 @dataclass(frozen=True)
 class FlowAccount:
-    """What one flow receives, observes and does from a step of a trace to its end.
+    """What one flow receives, observes and does, from one step of a trace to the end of the trace.
 
     Attributes:
         number: The number of the flow, from 1.
-        controller: The name of its controller; empty if no controller chose the rates.
-        served: Its served bytes.
-        sent: Its sent bytes.
-        lost: Its lost bytes.
-        waits: The wait, in steps, of the last byte served at each step. It assumes that bytes arrive evenly within a
-            step.
-        delays: The delay that it observes at each step, in whole steps. Steps without a delay are skipped. Empty if its
-            controller reads no delay.
-        held: Its bytes that its own jitter holds at each step. Empty if the network has no such jitter.
-        windows: Its window at each step, in bytes.
+        controller: The name of the flow's controller; empty if no controller chose the rates.
+        served: The flow's served bytes.
+        sent: The flow's sent bytes.
+        lost: The flow's lost bytes.
+        waits: The waiting time, in steps, of the last byte served at each step, if bytes arrive evenly within a step.
+        delays: The delay that the sender observes at each step, in whole steps. Steps without an observed delay are
+            skipped. Empty if the controller reads no delay.
+        held: The bytes that the flow's own jitter holds at each step. Empty if the network has no such jitter.
+        windows: The flow's window at each step, in bytes.
         packet: MSS in bytes.
         round_trip: R_m in steps.
-        timeouts: The steps at which its retransmission timer fires.
+        timeouts: The steps at which the flow's retransmission timer fires.
     """
 
     number: int
@@ -49,12 +48,12 @@ class FlowAccount:
 
     @property
     def hold(self) -> Fraction:
-        """The longest time in steps for which jitter holds its bytes, at the rate at which it is served."""
+        """The longest time, in steps, for which jitter holds the flow's bytes, at the rate of the flow's service."""
         return max(self.held) * len(self.held) / self.served if self.held and self.served else Fraction(0)
 
     @property
     def name(self) -> str:
-        """The flow and its controller."""
+        """The name of the flow with its controller."""
         return f"flow {self.number} ({self.controller})" if self.controller else f"flow {self.number}"
 
     def sentence(self) -> str:
@@ -75,12 +74,12 @@ class FlowAccount:
         return f"{number(count)} packet{'s' * (count != 1)} ({_bytes(value)})"
 
     def time(self, steps: Fraction | int) -> str:
-        """Return a number of steps in R_m, as text."""
+        """Return a number of steps as text in R_m."""
         return quantity(Fraction(steps, self.round_trip), "time")
 
 
 def accounts(query: Any, controller: Any, x: Any) -> list[FlowAccount]:
-    """Return the FlowAccount of each flow of a numeric execution, over its last period or over the whole execution.
+    """Return the FlowAccount of each flow in a numeric execution, for its last period or for the whole execution.
 
     Args:
         query: The Query of the execution's network.
@@ -113,7 +112,7 @@ def accounts(query: Any, controller: Any, x: Any) -> list[FlowAccount]:
 
 
 def contrast(least: FlowAccount, most: FlowAccount) -> list[str]:
-    """Return sentences that explain from the accounts why the flow that is served least does not catch up."""
+    """Return sentences that explain, from two accounts, why the flow that is served least does not catch up."""
     name, other = least.name, most.name
     sentences = []
     if least.lost * most.sent > most.lost * least.sent:
@@ -158,7 +157,7 @@ def _delays(model: Any, controller: Any, flow: Any, steps: Sequence[int]) -> Ite
 
 
 def _waits(flow: Any, steps: Sequence[int]) -> Iterator[Fraction]:
-    """Yield the wait of the last byte served at each step. Steps without service are skipped."""
+    """Yield the waiting time of the last byte served at each step. Steps without service are skipped."""
     for t in steps:
         served = flow.S[t]
         if served <= flow.S[t - 1]:
@@ -173,7 +172,10 @@ def _waits(flow: Any, steps: Sequence[int]) -> Iterator[Fraction]:
 
 
 def _admitted(flow: Any, t: int) -> Fraction | None:
-    """Return the bytes sent and not lost by a step. Steps before a periodic trace follow its period; otherwise None."""
+    """Return the bytes sent and not lost by a step.
+
+    For a step before the trace, return None unless the trace is periodic.
+    """
     if t >= 0:
         return Fraction(flow.admitted(t))
     if not flow.period:
@@ -185,7 +187,7 @@ def _admitted(flow: Any, t: int) -> Fraction | None:
 
 
 def _range(values: Sequence[Any], says: Callable[[Any], str]) -> str:
-    """Return values in words: a single value, or the least and the largest."""
+    """Return values in words: a single value, or the smallest and the largest value."""
     least, most = min(values), max(values)
     return says(least) if least == most else f"{says(least)} to {says(most)}"
 

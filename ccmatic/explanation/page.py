@@ -1,7 +1,7 @@
 """A trace as one self-contained HTML page, with a slider over its steps.
 
-The page shows all charts, numbers and sentences without a script. The script moves the slider's cursor and shows the
-values of its step.
+Without a script, the page shows all charts, numbers and sentences. The script moves the slider's cursor and shows the
+values at the slider's step.
 """
 
 import json
@@ -22,7 +22,7 @@ from ccmatic.explanation.words import UNITS, leaf_text, number
 from ccmatic.traces import ROLES, Chart, Form, Lanes, Line, scales
 from ccmatic.verification import Outcome
 
-#: The words for columns in charts, with their roles.
+#: The words that describe columns in charts, and the roles of these columns.
 WORDS = {
     "A": ("sent", "sent"),
     "S": ("served", "served"),
@@ -33,7 +33,8 @@ WORDS = {
     "F": ("first byte", "jitter"),
 }
 
-#: The charts of a sender at a rate, in order: title, unit, columns, and whether it also shows beliefs of that unit.
+#: The charts for a sender at a rate, in order: title, unit, columns, and whether the chart also shows beliefs in that
+#: unit.
 CHARTS = (
     ("Bytes since the start", BYTES, "ASLK", False),
     ("Sending rate", RATE, "r", False),
@@ -42,14 +43,14 @@ CHARTS = (
     ("Beliefs about bytes", BYTES, "", True),
 )
 
-#: The roles of beliefs and of other columns, in turn.
+#: The roles that beliefs and other columns take, in order.
 OTHERS = ("belief", "probe", "truth", "jitter")
 
-#: The largest belief about a rate, in C, that its chart shows.
+#: The largest belief about a rate, in C, that a chart shows.
 CUT = 10
 
 
-#: The style of a role's lines, areas, dots and chips.
+#: The style of the lines, areas, dots and chips of a role.
 _PAINTED = """.line.{role} {{ stroke: var(--{role}); }} .area.{role} {{ fill: var(--{role}); stroke: var(--{role}); }}
 .dot.{role}, .chip.{role} {{ background: var(--{role}); }}
 """
@@ -57,11 +58,11 @@ _PAINTED = """.line.{role} {{ stroke: var(--{role}); }} .area.{role} {{ fill: va
 
 @dataclass(frozen=True)
 class View:
-    """A trace with a slider, for a document that has `style` and `script`.
+    """A trace with a slider, for a document that contains `style` and `script`.
 
     Args:
-        body: HTML with the identifiers that the script looks for.
-        data: The argument of the script's `follow`, as data for JSON.
+        body: HTML with the identifiers that the script needs.
+        data: The argument of the script's function `follow`, as data for JSON.
     """
 
     body: str
@@ -69,9 +70,9 @@ class View:
 
 
 def page(trace, report):
-    """Return the page as text.
+    """Return the text of the page for a trace.
 
-    Args:
+    trace: The Trace, which may have any number of flows.
         trace: The Trace, of any number of flows.
         report: The Report of the trace's replay.
 
@@ -94,7 +95,7 @@ def page(trace, report):
 
 
 def view(trace, report):
-    """Return the View of a trace. The arguments and errors are those of `page`."""
+    """Return the View of a trace. Arguments and errors are as in `page`."""
     _require_floats(trace)
     shared, lanes = _drawn(trace, report.query)
     drawn = [*shared, *(chart for lane in lanes for chart in lane.charts)]
@@ -130,7 +131,7 @@ def style():
 
 
 def script():
-    """Return the script of views, which defines `follow`."""
+    """Return the script of views, which defines the function `follow`."""
     return _text("page.js")
 
 
@@ -139,12 +140,12 @@ def _text(name):
 
 
 def _filled(name, parts):
-    """Return the text of a file in which each mark @NAME@ is replaced by the part called NAME."""
+    """Return the text of a file in which each mark @NAME@ is replaced by the part with this name."""
     return re.sub("@([A-Z]+)@", lambda mark: parts[mark[1]], _text(name))
 
 
 def _json(data):
-    """Return data as JSON for a script element, escaped so that it cannot end the element."""
+    """Return data as JSON for a script element. The JSON is escaped, so that it cannot end the element."""
     text = json.dumps(data, ensure_ascii=False)
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
@@ -175,14 +176,14 @@ def _verdict(report):
 
 
 def _named(trace, controller):
-    """Return the names of the flows' controllers: one for all, or one for each. A name is empty if it is unknown."""
+    """Return the names of the flows' controllers: one name for all, or one per flow. An unknown name is empty."""
     if isinstance(controller, controllers.Several):
         return [each.name for each in controller.each]
     return [trace.controller_name or ""]
 
 
 def _who(trace, controller):
-    """Name the controllers in a sentence."""
+    """Return the part of a sentence that names the controllers."""
     if controller is None:
         return "No controller chose the rates."
     names = _named(trace, controller)
@@ -193,7 +194,7 @@ def _who(trace, controller):
 
 
 def _drawn(trace, query):
-    """Return the Charts of all flows, and the Lane of each flow. A sender at a rate has no lane."""
+    """Return the Charts of all flows, and the Lane of each flow. A sender at a rate has no Lane."""
     if not query.model.windows:
         return list(_of_a_rate(trace, query)), ()
     lanes = Lanes.of(trace, query.model)
@@ -203,7 +204,7 @@ def _drawn(trace, query):
 
 
 def _of_a_rate(trace, query):
-    """Yield the charts of a sender at a rate."""
+    """Yield the charts for a sender at a rate."""
     scale, units = scales(trace), query.units()
     left = [name for name in trace.columns if not name.endswith(BEFORE_TIMEOUT)]
     for title, unit, columns, beliefs in CHARTS:
@@ -233,7 +234,7 @@ def _scaled(trace, name, unit):
 
 
 def _sections(shared, lanes, steps, marks):
-    """Yield the charts as HTML. The charts of a flow stand under the flow's heading."""
+    """Yield the charts as HTML. The charts of a flow follow the flow's heading."""
     yield from (charts.figure(chart, steps, marks) for chart in shared)
     for lane in lanes:
         drawn = "\n".join(charts.figure(chart, steps, marks) for chart in lane.charts)
@@ -242,7 +243,7 @@ def _sections(shared, lanes, steps, marks):
 
 
 def _objectives(trace, report):
-    """Yield each objective with the comparisons that decide it, and the step that decides it and each comparison."""
+    """Yield each objective with the comparisons that decide it, and the steps at which they are decided."""
     end = trace.horizon - 1
     for name, reason in reasons_of(report, observed(trace, report)).items():
         met = report.objectives[name]
@@ -265,13 +266,13 @@ def _objective(each, end):
 
 
 def _now(name, column, says):
-    """Return a column's value at the slider's step, and its meaning, as a row of a table."""
+    """Return a row of a table: a column's value at the slider's step, and the meaning of the column."""
     value = f'<td class="number" data-column="{escape(name)}">{escape(str(column[0]))}</td>'
     return f"<tr><td>{escape(name)}</td>{value}<td>{escape(says)}</td></tr>"
 
 
 def _numbers(trace):
-    """Return all exact numbers as a table with a row for each step."""
+    """Return a table of all exact numbers, with one row per step."""
     head = "".join(f"<th>{escape(name)}</th>" for name in ("t", *trace.columns))
     rows = ("".join(f"<td>{escape(str(value))}</td>" for value in row.values()) for row in trace.rows())
     body = "\n".join(f"<tr>{row}</tr>" for row in rows)
@@ -279,7 +280,7 @@ def _numbers(trace):
 
 
 def _listings(trace, controller):
-    """Yield the text of each controller under its name, with a span for each line."""
+    """Yield the text of each controller under the controller's name, with a span for each line."""
     if controller is None:
         yield "<pre>none, the rates are arbitrary</pre>"
         return
@@ -293,7 +294,7 @@ def _listings(trace, controller):
 def _choices(trace, controller):
     """Return which lines of a controller were true or false at each step, and the rates that an envelope allowed.
 
-    Step 0 has no entries, because no decision leads to it. Returns None if there is no controller, or if it has state.
+    Step 0 has no entries, because no decision leads to it. If there is no controller, or it has state, return None.
     """
     if not isinstance(controller, controllers.Controller):
         return None

@@ -1,4 +1,4 @@
-"""A trace in sentences, with the numbers that decide its property."""
+"""A trace explained in sentences, with the numbers that decide its property."""
 
 from dataclasses import dataclass
 
@@ -9,18 +9,18 @@ from ccmatic.explanation.words import UNITS, leaf_text, number, quantity
 from ccmatic.records import ExplanationRecord
 from ccmatic.verification import Outcome
 
-#: The largest number of steps that a sentence names.
+#: The largest number of steps that one sentence lists.
 NAMED = 6
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """A trace in sentences.
+    """An explanation of a trace in sentences.
 
     Attributes:
-        broken: The objectives that are not met, and why no exception applies.
-        network: What the network did.
-        sender: Which controller chose the rates, and how.
+        broken: Sentences about the objectives that are not met, and why no exception applies.
+        network: Sentences about the actions of the network.
+        sender: Sentences about which controller chose the rates, and how.
     """
 
     broken: tuple
@@ -36,7 +36,7 @@ class Explanation:
 
 
 def explain(trace, report) -> Explanation:
-    """Return the Explanation of a trace; `report` is that of its replay (see `verification.replay`)."""
+    """Return the Explanation of a trace. `report` is the Report from the trace's replay (see `verification.replay`)."""
     x = observed(trace, report)
     broken = tuple(_broken(report, x)) if report.outcome is Outcome.BREAKS else ()
     network = (*_earlier(trace, report, x), *_network(report.query, x))
@@ -44,13 +44,13 @@ def explain(trace, report) -> Explanation:
 
 
 def observed(trace, report):
-    """Return the trace's numbers as an execution, with the beliefs in it and the state of its controller."""
+    """Return the numbers of a trace as an execution, with the trace's beliefs and the state of its controller."""
     state = report.controller.state if report.controller else ()
     return report.query.observed(trace, trace.columns.keys() & report.query.units().keys(), state)
 
 
 def legend(query, names):
-    """Return the meaning and unit of each named column as text."""
+    """Return, as text, the meaning and the unit of each named column."""
     declared, units = query.model.declared(), query.units()
     texts = {name: f"{column.says} ({_unit(column.unit)})" for name, column in declared.items()}
     for name, unit in units.items():
@@ -70,7 +70,7 @@ def _unit(unit):
 
 @blamed()
 def reasons_of(report, x):
-    """Return a reason for each objective by name: the property's own if it agrees with the report, or a bare one."""
+    """Return a reason for each objective, by name: the property's if it agrees with the report, else a bare one."""
     given = report.query.property.reasons(report.query.model, x) if report.objectives else {}
     return {
         name: given[name] if name in given and given[name].condition is truth else Stated(name, truth)
@@ -95,7 +95,7 @@ def _broken(report, x):
 
 
 def _worst(leaves, end):
-    """Yield leaves in words. Leaves of one quantity at several steps become one sentence about the worst step."""
+    """Yield leaves in words. If leaves concern one quantity at several steps, one sentence reports the worst step."""
     groups = {}
     for leaf in leaves:
         groups.setdefault(leaf.reason.what, []).append(leaf)
@@ -113,7 +113,7 @@ def _is_change(reason):
 
 
 def _earlier(trace, report, x):
-    """Yield sentences on values from before the trace, if the question allows executions from any start."""
+    """Yield sentences about values from before the trace, if the query allows executions from any start."""
     if getattr(report.query.property, "start", None) != "any":
         return
     waits, lost = x.A[0] - x.L[0] - x.S[0], x.L[0]
@@ -129,7 +129,7 @@ def _earlier(trace, report, x):
 
 
 def _network(query, x):
-    """Yield the network's actions: loss, unused capacity, jitter and spare tokens, with steps and amounts."""
+    """Yield sentences about the network's actions: loss, unused capacity, jitter and spare tokens, with steps."""
     steps = range(1, x.horizon)
     lost = {t: x.L[t] - x.L[t - 1] for t in steps}
     wasted = {t: x.C - (x.K[t] - x.K[t - 1]) for t in steps}
@@ -166,7 +166,7 @@ def _sender(trace, report, x):
 
 
 def _within(trace, allowed):
-    """Yield a sentence that says where in the envelope the rates were."""
+    """Yield a sentence about where the rates were in the envelope."""
     chosen = list(zip(range(1, trace.horizon), trace.columns["r"][1:], allowed, strict=True))
     free = [(t, r, rates) for t, r, rates in chosen if rates and rates.low < rates.high]
     at = {

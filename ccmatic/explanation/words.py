@@ -1,19 +1,19 @@
-"""Numbers and reasons in words."""
+"""Numbers and reasons as words."""
 
 from decimal import Context
 
 from ccmatic.contracts import AtMost, Compared, Stated
 
-#: The words for a comparison that is true, and for one that is false.
+#: The words that express a true comparison, and those that express a false one.
 _TRUE = {"<": "less than", "<=": "at most", ">": "more than", ">=": "at least"}
 _FALSE = {"<": "not less than", "<=": "more than", ">": "not more than", ">=": "less than"}
 
-#: The unit in which a trace counts quantities of a dimension.
+#: The unit in which traces count the quantities of each dimension.
 UNITS = {"rate": "C", "bytes": "C·R_m", "time": "R_m"}
 
 
 def number(value):
-    """Return an exact number as short text: a short decimal, else a small fraction, else a rounded decimal after ≈."""
+    """Return an exact number as short text: a short decimal, else a small fraction, else ≈ and a rounded decimal."""
     if value.denominator == 1:
         return str(value.numerator)
     if (value * 10_000).denominator == 1:
@@ -25,12 +25,12 @@ def number(value):
 
 
 def quantity(value, unit):
-    """Return a number with its unit as text; `unit` is a key of UNITS."""
+    """Return a number with its unit as text. `unit` is a key of UNITS."""
     return f"{number(value)} {UNITS.get(unit, unit)}".rstrip()
 
 
 def leaf_text(leaf, end):
-    """Return a leaf of an execution's reasons in words, whether it is true or false; `end` is the last step."""
+    """Return a leaf of an execution's reasons in words, whether the leaf is true or false. `end` is the last step."""
     reason = leaf.reason
     match reason:
         case Compared(since=None):

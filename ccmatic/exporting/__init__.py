@@ -1,4 +1,4 @@
-"""Export controllers: one C header each, and a target's files around it."""
+"""Export controllers: each becomes one C header, with further files for the chosen target."""
 
 from ccmatic.exporting.files import names, write
 from ccmatic.exporting.header import MOST, Export, make, make_guard, rounded

@@ -1,4 +1,4 @@
-"""Write the files of an export, by target, to a folder."""
+"""Write the files of an export for a target to a folder."""
 
 from pathlib import Path
 
@@ -20,8 +20,8 @@ def _around(target, export):
     return {f"{export.name}.h": header, **targets.sources(target, export, header)}
 
 
-#: For each target, a function from an Export to the texts of its files, by file name. Other packages add targets as
-#: entry points in the group `ccmatic.targets`.
+#: For each target, a function from an Export to the texts of the target's files, by file name. Other packages add
+#: targets by entry points in the group `ccmatic.targets`.
 TARGETS = {"c": library_sources, "bpf": _bpf, "udp": _udp}
 
 
@@ -42,7 +42,7 @@ def write(export, target, folder) -> list[Path]:
         The paths of the files.
 
     Raises:
-        InputError: If the target cannot hold the controller. In this case no file is written.
+        InputError: If the target does not support the controller. In this case no file is written.
     """
     texts = _maker(target)(export)
     for name in texts:

@@ -1,4 +1,4 @@
-"""A controller as one C header: its decision, the beliefs of its model, and a sender around both."""
+"""A controller as one C header, with its decision, the beliefs of its model, and a sender that uses both."""
 
 import re
 from dataclasses import dataclass, replace
@@ -15,13 +15,14 @@ from ccmatic.exporting.parts import constants, no_fractions, power, title
 from ccmatic.exporting.targets import AROUND
 from ccmatic.runtime import shipped
 
-#: More bytes than a step serves on any link for which beliefs are claimed (100 Gbit/s for 22 s).
+#: More bytes than a step serves on any link for which beliefs are claimed to be true (100 Gbit/s for 22 s).
 MOST = 2**38
 
-#: The largest numerator and denominator of a step in R_m. Their product with the longest R_m has 58 bits.
+#: The largest numerator and denominator of a step's length in R_m. Their product with the longest R_m has 58 bits.
 LARGEST_PART = 2**24
 
-#: The start controller ends when a step loses more packets than this (section 6.4). True beliefs rule out such a loss.
+#: The start controller ends when more packets than this are lost in a step (section 6.4). True beliefs exclude such a
+#: loss.
 LARGE_LOSS = 2
 
 
@@ -31,11 +32,11 @@ class Export:
 
     Attributes:
         controller: The Controller.
-        at_start: The Controller that runs until the first large loss; None if there is none.
+        at_start: The Controller that runs until the first large loss; None if there is no such controller.
         model: The network model (`ccmatic.contracts.model`) whose beliefs the controllers read.
-        horizon: T. Beliefs time out every T-1 steps.
+        horizon: T. A belief times out every T-1 steps.
         jitter: The largest variation of the path's non-congestive delay, in R_m. A step is R_m plus this jitter.
-        around: For an envelope in the kernel: the kernel's congestion control that runs within it. Otherwise None.
+        around: The congestion control of the kernel that runs within an envelope; None if there is no such envelope.
     """
 
     controller: Controller
@@ -49,7 +50,7 @@ class Export:
 
     @property
     def is_envelope(self):
-        """Whether the controller leaves a choice of rates, at its start or later."""
+        """Whether the controller leaves a choice of rates, in its start phase or later."""
         return any(controller.is_envelope for controller in (self.controller, self.at_start) if controller)
 
     @property
@@ -57,7 +58,7 @@ class Export:
         """The program that the kernel runs, followed by the files that it includes.
 
         Raises:
-            InputError: If the controller is an envelope around no congestion control, or it computes in floats.
+            InputError: If the controller is an envelope around no congestion control, or computes in floats.
         """
         if self.is_envelope and not self.around:
             raise _no_rate(self)
@@ -76,14 +77,14 @@ class Export:
         return self.controller.source
 
     def within(self):
-        """Yield C code that chooses a rate in the envelope within the sender itself; an Export has none."""
+        """Yield C code by which the sender itself chooses a rate in an envelope. An Export has no such code."""
         yield from ()
 
     def header(self):
         """Return the text of NAME.h.
 
         Raises:
-            InputError: If C cannot hold the controller.
+            InputError: If C code cannot express the controller.
         """
         parts = [
             title(self.name, f"the model {self.model.name}", self.source, "\n\n".join(self.promises())),
@@ -103,18 +104,19 @@ class Export:
     def step(self):
         """The length of a step in R_m.
 
-        In the model, all delay except queueing is jitter, and the jitter is D steps. So D steps last R_m plus the
-        path's jitter.
+        In the model, all delay except queueing is jitter, and the jitter is D steps. So D steps take R_m plus the
+        jitter of the path.
         """
         return (1 + self.jitter) / self.model.default_jitter
 
     def guarantees(self, path=None):
-        """Yield (where, Guarantee) for the controller, and for its start controller, if a shipped proof is about it.
+        """Yield (where, Guarantee) for the controller and its start controller, if shipped proofs exist for them.
 
-        If several proofs are about a controller, the first one counts among those whose conditions the path meets.
+        If several proofs exist for a controller, the first proof whose conditions the path meets is used.
 
         Args:
-            path: The guarantees.DeployedPath, whose jitter is the export's; None for a path with no other known value.
+            path: The guarantees.DeployedPath, with the jitter of the export. None stands for a path of which only the
+                jitter is known.
         """
         path = path or guarantees.DeployedPath(self.jitter)
         for where, controller in (("", self.controller), (" at its start", self.at_start)):
@@ -124,7 +126,7 @@ class Export:
                 yield where, min(translated, key=lambda guarantee: bool(guarantee.missing))
 
     def promises(self):
-        """Yield the guarantees of the controller in sentences, for a path with no known value except its jitter."""
+        """Yield the guarantees of the controller as sentences, for a path of which only the jitter is known."""
         proved = list(self.guarantees())
         for where, guarantee in proved:
             yield f"Proved of {self.name}{where} by {guarantee.result.file.stem}: {guarantee.sentence()}"
@@ -133,7 +135,7 @@ class Export:
 
     @property
     def constants(self):
-        """The constants of the C code: values, some with a comment, by name."""
+        """The constants in the C code by name: values, of which some end with a comment."""
         return {
             "CCM_D": f"{self.model.default_jitter} /* the model's jitter, in steps */",
             "CCM_STEPS": f"{self.horizon} /* a window and the step before it: beliefs time out once a window */",
@@ -181,25 +183,25 @@ def _function(name, decision):
 
 
 def rounded(belief, value):
-    """Return a belief's value as exported code stores it.
+    """Return the value of a belief as exported code stores it.
 
-    Lower bounds are rounded down, upper bounds up, and both are at most MOST.
+    Lower bounds are rounded down and upper bounds are rounded up. Both are at most MOST.
     """
     return Fraction(min(MOST, belief.whole(value))) if is_bound(belief) else value
 
 
 def make_guard(controller, around, model=None, horizon=10, jitter=Fraction(1)):
-    """Return an Export of an envelope around one of the kernel's congestion controls, named in AROUND.
+    """Return an Export of an envelope around a congestion control of the kernel.
 
     Args:
-        controller: See `make`.
-        around: A key of AROUND.
-        model: See `make`.
-        horizon: See `make`.
-        jitter: See `make`.
+        controller: As in `make`.
+        around: The name of the congestion control, a key of AROUND.
+        model: As in `make`.
+        horizon: As in `make`.
+        jitter: As in `make`.
 
     Raises:
-        InputError: If the controller is no envelope, or AROUND has no such name.
+        InputError: If the controller is no envelope, or AROUND lacks the name.
     """
     export = make(controller, model, horizon, jitter, guarding=True)
     if export.remembers or not export.is_envelope:
@@ -211,14 +213,14 @@ def make_guard(controller, around, model=None, horizon=10, jitter=Fraction(1)):
 
 
 def make(controller, model=None, horizon=10, jitter=Fraction(1), guarding=False):
-    """Make an Export, or a StatefulExport if the controller has state.
+    """Return an Export of a controller, or a StatefulExport if the controller has state.
 
     Args:
-        controller: The path of a controller file, or a shipped name.
-        model: The name or path of a model. By default, of all models that have the beliefs which the controller reads,
-            the one with the fewest. For a controller with state, the default is the first model whose senders send by a
-            window.
-        horizon: T, see Export.
+        controller: The path of a controller's file, or the name of a shipped controller.
+        model: The name or path of a model. By default, the model with the fewest beliefs among all models with the
+            beliefs that the controller reads. For a controller with state, the default is the first model with window
+            senders.
+        horizon: T, as in Export.
         jitter: The jitter in R_m, as a number or as text.
         guarding: Whether the controller may be an envelope, because another program chooses the rate within it.
 
@@ -260,7 +262,7 @@ def _no_rate(envelope):
 
 
 def _beside(controller):
-    """Return the start controller's file or name. A path is relative to the controller's folder."""
+    """Return the file or name of the start controller. A path is relative to the folder of the controller."""
     if definitions.is_path(controller.start):
         return str(Path(controller.file).parent / controller.start)
     return controller.start
@@ -290,7 +292,7 @@ def _smallest(reads):
 
 
 def _beyond_c(model):
-    """Return in words why a sender in C code cannot have the beliefs of a model; None if it can."""
+    """Return the reason, in words, why C code cannot compute the beliefs of a model; None if C code can."""
     if not model.beliefs:
         return "it has none"
     if without := next((belief.name for belief in model.beliefs if not belief.program), None):

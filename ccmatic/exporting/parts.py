@@ -1,4 +1,4 @@
-"""The parts common to all headers: the title, the constants, and limits of time."""
+"""The parts that all headers share: the title, the constants, and the limits of time."""
 
 from textwrap import fill
 
@@ -8,13 +8,13 @@ from ccmatic.runtime import LONGEST_RTT, LONGEST_STEP
 
 
 def title(name, what, source, proved=""):
-    """Return the beginning of NAME.h.
+    """Return the text at the beginning of NAME.h.
 
     Args:
         name: The controller's name.
-        what: What the header was made for, in words.
-        source: The source text that it was made from.
-        proved: Paragraphs on what is proved about the controller.
+        what: The purpose of the header, in words.
+        source: The source text from which the header was generated.
+        proved: Paragraphs about the proved guarantees of the controller.
     """
     guard = f"CCM_{name.upper()}_H"
     made = f"{name}: exported by ccmatic {__version__} for {what}, from"
@@ -25,11 +25,11 @@ def title(name, what, source, proved=""):
 
 
 def constants(name, values):
-    """Return the definitions of constants, including those that every header has.
+    """Return the C definitions of constants, including the constants that every header has.
 
     Args:
         name: The controller's name.
-        values: The values by name; a value may end with a comment.
+        values: The values by name. A value may end with a comment.
     """
     every = {
         "CCM_NAME": f'"{name}"',
@@ -45,5 +45,5 @@ def no_fractions(name):
 
 
 def power(value):
-    """Return a power of two as C."""
+    """Return a power of two as a C expression."""
     return f"(UINT64_C(1) << {value.bit_length() - 1})"

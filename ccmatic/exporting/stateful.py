@@ -1,4 +1,4 @@
-"""A controller with state as one C header: its update, its window and rate, and a sender around them."""
+"""A controller with state as one C header, with its update, its window and rate, and a sender that uses them."""
 
 import ast
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from ccmatic.language import Name
 from ccmatic.logic import isolated
 from ccmatic.runtime import shipped
 
-#: The observations that an exported sender has. It also knows constants.
+#: The observations that an exported sender can make. The sender also knows constants.
 OBSERVED = (
     *("acked", "lost", "sent", "admitted", "served", "ack_rate"),
     *("timeout", "delay", "measured", "app_limited", "before_trace", "time"),
@@ -27,7 +27,7 @@ class StatefulExport:
 
     Attributes:
         controller: The Stateful controller.
-        model: A network model whose senders send by a window.
+        model: A network model with window senders.
         jitter: D in steps.
     """
 
@@ -44,12 +44,12 @@ class StatefulExport:
 
     @property
     def is_paced(self):
-        """Whether a rate limits the sender, not only a window."""
+        """Whether a rate limits the sender, and not only a window."""
         return self.controller.rate not in (None, Name("line_rate"))
 
     @property
     def kernel_program(self):
-        """The program that the kernel runs, in a tuple.
+        """The program that the kernel runs, as the only entry of a tuple.
 
         Raises:
             InputError: If the controller computes in floats.
@@ -65,7 +65,7 @@ class StatefulExport:
         """Return the text of NAME.h.
 
         Raises:
-            InputError: If C cannot hold the controller.
+            InputError: If C code cannot express the controller.
         """
         controller = self.controller
         writer, update, sent_by = self._write()
@@ -89,13 +89,13 @@ class StatefulExport:
         return "\n".join([*parts, *functions, *sender, "#endif\n"])
 
     def kept(self, state):
-        """Return a state as C stores it: whole numbers, rounded down.
+        """Return a state as C code stores it: as integers, rounded down.
 
         Args:
             state: Values in bytes, bytes per step, steps and numbers, by name.
 
         Raises:
-            InputError: If the controller has no state of a given name.
+            InputError: If the controller has no state with one of the given names.
         """
         units = {memory.name: memory.unit for memory in self.controller.state}
         if state.keys() - units:
@@ -116,7 +116,7 @@ class StatefulExport:
 
     @property
     def past(self):
-        """The age of the oldest observation that the controller reads, in steps before the last one."""
+        """The age, in steps, of the oldest observation that the controller reads, relative to the latest one."""
         writer = self._writer()
         writer.update(self.controller.update)
         return writer.past
@@ -124,7 +124,7 @@ class StatefulExport:
     @cached_property
     @isolated
     def first_decision(self):
-        """The first step at whose end the controller decides. By then it has observed all quantities that it reads."""
+        """The first step at whose end the controller decides. By then, it has observed all quantities that it reads."""
         horizon = self.model.R + self.past + 2
         x = execution(self.model, horizon, Buffer.parse("infinite"), self.jitter, state=self.controller.state)
         return self.controller.first_decision(x.flows[0]) or 0
@@ -148,7 +148,10 @@ class StatefulExport:
         return constants(self.name, values)
 
     def _names(self):
-        """Return the names of the state variables. C has no structure without a member, so an empty state has one."""
+        """Return the names of the state variables.
+
+        An empty state has one, because C has no structure without a member.
+        """
         return [memory.name for memory in self.controller.state] or ["none"]
 
     def _state(self):
@@ -173,7 +176,7 @@ def _sent_by(name, writer, tree):
 
 
 def _law(line, name, error):
-    """Describe a law for a comment."""
+    """Describe a law in the text of a comment."""
     precision = f"is off by less than {error}" if error else "is exact"
     return f"`{name}` (line {line}) follows its law, which {precision} before it is rounded down."
 
@@ -183,12 +186,12 @@ def _function(signature, body):
 
 
 def make(name, model, jitter):
-    """Make a StatefulExport.
+    """Return a StatefulExport of a controller.
 
     Args:
-        name: The path of a controller file, or a shipped name.
-        model: A Model whose senders send by a window; None: the first shipped one.
-        jitter: The jitter in R_m, which is rounded up to whole steps.
+        name: The path of a controller's file, or the name of a shipped controller.
+        model: A Model with window senders; None for the first shipped model of this kind.
+        jitter: The jitter in R_m, which the function rounds up to whole steps.
 
     Raises:
         InputError: If the controller cannot be exported.
@@ -212,7 +215,7 @@ def make(name, model, jitter):
 
 
 def _refuse(controller, name, why):
-    """Raise InputError at the line where the controller first reads a name."""
+    """Raise InputError at the line where the controller first reads a given name."""
     arguments = (node for node in ast.walk(ast.parse(controller.source)) if isinstance(node, ast.arg))
     line = next(node.lineno for node in arguments if node.arg == name)
     raise InputError(f"reads `{name}`, which {why}", controller.file, line)

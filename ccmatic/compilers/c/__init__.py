@@ -1,4 +1,4 @@
-"""Terms as C code, in integers and fixed point."""
+"""Terms compiled to C code, in integers and fixed point."""
 
 from ccmatic.compilers.c.decision import LARGEST as LARGEST_BELIEF
 from ccmatic.compilers.c.decision import Decision

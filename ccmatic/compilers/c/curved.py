@@ -1,11 +1,11 @@
-"""Terms with a nonlinear function, such as tanh, as C code. It computes in single floats from exact inputs."""
+"""Terms with a nonlinear function, such as tanh, as C code that computes in single floats from exact inputs."""
 
 from ccmatic.base import c_comment
 from ccmatic.compilers.c.expression import MOST
 from ccmatic.compilers.c.floats import float_function
 from ccmatic.language import Affine, Function, If, Name, Number, Vector, Walker, parts, rebuilt
 
-#: The error of the result, in words.
+#: The error of the result, as words for messages.
 ERROR = "the roundings of single floats, a 2^24th each, and of `tanhf`"
 
 
@@ -17,18 +17,18 @@ def is_curved(tree):
 def curved(writer, tree):
     """Write a term in single floats.
 
-    The largest parts without a function or a layer are computed exactly, in integers, and then rounded to floats. The
-    difference of two large counts therefore loses nothing.
+    The largest parts that contain neither a function nor a layer are computed exactly, in integers, and then rounded to
+    floats. Therefore no precision is lost in the difference of two large counts.
 
     Args:
-        writer: An Expression, which declares the necessary variables and functions.
+        writer: An Expression, which declares the required variables and functions.
         tree: The term.
 
     Returns:
-        The C expression of the float.
+        The C expression, of type float.
 
     Raises:
-        InputError: If a condition reads a nonlinear function, so C code cannot decide it exactly.
+        InputError: If a condition reads a nonlinear function, so that C code cannot decide the condition exactly.
     """
     name = f"{writer.prefix}_network_{len(writer.functions) + 1}"
     inputs = _Inputs(writer)
@@ -46,9 +46,9 @@ def curved(writer, tree):
 
 
 class _Inputs(Walker):
-    """Replaces the largest parts that C code represents exactly by names.
+    """Replaces, by names, the largest parts of a term that C code represents exactly.
 
-    `words` has the C expression, a float, of each name.
+    `words` has the C expression, of type float, for each of these names.
     """
 
     WORLD = "meaning in C"
@@ -59,7 +59,7 @@ class _Inputs(Walker):
         self.is_inexact = _IsInexact(writer).walk
 
     def is_exact(self, tree):
-        """Return whether 64 bits hold a term exactly, and it has neither a function nor a layer."""
+        """Return whether 64 bits hold a term exactly, and the term contains neither a function nor a layer."""
         return not self.is_inexact(tree) and self.writer.denominator_and_most(tree)[1] < MOST
 
     def visit_If(self, node):

@@ -1,8 +1,8 @@
-"""A controller's decision as C code: integers only, with conditions decided exactly and the rate rounded down.
+"""A controller's decision as C code with integers only. Conditions are decided exactly, and the rate is rounded down.
 
-Bytes, bytes per step and whole steps are integers. R_m is one step and D is a whole number of steps. If a network's
-layers need more than 64 bits, its rate is computed in floating point: a 32-bit mantissa with a power of two (law.py). A
-rate with a tanh is computed in single floats (curved.py).
+Bytes, bytes per step and whole steps are integers. R_m is one step, and D is a whole number of steps. If a network's
+layers need more than 64 bits, the rate is computed in floating point, with a 32-bit mantissa and a power of two
+(law.py). A rate that contains a tanh is computed in single floats (curved.py).
 """
 
 from fractions import Fraction
@@ -12,7 +12,7 @@ from ccmatic.compilers.c.expression import Expression
 from ccmatic.compilers.c.law import wide
 from ccmatic.language import Between
 
-#: The largest belief: 2^40 bytes, or bytes per step.
+#: The largest value of a belief: 2^40 bytes, or 2^40 bytes per step.
 LARGEST = 2**40
 
 
@@ -25,11 +25,11 @@ class Decision(Expression):
         prefix: The prefix of the functions that the C code calls.
 
     Attributes:
-        lines: The statements of a C function's body that returns the rate: bytes per step, rounded down, at least 0.
-            Variables of type `int64_t` with the names of the controller's parameters are in scope. For an envelope, the
-            result is the rate nearest to `wanted`, a `uint64_t` in scope.
-        error: The largest error of the rate, in words; None if rounding down is the only error.
-        headers: The optional runtime headers that the code needs, by name.
+        lines: The statements of a C function that returns the rate in bytes per step, rounded down and at least 0. The
+            function needs variables of type `int64_t` with the names of the controller's parameters. For an envelope,
+            the function returns the allowed rate nearest to the variable `wanted`, a `uint64_t`.
+        error: The largest error of the rate, in words; None if rounding down is the only source of error.
+        headers: The names of the optional runtime headers that the code needs.
 
     Raises:
         InputError: If a comparison does not fit integers of 64 bits, or a divisor is 0.

@@ -1,8 +1,8 @@
-"""Terms and conditions of controllers as C code: integers only, with conditions decided exactly.
+"""Terms and conditions of controllers as C code with integers only. Conditions are decided exactly.
 
-A term reads only integers and known numbers, so it is linear with rational coefficients. Multiplied by their common
-denominator, it needs only one division, the last operation. A value that is assigned and read more than once becomes a
-C variable: the term times its common denominator.
+A term reads only integers and known numbers, so it is linear with rational coefficients. If the coefficients are
+multiplied by their common denominator, the term needs a single division, which comes last. An assigned value that is
+read more than once becomes a C variable, which holds the term times its common denominator.
 """
 
 import re
@@ -35,22 +35,22 @@ from ccmatic.language import (
 
 _C_LOGIC = {"and": " && ", "or": " || "}
 
-#: The largest absolute value of any number in the C code.
+#: The largest absolute value of a number in the C code.
 MOST = 2**62
 
 
 class Expression(Walker):
-    """Writes the trees of one controller; a subclass defines the C text of names.
+    """Writes the trees of one controller as C code. A subclass defines the C text of names.
 
-    A walk computes one of these: `constant` (the exact number of a term, or None), the `leaves` of a term, a `term`
-    times a factor, or a `condition`.
+    A walk over a tree computes one of four results: `constant` (the exact number of a term, or None), the `leaves` of a
+    term, a `term` times a factor, or a `condition`.
 
     Args:
-        constants: The values of the names that are numbers.
+        constants: The values of those names that stand for numbers.
         file: The controller's file, for messages.
 
     Attributes:
-        functions: The texts of the C functions that the code calls; their names begin with `prefix`.
+        functions: The texts of the C functions that the code calls. The names of these functions begin with `prefix`.
     """
 
     WORLD = "meaning in C"
@@ -62,25 +62,28 @@ class Expression(Walker):
         self.functions, self.prefix = [], "ccm"
 
     def variable(self, leaf):
-        """Return the C expression of a name, how many of its units make 1, and its largest value in its units."""
+        """Return the C expression of a name, how many of its units make 1, and its largest value in these units."""
         raise NotImplementedError
 
     def truth(self, leaf):
-        """Return the C expression of a name that is a condition; True or False if it is constant."""
+        """Return the C expression of a name that is a condition; True or False if the condition is constant."""
         raise NotImplementedError
 
     def presumed(self, comparison):
-        """Return a C condition that a comparison also requires; empty without such a condition."""
+        """Return a further C condition that a comparison requires; an empty text if there is none."""
         return ""
 
     def statements(self, tree, leaf):
-        """Return the indented statements of a function's body; `leaf` gives those at the end of each path."""
+        """Return the indented statements of a function's body.
+
+        `leaf` returns the statements at the end of each path.
+        """
         self.forget()
         self.often, self.variables, self.declarations = self.read_often(tree), {}, []
         return self.body(tree, leaf, "    ")
 
     def read_often(self, tree):
-        """Return the ids of the assigned values that are read more than once."""
+        """Return the ids of the assigned values that the tree reads more than once."""
         seen, often, waiting = {}, set(), [tree]
         while waiting:
             node = waiting.pop()
@@ -94,9 +97,9 @@ class Expression(Walker):
         return {each for each in often if isinstance(seen[each], Local)}
 
     def body(self, tree, leaf, indent):
-        """Return the statements of a tree, with `leaf` for the end of each path."""
+        """Return the statements of a tree. `leaf` returns the statements at the end of each path."""
         if not isinstance(tree, If):
-            statements = leaf(tree)  # first, because it determines the variables to declare
+            statements = leaf(tree)  # first, because these statements determine which variables to declare
             return [f"{indent}{statement}" for statement in (*self.declared(), *statements)]
         test = self.condition(tree.test)
         if isinstance(test, bool):
@@ -105,17 +108,20 @@ class Expression(Walker):
         outer = len(self._results), len(self.variables)
         then = self.body(tree.then, leaf, indent + "    ")
         for table, size in zip((self._results, self.variables), outer, strict=True):
-            while len(table) > size:  # variables of the branch are out of scope after it
+            while len(table) > size:  # variables of the branch are out of scope after the branch
                 table.popitem()
         return [*head, *then, f"{indent}}}", *self.body(tree.other, leaf, indent)]
 
     def declared(self):
-        """Return the pending declarations of variables, and clear them."""
+        """Return the pending declarations of variables, and remove them from the list."""
         declarations, self.declarations = self.declarations, []
         return declarations
 
     def declare(self, kind, local, written):
-        """Return the name of a new variable with a value; a value that is a variable already needs no new one."""
+        """Return the name of a new variable with the given value.
+
+        If the value is already a variable, return its name.
+        """
         if re.fullmatch(r"[\w.\[\]]+", written):
             return written
         self.made += 1
@@ -129,7 +135,7 @@ class Expression(Walker):
     visit_Local = visit_Function = visit_object
 
     def constant(self, tree):
-        """Return the exact number of a term if all its names are known, otherwise None."""
+        """Return the exact number of a term if all its names are known; otherwise None."""
         return self.walk(tree, "constant")
 
     def constant_of(self, tree):
@@ -161,7 +167,7 @@ class Expression(Walker):
     def leaves_of(self, tree):
         """Return the absolute coefficients of a term, each with the largest total value that it multiplies.
 
-        The total includes all branches of max, min and if. A variable is a leaf.
+        The total includes all branches of max, min and if. Variables count as leaves.
         """
         value = yield tree, "constant"
         if value is not None:
@@ -172,7 +178,7 @@ class Expression(Walker):
                 common, most = _denominator_and_most(leaves)
                 if id(tree) not in self.often or (most >= MOST and self.extents.walk(tree).is_written_out):
                     return leaves
-                return {Fraction(1, common): most}  # beyond 64 bits, then so is every term that reads the variable
+                return {Fraction(1, common): most}  # beyond 64 bits, so is every term that reads the variable
             case Item():
                 return (yield self.components.of(tree), "leaves")
             case Name():
@@ -199,13 +205,13 @@ class Expression(Walker):
         return tree.op == "*" and (yield tree.left, "constant") is None and (yield tree.right, "constant") is None
 
     def denominators(self, tree):
-        """Return the common denominator and the largest value of both sides of a product."""
+        """Return, for both sides of a product, the common denominator and the largest value."""
         return [
             _denominator_and_most(leaves) for leaves in (yield from self.results((tree.left, tree.right), "leaves"))
         ]
 
     def scaled(self, tree):
-        """Return a product or quotient as a number and a term, whose product it is."""
+        """Return a product or quotient as a number and a term whose product equals it."""
         left, right = (yield tree.left, "constant"), (yield tree.right, "constant")
         if tree.op == "/":
             if right is None:
@@ -217,7 +223,7 @@ class Expression(Walker):
         """Return the common denominator of all coefficients in the terms, times a factor.
 
         Raises:
-            InputError: If a term multiplied by both may exceed 64 bits.
+            InputError: If a term, multiplied by this denominator and factor, may exceed 64 bits.
         """
         common, most = self.denominator_and_most(*trees, factor=factor)
         if most >= MOST:
@@ -226,16 +232,19 @@ class Expression(Walker):
         return common
 
     def is_wide_layer(self, tree, factor=Fraction(1)):
-        """Return whether a term contains a layer of a network and needs more than 64 bits."""
+        """Return whether a term contains a network layer and needs more than 64 bits."""
         _, most = self.denominator_and_most(tree, factor=factor)
         return most >= MOST and any(isinstance(node, Affine) for node in nodes(tree))
 
     def denominator_and_most(self, *trees, factor=Fraction(1)):
-        """Return the common denominator of the terms times a factor, and their largest value in that unit."""
+        """Return the common denominator of the terms times a factor, and the terms' largest value in that unit."""
         return _denominator_and_most(_times(_joined(*(self.walk(tree, "leaves") for tree in trees)), factor))
 
     def term(self, tree, factor):
-        """Return factor·tree as a C expression of type int64_t; factor times each coefficient must be an integer."""
+        """Return factor·tree as a C expression of type int64_t.
+
+        The factor times each coefficient must be an integer.
+        """
         return self.walk(tree, "term", factor)
 
     def term_of(self, tree, factor):
@@ -304,7 +313,7 @@ class Expression(Walker):
                 values = (yield left, "constant"), (yield right, "constant")
                 if None not in values:
                     return ORDER[op](*values)
-                yield left, "leaves"  # memoised here, so that `denominator` does not recurse
+                yield left, "leaves"  # memoised here, so that `denominator` need not recurse
                 yield right, "leaves"
                 common, presumed = self.denominator(left, right), self.presumed(tree)
                 sides = (yield left, "term", Fraction(common)), (yield right, "term", Fraction(common))
@@ -334,7 +343,7 @@ class Expression(Walker):
 
 
 def _joined(*several):
-    """Return the leaves of several terms together."""
+    """Return the leaves of several terms in one dictionary."""
     joined = {}
     for leaves in several:
         for coefficient, most in leaves.items():

@@ -1,6 +1,6 @@
-"""Terms as C code in single floats: vectors are arrays with loops.
+"""Terms as C code in single floats, where vectors are arrays that loops compute.
 
-Layers of networks and nonlinear functions are supported.
+Such code supports network layers and nonlinear functions.
 """
 
 from fractions import Fraction
@@ -17,14 +17,15 @@ def float_function(name, tree, inputs):
 
     Args:
         name: The function's name.
-        tree: A term; a scalar counts as a vector with one component.
-        inputs: The names that the term may read, in the order of `in`; or the name of one vector, which is all of `in`.
+        tree: A term. A scalar counts as a vector with one component.
+        inputs: The names that the term may read, in the order of the array `in`; or the name of a vector that is all of
+            `in`.
 
     Returns:
-        C source: arrays of constants, and `static inline void NAME(const float in[], float out[])`.
+        C source: arrays of constants, and the function `static inline void NAME(const float in[], float out[])`.
 
     Raises:
-        InputError: If the term reads another name, or has a part that is no number. The error names the line.
+        InputError: If the term reads another name, or has a part that is not a number. The error names the line.
     """
     writer = _Writer(name, inputs)
     outputs = writer.outputs(writer.walk(tree))
@@ -40,7 +41,7 @@ def float_function(name, tree, inputs):
 
 
 def float_literal(value):
-    """Return the nearest single float to a number, as a C literal."""
+    """Return the single float nearest to a number, as a C literal."""
     return f"{float(value)!r}f"
 
 
@@ -62,7 +63,7 @@ class _Truth(str):
 
 
 class _Writer(Walker):
-    """Writes the C expressions of a tree: text for a scalar, an _Array for a vector, a Fraction for a constant."""
+    """Writes the C expressions of a tree. A scalar is text, a vector is an _Array, and a constant is a Fraction."""
 
     WORLD = "number in C"
 
@@ -74,7 +75,7 @@ class _Writer(Walker):
         self.arrays, self.statements, self.locals = [], [], 0
 
     def fresh(self, name="x"):
-        """Return a new name."""
+        """Return a name that is not yet in use."""
         self.locals += 1
         return f"{name}_{self.locals}"
 
@@ -87,7 +88,10 @@ class _Writer(Walker):
         return [f"out[0] = {_text(result)};"]
 
     def each_component(self, expression, *values):
-        """Apply a scalar expression to values, or to each of their components; components of arrays need a loop."""
+        """Apply a scalar expression to values, or to each of their components.
+
+        Arrays require a loop over the components.
+        """
         sizes = {value.size if isinstance(value, _Array) else len(value) for value in values if _is_vector(value)}
         if not sizes:
             return expression(*values)

@@ -1,7 +1,7 @@
-"""Nonlinear laws as C code: integers only, with a known error.
+"""Nonlinear laws as C code with integers only. The error of the result is known.
 
-Linear parts of a law are exact if 64 bits hold them. Everything else is computed with a 32-bit mantissa and a power of
-two (c/law.h); each operation rounds off less than 2^-31 of its result.
+Linear parts of a law are exact if 64 bits hold them. All other parts are computed with a 32-bit mantissa and a power of
+two (c/law.h). Each operation rounds off less than 2^-31 of its result.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ from ccmatic.language import (
     parts,
 )
 
-#: The bits of a number's mantissa, and the minimum number of correct bits after an operation.
+#: The number of bits of a mantissa, and the smallest number of correct bits after an operation.
 _BITS = 32
 _RIGHT = _BITS - 1
 
@@ -42,9 +42,9 @@ class Rounded:
     """A number of a law in C code.
 
     Attributes:
-        word: Its C expression.
-        roundings: Its largest error, in units of 2^-31 times its absolute value if `relative`, otherwise of 2^-31 times
-            the sum of its summands' absolute values.
+        word: The C expression of the number.
+        roundings: The largest error, in units of 2^-31. If `relative`, the error is multiplied by the number's absolute
+            value. Otherwise it is multiplied by the sum of the summands' absolute values.
         relative: Whether the error is relative to the number itself.
     """
 
@@ -54,19 +54,19 @@ class Rounded:
 
     @property
     def error(self):
-        """The largest error in words."""
+        """The largest error of the number, in words."""
         bits = _RIGHT - self.roundings.bit_length()
         return f"2^-{bits} of {'itself' if self.relative else 'the sum of the sizes of its terms'}"
 
 
 class Law(Walker):
-    """Writes one law.
+    """Writes one law as C code.
 
     Args:
-        writer: An Expression that reads delays themselves rather than their whole steps.
-        line: The line of the law.
-        made: The number of variables so far; new ones are numbered from there on.
-        name: The prefix of variables.
+        writer: An Expression that reads exact delays instead of their whole steps.
+        line: The line of the law in the controller.
+        made: The number of variables so far. New variables are numbered from this number on.
+        name: The prefix of the variables' names.
 
     Attributes:
         lines: The statements that precede the law's expression.
@@ -80,7 +80,7 @@ class Law(Walker):
         self.lines, self.is_linear = [], _IsLinear(writer).walk
 
     def number(self, tree):
-        """Return the Rounded of a term.
+        """Return a term as a Rounded.
 
         Raises:
             InputError: If the error of the term is not known.
@@ -88,9 +88,9 @@ class Law(Walker):
         return self.walk(tree)
 
     def visit_object(self, node):
-        """Write known or linear terms directly.
+        """Write known terms and linear terms directly.
 
-        Other terms are operations on numbers, each in a variable of its own.
+        Any other term is an operation on numbers, and gets a variable for its result.
         """
         value = self.writer.constant(node)
         if value is not None:
@@ -104,7 +104,7 @@ class Law(Walker):
     visit_Local = visit_Function = visit_object
 
     def in_variable(self, number):
-        """Return a number, in a variable if it requires computation."""
+        """Return a number; if the number requires computation, put it into a variable."""
         if "(" not in number.word:
             return number
         return Rounded(self.declare(f"const uint64_t {{}} = {number.word};"), number.roundings, number.relative)
@@ -156,7 +156,7 @@ class Law(Walker):
         return Rounded(word, left.roundings + right.roundings + 1, left.relative and right.relative)
 
     def component(self, item):
-        """Return a component of a vector; a layer computes all its components together."""
+        """Return a component of a vector. If the vector is a layer, all its components are computed together."""
         layer = bare(item.vector)
         if not isinstance(layer, Affine):
             return (yield self.writer.components.of(item))
@@ -164,7 +164,7 @@ class Law(Walker):
         return Rounded(f"{whole.word}[{item.index}]", whole.roundings, whole.relative)
 
     def visit_Affine(self, node):
-        """Write a layer as an array; all components get the largest error among them."""
+        """Write a network layer as an array. The largest error among the components applies to all of them."""
         inputs = yield from self.results(self.writer.components.all(node.vector))
         x = self.declare(f"const uint64_t {{}}[] = {{{{{_words(inputs)}}}}};")
         weights = [literal(weight) for row in node.weights for weight in row]
@@ -189,9 +189,9 @@ class Law(Walker):
         return self.require_relative(number, f"divides by `{text(tree)}`")
 
     def require_relative(self, number, what):
-        """Return the number if its error is relative, so that it is close to 0 only if the exact value is.
+        """Return the number if its error is relative: it is then close to 0 only if the exact value is.
 
-        Otherwise fail.
+        If the error is not relative, raise InputError.
         """
         if not number.relative:
             expected = "expected a sum that is linear and needs no more than 64 bits"
@@ -206,7 +206,7 @@ class Law(Walker):
                     self.refuse(node, f"compares `{text(part)}`, which C cannot decide exactly; expected linear terms")
 
     def exact(self, tree):
-        """Return the common denominator and the largest value of a term if 64 bits hold it, otherwise None."""
+        """Return the common denominator and the largest value of a term if 64 bits hold the term; otherwise None."""
         if not self.is_linear(tree) or not self.writer.extents.walk(tree).is_written_out:
             return None
         common, most = self.writer.denominator_and_most(tree)
@@ -217,7 +217,7 @@ class Law(Walker):
 
 
 def wide(writer, tree):
-    """Return the Rounded of a term that does not fit 64 bits; `writer` declares the necessary variables."""
+    """Return, as a Rounded, a term that exceeds 64 bits. `writer` declares the required variables."""
     law = Law(writer, getattr(tree, "line", None), writer.made, "wide")
     law.require_exact_tests(tree)
     number = law.number(tree)
@@ -227,7 +227,7 @@ def wide(writer, tree):
 
 
 class _IsLinear(Walker):
-    """Decides whether a term has no quotient, no root and no `second`.
+    """Decides whether a term contains no quotient, no root and no `second`.
 
     Products, such as a delay times a window, are allowed.
     """
@@ -263,7 +263,7 @@ class _IsLinear(Walker):
 
 
 def literal(value):
-    """Return the Rounded of a known number."""
+    """Return a known number as a Rounded."""
     size, sign = abs(value), int(value < 0)
     if not size:
         return Rounded("0", 0)

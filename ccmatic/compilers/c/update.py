@@ -1,7 +1,8 @@
-"""The update and the sending decision of a controller with state, as C code.
+"""The update and the sending decision of a controller with state, compiled to C code.
 
-State in bytes and bytes per step is stored as integers, times and numbers in units of 1/4096, conditions as 1 or 0. A
-step computes exactly, except nonlinear laws (law.py). Stored values are rounded down; upper bounds are rounded up.
+State in bytes or bytes per step is stored as integers. Times and numbers are stored in units of 1/4096, and conditions
+as 1 or 0. A step computes exactly, except for nonlinear laws (law.py). Stored values are rounded down, but upper bounds
+are rounded up.
 """
 
 from fractions import Fraction
@@ -25,28 +26,28 @@ from ccmatic.language import (
     leaves_outside_tests,
 )
 
-#: The number of stored units that make one, by unit.
+#: For each unit of the language, the number of stored units that make one.
 ONE = {BYTES: 1, RATE: 1, TIME: 4096, NUMBER: 4096, CONDITION: 1}
 
-#: The largest absolute value that is stored: more bytes than 100 Gbit/s carry in a day.
+#: The largest absolute value that is stored. It is more bytes than 100 Gbit/s carry in a day.
 LARGEST = 2**50
 
-#: Limits in whole steps: longer delays count as the longest; longer times take more than a week with steps of 1 us.
+#: Limits in whole steps. Longer delays count as the longest delay. With steps of 1 us, longer times exceed a week.
 LONGEST_DELAY, LONGEST_TIME = 255, 2**41
 
-#: More bytes than any interface sends in a step, so that it limits nothing; and the largest packet in bytes.
+#: A number of bytes that limits nothing, because no interface sends as many in a step; and the largest packet in bytes.
 LINE_RATE, LARGEST_PACKET = 2**38, 2**32
 
-#: The oldest observation that may be read, in steps before now.
+#: The age, in steps, of the oldest observation that a controller may read.
 LONGEST_PAST = 64
 
 
-#: Observations that C code names otherwise than the language. `served` is read only if R_m is one step.
+#: The observations that have another name in C code. A controller may read `served` only if R_m is one step.
 _CALLED = {"served": "acked"}
 
 
 class Update(Expression):
-    """Writes C for a controller: `was` is its state before a step, `seen[n]` its observations n steps ago.
+    """Writes C code for a controller. `was` is the state before a step; `seen[n]` are the observations of n steps ago.
 
     Args:
         controller: The controller.
@@ -54,9 +55,9 @@ class Update(Expression):
         jitter: D in steps.
 
     Attributes:
-        past: The oldest observation that the code reads, in steps before now.
-        laws: For the line of each law in the code: the state that follows it, and its error in words.
-        errors: The errors, in words, of network layers that exceed 64 bits.
+        past: The age, in steps, of the oldest observation that the code reads.
+        laws: For the line of each law in the code, the state that follows the law, and the error in words.
+        errors: The errors, in words, of those network layers that exceed 64 bits.
     """
 
     def __init__(self, controller, R, jitter):
@@ -84,14 +85,14 @@ class Update(Expression):
 
     def truth(self, leaf):
         if leaf.name == "before_trace":
-            return False  # a real flow has no bytes from before its trace
+            return False  # a real flow has no bytes from before a trace
         return f"was.{leaf.name}" if leaf.name in self.units else self.observation(leaf)
 
     def presumed(self, comparison):
         return "".join(f"{known} && " for known in self.known_delays(leaves(comparison)))
 
     def known_delays(self, several):
-        """Return the C conditions that the delays among some leaves are known."""
+        """Return the C conditions which state that the delays among some leaves are known."""
         few = [leaf for leaf in several if isinstance(leaf, Name) and self.is_few(leaf.name)]
         return [f"{name} >= 0" for name in dict.fromkeys(map(self.observation, few))]
 
@@ -99,7 +100,7 @@ class Update(Expression):
         return name in self.observations and self.observations[name].few
 
     def observation(self, leaf, name=None, more=0):
-        """Return the C expression of a leaf's observation, `more` steps earlier.
+        """Return the C expression of the observation that a leaf reads, `more` steps earlier.
 
         `name` replaces the leaf's own name.
         """
@@ -113,7 +114,7 @@ class Update(Expression):
         return f"seen[{back}].{name or _CALLED.get(leaf.name, leaf.name)}"
 
     def update(self, tree):
-        """Return statements that set state `m` as the tree says, and return whether the step is possible."""
+        """Return statements that set the state `m` as the tree states, and return whether the step is possible."""
         return self.statements(as_sent(tree), self.ended)
 
     def ended(self, tree):
@@ -128,7 +129,7 @@ class Update(Expression):
         return [*lines, "return true;"]
 
     def followed(self, name, bounded, made):
-        """Return statements that let state follow a law; `made` is the number of statements before."""
+        """Return statements by which state follows a law. `made` is the number of statements so far."""
         law = Law(self.in_law, bounded.line, made)
         errors = {}
         try:
@@ -141,9 +142,9 @@ class Update(Expression):
         return [*law.lines, f"m->{name} = ccm_kept({value});"]
 
     def of_law(self, law, tree, one, up, errors):
-        """Return one·tree for a law, rounded down, or rounded up; terms of an extreme are rounded separately.
+        """Return one·tree for a law, rounded down or up. The terms of an extreme are rounded separately.
 
-        `errors` collects errors.
+        The function adds the errors of rounding to `errors`.
         """
         tree = bare(tree)
         if isinstance(tree, Extreme):
@@ -156,14 +157,14 @@ class Update(Expression):
         return _whole(number, one, up)
 
     def returned(self, tree):
-        """Return statements that return a term, rounded down."""
+        """Return statements that return the value of a term, rounded down."""
         return self.statements(tree, lambda term: [f"return {self.rounded(term)};"])
 
     def assignment(self, name, tree):
-        """Return an assignment to state.
+        """Return a C assignment to a piece of state.
 
-        Where the network may choose, C code takes the first or smallest value. State that depends on an unknown delay
-        is unchanged.
+        Where the network may choose, C code takes the first or smallest value. State whose new value depends on an
+        unknown delay stays unchanged.
         """
         match tree:
             case AnyOf((first, *_)) | Between(low=first):
@@ -178,7 +179,7 @@ class Update(Expression):
         return f"if ({' && '.join(known)}) {assigned}" if known else assigned
 
     def rounded(self, tree, one=1, up=False):
-        """Return one·tree, rounded down, or rounded up.
+        """Return one·tree, rounded down or rounded up.
 
         Terms of an extreme are rounded separately, because their denominators are smaller.
         """
@@ -199,13 +200,13 @@ class Update(Expression):
 
 
 def _whole(number, one, up):
-    """Return one·number as an integer, for a Rounded."""
+    """Return one·number as an integer, where `number` is a Rounded."""
     word = number.word if one == 1 else f"ccm_times({number.word}, {literal(Fraction(one)).word})"
     return f"-ccm_whole(ccm_negated({word}))" if up else f"ccm_whole({word})"
 
 
 class _InLaw(Update):
-    """An Update inside a law, where a delay is exact instead of rounded to whole steps."""
+    """An Update for the inside of a law. There, a delay is exact instead of rounded to whole steps."""
 
     def __init__(self, update):
         vars(self).update(vars(update))
@@ -218,6 +219,6 @@ class _InLaw(Update):
 
 
 def kept(memory, value):
-    """Return the stored integer for a new value of state, in units of its memory, as exported code computes it."""
+    """Return the integer that exported code stores for a new value of state, in the units of the state's memory."""
     parts = value * ONE[memory.unit]
     return max(-LARGEST, min(LARGEST, ceil(parts) if memory.is_upper else floor(parts)))

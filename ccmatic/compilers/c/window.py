@@ -1,7 +1,7 @@
-"""Beliefs as C code: the programs that declare them, computed from a window of observations.
+"""Beliefs as C code, which computes the programs of the beliefs on a window of observations.
 
-Lower bounds are rounded down and upper bounds up, so that rounding never makes a true belief false. A comprehension is
-a bounded loop, and each computed index goes through `ccm_index`, as the kernel's verifier requires.
+Lower bounds are rounded down and upper bounds up, so that rounding never makes a true belief false. A comprehension
+becomes a bounded loop. Each computed index passes through `ccm_index`, as the kernel's verifier requires.
 """
 
 from contextlib import contextmanager
@@ -12,10 +12,10 @@ from ccmatic.compilers.c.expression import Expression
 from ccmatic.contracts import START, TIMEOUT, RunningMax, is_bound
 from ccmatic.language import Binary, Comprehension, Extreme, If, Name, Number, Past, conjuncts, reads
 
-#: The largest value of a window's column, of a belief, and of a packet; and the most steps of a window.
+#: The largest values of a window's column, of a belief, and of a packet; and the largest number of steps of a window.
 _COLUMN, _BELIEF, _PACKET, _STEPS = 2**58, 2**40, 2**32, 2**10
 
-#: For each observation, its column in `struct ccm_window`.
+#: The column of `struct ccm_window` that holds each observation.
 _COLUMNS = {
     "sent": "sent",
     "acked": "acked",
@@ -28,7 +28,7 @@ _COLUMNS = {
     "doubtful": "doubtful",
 }
 
-#: Observations that are differences of counts; and counts that only ever grow.
+#: The observations that are differences of counts; and the counts that never decrease.
 _DIFFERENCES, _GROWING = ("sending", "admitted"), ("sent", "acked")
 
 
@@ -40,15 +40,15 @@ def window_functions(beliefs, jitter):
         jitter: D in steps.
 
     Returns:
-        The text of `ccm_start_beliefs`, `ccm_move`, `ccm_time_out` and `ccm_rescale`, after the functions that they
-        call.
+        The text of `ccm_start_beliefs`, `ccm_move`, `ccm_time_out` and `ccm_rescale`, preceded by the functions that
+        they call.
 
     Raises:
         InputError: If integers of 64 bits cannot hold a term, or C code cannot express it.
     """
     called = {}
     writers = {belief.program: _Writer(belief.program, jitter, called) for belief in beliefs}
-    ordered = sorted(beliefs, key=lambda belief: not is_bound(belief))  # states read the bounds of their step
+    ordered = sorted(beliefs, key=lambda belief: not is_bound(belief))  # state beliefs read the bounds of the same step
     pairs = [(belief, writers[belief.program]) for belief in ordered]
     parts = [
         _function("ccm_start_beliefs(const struct ccm_window *w, struct ccm_beliefs *b)", "0", "b", _start, pairs),
@@ -74,7 +74,7 @@ def window_functions(beliefs, jitter):
 def _function(signature, t, target, value, pairs):
     """Return a function that sets each belief for which `value` gives an expression.
 
-    `t` is the step if it is no parameter.
+    `t` is the C expression of the step, unless the step is a parameter.
     """
     lines = [f"    const unsigned t = {t};\n" if t else "", "    (void)w, (void)t;"]
     if "uint64_t to" in signature:
@@ -91,7 +91,7 @@ def _function(signature, t, target, value, pairs):
 
 
 def _start(belief, writer):
-    """Return the belief of a sender that has no information."""
+    """Return the value of a belief for a sender without any information."""
     if is_bound(belief):
         lowest = "w->packet" if belief.unit == RATE else "0"
         return lowest if isinstance(belief, RunningMax) else _most(belief.unit)
@@ -100,7 +100,7 @@ def _start(belief, writer):
 
 
 def _moved(belief, writer):
-    """Return the belief one step later, t >= 1."""
+    """Return the value of a belief one step later, at t >= 1."""
     if not is_bound(belief):
         return writer.state(belief, belief.name).replace("ccm_index(t - 1)", "t - 1")
     pick, up = ("ccm_at_least", False) if isinstance(belief, RunningMax) else ("ccm_at_most", True)
@@ -108,14 +108,14 @@ def _moved(belief, writer):
 
 
 def _timed_out(belief, writer):
-    """Return the belief after the end of a window; None if it does not change."""
+    """Return the value of a belief after the end of a window; None if the belief does not change."""
     if belief.name + TIMEOUT not in writer.program.definitions:
         return None
     return writer.state(belief, belief.name + TIMEOUT)
 
 
 def _rescaled(belief, writer):
-    """Return the belief after a step's length changes from `from` to `to` ns; None if it does not change."""
+    """Return the value of a belief after a step's length changes from `from` to `to` ns; None if it does not change."""
     if not is_bound(belief) and not writer.program.reads(belief.name) & {"time", *writer.program.beliefs}:
         return writer.state(belief, belief.name)
     if belief.unit != RATE:
@@ -136,18 +136,19 @@ def _most(unit):
 
 
 class _Writer(Expression):
-    """Writes the functions of one program.
+    """Writes the C functions of one program.
 
-    `called` collects the texts of the C functions of all programs by name, each after the functions that it calls.
+    `called` collects, by name, the texts of the C functions of all programs. Each text follows those of functions it
+    calls.
     """
 
     def __init__(self, program, jitter, called):
         super().__init__({"R_m": Fraction(1), "step": Fraction(1), "D": Fraction(jitter)}, program.file)
         self.program, self.called = program, called
         self.names = {}
-        self.indices = {}  # the C expressions of comprehensions' times, by name
-        self.shared = {}  # calls for conditions of this step that several beliefs read, by local variable
-        self.capped = False  # whether a delay longer than the window counts as the window's length
+        self.indices = {}  # the C expressions of the times of comprehensions, by name
+        self.shared = {}  # calls for conditions of this step that several beliefs share, by local variable
+        self.capped = False  # whether a delay longer than the window counts as long as the window
 
     def state(self, belief, function):
         """Return the value of a function as a belief, an expression of type uint64_t."""
@@ -157,11 +158,11 @@ class _Writer(Expression):
         return f"ccm_at_most({_most(belief.unit)}, {value})"
 
     def samples(self, name, up):
-        """Return a call of the function that computes the extreme of a bound's samples."""
+        """Return a C call of the function that computes the extreme of a bound's samples."""
         return self.value(self.inlined(self.program.definitions[name]), up, name)
 
     def inlined(self, tree):
-        """Return the tree of a number with other functions inlined, except comprehensions."""
+        """Return the tree of a number in which other functions, except comprehensions, are inlined."""
         match tree:
             case Past():
                 return tree
@@ -180,7 +181,7 @@ class _Writer(Expression):
         return isinstance(tree, Name) and isinstance(self.program.helpers.get(tree.name), Comprehension)
 
     def value(self, tree, up, function):
-        """Return a term of a function as an expression of type uint64_t, at least 0, rounded up or down."""
+        """Return a term of a function as an expression of type uint64_t, at least 0, rounded as `up` states."""
         match tree:
             case Name(name) if self.is_each(tree):
                 return self.extreme(self.program.helpers[name], up, name)
@@ -208,14 +209,14 @@ class _Writer(Expression):
         return _divided(self.amount(tree, Fraction(common)), common, up)
 
     def amount(self, tree, factor):
-        """Return factor·tree as an expression of type uint64_t, clamped at 0 if a difference may be negative."""
+        """Return factor·tree as an expression of type uint64_t. A negative difference gives 0."""
         term = self.term(tree, factor)
         if term.isdigit():
             return term
         return f"(uint64_t)({term})" if self.is_never_negative(tree) else f"ccm_amount({term})"
 
     def is_never_negative(self, tree):
-        """Return whether a term is at least 0 for all observations.
+        """Return whether a term is at least 0 for all possible observations.
 
         Such a term subtracts only earlier counts from later ones.
         """
@@ -237,7 +238,7 @@ class _Writer(Expression):
         return False
 
     def extreme(self, comprehension, up, function):
-        """Return a call of a function that iterates over a window."""
+        """Return a C call of a function that iterates over a window."""
         name = self.named(comprehension, f"{function}_{'up' if up else 'down'}")
         if name not in self.called:
             shared, self.shared = self.shared, None
@@ -255,7 +256,7 @@ class _Writer(Expression):
         return f"{name}(w, t)"
 
     def named(self, key, name):
-        """Return the C name of a function of this program."""
+        """Return the C name for a function of this program."""
         if (id(key), name) not in self.names:
             taken = {*self.called, *self.names.values()}
             word = c_name(f"window_{name}", "the function", self.file)
@@ -272,7 +273,7 @@ class _Writer(Expression):
     def loop(self, comprehension, statement):
         """Return statements that iterate over a comprehension's times.
 
-        They stop where a condition that must hold at all times so far fails.
+        The loop stops where a condition that must hold at all times so far fails.
         """
         k = comprehension.index
         first, on = ("0", f"{k} < t") if comprehension.since else ("1", f"{k} <= t")
@@ -312,7 +313,7 @@ class _Writer(Expression):
             return f"(int64_t)w->beliefs[{at}].{name}", 1, _BELIEF
         if name == "sending":
             return f"(int64_t)(w->sent[{at}] - w->sent[{self.place(leaf, 1)}])", 1, _BELIEF
-        if name == "admitted":  # subtracts all losses known by now
+        if name == "admitted":  # the observation `admitted` subtracts all losses known by now
             return f"(int64_t)(w->sent[{at}] - w->lost[t])", 1, _COLUMN
         if name == "delay" and self.capped:
             return f"(int64_t)ccm_at_most(w->last_delay[{at}], CCM_STEPS)", 1, _STEPS
@@ -339,7 +340,7 @@ class _Writer(Expression):
         return local
 
     def decided(self, tree):
-        """Return statements that return a condition."""
+        """Return statements that return the truth value of a condition."""
         if isinstance(tree, Comprehension):
             decides = tree.pick == "any"
             end = f"return {'false' if decides else 'true'};"
@@ -352,7 +353,7 @@ class _Writer(Expression):
         return f"if ({condition}) return true;" if decides else f"if (!({condition})) return false;"
 
     def walk(self, tree, *context):
-        """Walk without earlier results, because the meaning of names depends on the enclosing loop."""
+        """Walk without memoised results, because the meaning of names depends on the enclosing loop."""
         around, self._results = self._results, {}
         try:
             return super().walk(tree, *context)
@@ -371,9 +372,9 @@ class _Writer(Expression):
         return (yield from super().condition_of(tree))
 
     def call_of_condition(self, comprehension):
-        """Return a call of a function for a comprehension inside a condition.
+        """Return a C call of a function for a comprehension inside a condition.
 
-        It takes the enclosing times as arguments.
+        The function takes the times of the enclosing comprehensions as arguments.
         """
         outer = [name for name in self.indices if name in reads(comprehension, {})]
         function = self.named(comprehension, f"{comprehension.pick}_{comprehension.line}")
@@ -386,7 +387,7 @@ class _Writer(Expression):
         return f"{function}({', '.join(['w', 't', *(self.indices[name] for name in outer)])})"
 
     def place(self, leaf, more=0):
-        """Return the window index of a leaf, or of `more` steps before it."""
+        """Return the index in the window at which a leaf is read, or the index `more` steps before."""
         if not isinstance(leaf, Past):
             return f"ccm_index(t - {more})" if more else "t"
         if leaf.back == Name("time"):
@@ -395,7 +396,7 @@ class _Writer(Expression):
         back = signed.replace("(int64_t)", "")
         if back == "0" and not more:
             return "t"
-        if "ccm_" in back:  # an extreme of offsets, some of which may be negative
+        if "ccm_" in back:  # an extreme of offsets, of which some may be negative
             back = f"(unsigned)({signed})"
         elif not (back.isidentifier() or back.isdigit()):
             back = f"({back.strip('()')})"
@@ -406,7 +407,7 @@ _PICK = {"max": "ccm_at_least", "min": "ccm_at_most"}
 
 
 def _divided(amount, over, up):
-    """Return amount/over, rounded."""
+    """Return amount/over, rounded as `up` states."""
     if over == 1:
         return amount
     return f"ccm_up({amount}, {over})" if up else f"ccm_down({amount}, {over})"

@@ -1,4 +1,4 @@
-"""A controller's own Python on exact numbers, which replay uses to check executions."""
+"""A controller's own Python, run on exact numbers. Replay uses it to check executions."""
 
 from ccmatic.compilers.exact.lines import Lines
 from ccmatic.compilers.exact.open_numbers import Open, Unmeasured

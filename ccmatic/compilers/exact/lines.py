@@ -1,20 +1,20 @@
-"""The record of which lines of a controller's own Python run."""
+"""A record of the lines of a controller's own Python that ran."""
 
 import ast
 
-#: The names of the recording functions in executed syntax. They contain spaces, so no source can use them.
+#: The names of the functions that record lines in executed syntax. The names contain spaces, so no source can use them.
 _RAN, _DECIDED = "a line ran", "a condition was decided"
 
 
 class Lines(dict):
-    """The lines that ran, by number: for an `if` or `elif` whether its condition held, for other lines True."""
+    """The lines that ran, by number. An `if` or `elif` line has the value of its condition; other lines have True."""
 
     def mark(self, function, scope):
         """Make a function record its lines here when it runs.
 
         Args:
             function: The syntax of the function, which is changed.
-            scope: The names that its Python may use; two are added.
+            scope: The names that the function's Python may use. Two names are added.
         """
         scope[_RAN] = self._ran
         scope[_DECIDED] = self._decided
@@ -30,7 +30,7 @@ class Lines(dict):
 
 
 def _marked(statements):
-    """Return the statements, each after a call that records its lines; a condition records its own outcome."""
+    """Return the statements, each after a call that records its lines. A condition itself records its outcome."""
     marked = []
     for statement in statements:
         if isinstance(statement, ast.If):
@@ -47,6 +47,6 @@ def _is_docstring(statement):
 
 
 def _call(name, place, *arguments):
-    """Return a call with the first and the last line of a place as arguments."""
+    """Return the syntax of a call whose last arguments are the first and the last line of a place."""
     lines = [ast.Constant(place.lineno), ast.Constant(place.end_lineno)]
     return ast.copy_location(ast.Call(ast.Name(name, ast.Load()), [*lines, *arguments], []), place)

@@ -1,17 +1,17 @@
-"""Numbers known only by their ends, such as an unknown delay, on which a controller's own Python can compute."""
+"""Numbers of which only bounds are known, such as an unknown delay. A controller's own Python can compute with them."""
 
 import operator
 from fractions import Fraction
 
 
 class Open:
-    """An observation, or a value computed from one, whose value may lie anywhere between two ends.
+    """An observation, or a value computed from one, that may be any number between two ends.
 
     Args:
-        number: The value for comparisons; if it is None, no comparison holds.
+        number: The value that comparisons use. If it is None, no comparison holds.
         low: The lower end; None for no lower end.
         high: The upper end; None for no upper end.
-        before: For an observation, the function that returns it some time earlier.
+        before: For an observation, a function that returns the same observation some time earlier.
     """
 
     __hash__ = None
@@ -37,7 +37,10 @@ class Open:
         return -self + other
 
     def __mul__(self, factor):
-        """Multiply. The product of two Open numbers has no known ends, because only comparisons multiply them."""
+        """Multiply by a factor.
+
+        A product of two Open numbers has no known ends, because only comparisons use such a product.
+        """
         if isinstance(factor, Open):
             return Open(_product(self.number, factor.number), None, None)
         number, low, high = (_product(each, factor) for each in ends(self))
@@ -61,21 +64,21 @@ class Open:
 
 
 class Unmeasured(Open):
-    """A delay that is unknown, or an observation that the sender has not made yet; `before` is as in `Open`."""
+    """An unknown delay, or an observation that the sender has not yet made. `before` is as in `Open`."""
 
     def __init__(self, before):
         super().__init__(None, Fraction(0), None, before)
 
 
 def ends(number):
-    """Return the value of a number for comparisons, and its ends."""
+    """Return the value that comparisons use for a number, and the number's two ends."""
     return (number.number, number.low, number.high) if isinstance(number, Open) else (number,) * 3
 
 
 def extreme(pick, values):
-    """Return the largest or smallest of numbers; `pick` is max or min.
+    """Return the largest or the smallest of several numbers; `pick` is max or min.
 
-    If all numbers are observations and one is unknown, the result is unknown too. Formulas treat it alike.
+    If all numbers are observations and one of them is unknown, the result is also unknown. Formulas do the same.
     """
     if not any(isinstance(value, Open) for value in values):
         return pick(values)
@@ -91,7 +94,7 @@ def extreme(pick, values):
 
 
 class Options:
-    """The admissible values of state: any number in one of several ranges, given as pairs of ends or of truths."""
+    """The allowed values of state: any number in one of several ranges, given as pairs of ends or of truth values."""
 
     def __init__(self, ranges):
         self.ranges = ranges

@@ -11,7 +11,7 @@ from ccmatic.language import add_beliefs, is_constant
 
 
 class ObservedNumber(Fraction):
-    """An observation at a step; `[back]` gives the observation that long ago."""
+    """An observation at a step. The syntax `[back]` gives the observation made `back` earlier."""
 
     def __new__(cls, number, before):
         made = super().__new__(cls, number)
@@ -23,7 +23,7 @@ class ObservedNumber(Fraction):
 
 
 class ObservedTruth:
-    """An observed condition at a step; `[back]` gives the condition that long ago."""
+    """An observed condition at a step. The syntax `[back]` gives the condition observed `back` earlier."""
 
     def __init__(self, truth, before):
         self.truth, self.before = truth, before
@@ -36,29 +36,29 @@ class ObservedTruth:
 
 
 class OneOf(tuple):
-    """Several admissible values of state; the network chooses one. The same step does not read the result."""
+    """Several allowed values of state, of which the network chooses one. The same step does not read the result."""
 
 
 class Within(NamedTuple):
-    """A range of admissible values of state: the network's choice, or a law that is not run."""
+    """A range of allowed values of state, from which the network chooses, or which bounds a law that is not run."""
 
     low: Fraction | Open
     high: Fraction | Open
 
 
 class _Impossible(Exception):
-    """An `assume` fails."""
+    """Raised when an `assume` fails."""
 
 
 class Program:
-    """One compiled source with the beliefs that it reads.
+    """A compiled source together with the beliefs that the source reads.
 
     Args:
         source: The text.
-        file: Its file, for messages.
-        state: The names of its state, which `update` then returns.
+        file: The file of the text, for messages.
+        state: The names of the controller's state, which `update` then returns.
         beliefs: As in `add_beliefs`.
-        lines: The Lines that record which lines of the source run, or None.
+        lines: The Lines that record which lines of the source run, or None for no record.
     """
 
     def __init__(self, source, file, state, beliefs=MappingProxyType({}), lines=None):
@@ -80,7 +80,7 @@ class Program:
         exec(compile(ast.fix_missing_locations(module), file, "exec"), self._scope)
 
     def outcome(self, arguments):
-        """Return the result of `update`: the Options of each piece of state, by name; None if an assumption fails."""
+        """Return the Options that `update` leaves for each piece of state, by name; None if an assumption fails."""
         function = self._scope["update"]
         names = function.__code__.co_varnames[: function.__code__.co_argcount]
         try:
@@ -90,7 +90,7 @@ class Program:
         return {name: _options(each, arguments.get(name)) for name, each in made.items()}
 
     def sends(self, arguments):
-        """Return the results of `send`, in order: a window, a rate, or both."""
+        """Return the results of `send` in order: a window, a rate, or both."""
         function = self._scope["send"]
         names = function.__code__.co_varnames[: function.__code__.co_argcount]
         sent = function(**{name: arguments[name] for name in names})
@@ -98,7 +98,7 @@ class Program:
 
 
 def _return_state(function, state):
-    """Make `update` take all state as parameters and return its final values."""
+    """Change `update` such that it takes all state as parameters and returns the final values."""
     given = {argument.arg for argument in function.args.args}
     function.args.args += [ast.arg(name) for name in state if name not in given]
     values = [ast.Name(name, ast.Load()) for name in state]
@@ -106,16 +106,20 @@ def _return_state(function, state):
 
 
 def _leave_laws_out(function):
-    """Remove the law from each `bounded(law, low, high)`, because a law may have no exact value. Its bounds remain."""
+    """Remove the law from each `bounded(law, low, high)`, because a law may have no exact value.
+
+    Only the bounds stay.
+    """
     for node in ast.walk(function):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "bounded":
             del node.args[0]
 
 
 def _options(made, before):
-    """Return the Options of a piece of state after `update`.
+    """Return the Options for a piece of state after `update`.
 
-    If the value depends on an unknown delay, any delay is possible, and the state may also keep its previous value.
+    If the new value depends on an unknown delay, any delay is possible. In this case, the state may also stay
+    unchanged.
     """
     several = made if isinstance(made, OneOf) else (made,)
     ranges = []

@@ -1,4 +1,4 @@
-"""A controller's Python, run on exact numbers."""
+"""A controller's own Python, run on exact numbers to compute rates."""
 
 import ast
 from fractions import Fraction
@@ -16,14 +16,14 @@ class Rates(NamedTuple):
 
 
 class Row(list):
-    """A list whose indices are Fractions, like all numbers."""
+    """A list with Fractions as indices, because all numbers in executed code are Fractions."""
 
     def __getitem__(self, index):
         return super().__getitem__(int(index))
 
 
 def affine(weights, vector, bias):
-    """Return the layer weights·vector + bias of a network."""
+    """Return weights·vector + bias, the output of a network layer."""
     return Row(
         sum((weight * x for weight, x in zip(row, vector, strict=True)), start)
         for row, start in zip(weights, bias, strict=True)
@@ -31,7 +31,7 @@ def affine(weights, vector, bias):
 
 
 def no_tanh(file):
-    """Return a `tanh` for a controller's Python that raises InputError, because only tanh(0) is a fraction."""
+    """Return a `tanh` for a controller's Python. It raises InputError, because tanh(x) is a fraction only for x = 0."""
 
     def tanh(x, scale):
         expected = "a network of ReLU, or `export` and `emulate`, which run it in floats"
@@ -40,7 +40,7 @@ def no_tanh(file):
     return tanh
 
 
-#: The only functions of lists that a controller's Python may call; all numbers are Fractions.
+#: The only functions on lists that a controller's Python may call. All numbers in these lists are Fractions.
 BUILT_IN = {
     "__builtins__": {},
     "affine": affine,
@@ -52,14 +52,14 @@ BUILT_IN = {
     "zip": lambda *several: Row(map(Row, zip(*several, strict=True))),
 }
 
-#: The name of Row in executed syntax. It contains a space, so no source can use it.
+#: The name of Row in executed syntax. The name contains a space, so no source can use it.
 _ROW = "a row"
 
 
 def run_exactly(source, file, lines=None):
     """Return the controller's own `rate` as a Python function in which every number is an exact Fraction.
 
-    The function takes Fractions by name. It returns a Fraction, or Rates for `between(low, high)`.
+    The returned function takes Fractions by name. It returns a Fraction, or Rates for `between(low, high)`.
     """
     scope = {**BUILT_IN, "max": max, "min": min, "between": Rates, "tanh": no_tanh(file)}
     module = ast.parse(source)
@@ -71,20 +71,20 @@ def run_exactly(source, file, lines=None):
 
 
 def exactly(source, scope):
-    """Return the syntax of a source in which names replace all numbers.
+    """Return the syntax of a source in which names stand for all numbers.
 
-    The names' exact Fractions are added to `scope`.
+    The function adds the exact Fraction of each name to `scope`.
     """
     return with_fractions(ast.parse(source), source, scope)
 
 
 def with_fractions(module, source, scope):
-    """Do the same as `exactly`, for syntax derived from a source."""
+    """Return the result of `exactly` for syntax that was derived from a source."""
     return ast.fix_missing_locations(_Exact(Literals(source), scope).visit(module))
 
 
 class _Exact(ast.NodeTransformer):
-    """Replaces each list by a Row, and each number by a name in `scope` for the exact Fraction that its digits spell.
+    """Replaces each list by a Row. Replaces each number by a name in `scope` for the exact Fraction of its digits.
 
     The names contain a space, so no source can use them.
     """

@@ -1,4 +1,4 @@
-"""Trees as formulas for solvers: terms, one step of an update, and executions that repeat for ever."""
+"""Trees as formulas for solvers: terms, the update at one step, and executions that repeat for ever."""
 
 from ccmatic.compilers.formula.encoder import Encoder, keeps_sign
 from ccmatic.compilers.formula.forever import forever

@@ -1,4 +1,4 @@
-"""Encoder of trees as formulas that are linear in the parameters' terms."""
+"""An encoder of trees as formulas that are linear in the terms of the parameters."""
 
 import operator
 from functools import partial, reduce
@@ -11,11 +11,11 @@ _COMPARE = {**ORDER, "==": equal, "!=": lambda left, right: no(equal(left, right
 
 
 class Encoder(VectorWalker):
-    """Encodes trees of `ccmatic.language.tree`, given a term or a number for each parameter; R_m and D are numbers.
+    """Encodes trees of `ccmatic.language.tree`, given a term or a number for each parameter. R_m and D must be numbers.
 
     Raises:
-        InputError: If the methods raise it, with the line, for a reachable division by 0 and for terms that are not
-            linear.
+        InputError: If a reachable division by 0, or a term that is not linear, is encoded. The methods raise it, with
+            the line.
     """
 
     WORLD = "linear formula"
@@ -26,7 +26,7 @@ class Encoder(VectorWalker):
 
     @property
     def values(self):
-        """The term or number of each name."""
+        """The terms or numbers of all names."""
         return self._values
 
     @values.setter
@@ -35,12 +35,12 @@ class Encoder(VectorWalker):
         self.forget()
 
     def body(self, tree, rate, floor):
-        """Return the formula `rate` = max(floor, result of the body).
+        """Return the formula `rate` = max(floor, the result of a body).
 
         Args:
-            tree: The body.
-            rate: The rate, a term.
-            floor: The smallest rate, a term.
+            tree: The tree of the body.
+            rate: The term of the rate.
+            floor: The term of the smallest rate.
         """
         if not isinstance(tree, If):
             return self.leaf(tree, rate, floor)
@@ -52,9 +52,10 @@ class Encoder(VectorWalker):
         )
 
     def leaf(self, tree, rate, floor):
-        """Return the formula of `body` for the end of a path.
+        """Return the formula of `body` for the tree at the end of a path.
 
-        For `between(low, high)`, the rate is any value from low to high, or the floor if that is larger.
+        For `between(low, high)`, the rate is any value from low to high. If the floor exceeds high, the rate is the
+        floor.
         """
         if not isinstance(tree, Between):
             return self.at_least(floor, self.form(tree), rate)
@@ -65,7 +66,7 @@ class Encoder(VectorWalker):
     def unordered(self, tree, reached=()):
         """Yield (condition, line) for each `between(low, high)`: the condition that it is reached with low > high.
 
-        Branches that numbers exclude are skipped, so they may divide by 0.
+        Branches that numbers exclude are skipped. Such branches may divide by 0.
         """
         if isinstance(tree, If):
             test = self.condition(tree.test)
@@ -78,22 +79,22 @@ class Encoder(VectorWalker):
             yield every(reached, self.form(tree.low) > self.form(tree.high)), tree.line
 
     def at_least(self, floor, form, rate):
-        """Return the formula rate = max(floor, form), without the choice if numbers decide it."""
+        """Return the formula rate = max(floor, form). If numbers decide the maximum, the formula contains no choice."""
         larger = form >= floor
         if isinstance(larger, bool):
             return equal(rate, form if larger else floor)
         return is_max(rate, (True, floor), (True, form))
 
     def form(self, tree):
-        """Return the linear term of a tree; for a vector, a tuple of terms."""
+        """Return the linear term of a tree. For a vector, return a tuple of terms."""
         return self.walk(tree)
 
     def condition(self, tree):
-        """Return the formula of a condition; True or False if numbers decide it."""
+        """Return the formula of a condition; True or False if numbers decide the condition."""
         return self.walk(tree)
 
     def difference(self, tree):
-        """Return the left side of a Comparison minus the right side."""
+        """Return the left side of a Comparison minus its right side."""
         return self.form(tree.left) - self.form(tree.right)
 
     def visit_Number(self, node):
@@ -123,9 +124,9 @@ class Encoder(VectorWalker):
         self.refuse(node, f"{what} is not linear; expected {expected}")
 
     def visit_If(self, node):
-        """Encode one branch if numbers decide the test, so that the other may divide by 0.
+        """Encode only one branch if numbers decide the test; the other branch may then divide by 0.
 
-        Otherwise the result is a choice that a solver makes.
+        If numbers do not decide the test, the result is a choice that a solver makes.
         """
         test = yield node.test
         if isinstance(test, bool):
@@ -138,7 +139,7 @@ class Encoder(VectorWalker):
         return _COMPARE[node.op](left, right)
 
     def visit_Logic(self, node):
-        """Join the conditions; like Python, stop at the first one that decides the outcome."""
+        """Join the conditions. As in Python, evaluation stops at the first condition that decides the result."""
         is_and, undecided = node.op == "and", []
         for part in node.parts:
             condition = yield part
@@ -155,7 +156,7 @@ class Encoder(VectorWalker):
         return _weighted(weights, vector, bias)
 
     def product(self, node, left, right):
-        """Return left·right for linear terms, one of them a number; `node` is for messages."""
+        """Return left·right for two linear terms, of which one is a number. `node` is used in messages."""
         if left.coefficients:
             left, right = right, left
         if left.coefficients:
@@ -163,7 +164,7 @@ class Encoder(VectorWalker):
         return right * left.constant
 
     def quotient(self, node, left, right):
-        """Return left/right for a linear term and a nonzero number; `node` is for messages."""
+        """Return left/right for a linear term and a nonzero number. `node` is used in messages."""
         if right.coefficients:
             self.refuse(node, f"`{text(node)}` is a division by an unknown, which has no {self.WORLD}")
         if right.constant == 0:

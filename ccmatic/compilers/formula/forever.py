@@ -1,4 +1,4 @@
-"""Laws for controllers that repeat the last period of a trace for ever, if their observations do."""
+"""Laws of controllers that repeat the last period of a trace for ever, provided that their observations do."""
 
 import operator
 from contextlib import contextmanager
@@ -14,10 +14,10 @@ from ccmatic.logic import choice, either, equal, every, implies, linear, no, som
 def forever(controller, view, decides):
     """Yield the laws (law name, t, formula) of a sender whose execution repeats for ever.
 
-    Over a period, each piece of state returns to its value or grows by some number. It then grows by the same number in
-    every later period, like the observations. The controller repeats its actions in the next period if each comparison
-    that matters has the same outcome. It repeats them for ever if the difference of the two sides stays constant, or
-    moves away from the point where the outcome changes.
+    In a period, each piece of state returns to its value or grows by some number. In every later period, the state
+    grows by the same number again, like the observations. The controller repeats its actions in the next period if each
+    comparison that matters has the same outcome. The controller repeats them for ever if the difference between the two
+    sides of each comparison stays constant, or moves away from the value at which the outcome changes.
 
     Args:
         controller: The controller.
@@ -25,7 +25,7 @@ def forever(controller, view, decides):
         decides: The first step at which the controller decides.
 
     Raises:
-        InputError: If the last period begins before that step.
+        InputError: If the last period begins before the controller decides.
     """
     end = view.horizon - 1
     begin = end - view.period
@@ -51,7 +51,7 @@ def forever(controller, view, decides):
 
 
 def _growths(controller, view, begin, end):
-    """Return the growth per period of each number that the update reads, by name."""
+    """Return how much each number that the update reads grows per period, by name."""
     growths = dict.fromkeys(("R_m", "D", "MSS"), linear(0))
     sent = {tree.name for tree in controller.sent().values() if isinstance(tree, Name)}
     for memory in controller.state:
@@ -70,7 +70,7 @@ def _growths(controller, view, begin, end):
 
 
 class _Onward(Step):
-    """A step of the last period, and its counterparts in all later periods. `growths` has the growth of each name."""
+    """A step of the last period, together with the corresponding steps in all later periods. `growths` is by name."""
 
     def __init__(self, controller, view, t, growths):
         super().__init__(controller, view, t, None)
@@ -79,9 +79,9 @@ class _Onward(Step):
         self.growth = self.persists = self.later.walk
 
     def goes_on(self, tree):
-        """Return the condition that the update has the same effect on state in each later period, up to growth.
+        """Return the condition that in each later period the update has the same effect on state, except for growth.
 
-        The condition concerns the path that the update takes.
+        The condition concerns the path that the update takes through the tree.
         """
         match tree:
             case If(test, then, other):
@@ -96,7 +96,7 @@ class _Onward(Step):
         raise TypeError(f"no update: {tree!r}")
 
     def goes_on_as(self, name, tree):
-        """Return the same condition for one piece of state."""
+        """Return the condition of `goes_on` for one piece of state."""
         if name in self.truths:
             return self.persists(tree)
         match tree:
@@ -107,7 +107,7 @@ class _Onward(Step):
         return self.for_each_delay(name, tree, tree, self.grows_between)
 
     def grows_between(self, name, low, high):
-        """Return the condition that a piece of state grows at a rate that its ends permit."""
+        """Return the condition that a piece of state grows per period by a number that its two ends permit."""
         grown = self.growths[name]
         if low is high:
             return True if low is None else self.grows(low, grown)
@@ -116,7 +116,7 @@ class _Onward(Step):
         return every(low_holds, high_holds, below <= grown, grown <= above)
 
     def is_and_grows(self, name, low, high):
-        """Return the condition that a piece of state lies between its ends, and grows at a rate that they permit."""
+        """Return the condition that a piece of state lies between its two ends, and grows as these ends permit."""
         return every(self.lies(name, low, high), self.grows_between(name, low, high))
 
     def unchanged(self, name):
@@ -130,7 +130,7 @@ class _Onward(Step):
         self.later._results = results
 
     def stays(self, tree):
-        """Return the condition that the window or rate is the same in each later period."""
+        """Return the condition that the window, or the rate, is the same in each later period."""
         if isinstance(tree, If):
             return every(
                 self.persists(tree.test),
@@ -151,10 +151,10 @@ class _Onward(Step):
 
 
 class _Later(Walker):
-    """Describes the later periods, at a step of the last period.
+    """Describes what trees do in the later periods, at a step of the last period.
 
-    For a term the result is (growth, condition): if the condition holds, the term grows by that much in each later
-    period. For a condition the result is the formula that its outcome is the same in each later period.
+    For a term, the result is (growth, condition): if the condition holds, the term grows by `growth` in each later
+    period. For a condition, the result is the formula that its outcome is the same in each later period.
     """
 
     def __init__(self, step):
@@ -169,7 +169,7 @@ class _Later(Walker):
             return linear(0), True
         if node.name in self.step.growths and node.name not in self.step.truths:
             return self.step.growths[node.name], True
-        return True  # an observed condition, or conditional state, whose repetition other laws require
+        return True  # other laws require that an observed condition, or state that is a condition, repeats
 
     def visit_Binary(self, node):
         for chosen, factor in ((node.left, node.right), (node.right, node.left)):
@@ -181,7 +181,7 @@ class _Later(Walker):
                     )
                 )
         (of_left, left_holds), (of_right, right_holds) = (yield node.left), (yield node.right)
-        if node.op == "*":  # one factor is a number, which does not grow
+        if node.op == "*":  # one of the two factors is a number, which does not grow
             grown = self.step.form(node.left) * of_right + of_left * self.step.form(node.right)
         elif node.op == "/":
             grown = of_left / self.step.form(node.right).constant
@@ -190,7 +190,7 @@ class _Later(Walker):
         return grown, every(left_holds, right_holds)
 
     def visit_Extreme(self, node):
-        """Require that one of the terms leads and grows at least as much as the others."""
+        """Require that one of the terms is the extreme and stays it, by the growth of all terms."""
         if node in self.step.chosen:
             return linear(0), True
         leads = operator.ge if node.pick == "max" else operator.le
@@ -207,7 +207,7 @@ class _Later(Walker):
         return (yield from self.growth_of_choice(node.test, node.then, node.other))
 
     def growth_of_choice(self, test, then, other):
-        """Describe `then if test else other`."""
+        """Describe the value of `then if test else other`."""
         condition, stays = self.step.condition(test), (yield test)
         if isinstance(condition, bool):
             growth, holds = yield then if condition else other
@@ -219,9 +219,9 @@ class _Later(Walker):
         return (yield node.part)
 
     def visit_Logic(self, node):
-        """Require that all parts keep their outcomes, or one that decides the whole.
+        """Require that the outcomes of all parts stay, or the outcome of one part that decides the whole.
 
-        Like Python, stop at the first part that numbers decide.
+        As in Python, evaluation stops at the first part that numbers decide.
         """
         lasting, deciding, decisive = [], [], node.op == "or"
         for part in node.parts:
@@ -244,7 +244,7 @@ class _Later(Walker):
         return every(cases)
 
     def difference(self, node):
-        """Describe a comparison of numbers: the difference of its sides stays, or moves away from the turning point."""
+        """Describe a comparison: the difference of its sides stays constant, or moves away from the turning point."""
         (of_left, left_holds), (of_right, right_holds) = (yield node.left), (yield node.right)
         growth, step = of_left - of_right, self.step
         rises, falls = growth >= 0, growth <= 0
@@ -259,6 +259,6 @@ class _Later(Walker):
                 difference = step.difference(node)
                 stays = every(rises, falls)
                 lasts = some(stays, every(difference > 0, rises), every(difference < 0, falls))
-        if lasts is False and step.view.numeric is False:  # it depends on the time alone, not on unknowns
+        if lasts is False and step.view.numeric is False:  # the result depends on the time alone, not on unknowns
             step.require_longer(node, growth.constant)
         return every(left_holds, right_holds, lasts)

@@ -1,4 +1,4 @@
-"""An update at one step of an execution: a formula of unknowns, or the controller's own Python on numbers."""
+"""The update at one step of an execution: a formula over unknowns, or the controller's own Python on numbers."""
 
 import operator
 from contextlib import contextmanager
@@ -32,7 +32,7 @@ from ccmatic.logic import boolean, choice, either, equal, every, linear, no, som
 
 
 class Step(Encoder):
-    """Encodes an update at one step, from the state of the previous step and the observations of this one."""
+    """Encodes an update at one step, from the state after the previous step and the observations of this step."""
 
     def __init__(self, controller, view, t, program):
         self.chosen, self.products = {}, {}
@@ -46,15 +46,15 @@ class Step(Encoder):
         self.few_outside_tests = _FewOutsideTests(self.few).of
 
     def truth(self, memory):
-        """Yield the law that a condition, which a trace stores as a number, is 0 or 1."""
+        """Yield the law that a condition in the state is 0 or 1, because traces store conditions as numbers."""
         if memory.unit == CONDITION and self.view.numeric:
             now = self.now[memory.name]
             yield f"{memory.name}_is_true_or_false", self.t, some(equal(now, 0), equal(now, 1))
 
     def unseen(self, tree):
-        """Return a name that the update may read although it has not been observed yet, or None.
+        """Return a name that the update may read before the sender has observed it; None if there is no such name.
 
-        Tests that only depend on the time are decided, and exclude the paths that they rule out.
+        Tests that depend only on the time are decided. The paths that they exclude are not considered.
         """
         names = {"R_m": self.view.R, "D": self.view.D, "time": self.t, "step": 1}
         reached = dict.fromkeys(_reached(tree, {name: Fraction(number) for name, number in names.items()}))
@@ -62,9 +62,9 @@ class Step(Encoder):
         return next((leaf for leaf in observed if self.observed(leaf) is None), None)
 
     def updated(self):
-        """Return the condition that the update leads from the previous state to this step's.
+        """Return the condition that the update leads from the previous state to the state of this step.
 
-        Numbers use the controller's Python.
+        If the execution has numbers, the controller's own Python runs.
         """
         if self.view.numeric:
             outcome = self.program.outcome(self.arguments())
@@ -72,14 +72,14 @@ class Step(Encoder):
         return self.becomes(self.controller.update)
 
     def may_be(self, name, outcome):
-        """Return whether a piece of state is one of the values that the controller's own Python allows.
+        """Return whether a piece of state has one of the values that the controller's own Python allows.
 
-        True is stored as 1.
+        In a trace, True is stored as 1.
         """
         return self.now[name] in (map(bool, outcome) if name in self.truths else outcome)
 
     def becomes(self, tree):
-        """Return the condition that the update, given as a tree, results in this step's state."""
+        """Return the condition that the update, given as a tree, results in the state of this step."""
         match tree:
             case If(test, then, other):
                 condition = self.condition(test)
@@ -93,7 +93,7 @@ class Step(Encoder):
         raise TypeError(f"no update: {tree!r}")
 
     def becomes_one(self, name, tree):
-        """Return the same condition for one piece of state."""
+        """Return the condition of `becomes` for one piece of state."""
         now = self.now[name]
         if name in self.truths:
             return either(self.condition(tree), equal(now, 1), equal(now, 0))
@@ -103,15 +103,15 @@ class Step(Encoder):
         return some([self.for_each_delay(name, option, option, self.lies) for option in options])
 
     def for_each_delay(self, name, low, high, holds):
-        """Return the formula of `holds` for a piece of state and its ends, by cases over the delays that the ends read.
+        """Return the formula of `holds` for a piece of state and its ends, by cases for the delays that the ends read.
 
-        An unknown delay may be any number of steps from 0 on; the state may then also stay unchanged.
+        An unknown delay may be any nonnegative number of steps. In this case, the state may also stay unchanged.
 
         Args:
             name: The name of the state.
             low: A tree, or None for no lower end.
             high: A tree, or None for no upper end.
-            holds: Takes the name and both ends, and returns a formula.
+            holds: A function that takes the name and both ends, and returns a formula.
         """
         within = (part for end in (low, high) if end is not None for part in self.few_outside_tests(end))
         part = next((part for part in within if part not in self.chosen), None)
@@ -130,7 +130,7 @@ class Step(Encoder):
         return some([*cases, every(unknown, some(self.unchanged(name), anything))])
 
     def lies(self, name, low, high):
-        """Return the condition that a piece of state lies between two trees; None means no end on that side."""
+        """Return the condition that a piece of state lies between two trees. None stands for no end."""
         now = self.now[name]
         if low is high:
             return True if low is None else equal(now, self.form(low))
@@ -144,18 +144,18 @@ class Step(Encoder):
         return equal(self.now[name], self.values[name])
 
     def opened(self, low, high, part, least):
-        """Return the ends (trees or None), for a delay in them that may be any number of at least `least` steps."""
+        """Return the two ends (trees or None) if a delay in them may be any number of at least `least` steps."""
         ends = _Ends(self, part, Number(Fraction(least))).walk
         return low if low is None else ends(low)[0], high if high is None else ends(high)[1]
 
     def unbounded(self, part):
-        """Return the number of steps that also stands for all larger ones; None without such a number."""
+        """Return the number of steps that also stands for all larger numbers; None if there is no such number."""
         return self.controller.observations[next(leaves(part)).name].unbounded(self.view)
 
     def sends(self):
-        """Yield the laws that the window and the rate are the controller's results for this step's state.
+        """Yield the laws that the window and the rate are the controller's results for the state of this step.
 
-        One that the controller does not set limits nothing.
+        If the controller does not set the window or the rate, that quantity limits nothing.
         """
         self.values = {**self.values, **self.now}
         amounts = {"window": self.view.cwnd[self.t], "rate": self.view.r[self.t]}
@@ -181,7 +181,7 @@ class Step(Encoder):
         return view.S[t - view.R] + view.Ld[t] + view.cwnd[t] >= view.A[t - 1] + view.r[t]
 
     def is_sent(self, tree, amount):
-        """Return the condition that `amount` is the result of a tree."""
+        """Return the condition that `amount` equals the value of a tree."""
         match tree:
             case If(test, then, other):
                 return either(self.condition(test), self.is_sent(then, amount), self.is_sent(other, amount))
@@ -198,9 +198,9 @@ class Step(Encoder):
         }
 
     def observation_value(self, name, back):
-        """Return an observation as a number.
+        """Return the value of an observation as a number.
 
-        An unobserved value may take part in arithmetic but decides no comparison.
+        An unobserved value may take part in arithmetic, but comparisons with it do not hold.
         """
         observation = self.controller.observations[name]
         observed = observation.read(self.view, self.t - int(back)) if 0 <= back <= self.t else None
@@ -245,14 +245,17 @@ class Step(Encoder):
         return (yield from super().visit_Binary(node))
 
     def product_of(self, node, branch, factor):
-        """Return the product of a choice's branch and a factor, the same node each time, so that it is visited once."""
+        """Return the product of a choice's branch and a factor.
+
+        The same node is returned each time, and so visited once.
+        """
         key = id(branch), id(factor)
         return self.products.setdefault(key, Binary("*", branch, factor, node.line))
 
     def visit_Comparison(self, node):
-        """Encode a comparison that reads a count of steps by cases over its values.
+        """Encode a comparison that reads a count of whole steps, by cases for the values of the count.
 
-        It fails while the count is unknown.
+        The comparison is false while the count is unknown.
         """
         part = next((part for part in self.few_in(node) if part not in self.chosen), None)
         if part is None:
@@ -265,17 +268,17 @@ class Step(Encoder):
 
     @contextmanager
     def choosing(self, part, number):
-        """Fix a count of whole steps to a number while the context lasts."""
-        # Memoised results depend on the choice, so this one starts without any.
+        """Fix a count of whole steps to one number while the context lasts."""
+        # Memoised results depend on this number, so the context starts without any.
         results, self._results, self.chosen[part] = self._results, {}, number
         yield
         self._results = results
         del self.chosen[part]
 
     def readings(self, tree):
-        """Return (condition, number) pairs, one for each possible count.
+        """Return (condition, number) pairs, one for each possible value of the count.
 
-        While the count is unknown no condition holds.
+        No condition holds while the count is unknown.
         """
         tree = bare(tree)
         if isinstance(tree, Name):
@@ -302,7 +305,7 @@ class Step(Encoder):
         return keeps_sign(*differences)
 
     def observed(self, leaf):
-        """Return the observation that a leaf reads, or None before the sender has it."""
+        """Return the observation that a leaf reads; None if the sender has not yet made this observation."""
         back = self.form(leaf.back).constant if isinstance(leaf, Past) else Fraction(0)
         if back.denominator != 1 or back < 0:
             problem = "is between two steps" if back >= 0 else "is of a step to come, not yet observed"
@@ -312,9 +315,9 @@ class Step(Encoder):
 
 
 class OpenStep(Step):
-    """A step in which each comparison that reads a count of whole steps may hold or not.
+    """A step in which each comparison that reads a count of whole steps may be true or false.
 
-    `holds` has an unknown per such comparison; `name` is the prefix of the unknowns.
+    `holds` contains an unknown for each such comparison. `name` is the prefix of the names of these unknowns.
     """
 
     def __init__(self, controller, view, t, name):
@@ -327,12 +330,12 @@ class OpenStep(Step):
         return self.holds.setdefault(tree, boolean(f"{self.name}_{len(self.holds)}"))
 
     def readings(self, tree):
-        """Return no pairs, so that a state which depends on a delay takes any value that some delay gives."""
+        """Return no pairs, so that a state which depends on a delay may take the value for any delay."""
         return []
 
 
 class _Ends(Walker):
-    """Computes the ends of a term (trees or None) if `part` of it may be any count of at least `least` whole steps."""
+    """Computes the ends of a term (trees or None) if `part` of it may be any count of at least `least` steps."""
 
     def __init__(self, step, part, least):
         super().__init__(step.file)
@@ -371,7 +374,7 @@ def _joined_if_known(op, left, right):
 
 
 def _extreme_of(pick, several):
-    """Return the ends of an extreme. Terms without a lower end do not affect the lower end of a maximum."""
+    """Return the ends of an extreme. A term without a lower end does not affect the lower end of a maximum."""
     lows, highs = zip(*several, strict=True)
     near, far = (lows, highs) if pick == "max" else (highs, lows)
     known = tuple(end for end in near if end is not None)
@@ -383,7 +386,7 @@ def _extreme_of(pick, several):
 class _FewIn(Walker):
     """Finds the counts of whole steps in a tree: observations with the given names, and extremes of them.
 
-    For each tree the result is whether the tree itself is such a count, and the distinct ones within.
+    The result for a tree is whether the tree itself is such a count, and the different counts within it.
     """
 
     def __init__(self, few):
@@ -407,7 +410,7 @@ class _FewIn(Walker):
 
 
 class _FewOutsideTests(_FewIn):
-    """Finds the counts of whole steps as `_FewIn` does, except those that occur only in tests."""
+    """Finds the counts of whole steps like `_FewIn`, but not the counts that occur only in tests."""
 
     def visit_If(self, node):
         return False, _joined((yield from self.results((node.then, node.other))))
@@ -418,7 +421,7 @@ def _joined(several):
 
 
 def _reached(tree, values):
-    """Yield the leaves of a tree that may be read, given values that decide some of its tests."""
+    """Yield the leaves of a tree that may be read. `values` may decide some of the tree's tests."""
     match tree:
         case If(test, then, other):
             yield from _reached(test, values)
@@ -438,6 +441,6 @@ def _reached(tree, values):
 
 
 def _truth(test, values):
-    """Return the outcome of a test if the values decide it, otherwise None."""
+    """Return the outcome of a test if `values` decide the test; otherwise None."""
     decided = names(test) <= values.keys() and not any(isinstance(leaf, Past) for leaf in leaves(test))
     return value(test, values) if decided else None

@@ -1,4 +1,4 @@
-"""The sources around a controller's header: programs over UDP, and a BPF program for the kernel."""
+"""The sources that use a controller's header: programs over UDP, and a BPF program for the kernel."""
 
 from hashlib import sha256
 from importlib import resources
@@ -8,7 +8,7 @@ _FILES = {
     "bpf": ("kernel.h", "loader.c", "log.h"),
 }
 
-#: The kernel's congestion controls that can run within an envelope, and for each the files that call it.
+#: The congestion controls of the kernel that can run within an envelope, each with the files that call it.
 AROUND = {
     "cubic": ("around_cubic.h", "by_window.h"),
     "bbr": ("around_bbr.h",),
@@ -17,7 +17,7 @@ AROUND = {
 
 
 def sources(target, export, header):
-    """Return the texts of a target's files except NAME.h, by file name.
+    """Return the texts of a target's files, except NAME.h, by the names of the files.
 
     Args:
         export: The Export or StatefulExport.
@@ -35,9 +35,9 @@ def sources(target, export, header):
 
 
 def kernel_name(name, code):
-    """Return the name of a controller's code in the kernel, of at most 15 characters.
+    """Return the name under which the kernel knows a controller's code. It has at most 15 characters.
 
-    It contains a hash of the code, so that different codes have different names.
+    The name contains a hash of the code, so that different codes have different names.
     """
     return f"{name[:7]}_{sha256(code.encode()).hexdigest()[:7]}"
 
