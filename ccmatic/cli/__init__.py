@@ -1,4 +1,4 @@
-"""The command line."""
+"""The command line of ccmatic."""
 
 from ccmatic.cli.commands import main
 

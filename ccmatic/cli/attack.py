@@ -1,4 +1,4 @@
-"""`ccmatic attack`: trained adversaries against senders."""
+"""`ccmatic attack`: test senders against trained adversaries."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""Commands whose help has an example, and which accept the old spellings of their options."""
+"""Commands whose help contains an example, and which accept old spellings of their options."""
 
 from functools import partial
 
@@ -11,7 +11,7 @@ class Command(click.Command):
     """A command with an example.
 
     Args:
-        example: A command line that runs; a backslash ends each line but the last.
+        example: A command line that can be run. Each line except the last one ends in a backslash.
     """
 
     def __init__(self, *arguments, example, **settings):
@@ -19,14 +19,14 @@ class Command(click.Command):
         self.example = example.strip()
 
     def format_help_text(self, context, formatter):
-        """Write the description, then the example as a user types it."""
+        """Write the description, and then the example in the form in which a user types it."""
         super().format_help_text(context, formatter)
         with formatter.section("Example"):
             for line in self.example.splitlines():
                 formatter.write(f"{'':{formatter.current_indent}}{line}\n")
 
     def parse_args(self, context, arguments):
-        """Parse arguments, including old spellings."""
+        """Parse the arguments, which may contain old spellings."""
         return super().parse_args(context, spellings.current(self.name, arguments))
 
 

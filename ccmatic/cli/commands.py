@@ -1,6 +1,6 @@
-"""The command line: it parses arguments, calls one function, and prints.
+"""The command line. It parses the arguments, calls one function, and prints the result.
 
-Each command imports its own modules, because solvers and numpy take most of a second and `--help` needs neither.
+Each command imports its own modules when it runs. Solvers and numpy take most of a second, and `--help` needs neither.
 """
 
 import os
@@ -16,7 +16,7 @@ from ccmatic import __version__, base
 from ccmatic.base import Disagreement, InputError, OutOfTime, write_text
 from ccmatic.cli import options
 
-#: The commands in the groups of the help: each with its file, and its name in that file.
+#: The commands in the groups of the help, each with its file and with its name in that file.
 GROUPS = {
     "Ask": {
         "verify": ("verify", "verify"),
@@ -60,7 +60,7 @@ COMMANDS = {name: place for group in GROUPS.values() for name, place in group.it
 
 
 class _Commands(Mapping):
-    """The commands by name, each imported when it is looked up."""
+    """The commands by name. A command is imported when it is looked up."""
 
     def __getitem__(self, name):
         file, attribute = COMMANDS[name]
@@ -74,14 +74,14 @@ class _Commands(Mapping):
 
 
 class _Program(click.Group):
-    """The program, whose help shows the commands in groups."""
+    """The whole program. Its help shows the commands in groups."""
 
     def list_commands(self, context):
         """Return the names of the commands, in the order of the groups."""
         return list(self.commands)
 
     def format_commands(self, context, formatter):
-        """Write a line for each command."""
+        """Write one line of help for each command."""
         width = max(map(len, COMMANDS))
         for title, group in GROUPS.items():
             with formatter.section(title):
@@ -119,7 +119,7 @@ def main():
     except (KeyboardInterrupt, click.Abort):
         code = options.complain("interrupted", options.INTERRUPTED)
     except BrokenPipeError:
-        # Python flushes stdout once more at exit, which would fail again.
+        # When it exits, Python flushes stdout once more, which would fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = options.GOOD
     except Exception as error:
@@ -139,5 +139,5 @@ def main():
 
 
 def _is_interrupt(error):
-    """Whether an error stands for a KeyboardInterrupt that ctypes met while converting an argument for a solver."""
+    """Return whether an error stands for a KeyboardInterrupt that occurred while ctypes converted an argument."""
     return type(error).__name__ == "ArgumentError" and "KeyboardInterrupt" in str(error)

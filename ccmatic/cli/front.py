@@ -1,4 +1,4 @@
-"""`ccmatic front`: the controllers of a query that no other one dominates."""
+"""`ccmatic front`: find the controllers of a query that no other controller dominates."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""Ctrl-C while compiled code runs that ignores interrupts."""
+"""Support for Ctrl-C while compiled code runs that ignores interrupts."""
 
 import os
 import signal
@@ -12,12 +12,12 @@ from ccmatic.cli import options
 
 @contextmanager
 def left_in_time():
-    """Within this block, Ctrl-C ends the process soon.
+    """Make Ctrl-C end the process soon while the context lasts.
 
-    A compiler ignores interrupts, and compiled code may clean up slowly. The process therefore exits without waiting.
-    This is safe, because files are written completely or not at all.
+    A compiler ignores interrupts, and compiled code may clean up slowly. The process therefore exits without waiting
+    for either. This is safe, because ccmatic writes each file completely or not at all.
     """
-    # Python writes each signal's number to this socket at once, also while compiled code runs.
+    # Python at once writes the number of each signal to this socket, even while compiled code runs.
     ours, theirs = socket.socketpair()
     theirs.setblocking(False)
     before, heeded = signal.set_wakeup_fd(theirs.fileno()), Event()
@@ -30,11 +30,11 @@ def left_in_time():
     finally:
         signal.set_wakeup_fd(before)
         if not heeded.is_set():
-            theirs.close()  # ends the thread: it then receives nothing
+            theirs.close()  # ends the thread, because it then receives no data
 
 
 def _watch(wakeups, heeded, kept_open):
-    """Exit shortly after an interrupt that the main thread has not finished handling."""
+    """Exit shortly after an interrupt, unless the main thread finishes handling it."""
     while heard := wakeups.recv(1):
         if heard[0] == signal.SIGINT:
             break
@@ -44,11 +44,11 @@ def _watch(wakeups, heeded, kept_open):
     try:
         while wakeups.recv(1):
             pass
-        return  # the block ended in time
+        return  # the context ended in time
     except TimeoutError:
         pass
     if heeded.is_set():
-        sleep(0.2)  # lets the main thread print its message
+        sleep(0.2)  # gives the main thread time to print its message
     else:
         os.write(2, b"ccmatic: interrupted\n")
     os._exit(options.INTERRUPTED)

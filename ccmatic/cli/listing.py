@@ -15,7 +15,7 @@ def list_command(kinds, as_json):
     Each name has a sentence about it. The kinds are models, queries, templates, properties, proofs, controllers and
     others; KINDs select some of them.
     """
-    from ccmatic import base, records  # not `api.list_names`, which takes long to import
+    from ccmatic import base, records  # imported here; `api.list_names` would take long to import
 
     entries = base.entries(kinds or tuple(base.KINDS))
     lines = (
@@ -29,7 +29,7 @@ def list_command(kinds, as_json):
 
 
 def listed(entries):
-    """Yield entries as lines for people, under a line for each kind."""
+    """Yield the entries as lines for people, below one heading per kind."""
     kind = None
     for entry in entries:
         if entry.kind != kind:

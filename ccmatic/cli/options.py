@@ -1,4 +1,4 @@
-"""Shared parts of commands: exit codes, options, and choices that are imported when a command needs them."""
+"""The parts that commands share: exit codes, options, and choices that are imported when a command needs them."""
 
 import sys
 from functools import wraps
@@ -15,7 +15,7 @@ GOOD, BROKEN, BAD_INPUT, UNKNOWN, INTERRUPTED = 0, 1, 2, 3, 130
 
 
 class Names(click.Choice):
-    """A choice among the names in a module's table, or among those that a function of it returns.
+    """A choice among names. The names come from a module's table, or from a function of the module.
 
     The module is imported when the choices are needed.
     """
@@ -25,7 +25,7 @@ class Names(click.Choice):
 
     @property
     def choices(self):
-        """The names."""
+        """The names of the choices."""
         module, attribute = self._declared
         declared = getattr(import_module(module), attribute)
         return (*(declared() if callable(declared) else declared), *self._others)
@@ -38,7 +38,7 @@ class Names(click.Choice):
 
 
 class Seconds(click.FloatRange):
-    """A number of seconds. It may not be nan."""
+    """A number of seconds, which may not be nan."""
 
     def convert(self, value, param, ctx):
         """Convert a word of the command line, as click requires."""
@@ -53,7 +53,7 @@ class Seconds(click.FloatRange):
 
 
 def names_of(*kinds):
-    """Return a `shell_complete` function that completes paths, and the names of these kinds of definitions."""
+    """Return a `shell_complete` function that completes paths and the names of definitions of the given kinds."""
 
     def complete(context, parameter, incomplete):
         from click.shell_completion import CompletionItem
@@ -106,7 +106,7 @@ def question(command):
 
 
 def expectations(on, expect, most=None):
-    """Return the expectations of `--expect`. Raises InputError unless there is `--on` as well, and at most `most`."""
+    """Return the expectations of `--expect`. Raise InputError if `--on` is missing, or there are more than `most`."""
     if not on or not expect:
         lacks, has = ("--on", "--expect") if not on else ("--expect", "--on")
         example = "--on 'ccac, buffer 1 bdp'" if not on else "--expect 'utilisation >= 80%'"
@@ -117,7 +117,7 @@ def expectations(on, expect, most=None):
 
 
 def require_network(missing, others):
-    """Raise InputError if options of a network are missing. `others` are the options that are given."""
+    """Raise InputError if options that describe a network are missing. `others` are the given options."""
     if not others:
         example = "--on 'ccac, buffer 1 bdp' --expect 'queue <= 4 bdp'"
         raise base.InputError(f"--on and --expect missing; expected such as {example}")
@@ -126,7 +126,10 @@ def require_network(missing, others):
 
 
 def refuse(others, expected):
-    """Raise InputError that names those of the options, given by name, that have a value."""
+    """Raise InputError if any of the options has a value; the message names those that have one.
+
+    `others` is by name.
+    """
     given = [f"--{name.replace('_', '-')}" for name, value in others.items() if value]
     if given:
         raise base.InputError(
@@ -135,7 +138,10 @@ def refuse(others, expected):
 
 
 def whole(text, name):
-    """Return the whole number in a text, or None for None. Raises InputError that names the option."""
+    """Return the integer in a text; None for None.
+
+    Raise InputError that names the option if the text has no integer.
+    """
     if text is None:
         return None
     try:
@@ -173,7 +179,7 @@ def solver(command):
 
 
 def solver_within(command):
-    """Add the same options to a command whose `--timeout` covers all its work on a controller."""
+    """Add the options of the solvers to a command whose `--timeout` limits all work on a controller."""
     return _solver(command, 60, "The seconds that all periods of a controller may take together.")
 
 
@@ -198,31 +204,31 @@ def _solver(command, seconds, help):
 
 
 def outcome(verdicts):
-    """Return the exit code of verdicts: 1 if any is `violated`, else 3 if any is `unknown`, else 0."""
+    """Return the exit code for verdicts: 1 if any verdict is `violated`, else 3 if any is `unknown`, else 0."""
     return BROKEN if "violated" in verdicts else UNKNOWN if "unknown" in verdicts else GOOD
 
 
 def expected(judged):
-    """Return the exit code of ExpectationRecords: 1 if any is not met, else 3 if any is not applicable, else 0."""
+    """Return the exit code for ExpectationRecords: 1 if any is not met, else 3 if any is not applicable, else 0."""
     verdicts = {each.verdict for each in judged}
     return BROKEN if "not met" in verdicts else UNKNOWN if "not applicable" in verdicts else GOOD
 
 
 def complain(message, code=BAD_INPUT):
-    """Print an error on standard error, and return the exit code."""
+    """Print an error message on standard error, and return the exit code."""
     click.echo(f"ccmatic: {message}", err=True)
     return code
 
 
-#: Makes a terminal overwrite the current line.
+#: The characters by which a terminal overwrites the current line.
 CLEAR = "\r\033[K"
 
 
 class Waiting:
-    """Within this block, a terminal's standard error shows for how long the current work has run, after one second.
+    """Shows on standard error, if it is a terminal, how long the current work has run; from the first second on.
 
     Args:
-        what: The current work. It may be changed within the block.
+        what: A description of the current work. Code in the context may change it.
     """
 
     def __init__(self, what):

@@ -1,4 +1,4 @@
-"""The output of `prove`, `check` and `front`."""
+"""The output of the commands `prove`, `check` and `front`."""
 
 from dataclasses import asdict
 
@@ -31,8 +31,8 @@ class Progress(Listener):
 
     Args:
         as_json: Whether the lines are JSON.
-        name: The controller's name, which the lines mention. None if it is the only controller.
-        write: Receives each line.
+        name: The name of the controller, which the lines mention; None if there is only one controller.
+        write: A function that is called with each line.
     """
 
     def __init__(self, as_json, name=None, write=click.echo):
@@ -51,12 +51,12 @@ class Progress(Listener):
         self._status.stop()
 
     def begins(self, shape):
-        """Report that the search tries a shape."""
+        """Report that the search begins to try a shape."""
         if not self._as_json:
             self._write(f"by the shape {shape}:")
 
     def attempted(self, attempt):
-        """Report the outcome of a shape."""
+        """Report the outcome of trying a shape."""
         if attempt.proved:
             self.end(attempt.proved)
         solved, missing = list(attempt.result.constants), list(attempt.missing)
@@ -68,7 +68,10 @@ class Progress(Listener):
         self._say(ShapeLine(attempt.shape, attempt.verdict, solved, missing, attempt.why), text)
 
     def expected(self, question, shape):
-        """Report whether an expectation is proved, and by which shape; None: by no shape."""
+        """Report whether an expectation is proved, and by which shape.
+
+        `shape` is None if no shape proves the expectation.
+        """
         name, expectation = question.controller.name, question.text
         on = question.description.text
         verdict = "proved" if shape else "unknown"
@@ -79,7 +82,7 @@ class Progress(Listener):
         self._say(ExpectedLine(name, verdict, expectation, on, shape), text)
 
     def asks(self, lemma, values):
-        """Show that the solver decides a lemma for these values of its constants."""
+        """Show that the solver is deciding a lemma for these values of the constants."""
         at = ", ".join(f"{name} = {float(value):g}" for name, value in values.items())
         self._status.update(f"{lemma}{' at ' if at else ''}{at}")
 
@@ -94,7 +97,7 @@ class Progress(Listener):
         self._say(ConstantLine(name, result.value, declared.paper, front, edge and edge.lemma, dropped or ABSENT), text)
 
     def lemma(self, answer):
-        """Report the verdict on a lemma."""
+        """Report the verdict on one lemma."""
         self._say(
             LemmaLine(answer.lemma, answer.verdict, round(answer.seconds, 3), answer.empty or ABSENT),
             f"{shown_verdict(answer.verdict, width=9)} {answer.seconds:6.1f} s  "
@@ -122,7 +125,7 @@ class Progress(Listener):
 
 
 def finding(result, as_json):
-    """Return a line of `check`."""
+    """Return the line that `check` prints for a finding."""
     if as_json:
         return records.line(FindingLine(**asdict(result)))
     mark, means = "ok" if result.checked else "not checked", "holds" if result.checked else "unknown"
@@ -132,7 +135,7 @@ def finding(result, as_json):
 
 
 def verdict(file, verdict, as_json):
-    """Return the last line of `check`. `verdict` is `accepted`, `rejected` or `unknown`."""
+    """Return the last line that `check` prints. `verdict` is `accepted`, `rejected` or `unknown`."""
     if as_json:
         return records.line(CheckLine(True, str(file), verdict == "accepted", verdict))
     means = {"accepted": "holds", "rejected": "violated"}.get(verdict, "unknown")
@@ -140,11 +143,11 @@ def verdict(file, verdict, as_json):
 
 
 def front_point(point, dominated_by, as_json):
-    """Return the line of `front` for a controller.
+    """Return the line that `front` prints for a controller.
 
     Args:
         point: The controller's Point.
-        dominated_by: The names of controllers that dominate it. None if no shape proves it.
+        dominated_by: The names of the controllers that dominate this one; None if no shape proves the controller.
         as_json: Whether the line is JSON.
     """
     if as_json:
@@ -158,14 +161,14 @@ def front_point(point, dominated_by, as_json):
 
 
 def decided(point):
-    """Describe the proof of a controller of `front`, before its place is known."""
+    """Return a description of a controller's proof in `front`, before it is known which controllers dominate it."""
     if point.verdict != HOLDS:
         return f"{point.verdict}: {point.why or point.file}"
     return "  ".join(f"{name} {float(value):g}" for name, value in point.measures.items())
 
 
 def front_end(points, dominated, figure, as_json):
-    """Return the last line of `front`. `figure` is the figure's file, or None."""
+    """Return the last line that `front` prints. `figure` is the file of the figure, or None."""
     best = [name for name, others in dominated.items() if not others]
     if as_json:
         file = None if figure is None else str(figure)

@@ -1,4 +1,4 @@
-"""`ccmatic prove`: prove what a controller guarantees for all time."""
+"""`ccmatic prove`: prove the guarantees of a controller for all time."""
 
 from pathlib import Path
 
@@ -78,7 +78,7 @@ def prove(controllers, proof, horizon, on, expect, start, jobs, cluster, as_json
 
 
 def _prove_there(*about):
-    """Return the lines that `_prove` prints, the verdict, and the error that ended it or None."""
+    """Return the lines that `_prove` prints, the verdict, and the error that ended the proof (or None)."""
     lines = []
     try:
         return lines, _prove(*about, write=lines.append), None
@@ -92,11 +92,11 @@ def _prove(name, controller, as_json, how, write=click.echo):
     """Print the proof of one controller, and return the verdict.
 
     Args:
-        name: The controller's name, which the lines mention. None if it is the only controller.
-        controller: The controller as a person gave it.
+        name: The name of the controller, which the lines mention; None if there is only one controller.
+        controller: The controller, as the user named it.
         as_json: Whether the lines are JSON.
         how: The other options.
-        write: Receives each line.
+        write: A function that is called with each line.
     """
     from ccmatic import api
     from ccmatic.cli import proof_reports as report
@@ -116,7 +116,7 @@ def _prove(name, controller, as_json, how, write=click.echo):
 
 
 def _expected(question, attempts, say):
-    """Return the verdict on an expectation: `holds` or `unknown`."""
+    """Return the verdict on an expectation, which is `holds` or `unknown`."""
     for attempt, implied in attempts:
         say.attempted(attempt)
         if implied:
@@ -127,7 +127,7 @@ def _expected(question, attempts, say):
 
 
 def _by_shapes(attempts, say):
-    """Return the verdict of all shapes; one proof suffices."""
+    """Return the verdict after all shapes have been tried. One proof suffices."""
     verdicts = set()
     for attempt in attempts:
         say.attempted(attempt)

@@ -36,7 +36,7 @@ def replay_command(files, plot, html, csv_file, expect, allow_code, as_json):
 
 
 def _replay(file, plot, html, csv_file, expect, allow_code, as_json):
-    """Print the answer about one trace, and return its exit code."""
+    """Print the result for one trace, and return the exit code for this trace."""
     from ccmatic import api, traces
     from ccmatic.cli import reports as report
     from ccmatic.verification import Outcome

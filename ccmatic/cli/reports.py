@@ -1,4 +1,4 @@
-"""The output of commands: text for people, JSON lines for programs."""
+"""The output of commands: text for people, and JSON lines for programs."""
 
 import hashlib
 import json
@@ -17,7 +17,7 @@ from ccmatic.cli.verdicts import shown_verdict
 from ccmatic.explanation import legend
 from ccmatic.records import AttemptRecord, QueryRecord, ReplayLine, StarveLine, VerifyLine, WorstLine
 
-#: The size of a usual terminal, in rows and columns.
+#: The rows and columns of a terminal of the usual size.
 SCREEN = (24, 80)
 
 
@@ -25,13 +25,13 @@ def trace_file(folder, controller, trace, question=None):
     """Return the path in a folder at which a command saves a trace.
 
     The name contains the controller, the model, the horizon and the question, and ends in a digest. So the same query
-    about the same controller gives the same path, and any other gives another path.
+    about the same controller has the same path, and any other query or controller has another path.
 
     Args:
         folder: The folder of traces.
         controller: The controller that chose the trace's rates.
         trace: The Trace; the digest covers its query and its controller.
-        question: The question in a word. Default: the property of the trace's query.
+        question: The name of the question in one word. By default, the property of the trace's query.
     """
     names = trace.query["model"], question or trace.query["property"]["name"]
     model, question_name = (Path(name).stem if Path(name).is_absolute() else name for name in names)
@@ -44,7 +44,8 @@ def saved(trace, file):
     """Save a trace.
 
     Returns:
-        The file. None if it cannot be written; then standard error explains why, and the verdict stands.
+        The file. None if the file cannot be written; a message on standard error then explains why. The verdict is not
+        affected.
     """
     try:
         writable_folder(file.parent)
@@ -56,7 +57,10 @@ def saved(trace, file):
 
 
 def drawn(trace, file, model):
-    """Draw a trace of a Model to a file. If that fails, print why on standard error; the verdict stands."""
+    """Draw a trace of a Model to a file.
+
+    If drawing fails, print the reason on standard error; the verdict stays valid.
+    """
     from ccmatic.traces import draw_trace
 
     try:
@@ -69,7 +73,7 @@ def judgement_json(name, judgement, file, explanation=None, question=None):
     """Return one line of `verify --json`.
 
     Args:
-        name: The controller as a person gave it.
+        name: The name of the controller, as the user wrote it.
         judgement: The Judgement.
         file: The file of the trace; None if it could not be saved.
         explanation: The Explanation of the trace.
@@ -100,7 +104,7 @@ def judgement_json(name, judgement, file, explanation=None, question=None):
 
 
 def judgement_text(judgement, file):
-    """Return a Judgement in a few lines for a person; `file` is as in `judgement_json`."""
+    """Return a Judgement as a few lines for people. `file` is as in `judgement_json`."""
     lines = [_headline(judgement.controller, judgement.verdict, judgement.seconds)]
     trace = judgement.trace or judgement.unmodelled
     if judgement.trace:
@@ -117,7 +121,7 @@ def judgement_text(judgement, file):
 
 
 def answer_text(question, judgement, file):
-    """Return the answer to a Question in a few lines for a person; `file` is as in `judgement_json`."""
+    """Return the answer to a Question as a few lines for people. `file` is as in `judgement_json`."""
     lines = [_headline(judgement.controller, judgement.verdict, judgement.seconds, question.text)]
     if judgement.trace:
         measured = question.measured(judgement.trace)
@@ -130,33 +134,33 @@ def answer_text(question, judgement, file):
 
 
 def advice_on(question, judgement):
-    """Return the advice on a Judgement; with a counterexample, also that on its Question."""
+    """Return the advice on a Judgement. If there is a counterexample, add the advice on the Question."""
     return (*judgement.advice, *(question.advice(judgement.trace) if judgement.trace and question else ()))
 
 
 def _headline(controller, verdict, seconds, *parts):
-    """Return the first line of an answer: the controller, the verdict, the time, and further parts."""
+    """Return the first line of an answer: the controller, the verdict, the time, and further parts of the line."""
     answer = f"{controller.name:<20} {shown_verdict(verdict, width=9)} {seconds:6.1f} s"
     return "   ".join([answer, *parts])
 
 
 def left_out_lines(left_out):
-    """Return a line for each Exclusion of a question."""
+    """Return one line for each Exclusion of a query."""
     return [f"    left out: {exclusion}" for exclusion in left_out]
 
 
 def advice_lines(advice):
-    """Return a line for each sentence of advice."""
+    """Return one line for each sentence of advice."""
     return [f"    try: {sentence}" for sentence in advice]
 
 
 def file_lines(file):
-    """Return the file of a trace and the command that checks it, or no line if the trace could not be saved."""
+    """Return lines with a trace's file and the command that checks it; no lines if the trace was not saved."""
     return [f"    trace: {file}", f"    check it: ccmatic replay {shlex.quote(str(file))}"] if file else []
 
 
 def of_edge(explanation, of, worst):
-    """Return the Explanation of a Worst's trace, which begins with the value that the trace reaches."""
+    """Return the Explanation of the trace of a Worst. The value that the trace reaches comes first."""
     if worst.quantity.worse is None or worst.quantity.low == worst.quantity.high:
         return explanation
     value = f"{worst.quantity.worse} {worst.some} {worst.quantity.unit}".rstrip()
@@ -177,7 +181,7 @@ def worst_json(of, worst, file, explanation=None, question=None):
 
 
 def worst_text(of, worst, file, question=None):
-    """Return the same in a few lines for a person."""
+    """Return the result of `worst` as a few lines for people."""
     lines = [f"{worst.controller.name:<20} {of}: {worst.sentence()}   {worst.seconds:.1f} s"]
     if question:
         lines = [_headline(worst.controller, question.met(worst), worst.seconds, f"{of}: {worst.sentence()}")]
@@ -187,7 +191,7 @@ def worst_text(of, worst, file, question=None):
 
 
 def _question(question):
-    """Return the fields of a line that describe a Question."""
+    """Return the fields that describe a Question in a JSON line."""
     return {
         "expect": question.text,
         "on": question.description.text,
@@ -198,7 +202,7 @@ def _question(question):
 
 
 def _question_lines(question):
-    """Return the network of a Question, in lines for a person."""
+    """Return the lines that describe the network of a Question to people."""
     return [f"    {question.where}", *(f"    note: {note}" for note in question.notes)]
 
 
@@ -236,7 +240,7 @@ def _attempt(attempt):
 
 
 def starve_text(answer, file):
-    """Return the same in lines for a person: the answer, its reasons, the searches and the exclusions."""
+    """Return the result of `starve` as lines for people: the answer, its reasons, the searches and the exclusions."""
     meaning = {"starves": "violated", "does not starve": "holds"}.get(answer.verdict)
     verdict = shown_verdict(answer.verdict, meaning)
     lines = [f"{answer.controller.name:<20} {verdict}: {answer.sentence()}   {answer.seconds:.1f} s"]
@@ -250,13 +254,13 @@ def starve_text(answer, file):
 
 
 def expectation_text(judged):
-    """Return the line of an ExpectationRecord for a person."""
+    """Return an ExpectationRecord as a line for people."""
     meaning = {"met": "holds", "not met": "violated", "not applicable": "unknown"}[judged.verdict]
     return f"{shown_verdict(judged.verdict, meaning, 14)} {judged.sentence}"
 
 
 def replay_json(file, outcome, explanation, judged=()):
-    """Return the line of `replay --json`, with an Explanation and the ExpectationRecords of `--expect`."""
+    """Return the line of `replay --json`, with an Explanation and the ExpectationRecords for `--expect`."""
     breaks = outcome.outcome is verification.Outcome.BREAKS
     return records.line(
         ReplayLine(
@@ -276,7 +280,7 @@ def replay_json(file, outcome, explanation, judged=()):
 
 
 def trace_text(trace, query, explanation):
-    """Return the trace as a table, the meaning of its columns, and its Explanation."""
+    """Return a trace as a table, followed by the meaning of its columns and by its Explanation."""
     lines = [table(trace)]
     lines += [f"    {name}: {says}" for name, says in legend(query, trace.columns).items()]
     return "\n".join([*lines, "", str(explanation)])
@@ -293,12 +297,12 @@ def on_a_screen(text, explanation):
 
 
 def _rows(lines):
-    """Return how many rows of a screen the lines take up."""
+    """Return how many rows of a screen the given lines occupy."""
     return sum(max(1, ceil(len(click.unstyle(line)) / SCREEN[1])) for line in lines)
 
 
 def replay_text(file, trace, outcome, explanation):
-    """Return the trace, its query and controller, and the outcome of its replay."""
+    """Return a text with the trace, its query and its controller, and with the outcome of its replay."""
     lines = [trace_text(trace, outcome.query, explanation), "", f"{outcome.query}"]
     if outcome.controller:
         lines += ["controller:", *(f"    {line}" for line in outcome.controller.pretty().splitlines())]
@@ -333,7 +337,7 @@ def _broken(trace):
 
 
 def table(trace):
-    """Return a trace's exact columns and its constants as text, with a line for each step."""
+    """Return the exact columns and the constants of a trace as text, with one line per step."""
     header, *lines = aligned([("t", *trace.columns), *(row.values() for row in trace.rows())])
     constants = ", ".join(f"{name} = {value}" for name, value in trace.constants.items())
     return "\n".join([click.style(header, bold=True), *lines, constants])

@@ -1,4 +1,4 @@
-"""`ccmatic runs`: show what a run of synthesis has learned."""
+"""`ccmatic runs`: show the counterexamples and decisions that a run of synthesis has saved."""
 
 import click
 

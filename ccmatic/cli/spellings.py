@@ -1,4 +1,4 @@
-"""Old spellings of options. They work for one more version."""
+"""Old spellings of options, which remain valid for one more version."""
 
 from pathlib import Path
 
@@ -12,19 +12,19 @@ OLD = {
     "worst": {"--save": "--out"},
 }
 
-#: Options that now take a FILE, by command. Without FILE, as in the old spelling, they write a file beside each result.
+#: Options that now take a FILE, by command. Without FILE, as in the old spelling, each result's file is beside it.
 FLAGS = {"verify": ("--plot",)}
 
-#: The value of such an option without a FILE.
+#: The value that such an option has without a FILE.
 BESIDE = ""
 
 
 def current(command, arguments):
-    """Return the arguments of a command in their current spelling, and print the new spelling of each old one.
+    """Return the arguments of a command in the current spelling. For each old spelling, print the new spelling.
 
     Args:
         command: The name of the command.
-        arguments: The words after that name.
+        arguments: The words that follow the name of the command.
     """
     old, flags = OLD.get(command, {}), FLAGS.get(command, ())
     words = [*arguments]
@@ -41,7 +41,7 @@ def current(command, arguments):
 
 
 def _is_file(words):
-    """Whether the next word is the option's file, rather than another option or a controller."""
+    """Return whether the next word is the option's file, and not another option or a controller."""
     return bool(words) and not words[0].startswith("-") and Path(words[0]).suffix not in ("", ".py", ".onnx")
 
 

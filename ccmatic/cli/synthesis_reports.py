@@ -1,4 +1,4 @@
-"""The output of synthesis, for people and as JSON lines."""
+"""The output of synthesis commands, for people and as JSON lines."""
 
 from ccmatic import records
 from ccmatic.cli.reports import left_out_lines
@@ -18,7 +18,7 @@ def run_json(path, about, events):
 
 
 def run_text(path, about, events):
-    """Describe what a run has learned."""
+    """Return a description of what a run has saved."""
     counts = ", ".join(f"{sum(event.kind == kind for event in events)} {kind}" for kind in KINDS)
     state = "finished" if about.finished else "not finished: the same command resumes"
     lines = [f"{path}: {about.name}, {state}", f"    {counts}"]
@@ -49,7 +49,7 @@ def cover_json(path, outcome):
 
 
 def cover_text(path, outcome):
-    """Describe whether the run decides every candidate."""
+    """Return a description of whether the run decides every candidate."""
     size = f"{outcome.query.template.size:,} candidates"
     claim = (
         "no candidate is a solution"
@@ -67,7 +67,7 @@ def cover_text(path, outcome):
 
 
 def _of_solutions(outcome):
-    """Yield whether the solutions themselves were verified."""
+    """Yield a line on whether the solutions themselves were verified."""
     if not outcome.verified and outcome.solutions:
         yield "    the solutions are trusted; --verify-solutions verifies them again"
     elif outcome.undecided:
@@ -78,7 +78,7 @@ def _of_solutions(outcome):
 
 
 class SynthesisJson:
-    """Prints a JSON line for each solution, and a summary."""
+    """Prints a JSON line for each solution, and finally a summary."""
 
     def __init__(self, query):
         self._query = query
@@ -87,7 +87,7 @@ class SynthesisJson:
         return self
 
     def update(self, now, file):
-        """Print a solution."""
+        """Print a solution, if there is a new one."""
         self._now = now
         if file:
             controller = now.controller
@@ -101,7 +101,7 @@ class SynthesisJson:
 
 
 class SynthesisText:
-    """Shows a live line of progress on a terminal, and prints each solution when it is found."""
+    """Shows a line of progress on a terminal, and prints each solution when the search finds it."""
 
     def __init__(self, query):
         from rich.console import Console

@@ -1,11 +1,11 @@
-"""Verdicts as text: with a symbol and a colour on a terminal, as plain words elsewhere."""
+"""Verdicts as text. On a terminal they have a symbol and a colour; elsewhere they are plain words."""
 
 import os
 import sys
 
 import click
 
-#: The symbol and the colour of each verdict.
+#: The symbol and the colour that stand for each verdict.
 STYLES = {"holds": ("✓", "green"), "violated": ("✗", "red"), "unknown": ("?", "yellow")}
 
 
@@ -14,7 +14,7 @@ def shown_verdict(word, verdict=None, width=0):
 
     Args:
         word: The printed word.
-        verdict: Its meaning: `holds`, `violated` or `unknown`. Default: the word itself.
+        verdict: The verdict that the word means: `holds`, `violated` or `unknown`. By default, the word itself.
         width: The width to which the word is padded.
     """
     text = f"{word:<{width}}"
@@ -25,7 +25,7 @@ def shown_verdict(word, verdict=None, width=0):
 
 
 def _has_styles():
-    """Whether standard output is a terminal that can print the symbols, and its user has not disabled colours."""
+    """Return whether standard output is a terminal that can print the symbols, with colours not disabled."""
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not sys.stdout.isatty():
         return False
     return "utf" in (sys.stdout.encoding or "").lower()

@@ -122,12 +122,12 @@ def verify(
 
 
 def _picture(plot, file, number):
-    """Return the file that a trace is drawn to, or None.
+    """Return the file to which a trace is drawn, or None.
 
     Args:
-        plot: The value of --plot; BESIDE means a picture beside the trace.
+        plot: The value of --plot. BESIDE stands for a picture beside the file of the trace.
         file: The file of the trace; None if it could not be saved.
-        number: The question's number; None if there is only one.
+        number: The number of the question; None if there is only one question.
     """
     if plot is None or plot == spellings.BESIDE:
         return file.with_suffix(".png") if file and plot is not None else None
@@ -135,7 +135,7 @@ def _picture(plot, file, number):
 
 
 def _questions(controllers, on, expectations, start, horizon, period, others):
-    """Return a pair of name and Question for each controller and expectation."""
+    """Return a pair (name, Question) for each combination of a controller and an expectation."""
     from ccmatic import api
 
     expectations = options.expectations(on, expectations)

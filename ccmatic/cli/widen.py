@@ -57,7 +57,7 @@ def widen(controller, query, step, most, out, jobs, cluster, solver, as_json):
 
 
 def _text(result, lines, summary, folder):
-    """Yield the result in lines for people."""
+    """Yield the result of the search as lines for people."""
     for line, point in zip(lines, result.maximal, strict=True):
         yield f"{line.file}"
         yield from (f"    {text}" for text in result.grid.envelope(point).pretty().splitlines())

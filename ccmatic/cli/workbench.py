@@ -1,4 +1,4 @@
-"""`ccmatic workbench`: a local web page for playing with counterexamples."""
+"""`ccmatic workbench`: explore counterexamples on a local web page."""
 
 import click
 
@@ -38,7 +38,7 @@ def workbench(file, folder, port, timeout):
     """
     from ccmatic import workbench as bench
 
-    # No browser is launched: other users of this machine would see the token among its arguments.
+    # No browser is started, because other users of this machine would see the token among the browser's arguments.
     def ready(link):
         click.echo(f"Open {link}\nCtrl-C ends it.")
 

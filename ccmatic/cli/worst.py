@@ -1,4 +1,4 @@
-"""`ccmatic worst`: the worst value that a network can force on a controller."""
+"""`ccmatic worst`: find the worst value that a network can force on a controller."""
 
 from contextlib import nullcontext
 from dataclasses import replace
@@ -97,7 +97,7 @@ def worst(controllers, of, on, expect, out, jobs, cluster, verbose, as_json, sol
 
 
 def _edge(controllers, about, how, is_usual):
-    """Yield the Worst of a quantity. `is_usual` means that the horizon is the default."""
+    """Yield the Worst of a quantity. `is_usual` states whether the horizon is the default."""
     from ccmatic import api
     from ccmatic.questions import usual_horizon
 
@@ -107,14 +107,14 @@ def _edge(controllers, about, how, is_usual):
 
 
 def _verdict(result):
-    """Return the verdict of a Worst without an expectation, for the exit code."""
+    """Return the verdict on a Worst without an expectation, for the exit code."""
     if result.verdict == "unknown":
         return "unknown"
     return "violated" if result.none is None else "holds"
 
 
 def _questions(controllers, of, on, expect, network):
-    """Return the Questions of `--on` and each `--expect`."""
+    """Return the Questions for `--on` and each `--expect`."""
     from ccmatic import api
 
     start, given, period, horizon = (network.pop(name) for name in ("start", "given", "period", "horizon"))
@@ -126,7 +126,7 @@ def _questions(controllers, of, on, expect, network):
 
 
 def _about(of, model, buffer, horizon, jitter, delay, period, start, given):
-    """Return the network and the question in the arguments of `cm.worst`. Without a horizon, the period decides it."""
+    """Return the network and the question as arguments of `cm.worst`. If no horizon is given, the period decides it."""
     from ccmatic import api
     from ccmatic.query import LONGEST
     from ccmatic.questions import least_of_period

@@ -1,4 +1,4 @@
-"""The language of controllers: its syntax trees, the readers that build them from text, and the walkers over them."""
+"""The language of controllers: its syntax trees, the readers that build trees from text, and the walkers over trees."""
 
 from ccmatic.language import reader
 from ccmatic.language.files import find_program

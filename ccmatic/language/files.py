@@ -1,4 +1,4 @@
-"""Files of programs: Python in the subset of the language, and networks."""
+"""Files of programs: Python in the subset of the language, or networks in ONNX."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ def find_program(name: str | Path) -> tuple[Path, str]:
     """
     path = definitions.find_file(definitions.CONTROLLERS, name, ".py")
     if path.suffix == ".onnx":
-        from ccmatic.language import onnx_file  # delayed, so that reading Python does not load NumPy
+        from ccmatic.language import onnx_file  # imported here, so that reading Python does not load NumPy
 
         return path, onnx_file.program(path)
     if path.suffix == ".json":
@@ -29,7 +29,7 @@ def find_program(name: str | Path) -> tuple[Path, str]:
 
 
 def _not_linear(path: Path) -> InputError:
-    """Explain why a trained policy is no program for solvers."""
+    """Return the error that explains why a trained policy is no program for solvers."""
     policy = read_record(read_text(path), PolicyFile, str(path))
     word, _, envelope = policy.act.partition(":")
     expected = "an ONNX network of Relu whose inputs are terms of rates (docs/controllers.md)"

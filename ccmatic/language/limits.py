@@ -1,4 +1,4 @@
-"""Limits on the size of a controller, so that no step takes long, even for hostile input."""
+"""Limits on the size of a controller. They ensure that no operation takes long, even for hostile input."""
 
 import ast
 from collections.abc import Iterable
@@ -11,22 +11,22 @@ from ccmatic.language.tree import Affine, Binary, Local, Number, Tree, parts
 from ccmatic.language.value import Names, Value
 from ccmatic.language.walker import Visit, Walker
 
-#: Limits on a source text: its length in characters, and the nesting levels of its syntax.
+#: Limits on a source text: its length in characters, and the nesting depth of its syntax.
 MAX_LENGTH, MAX_DEPTH = 2**20, 100
 
-#: Limit on a controller: the names, numbers, returns and iterations of comprehensions, counted on all paths.
+#: The limit on a controller: the number of names, numbers, returns and iterations of comprehensions on all its paths.
 MAX_SIZE = 100_000
 
-#: Limits on one term after its assigned names are expanded: the digits of its computed numbers, and its nesting levels.
+#: Limits on a term after its assigned names are expanded: the digits of its computed numbers, and its nesting depth.
 MAX_DIGITS, MAX_LEVELS = 2000, 500
 
-#: Limit on one term: the number of summands after it is multiplied out, as in printed text.
+#: The limit on a term that is multiplied out, as in printed text: the number of its summands.
 MAX_TERMS = 10_000
 
-#: Printed text expands assigned names in terms with at most this many names and numbers; larger terms keep the names.
+#: Printed text expands assigned names in terms with at most this many names and numbers. Larger terms keep the names.
 MAX_WRITTEN = 200
 
-#: Counts saturate here: shared subterms can make them exponentially large.
+#: Counts stop at this number, because shared subterms can make them exponentially large.
 _COUNTLESS = 10**9
 
 
@@ -42,11 +42,11 @@ class Extent(NamedTuple):
     """The size of a term after its assigned names are expanded.
 
     Attributes:
-        leaves: Number of names and numbers, counted once per occurrence.
-        levels: Nesting levels.
-        terms: Number of summands after the term is multiplied out.
-        named: Like `terms`, but each Local counts as a single name.
-        bits: Every coefficient is below 2**bits in absolute value.
+        leaves: The number of names and numbers, each occurrence counted.
+        levels: The nesting depth.
+        terms: The number of summands after the term is multiplied out.
+        named: The number of summands if each Local counts as a single name.
+        bits: A number such that every coefficient is below 2**bits in absolute value.
         over: A common denominator of all coefficients.
     """
 
@@ -64,7 +64,7 @@ class Extent(NamedTuple):
 
     @property
     def refusal(self) -> str | None:
-        """The reason why the term is too large, in words; None if it is not."""
+        """The reason why the term is too large, in words; None if the term is small enough."""
         if self.levels > MAX_LEVELS:
             return f"nested too deeply, with what is assigned written out, expected at most {MAX_LEVELS} levels"
         if (self.bits + self.over.bit_length()) * 3 > MAX_DIGITS * 10:
@@ -104,12 +104,12 @@ class Extents(Walker[Extent]):
         return both._replace(bits=bits, over=over, **{name: min(n, _COUNTLESS) for name, n in multiplied.items()})
 
     def divisor(self, tree: Tree, extent: Extent) -> Fraction | None:
-        """Return the exact value of a divisor; None if it has no exact value or is too large to compute."""
+        """Return the exact value of a divisor; None if it has no exact value, or its computation takes too long."""
         if self.names.walk(tree) or extent.refusal:
             return None
         try:
             number: Fraction = self.value.walk(tree)
-        except InputError:  # a root
+        except InputError:  # the divisor contains a root
             return None
         return number
 
@@ -147,7 +147,7 @@ def _total(counts: Iterable[int]) -> int:
 class Size:
     """The size of the part of a controller read so far.
 
-    Each method returns the reason why the controller is too large, in words, or None.
+    Each method returns None, or the reason, in words, why the controller is too large.
     """
 
     def __init__(self) -> None:

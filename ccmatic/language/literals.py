@@ -1,4 +1,4 @@
-"""Exact numbers from the literals of a controller's Python source."""
+"""Exact numbers for the literals in a controller's Python source."""
 
 import ast
 import re
@@ -10,7 +10,7 @@ from ccmatic.base import exact
 class Literals:
     """Read the literals of a source as the exact numbers that their digits spell.
 
-    For example, 0.1 is 1/10 and not the nearest float.
+    For example, the literal 0.1 means 1/10 and not the float nearest to it.
     """
 
     def __init__(self, source: str) -> None:
@@ -23,9 +23,9 @@ class Literals:
         return self.lines[node.lineno - 1][node.col_offset : node.end_col_offset].decode()
 
     def value(self, node: ast.Constant) -> Fraction:
-        """Return the exact number.
+        """Return the exact number that a literal spells.
 
         Raises:
-            InputError: If the number has too many digits.
+            InputError: If the literal has too many digits.
         """
         return exact(node.value if isinstance(node.value, int) else self.text(node).replace("_", ""))

@@ -1,8 +1,8 @@
-"""Converter from a network in an ONNX file to a program of the language, which is then read like any other.
+"""A converter from a network in an ONNX file to a program of the language, which is then read like other programs.
 
-A network computes with numbers in packets per R_m, so its biases are multiples of u = MSS/R_m. All its operations
-commute with a change of unit: max(0, w·x/u + b)·u = max(0, w·x + b·u) where u > 0. The program therefore never divides
-by MSS, and stays linear in a solver's unknowns. The exception is Tanh, which becomes `tanh(y, u)` = u·tanh(y/u).
+A network computes with rates in packets per R_m, so its biases are multiples of u = MSS/R_m. All its operations commute
+with a change of unit: max(0, w·x/u + b)·u = max(0, w·x + b·u) where u > 0. The program therefore never divides by MSS,
+and stays linear in a solver's unknowns. The operator Tanh is an exception. It becomes `tanh(y, u)` = u·tanh(y/u).
 """
 
 import ast
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 Array: TypeAlias = NDArray[np.float64]
 Attributes: TypeAlias = "Mapping[str, onnx.AttributeProto]"
 
-#: Limits on the bytes of a file and on the nodes of its graph.
+#: Limits on the size of a file in bytes, and on the number of nodes in its graph.
 LARGEST, MOST_NODES = 2**22, 1000
 
-#: The first opset whose operators have the semantics used here.
+#: The first version of ONNX's operator set whose operators have the semantics used here.
 OLDEST = 7
 
-#: For each name of the output: the parts of the program that sends by it.
+#: For each possible name of the output, the parts of the program that send by this output.
 _DECIDES = {
     "rate": ("def rate({}):", "    return {}[0]", ()),
     "window": (
@@ -44,16 +44,16 @@ _ABOUT = '"""A network, read from an ONNX file: it computes in packets per R_m."
 def program(path: Path) -> str:
     """Return the network of an ONNX file as the text of a controller.
 
-    The name of each input, of shape (n, k), lists k terms of rates, such as "C_L, q_U / R_m". The output has shape (n,
-    1) and is named `rate` or `window`. A `window` output is a rate too: times R_m it gives the window, which is at
-    least one packet.
+    Each input has the shape (n, k). Its name lists k terms of rates, such as "C_L, q_U / R_m". The output has the shape
+    (n, 1) and the name `rate` or `window`. An output called `window` is also a rate: multiplied by R_m, it gives the
+    window, which is at least one packet.
 
     Args:
         path: The file.
 
     Raises:
-        InputError: If the package onnx is not installed, the file has no such network, or it uses unsupported
-            operators.
+        InputError: If the package onnx is not installed, the file contains no such network, or the network uses
+            unsupported operators.
     """
     try:
         import google.protobuf.message
@@ -67,7 +67,7 @@ def program(path: Path) -> str:
     try:
         model = onnx.load_model_from_string(content)
         text = _Program(model, str(path)).text()
-        onnx.checker.check_model(model)  # rejects attributes of a wrong type, which would count as 0
+        onnx.checker.check_model(model)  # rejects attributes of a wrong type, which would otherwise count as 0
         return text
     except onnx.checker.ValidationError as error:
         raise InputError(f"invalid ONNX: {shown(str(error))}", str(path)) from None
@@ -76,7 +76,7 @@ def program(path: Path) -> str:
 
 
 class _List(NamedTuple):
-    """A value of the graph in the program: the text of a list, and the text of each of its terms."""
+    """A value of the graph as text in the program: the text of a list, and the text of each of its terms."""
 
     text: str
     terms: tuple[str, ...]
@@ -88,7 +88,7 @@ class _List(NamedTuple):
 
 
 class _Program:
-    """The program of one graph: `constants` above its function, and `statements` in it."""
+    """The program for one graph: `constants` stand above its function, and `statements` inside it."""
 
     def __init__(self, model: "onnx.ModelProto", file: str) -> None:
         self.model, self.graph, self.file = model, model.graph, file
@@ -131,7 +131,7 @@ class _Program:
         return "\n".join([*lines, end.format(output.text), *more, ""])
 
     def input(self, value: "onnx.ValueInfoProto") -> _List:
-        """Return the list of terms in the name of an input."""
+        """Return the list of terms that the name of an input denotes."""
         try:
             syntax = ast.parse(value.name, mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -149,7 +149,7 @@ class _Program:
         return _List.of(map(ast.unparse, terms))
 
     def array(self, tensor: "onnx.TensorProto") -> Array:
-        """Return the numbers of a tensor, exact in doubles."""
+        """Return the numbers of a tensor; doubles represent them exactly."""
         from onnx import TensorProto, numpy_helper
 
         name = shown(tensor.name)
@@ -163,7 +163,7 @@ class _Program:
         return array
 
     def node(self, number: int, node: "onnx.NodeProto") -> None:
-        """Add the statement of one node."""
+        """Add the statement for one node of the graph."""
         kind = node.op_type
         where = f"node {number} ({shown(kind)})"
         if node.domain not in ("", "ai.onnx") or not hasattr(self, f"do_{kind}") or len(node.output) != 1:
@@ -195,7 +195,7 @@ class _Program:
         return self.affine(name, self.arrays[weights].T, self.lists[x], 0.0)
 
     def affine(self, name: str, matrix: Array, x: _List, bias: Array | float) -> _List:
-        """Add a layer: rows of weights times a list, plus biases."""
+        """Add a statement for a layer: rows of weights times a list, plus biases."""
         if matrix.ndim != 2 or not matrix.size or matrix.shape[1] != len(x.terms):
             raise _Unfit(f"weights of the shape {matrix.T.shape} for {len(x.terms)} numbers; expected one row for each")
         rows = len(matrix)
@@ -204,7 +204,7 @@ class _Program:
         return self.add_bias(name, layer, rows, bias)
 
     def add_bias(self, name: str, text: str, count: int, bias: Array | float) -> _List:
-        """Add a list of `count` terms plus their biases."""
+        """Add a statement for a list of `count` terms plus their biases."""
         biases = _row(bias, count)
         if any(biases):
             self.constants.append(f"bias_{name} = {_list_text(biases)}")
@@ -260,7 +260,7 @@ class _Program:
         return self.array(attributes["value"].t)
 
     def map_terms(self, name: str, text: str, x: str) -> _List:
-        """Add a list that maps each term y of another list."""
+        """Add a statement for a list that applies an expression to each term y of another list."""
         terms = self.lists[x]
         return self.assign(name, f"[{text} for y in {terms.text}]", len(terms.terms))
 
@@ -270,7 +270,7 @@ class _Program:
 
 
 class _Unfit(Exception):
-    """Explains why a node does not fit its inputs."""
+    """An error that explains why a node does not fit its inputs."""
 
 
 _KNOWN = tuple(name.removeprefix("do_") for name in vars(_Program) if name.startswith("do_"))
@@ -285,7 +285,7 @@ def _number(attributes: Attributes, name: str, default: float) -> float:
 
 
 def _row(bias: Array | float, count: int) -> list[float]:
-    """Return a bias as `count` numbers."""
+    """Return a bias as a list of `count` numbers."""
     bias = np.asarray(bias)
     if bias.size == 1:
         return [float(bias.reshape(()))] * count
@@ -295,7 +295,7 @@ def _row(bias: Array | float, count: int) -> list[float]:
 
 
 def _exact(number: float) -> str:
-    """Return all digits of a float."""
+    """Return a float as text with all its digits."""
     return str(Decimal(float(number)))
 
 

@@ -1,8 +1,8 @@
-"""Reader of controllers: checks that the Python is in the subset and the units fit, and builds a tree.
+"""The reader of controllers. It checks that the Python is in the subset and that units match, and builds a tree.
 
-Where a controller reads a name that it assigned, the tree has a `Local`, which all readings share. Python computes an
-assigned value even if it is never read, so an assignment may not divide by a term that can be 0. Lists, comprehensions
-and sums are expanded while they are read: a list is a `Row` of terms.
+Where a controller reads a name that it assigned, the tree contains a `Local`, which all readings share. Python computes
+an assigned value even if no code reads it. So an assignment may not divide by a term that can be 0. Lists,
+comprehensions and sums are expanded while they are read: a list becomes a `Row` of terms.
 """
 
 import ast
@@ -41,7 +41,7 @@ from ccmatic.language.tree import (
     parts,
 )
 
-#: The constants whose values every query fixes, so that terms may be multiplied and divided by them.
+#: The constants whose values every query fixes. Terms may therefore be multiplied and divided by them.
 KNOWN = ("R_m", "D")
 
 T = TypeVar("T")
@@ -66,12 +66,13 @@ def read_controller(
 
     Args:
         source: The text.
-        beliefs: The units of the beliefs that it may read in addition to constants, by name.
-        reserved: Further names that it may not assign. It may not assign beliefs or constants either.
+        beliefs: The units, by name, of the beliefs that the controller may read in addition to constants.
+        reserved: Further names to which the controller may not assign. It may not assign to beliefs or constants
+            either.
         file: The file of the source, for messages.
 
     Returns:
-        The names of its parameters, in order, and the rate as a tree of `ccmatic.language.tree`.
+        The names of the controller's parameters, in order, and the rate as a tree of `ccmatic.language.tree`.
 
     Raises:
         InputError: If the source is no controller. The error names the line.
@@ -81,15 +82,15 @@ def read_controller(
 
 
 def parsed(source: str, file: str | None, read_module: Callable[[ast.Module], T]) -> T:
-    """Parse a source and return the result of `read_module` on its syntax.
+    """Parse a source, and return the result of `read_module` on its syntax tree.
 
     Args:
         source: The text.
         file: The file of the source, for messages.
-        read_module: Receives the `ast.Module`.
+        read_module: A function that is called with the `ast.Module`.
 
     Raises:
-        InputError: If the source is not Python or too long, or `read_module` refuses it. The error names the file.
+        InputError: If the source is not Python or too long, or if `read_module` rejects it. The error names the file.
     """
     if len(source) > MAX_LENGTH:
         raise InputError(f"found {len(source)} characters, expected at most {MAX_LENGTH} in a controller", file)
@@ -104,21 +105,21 @@ def parsed(source: str, file: str | None, read_module: Callable[[ast.Module], T]
 
 
 def read_start(source: str) -> str | None:
-    """Return NAME from `start = "NAME"`, the controller that runs until the first large loss; None if there is none."""
+    """Return NAME from `start = "NAME"`, the controller that runs until the first large loss; None without it."""
     return next((name for statement in ast.parse(source).body if (name := start_of(statement))), None)
 
 
 class Reader(RowReader):
-    """Reads one source.
+    """A reader of one source.
 
-    Its methods return trees, or a tree and its unit. The unit of 0 is None, because 0 fits any unit.
+    The methods return trees, or pairs of a tree and its unit. The unit of 0 is None, because 0 fits every unit.
     """
 
     #: Whether terms may contain `tanh(x, scale)`, as in controllers.
     takes_tanh = True
 
     def module(self, module: ast.Module) -> tuple[tuple[str, ...], Tree]:
-        """Read the module of a controller; return its parameters and its tree."""
+        """Read the module of a controller. Return the names of its parameters, and its tree."""
         statements = self.whole_module(module)
         functions = [s for s in statements if isinstance(s, ast.FunctionDef)]
         for statement in statements:
@@ -143,18 +144,18 @@ class Reader(RowReader):
         return self.function(functions[0])
 
     def whole_module(self, module: ast.Module) -> list[ast.stmt]:
-        """Return the statements without a docstring; fail if they are nested too deeply."""
+        """Return the statements except a docstring. Raise InputError if they are nested too deeply."""
         if node := too_deep(module):
             self.fail(node, f"nested too deeply, expected at most {MAX_DEPTH} levels")
         return after_docstring(module.body)
 
     def function(self, function: ast.FunctionDef) -> tuple[tuple[str, ...], Tree]:
-        """Read a function; return its parameters and its tree."""
+        """Read a function. Return the names of its parameters, and its tree."""
         parameters, body = self.begin(function)
         return parameters, self.block(body, function)
 
     def begin(self, function: ast.FunctionDef) -> tuple[tuple[str, ...], list[ast.stmt]]:
-        """Start to read a function; return the names of its parameters and the statements of its body."""
+        """Begin to read a function. Return the names of its parameters, and the statements of its body."""
         self.called = function.name
         plain = f"expected plain `def {function.name}(...)`"
         if function.decorator_list:
@@ -184,10 +185,10 @@ class Reader(RowReader):
         return tuple(names)
 
     def unknown(self, name: str) -> str:
-        """Explain why a parameter is refused.
+        """Return a message that explains why a parameter is rejected.
 
-        The message lists the readable names. Unless it suggests one of them, it adds that a sender's own numbers are
-        state.
+        The message lists the readable names. If it cannot suggest one of these names, it adds that a sender's own
+        numbers are state.
         """
         suggestion = suggest(name, self.units)
         text = f"unknown parameter `{name}`, expected a belief or constant; {suggestion}"
@@ -196,7 +197,7 @@ class Reader(RowReader):
         return text
 
     def check_block(self, statements: Sequence[ast.stmt]) -> None:
-        """Fail unless each statement is a `return`, an `if` or an assignment, and is reachable."""
+        """Raise InputError unless each statement is a `return`, an `if` or an assignment, and is reachable."""
         for statement in statements:
             if isinstance(statement, ast.If):
                 self.check_block(statement.body)
@@ -216,13 +217,13 @@ class Reader(RowReader):
             self.fail(statement, f"found `{text}`, expected `if`, `return` or an assignment to one name")
 
     def check_target(self, statement: ast.stmt, taken: Collection[str]) -> None:
-        """Fail if an assigned name has a meaning already, so that each name means one thing."""
+        """Raise InputError if an assigned name already has a meaning, because each name must mean one thing."""
         name, _ = assignment(statement)
         if name in self.reserved or name in taken or name.startswith("__"):
             self.fail(statement, f"assigns `{name}`, which has a meaning already; expected another name")
 
     def block(self, statements: list[ast.stmt], before: ast.stmt) -> Tree:
-        """Return the tree of the rate that the statements return; `before` is the statement that leads here."""
+        """Return the tree of the rate that the statements return. `before` is the statement that precedes them."""
         for index, statement in enumerate(statements):
             if isinstance(statement, ast.Return):
                 return self.returned(statement)
@@ -233,7 +234,7 @@ class Reader(RowReader):
         self.fail(before, f"missing return: a path through this {kind} ends without one")
 
     def branches(self, statement: ast.If, rest: list[ast.stmt]) -> Tree:
-        """Return the rate of an `if` and the statements after it; each branch may assign different names."""
+        """Return the rate of an `if` with the statements after it. Each branch may assign to different names."""
         test = self.whole(statement.test, self.condition(statement.test))
         self.enter_branch(statement)
         names = self.names
@@ -246,13 +247,13 @@ class Reader(RowReader):
         return If(test, then, other)
 
     def enter_branch(self, statement: ast.stmt) -> None:
-        """Count one more `if` on this path; fail if there are too many."""
+        """Count one further `if` on the current path. Raise InputError if there are too many."""
         self.branch += 1
         if self.branch > MAX_DEPTH:
             self.fail(statement, f"found a path of more than {MAX_DEPTH} `if`, expected fewer")
 
     def assign(self, statement: ast.stmt) -> None:
-        """Bind the name to the tree for the rest of this path."""
+        """Bind the assigned name to its tree for the rest of the current path."""
         name, node = assignment(statement)
         self.in_assignment = True
         meaning = self.value(node)
@@ -260,7 +261,7 @@ class Reader(RowReader):
         self.names[name] = self.named(name, node, meaning)
 
     def named(self, name: str, node: ast.expr, meaning: Meaning) -> Meaning:
-        """Return the meaning of an assigned name. Each item of a list gets a name of its own."""
+        """Return the meaning of an assigned name. Each item of a list gets a separate name."""
         what, unit = meaning
         if not isinstance(what, Row):
             return self.local(name, node, what), unit
@@ -268,7 +269,7 @@ class Reader(RowReader):
         return Row(self.named(f"{name}_{index}", node, item) for index, item in enumerate(what)), LIST
 
     def local(self, name: str, node: ast.expr | ast.stmt, tree: Tree) -> Tree:
-        """Return a named term, which all its readings share."""
+        """Return a Local for a named term. All readings of the name share this node."""
         tree = self.whole(node, tree)
         return tree if isinstance(tree, Local) or not parts(tree) else Local(name, tree, node.lineno)
 
@@ -333,7 +334,7 @@ class Reader(RowReader):
         self.fail(node, self.refusal(node))
 
     def refusal(self, node: ast.expr) -> str:
-        """Explain why `node` is no term."""
+        """Return a message that explains why `node` is no term."""
         text = ast.unparse(node)
         match node:
             case _ if self.is_row(node):
@@ -349,7 +350,7 @@ class Reader(RowReader):
         return f"found `{text}`, expected a term such as 2 * C_L"
 
     def number(self, node: ast.Constant) -> Term:
-        """Read a literal."""
+        """Read a number literal."""
         if type(node.value) not in (int, float):
             text = self.literals.text(node)
             self.fail(node, f"found `{shown(text)}`, expected a real number or a parameter")
@@ -380,21 +381,21 @@ class Reader(RowReader):
         return Binary(op, left, right, node.lineno), unit
 
     def is_known(self, tree: Tree) -> bool:
-        """Return whether a term is a number in every query, so that terms may be divided by it."""
+        """Return whether a term is a number in every query. Terms may be divided by such a term."""
         return self.read_names(tree) <= set(KNOWN)
 
     def is_factor(self, tree: Tree) -> bool:
-        """Return whether an unknown term may be multiplied by this term."""
+        """Return whether an unknown term may be multiplied by the given term."""
         return self.is_known(tree)
 
     def check_product(self, node: ast.BinOp, left: Tree, right: Tree) -> None:
-        """Fail if both factors are unknown."""
+        """Raise InputError if both factors are unknown."""
         if not self.is_factor(left) and not self.is_factor(right):
             product = f"multiplies `{ast.unparse(node.left)}` by `{ast.unparse(node.right)}`"
             self.fail(node, f"{product}, expected one of them {_OF_KNOWN}")
 
     def check_division(self, node: ast.BinOp, divisor: Tree) -> None:
-        """Fail if the divisor is unknown, or can be 0 where Python always computes it."""
+        """Raise InputError if the divisor is unknown, or can be 0 in code that Python always computes."""
         if not self.is_known(divisor):
             self.fail(node, f"{_divides(node)}, expected a divisor {_OF_KNOWN}")
         if not self.read_names(divisor):
@@ -416,9 +417,9 @@ class Reader(RowReader):
         return trees[0] if len(trees) == 1 else Extreme(pick, trees), unit
 
     def tanh(self, node: ast.Call) -> Term:
-        """Read `tanh(x, scale)`: scale · tanh(x / scale), in the common unit of both.
+        """Read `tanh(x, scale)`, which means scale · tanh(x / scale) in the common unit of x and scale.
 
-        This function commutes with a change of unit.
+        Defined in this way, the function commutes with a change of unit.
         """
         match node:
             case ast.Call(args=[inner, by], keywords=[]):
@@ -434,7 +435,7 @@ class Reader(RowReader):
     def same_unit(
         self, node: ast.AST, verb: str, preposition: str, *operands: ast.expr
     ) -> tuple[tuple[Tree, ...], Unit | None]:
-        """Read the operands; return their trees and their common unit."""
+        """Read the operands. Return their trees and their common unit."""
         return self.alike(node, verb, preposition, [(each, *self.expression(each)) for each in operands])
 
     def condition(self, node: ast.expr) -> Tree:
@@ -457,7 +458,7 @@ class Reader(RowReader):
         self.fail(node, f"found `{ast.unparse(node)}`, expected a comparison such as qdel_L > 0")
 
     def comparison(self, node: ast.Compare) -> Tree:
-        """Read a comparison; a chain a < b < c means a < b and b < c."""
+        """Read a comparison. A chain a < b < c means that a < b and b < c."""
         links = []
         for op, (left, right) in zip(node.ops, pairwise([node.left, *node.comparators]), strict=True):
             if type(op) not in _ORDER:

@@ -1,4 +1,4 @@
-"""Reader of lists: literals, comprehensions, sums and layers of networks, each expanded into terms."""
+"""The reader of lists. It expands literals, comprehensions, sums and layers of networks into terms."""
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,18 +10,21 @@ from ccmatic.language.scope import LIST, Meaning, Operand, Reading, Row, Scope, 
 from ccmatic.language.tree import Affine, Item, Local, Logic, Number, Tree, Vector
 from ccmatic.language.vectors import added
 
-#: The calls that make lists which may have a name. Python can iterate over a `zip` or a generator only once, so these
-#: are read in place, by the enclosing comprehension or function.
+#: The calls that create lists which may have a name. Python can iterate over a `zip` or a generator only once.
+#: Therefore the enclosing comprehension or function reads these two in place.
 _CALLS = ("affine", "range")
 
 _PLAIN = "a comprehension such as `max(x / k for k in range(1, 5))`, without `if`"
 
 
 class RowReader(Scope):
-    """Reads lists and the functions of lists."""
+    """A reader of lists, and of functions on lists."""
 
     def is_row(self, node: ast.expr) -> bool:
-        """Return whether a node denotes a list, or possibly an item of a nested list."""
+        """Return whether a node denotes a list.
+
+        An item of a nested list may be a list, so such items count as lists.
+        """
         while isinstance(node, ast.Subscript):
             node = node.value
         match node:
@@ -55,13 +58,13 @@ class RowReader(Scope):
 
     @contextmanager
     def eager(self) -> Iterator[None]:
-        """Treat the enclosed readings as computed: Python computes every item of a list, even one it never reads."""
+        """Count everything read inside the context as computed, because Python computes even unused items of a list."""
         before, self.in_assignment = self.in_assignment, True
         yield
         self.in_assignment = before
 
     def item(self, node: ast.Subscript) -> Meaning:
-        """Read `xs[2]`: a tree and its unit."""
+        """Read an item such as `xs[2]`: its tree and its unit."""
         row = self.row(node.value)
         self.count(node)
         index = self.whole_number(node.slice)
@@ -88,7 +91,7 @@ class RowReader(Scope):
         return Row((Number(Fraction(number)), NUMBER if number else None) for number in numbers)
 
     def zipped(self, node: ast.Call) -> Row:
-        """Read `zip(…)` of lists of equal length."""
+        """Read `zip(…)` for lists of equal length."""
         rows = [self.row(each) for each in node.args]
         if not rows or node.keywords or len(set(map(len, rows))) > 1:
             self.fail(node, f"found `{ast.unparse(node)}`, expected lists of one length")
@@ -111,7 +114,7 @@ class RowReader(Scope):
         return made
 
     def bound(self, target: ast.expr, meaning: Meaning, outer: Mapping[str, Meaning]) -> dict[str, Meaning]:
-        """Return the meanings of a comprehension's names in one iteration."""
+        """Return the meanings that the names of a comprehension have in one iteration."""
         row, _ = meaning
         if isinstance(target, ast.Tuple) and isinstance(row, Row) and len(row) == len(target.elts):
             pairs = zip(target.elts, row, strict=True)
@@ -123,7 +126,7 @@ class RowReader(Scope):
         return {target.id: meaning}
 
     def several(self, node: ast.Call) -> list[Reading] | None:
-        """Return the (syntax, tree, unit) of each item in a call's list argument; None if it has no such argument."""
+        """Return (syntax, tree, unit) for each item of a call's list argument; None if there is no such argument."""
         match node:
             case ast.Call(args=[ast.GeneratorExp() as listed], keywords=[]):
                 return self.turns(listed, listed.generators)
@@ -161,7 +164,7 @@ class RowReader(Scope):
         return Logic("and" if called == "all" else "or", tuple(conditions))
 
     def terms_among(self, node: ast.Call | ast.Return, several: Sequence[Reading]) -> list[Operand]:
-        """Return the readings as operands; fail unless all of them are terms."""
+        """Return the readings as operands. Raise InputError unless all of them are terms."""
         terms = list[Operand]()
         for syntax, tree, unit in several:
             if isinstance(tree, Row) or isinstance(unit, str):
@@ -170,7 +173,7 @@ class RowReader(Scope):
         return terms
 
     def affine(self, node: ast.Call) -> Row:
-        """Read `affine(W, x, b)`: the layer W·x + b of a network."""
+        """Read `affine(W, x, b)`, the layer W·x + b of a network."""
         if len(node.args) != 3 or node.keywords:
             self.fail(node, f"found `{ast.unparse(node)}`, expected affine(WEIGHTS, LIST, BIAS)")
         weights, vector, bias = map(self.row, node.args)
@@ -189,7 +192,7 @@ class RowReader(Scope):
         return Row((Item(layer, index), unit) for index in range(len(rows)))
 
     def vector(self, terms: tuple[Tree, ...]) -> Tree:
-        """Return the Vector of terms; reuse an existing vector if the terms are all of its components."""
+        """Return the Vector of terms. If the terms are all components of an existing vector, return that vector."""
         match terms:
             case [Item(Local(_, Affine(rows)) as whole), *_] if len(terms) == len(rows):
                 places = [each.index for each in terms if isinstance(each, Item) and each.vector is whole]
@@ -198,7 +201,7 @@ class RowReader(Scope):
         return Vector(terms)
 
     def numbers(self, node: ast.Call, row: Row) -> tuple[Fraction, ...]:
-        """Return the numbers in a list of constants."""
+        """Return the numbers in a list that contains only constants."""
         self.count(node, len(row))
         numbers = []
         for tree, unit in row:

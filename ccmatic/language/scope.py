@@ -1,4 +1,4 @@
-"""The state of a reader at one place of a source: the meanings of names, and the size of the text read so far."""
+"""The state of a reader at one place in a source: the meanings of names, and the size of the text read so far."""
 
 import ast
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -12,36 +12,39 @@ from ccmatic.language.literals import Literals
 from ccmatic.language.tree import Name, Tree
 from ccmatic.language.value import Names, Sign, Value
 
-#: The functions that take or make lists.
+#: The functions that accept or return lists.
 BUILT_IN = ("affine", "all", "any", "len", "range", "sum", "zip")
 
-#: Takes the place of a unit for a list, because each of its items has its own unit.
+#: Stands for the unit of a list, because each item of a list has its own unit.
 LIST = "a list"
 
-#: A term and its unit. The unit of 0 is None, because 0 fits any unit.
+#: A pair of a term and its unit. The unit of 0 is None, because 0 fits every unit.
 Term: TypeAlias = tuple[Tree, Unit | None]
 
-#: The meaning of a name: a term and its unit, a condition and CONDITION, or a Row and LIST.
+#: The meaning of a name: a pair of a term and its unit, of a condition and CONDITION, or of a Row and LIST.
 Meaning: TypeAlias = "tuple[Tree | Row, Unit | str | None]"
 
-#: A Term, or a Meaning, preceded by its syntax node.
+#: A tuple that consists of a syntax node and the parts of its Term or Meaning.
 Operand: TypeAlias = tuple[ast.expr, Tree, Unit | None]
 Reading: TypeAlias = "tuple[ast.expr, Tree | Row, Unit | str | None]"
 
 
 class Row(tuple[Meaning, ...]):
-    """A list as the reader sees it: a (tree, unit) pair per item; a nested list is a (Row, LIST) pair."""
+    """A list in the form in which the reader stores it: a (tree, unit) pair per item.
+
+    A nested list is a (Row, LIST) pair.
+    """
 
     __slots__ = ()
 
 
 class Scope:
-    """The meanings of names at one place of a source.
+    """The meanings of names at one place in a source.
 
     Args:
         source: The text.
-        units: The units of the parameters that the source may read, by name.
-        reserved: Further names that the source may not assign.
+        units: The units, by name, of the parameters that the source may read.
+        reserved: Further names to which the source may not assign.
         file: The file of the source, for messages.
     """
 
@@ -53,8 +56,8 @@ class Scope:
         self.reserved = {*units, *reserved, "max", "min", "between", "tanh", *BUILT_IN}
         self.file = file
         self.called = "rate"  # the name of the current function
-        self.parameters: tuple[str, ...] | None = None  # of the current function; None outside functions
-        self.names: dict[str, Meaning] = {}  # assigned on the current path
+        self.parameters: tuple[str, ...] | None = None  # parameters of the current function; None outside functions
+        self.names: dict[str, Meaning] = {}  # names assigned on the current path
         self.assigned: Collection[str] = ()
         self.in_assignment = False
         self.size = Size()
@@ -64,22 +67,22 @@ class Scope:
         self.sign: Callable[[Tree], int] = Sign().walk
 
     def fail(self, node: ast.AST, message: str) -> NoReturn:
-        """Raise InputError with the line of a syntax node."""
+        """Raise InputError with the line of a syntax node and a message."""
         raise InputError(message, self.file, getattr(node, "lineno", None))
 
     def whole(self, node: ast.AST, tree: Tree) -> Tree:
-        """Return the tree of a complete term or condition; fail if it is too large."""
+        """Return the tree of a complete term or condition. Raise InputError if the tree is too large."""
         if reason := self.size.ended(tree):
             self.fail(node, reason)
         return tree
 
     def count(self, node: ast.AST, more: int = 1) -> None:
-        """Count further names, numbers or returns; fail if there are too many."""
+        """Count further names, numbers or returns. Raise InputError if there are too many."""
         if reason := self.size.grown(more):
             self.fail(node, reason)
 
     def name(self, node: ast.Name) -> Meaning:
-        """Return the meaning of a name: its assigned value, or a parameter."""
+        """Return the meaning of a name, which is an assigned name or a parameter."""
         name = node.id
         self.count(node)
         if name in self.names:
@@ -107,7 +110,7 @@ class Scope:
     def alike(
         self, node: ast.AST, verb: str, preposition: str, operands: Sequence[Operand]
     ) -> tuple[tuple[Tree, ...], Unit | None]:
-        """Return the trees of the operands and their common unit; fail if the units differ."""
+        """Return the trees of the operands and their common unit. Raise InputError if the units differ."""
         common, first = None, node
         for operand, _, unit in operands:
             if common is None:
@@ -120,12 +123,12 @@ class Scope:
 
 
 def as_term(meaning: Meaning) -> Term | None:
-    """Return a meaning as a term; None for a condition or a list."""
+    """Return a meaning as a term; None if the meaning is a condition or a list."""
     what, unit = meaning
     return None if isinstance(what, Row) or isinstance(unit, str) else (what, unit)
 
 
 def as_condition(meaning: Meaning) -> Tree | None:
-    """Return a meaning as a condition; None for a term or a list."""
+    """Return a meaning as a condition; None if the meaning is a term or a list."""
     what, unit = meaning
     return None if isinstance(what, Row) or unit != CONDITION else what

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from typing import TypeGuard
 
-#: The form of a controller with state, for messages.
+#: The form of a controller with state, as text for messages.
 WITH_STATE = (
     "state such as `window: bytes = above(0)`, `def update(window, …)` and `def send(window)` (docs/stateful.md)"
 )
@@ -19,7 +19,7 @@ def start_of(statement: ast.stmt) -> str | None:
 
 
 def observation_of(statement: ast.stmt) -> tuple[str, str] | None:
-    """Return the name and the file in a statement `NAME = observation("FILE")`; None for any other statement."""
+    """Return the name and the file of a statement `NAME = observation("FILE")`; None for any other statement."""
     match statement:
         case ast.Assign(
             targets=[ast.Name(id=name)],
@@ -49,7 +49,7 @@ def assignment(statement: ast.stmt) -> tuple[str, ast.expr]:
 
 
 def is_constant(statement: ast.stmt) -> TypeGuard[ast.Assign]:
-    """Return whether a statement names a number, or a term of numbers."""
+    """Return whether a statement assigns a number, or a term over numbers, to a name."""
     match statement:
         case ast.Assign(targets=[ast.Name(id=name)], value=node):
             is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
@@ -58,14 +58,14 @@ def is_constant(statement: ast.stmt) -> TypeGuard[ast.Assign]:
 
 
 def is_target(node: ast.AST) -> TypeGuard[ast.Name]:
-    """Return whether a node is an assigned name."""
+    """Return whether a syntax node is a name to which a statement assigns."""
     return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
 
 
 def targets(module: ast.AST) -> Iterator[ast.Name]:
-    """Yield the assigned names in a syntax tree.
+    """Yield the names to which a syntax tree assigns.
 
-    Names of comprehensions are left out, because they have no meaning outside.
+    The result omits names of comprehensions, because such names have no meaning outside of them.
     """
     nodes = [*ast.walk(module)]
     own = {id(name) for node in nodes if isinstance(node, ast.comprehension) for name in ast.walk(node.target)}
@@ -88,5 +88,5 @@ def always_returns(statement: ast.stmt) -> bool:
 
 
 def first_line(statement: ast.AST) -> str:
-    """Return the first line of a statement's text."""
+    """Return the first line of the text of a statement."""
     return ast.unparse(statement).splitlines()[0]

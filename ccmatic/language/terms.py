@@ -1,7 +1,7 @@
-"""Reader of modules of plain functions that return a term, a condition or a list of terms.
+"""The reader of modules whose functions return a term, a condition or a list of terms.
 
-Terms may contain products of unknowns and nonlinear functions; each back end decides which of them it supports. A
-function may read the result of an earlier function through a parameter of that name.
+Terms may contain products of unknowns, and nonlinear functions. Each back end decides which of them it supports. If a
+parameter has the name of an earlier function, it stands for that function's result.
 """
 
 import ast
@@ -16,13 +16,13 @@ from ccmatic.language.scope import Meaning, Row, Term
 from ccmatic.language.statements import first_line, is_constant
 from ccmatic.language.tree import Binary, Function, Tree, Vector
 
-#: Nonlinear functions of one number.
+#: The nonlinear functions of one number.
 FUNCTIONS = ("cbrt", "exp", "log", "sqrt", "tanh")
 
-#: The highest power that is expanded into a product; other powers are a Function.
+#: The highest power that becomes a product. Higher powers become a Function.
 _HIGHEST = 9
 
-#: The unit of a function's result; for a list, the units of its terms.
+#: The unit of a function's result. For a list, the tuple of the units of its terms.
 Returned: TypeAlias = Unit | str | tuple[Unit | None, ...] | None
 
 
@@ -33,12 +33,12 @@ def read_terms(
 
     Args:
         source: The text of the module.
-        units: The units of the names that the functions may read, by name.
+        units: The units, by name, of the names that the functions may read.
         file: The file of the source, for messages.
 
     Returns:
         A (tree, unit) pair per function, by name, in source order. A list becomes a Vector, whose unit is the tuple of
-        its terms' units. The unit of 0 is None.
+        the units of its terms. The unit of 0 is None.
 
     Raises:
         InputError: If the source is no such module. The error names the file and the line.
@@ -47,9 +47,9 @@ def read_terms(
 
 
 class TermsReader(Reader):
-    """Reads one module of functions."""
+    """A reader of one module of functions."""
 
-    takes_tanh = False  # here it is `tanh(x)`, of a number
+    takes_tanh = False  # in these modules, tanh is `tanh(x)`, the function of a number
 
     def __init__(self, source: str, units: Mapping[str, Unit | str], file: str | None) -> None:
         super().__init__(source, units, FUNCTIONS, file)
@@ -83,7 +83,7 @@ class TermsReader(Reader):
         return functions
 
     def result(self, function: ast.FunctionDef) -> tuple[Tree, Returned]:
-        """Return the (tree, unit) of a function and make it readable for later functions."""
+        """Return the (tree, unit) of a function, and make it readable for later functions."""
         self.unit = _UNKNOWN
         parameters, body = self.begin(function)
         self.names |= {name: self.results[name] for name in parameters if name in self.results}
@@ -107,7 +107,7 @@ class TermsReader(Reader):
         return Vector(tuple(term for _, term, _ in terms))
 
     def require_unit(self, statement: ast.Return, unit: Returned) -> None:
-        """Fail unless all paths of a function return the same unit."""
+        """Raise InputError unless all paths of a function return the same unit."""
         if self.unit in (_UNKNOWN, None):
             self.unit = unit
         elif unit not in (None, self.unit):
@@ -129,7 +129,7 @@ class TermsReader(Reader):
         return tree
 
     def power(self, node: ast.BinOp) -> Term:
-        """Read a power: `x ** 3` becomes a product; other powers require numbers without a unit."""
+        """Read a power. `x ** 3` becomes a product; higher powers require numbers without a unit."""
         match node.right:
             case ast.Constant(value=int(times)) if 2 <= times <= _HIGHEST:
                 tree, unit = self.expression(node.left)
@@ -140,7 +140,7 @@ class TermsReader(Reader):
         return Function("power", (self.plain(node.left), self.plain(node.right)), node.lineno), NUMBER
 
     def check_product(self, node: ast.BinOp, left: Tree, right: Tree) -> None:
-        """Allow all products."""
+        """Allow all products, including products of unknowns."""
 
     def check_division(self, node: ast.BinOp, divisor: Tree) -> None:
         if not self.read_names(divisor) and self.value_of(divisor) == 0:

@@ -1,24 +1,24 @@
-"""Lower bounds of the time offsets in a program over a window: a negative offset would read a future time."""
+"""Lower bounds on time offsets in a program over a window. A negative offset would read a future time."""
 
 from collections.abc import Mapping
 from fractions import Fraction
 
 from ccmatic.language.tree import Binary, Extreme, If, Name, Number, Tree
 
-#: A linear form: the coefficient of each name; that of the empty name is the constant.
+#: A linear form: a mapping from each name to its coefficient. The empty name has the constant.
 _Form = dict[str, Fraction]
 
-#: Lower bounds of a constant's and of R_m's multiples, in steps.
+#: Lower bounds, in steps, on the multiples of a constant and on those of R_m.
 _LEAST = {"": Fraction(1), "R_m": Fraction(1)}
 
 
 def least_back(back: Tree, since: Mapping[str, str | None]) -> Fraction | None:
-    """Return a lower bound of a time offset in steps; None if none is known.
+    """Return a lower bound on a time offset in steps; None if no bound is known.
 
     Args:
-        back: The offset: a term of numbers, `step`, R_m, D, `time` and the times of comprehensions.
-        since: For each comprehension's time, the outermost first, the time that it is later than; None for the whole
-            window.
+        back: The offset: a term over numbers, `step`, R_m, D, `time` and the times of comprehensions.
+        since: For the time of each comprehension, the outermost first, the time that it must follow; None if it ranges
+            over the whole window.
     """
     match back:
         case Extreme(pick, terms):
@@ -35,9 +35,9 @@ def least_back(back: Tree, since: Mapping[str, str | None]) -> Fraction | None:
 
 
 def _least_of(form: _Form, since: Mapping[str, str | None]) -> Fraction | None:
-    """Return a lower bound of a linear form.
+    """Return a lower bound on the value of a linear form.
 
-    A time since another is at least one step smaller than the other. A time in the window is at most the window's age.
+    A time that follows another time is smaller by at least one step. Each time is at most the age of the window.
     """
     for index, outer in reversed([*since.items()]):
         coefficient = form.get(index, Fraction(0))
@@ -51,7 +51,7 @@ def _least_of(form: _Form, since: Mapping[str, str | None]) -> Fraction | None:
 
 
 def _linear(tree: Tree) -> _Form | None:
-    """Return a term as a linear form; None for other terms."""
+    """Return a term as a linear form; None if the term is not linear."""
     match tree:
         case Number(value):
             return {"": value}

@@ -1,4 +1,4 @@
-"""A controller's rate as a tree: the classes of nodes, and functions over them."""
+"""The tree of a controller's rate: the classes of its nodes, and functions on trees."""
 
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ from ccmatic.language.walker import Visit, Walker
 
 @dataclass(frozen=True)
 class Tree:
-    """Base class of all nodes; a node's fields hold its subtrees."""
+    """The base class of all nodes. The fields of a node contain its subtrees."""
 
 
 @dataclass(frozen=True)
@@ -25,14 +25,14 @@ class Number(Tree):
 
 @dataclass(frozen=True)
 class Name(Tree):
-    """A parameter."""
+    """A name that a controller reads, which is a parameter."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class Past(Name):
-    """The value of a name at an earlier time; `back` is how long ago, a term of known times."""
+    """The value of a name at an earlier time. `back` is the difference in time, a term over known times."""
 
     back: Tree
     line: int | None = field(default=None, compare=False)
@@ -40,7 +40,7 @@ class Past(Name):
 
 @dataclass(frozen=True)
 class Binary(Tree):
-    """The term `left op right`, where op is one of + - * /. The negation -x is 0 - x."""
+    """The term `left op right`, where op is one of + - * /. A negation -x is stored as 0 - x."""
 
     op: str
     left: Tree
@@ -50,7 +50,7 @@ class Binary(Tree):
 
 @dataclass(frozen=True)
 class Extreme(Tree):
-    """The largest or the smallest of the terms; `pick` is `max` or `min`."""
+    """The largest or the smallest of several terms. `pick` is `max` or `min`."""
 
     pick: str
     terms: tuple[Tree, ...]
@@ -58,7 +58,10 @@ class Extreme(Tree):
 
 @dataclass(frozen=True)
 class If(Tree):
-    """`then` where `test` holds, else `other`: an `if` statement or a conditional expression."""
+    """The value `then` if `test` holds, else `other`.
+
+    The node stands for an `if` statement or a conditional expression.
+    """
 
     test: Tree
     then: Tree
@@ -76,7 +79,7 @@ class Comparison(Tree):
 
 @dataclass(frozen=True)
 class Logic(Tree):
-    """The conjunction (`op` is `and`) or disjunction (`op` is `or`) of the parts."""
+    """The conjunction (if `op` is `and`) or the disjunction (if `op` is `or`) of the parts."""
 
     op: str
     parts: tuple[Tree, ...]
@@ -91,7 +94,7 @@ class Not(Tree):
 
 @dataclass(frozen=True)
 class Between(Tree):
-    """The result of an envelope: any rate from low to high."""
+    """The result of an envelope: the network chooses any rate from low to high."""
 
     low: Tree
     high: Tree
@@ -100,7 +103,7 @@ class Between(Tree):
 
 @dataclass(frozen=True)
 class AnyOf(Tree):
-    """One of the terms, chosen by the network."""
+    """One of several terms; the network chooses which one."""
 
     terms: tuple[Tree, ...]
 
@@ -126,8 +129,8 @@ class Affine(Tree):
     """The vector Σ_j weights[i][j]·vector[j] + bias[i], with one component per row i.
 
     Attributes:
-        weights: A tuple of rows of Fractions; or the name of an array, which only an array back end knows.
-        vector: The input.
+        weights: A tuple of rows of Fractions; or the name of an array, which only the array back end supports.
+        vector: The input vector.
         bias: A tuple of Fractions; or the name of an array.
     """
 
@@ -147,10 +150,10 @@ class Item(Tree):
 
 @dataclass(frozen=True, eq=False)
 class Local(Tree):
-    """A named term. All readings share the node, so it is stored and computed only once.
+    """A named term. All readings of the name share this node, so the term is stored and computed only once.
 
-    Two Locals are equal if their terms are equal. A digest decides this, because terms with shared parts are too large
-    to compare.
+    Two Locals are equal if their terms are equal. Digests decide whether terms are equal, because terms with shared
+    parts are too large to compare directly.
     """
 
     name: str
@@ -171,9 +174,9 @@ class Local(Tree):
 
 @dataclass(frozen=True)
 class Bounded(Tree):
-    """The result of a law, which may be nonlinear. For a solver, it is any number from low to high.
+    """The result of a law, which may be nonlinear. In a solver's query, the result is any number from low to high.
 
-    A proof shows that the bounds hold wherever the law is reached.
+    A proof shows that the result is within the bounds wherever the law is reached.
     """
 
     law: Tree
@@ -184,17 +187,17 @@ class Bounded(Tree):
 
 @dataclass(frozen=True)
 class Remembered(Tree):
-    """The end of a path through an update: the next value of each piece of state, by name."""
+    """The end of a path through an update. It has the next value of each piece of state, by name."""
 
     values: dict[str, Tree]
 
 
 @dataclass(frozen=True)
 class Impossible(Tree):
-    """The end of a path that no execution takes, because an assumption on it fails."""
+    """The end of a path that no execution takes, because an assumption on the path fails."""
 
 
-#: The operators of a `Binary` and of a `Comparison` as functions of numbers.
+#: The operators of `Binary` and `Comparison` nodes, as functions of numbers.
 ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add,
     "-": operator.sub,
@@ -213,7 +216,7 @@ EXTREMES: dict[str, Callable[..., Any]] = {"max": max, "min": min}
 
 
 def parts(tree: Tree) -> tuple[Tree, ...]:
-    """Return the direct subtrees of a tree in source order; a leaf has none."""
+    """Return the direct subtrees of a tree in source order. A leaf has no subtrees."""
     match tree:
         case Binary(_, left, right) | Comparison(_, left, right):
             return left, right
@@ -233,7 +236,7 @@ def parts(tree: Tree) -> tuple[Tree, ...]:
 
 
 def bare(tree: Tree) -> Tree:
-    """Return the term of a tree without its enclosing names (`Local`)."""
+    """Return the term inside the `Local` nodes that enclose a tree."""
     while isinstance(tree, Local):
         tree = tree.term
     return tree
@@ -244,7 +247,7 @@ def nodes(tree: Tree, within: Callable[[Tree], Sequence[Tree]] = parts) -> Itera
 
     Args:
         tree: The tree.
-        within: Returns the subtrees of a node to descend into.
+        within: A function that returns the subtrees of a node to visit.
     """
     reached: dict[int, Tree] = {}
     waiting = [tree]
@@ -257,24 +260,24 @@ def nodes(tree: Tree, within: Callable[[Tree], Sequence[Tree]] = parts) -> Itera
 
 
 def comparisons(tree: Tree) -> Iterator[Comparison]:
-    """Yield the comparisons in a tree, except those inside a law, since a solver sees only the law's bounds."""
+    """Yield the comparisons in a tree, except those inside a law, because solvers use only the law's bounds."""
     reached = nodes(tree, lambda node: (node.low, node.high) if isinstance(node, Bounded) else parts(node))
     return (node for node in reached if isinstance(node, Comparison))
 
 
 def leaves(tree: Tree) -> Iterator[Tree]:
-    """Yield each node without subtrees once, such as Numbers and Names."""
+    """Yield, once, each node that has no subtrees, such as Numbers and Names."""
     return (node for node in nodes(tree) if not parts(node))
 
 
 def leaves_outside_tests(tree: Tree) -> Iterator[Tree]:
-    """Yield each leaf of a term once, except leaves that occur only in its tests."""
+    """Yield each leaf of a term once, except leaves that occur only in the term's tests."""
     reached = nodes(tree, lambda node: (node.then, node.other) if isinstance(node, If) else parts(node))
     return (node for node in reached if not parts(node))
 
 
 def rebuilt(tree: Tree, made: Sequence[Tree]) -> Tree:
-    """Return the tree with new subtrees; the tree itself if they are unchanged.
+    """Return the tree with new subtrees. If the subtrees are unchanged, return the tree itself.
 
     Args:
         tree: The tree.
@@ -283,7 +286,7 @@ def rebuilt(tree: Tree, made: Sequence[Tree]) -> Tree:
     within = parts(tree)
     if all(new is old for new, old in zip(made, within, strict=True)):
         return tree
-    # By identity, since hashing a tree would visit all of it.
+    # The comparison is by identity, because hashing a tree would visit all of it.
     by_id = {id(old): new for old, new in zip(within, made, strict=True)}
 
     def other(part: Any) -> Any:
@@ -299,7 +302,7 @@ def replaced(tree: Tree, meanings: Mapping[str, Tree]) -> Tree:
 
 
 class _Replacement(Walker[Tree]):
-    """Replaces names by trees."""
+    """Replaces names by trees, as `replaced` describes."""
 
     def __init__(self, meanings: Mapping[str, Tree]) -> None:
         super().__init__()
@@ -315,10 +318,11 @@ class _Replacement(Walker[Tree]):
 
 
 class _Digest(Walker[bytes]):
-    """Hashes a tree: equal trees have equal digests."""
+    """Computes a hash of a tree. Equal trees have equal digests."""
 
     def visit_Local(self, node: Local) -> Visit[bytes]:
-        # Fill the cached property from this walk: computing it by itself would recurse once per nested Local.
+        # Fill the cached property here. If the property computed its value itself, it would recurse once per nested
+        # Local.
         if "digest" not in vars(node):
             vars(node)["digest"] = yield node.term
         return node.digest
@@ -333,7 +337,7 @@ class _Digest(Walker[bytes]):
     visit_Function = visit_object
 
     def field_digest(self, value: Any) -> Visit[bytes]:
-        """Return the bytes of a field's value: a tree, a number, a name, or several of these."""
+        """Return the bytes for the value of a field: a tree, a number, a name, or several of these."""
         if is_dataclass(value):
             return (yield value)
         if isinstance(value, dict):
@@ -347,10 +351,10 @@ class _Digest(Walker[bytes]):
 
 
 def as_sent(update: Tree, assumed: tuple[Tree, ...] = ()) -> Tree:
-    """Return an update as a real sender executes it.
+    """Return an update in the form that a deployed sender executes.
 
-    Assumptions on a path that ends in a law are dropped, because they concern the law's bounds, which exist only for
-    solvers. On other paths they move to the end.
+    If a path ends in a law, its assumptions are dropped, because they concern the law's bounds, which exist only for
+    solvers. On other paths, the assumptions move to the end.
     """
     match update:
         case If(test, then, Impossible()):

@@ -1,4 +1,4 @@
-"""Facts about a tree that need no solver: the names that it reads, its exact value, its sign."""
+"""Facts about a tree that need no solver: the names that the tree reads, its exact value, and its sign."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -29,27 +29,27 @@ def names(tree: Tree) -> frozenset[str]:
 
 
 def value(tree: Tree, values: Mapping[str, Any] | None = None, file: str | None = None) -> Any:
-    """Return the exact value of a tree, as Python computes it: a Fraction, a bool, or a tuple of them for a vector.
+    """Return the exact value of a tree, as in Python: a Fraction, a bool, or for a vector a tuple of Fractions.
 
     Args:
         tree: A term or a condition.
-        values: The values of the names in it.
+        values: The values of the names in the tree.
         file: The file that the tree was read from, for messages.
 
     Raises:
-        InputError: If a function in it has no exact value, such as tanh.
-        ZeroDivisionError: If Python would raise it as well.
+        InputError: If the tree contains a function without exact values, such as tanh.
+        ZeroDivisionError: If Python would also raise it.
     """
     return Value(values, file).walk(tree)
 
 
 def sign(tree: Tree) -> int:
-    """Return a lower bound on the sign of a term of numbers, R_m, step, MSS and D.
+    """Return a lower bound on the sign of a term over numbers, R_m, step, MSS and D.
 
     These constants are above 0, except D, which may be 0.
 
     Returns:
-        1 if the term is above 0, 0 if it is at least 0, -1 if neither is known.
+        1 if the term is above 0, 0 if the term is at least 0, and -1 if neither is known.
     """
     return Sign().walk(tree)
 
@@ -82,7 +82,7 @@ class Value(VectorWalker):
         if node.name not in self.values:
             raise TypeError(f"no number: {node!r}")
         value = self.values[node.name]
-        return Fraction(value) if type(value) is int else value  # int / int would be a float
+        return Fraction(value) if type(value) is int else value  # as a Fraction, because int / int would be a float
 
     def visit_Past(self, node: Past) -> Visit[Any]:
         return self.values[node.name][(yield node.back)]

@@ -1,4 +1,4 @@
-"""Vectors as their components, for back ends that have only scalars."""
+"""Vectors as lists of their components, for back ends that support only scalars."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from fractions import Fraction
@@ -13,7 +13,7 @@ def width(tree: Tree) -> int | None:
 
 
 def added(terms: Sequence[Tree], line: int | None = None) -> Tree:
-    """Return the sum of terms as a balanced tree, which is not deeply nested."""
+    """Return the sum of terms as a balanced tree, so that the nesting stays shallow."""
     if len(terms) < 2:
         return terms[0] if terms else Number(Fraction(0))
     half = (len(terms) + 1) // 2
@@ -43,7 +43,7 @@ class _Width(Walker[int | None]):
 
 
 class Components:
-    """The components of vectors as scalar trees, with one node per component, however often it is read."""
+    """The components of vectors as scalar trees. A component has one node, however often it is read."""
 
     def __init__(self) -> None:
         self._made: dict[tuple[Hashable, ...], tuple[Tree, Tree]] = {}
@@ -88,7 +88,7 @@ class Components:
         raise TypeError(f"no vector: {vector!r}")
 
     def _item(self, vector: Tree, index: int) -> Tree:
-        """Return the component of a subtree as an Item, expanded only when it is read."""
+        """Return a component of a subtree as an Item. The Item is expanded only when it is read."""
         if self._width(vector) is None:
             return vector
         whole = bare(vector)

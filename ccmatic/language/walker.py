@@ -1,8 +1,8 @@
-"""The walk over trees that every pass uses: memoised, and independent of Python's recursion limit.
+"""The walk over trees that every pass uses. It memoises results and does not depend on Python's recursion limit.
 
-A tree shares its parts (`tree.Local`), so a pass that visits every path to a part takes exponential time. A walker
-visits each node once per context. It keeps its own stack: a pass's methods are generators that yield the part whose
-result they need. A pass therefore reads like a recursion, and may skip parts.
+Trees share parts (`tree.Local`), so a pass that visited every path to a part would take exponential time. A walker
+visits each node once per context. A walker has its own stack: the methods of a pass are generators that yield the parts
+whose results they need. The code of a pass therefore reads like a recursion, and a pass may skip parts.
 """
 
 from collections.abc import Callable, Generator, Iterable
@@ -15,21 +15,21 @@ from ccmatic.base import InputError
 
 T = TypeVar("T")
 
-#: A generator method of a pass: it yields the parts whose results it needs, and returns its own result.
+#: A generator method of a pass. It yields the parts whose results it needs, and returns the result of its own node.
 Visit: TypeAlias = Generator[Any, T, T]
 
 
 def _replaceable(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Mark a method whose signature passes may replace, so that type checkers accept their own contexts."""
+    """Mark a method whose signature passes may replace, so that type checkers accept other contexts."""
     return method
 
 
 class Walker(Generic[T]):
     """A pass over trees, with a method `visit_CLASS(node, *context)` per class of nodes.
 
-    A method returns the result of its node, or is a generator. In a generator, `result = yield part` gives the result
-    of a part, and `result = yield part, *context` gives its result in another context. A class without a method falls
-    back to its base classes. The walker refuses a node if none of these has a method.
+    Such a method returns the result of its node, or is a generator. In a generator, `result = yield part` gives the
+    result of a part, and `result = yield part, *context` gives its result in another context. If a class has no method,
+    the method of a base class is used. If no base class has a method either, the walker rejects the node.
 
     T is the type of the results.
 
@@ -37,7 +37,7 @@ class Walker(Generic[T]):
         file: The file that the tree was read from, for messages.
     """
 
-    #: The kind of result that this pass computes, for messages: "`tanh` has no …".
+    #: The name of the result that this pass computes, for messages such as "`tanh` has no …".
     WORLD = "meaning here"
 
     def __init__(self, file: str | None = None) -> None:
@@ -46,18 +46,18 @@ class Walker(Generic[T]):
         self._open: list[tuple[Any, Any, Any]] = []
 
     def walk(self, tree: Any, *context: Any) -> T:
-        """Return the memoised result for a tree.
+        """Return the result for a tree. Results are memoised.
 
         Args:
             tree: The tree.
-            context: Hashable values that the result depends on.
+            context: Hashable values on which the result depends.
         """
-        begun = len(self._open)  # a method may itself call walk, which then uses the stack above
+        begun = len(self._open)  # a method may itself call walk, which then uses the stack above this height
         request = (tree, *context)
         try:
             while True:
                 result = self._visit(request)
-                # Resume the innermost generator with the result, or start it, until one requests another part.
+                # Resume (or start) the innermost generator with the result, until a generator requests another part.
                 while result is _PENDING or len(self._open) > begun:
                     key, node, visit = self._open[-1]
                     try:
@@ -76,7 +76,7 @@ class Walker(Generic[T]):
             del self._open[begun:]
 
     def _visit(self, request: Any) -> Any:
-        """Return the result of a request; _PENDING if its generator was pushed onto the stack."""
+        """Return the result of a request. If the request pushed a generator onto the stack, return _PENDING."""
         node = request[0]
         key = (id(node), *request[1:])
         if key in self._results:
@@ -86,15 +86,15 @@ class Walker(Generic[T]):
         if type(result) is GeneratorType:
             self._open.append((key, node, result))
             return _PENDING
-        self._results[key] = node, result  # a reference to the node keeps its id from being reused
+        self._results[key] = node, result  # keep a reference to the node, so that Python does not reuse its id
         return result
 
     def forget(self) -> None:
-        """Forget all results, because something that they depend on has changed."""
+        """Forget all results, because a value on which they depend has changed."""
         self._results = {}
 
     def results(self, parts: Iterable[Any], *context: Any) -> Generator[Any, T, list[T]]:
-        """Return the results of several parts, within a method: `results = yield from self.results(parts)`."""
+        """Return the results of several parts. A method calls it as `results = yield from self.results(parts)`."""
         results = []
         for part in parts:
             results.append((yield part, *context))
@@ -120,7 +120,7 @@ class Walker(Generic[T]):
 
 
 class VectorWalker(Walker[Any]):
-    """A pass whose result for a vector is the tuple of its components' results."""
+    """A pass that gives, for a vector, the tuple of the results for its components."""
 
     def weighted(self, weights: Any, vector: Any, bias: Any) -> Any:
         """Return one output of a layer: the weighted sum of a vector's components, plus a bias."""
@@ -142,7 +142,7 @@ class VectorWalker(Walker[Any]):
 def componentwise(operation: Callable[..., Any], *values: Any) -> Any:
     """Apply an operation to numbers, or to each component of vectors (tuples).
 
-    A number is combined with every component.
+    A number is combined with every component of a vector.
     """
     if not any(isinstance(value, tuple) for value in values):
         return operation(*values)

@@ -1,11 +1,12 @@
-"""Reader of programs over a window: functions of a sender's observations in the window, step by step.
+"""The reader of programs over a window. Such programs compute with a sender's observations at the steps of a window.
 
-A program is a module of plain functions. `def NAME(parameters)` returns a term or a condition at the current step. Its
-parameters are observations, constants, beliefs, and earlier functions. `acked[k]` is the value of `acked` a time k ago.
+A program is a module of functions. `def NAME(parameters)` returns a term or a condition at the current step. The
+parameters are observations, constants, beliefs, and earlier functions. `acked[k]` is the value that `acked` had a time
+of k ago.
 
 Comprehensions inside max(…), min(…), all(…) and any(…) range over earlier times. `for k in past` visits each step back
-to the start of the window. `for j in since(k)` visits the current step and the earlier ones, up to but excluding k.
-Each comprehension stays one node; a compiler turns it into a loop, a mask or many terms.
+to the start of the window. `for j in since(k)` visits the current step and the steps before it, up to but excluding k.
+The reader keeps each comprehension as one node. A compiler turns the node into a loop, a mask or many terms.
 """
 
 import ast
@@ -19,7 +20,7 @@ from ccmatic.language.statements import first_line
 from ccmatic.language.times import least_back
 from ccmatic.language.tree import If, Logic, Name, Past, Tree, parts
 
-#: Names that every function may read in addition to constants: the length of a step, and the age of the window.
+#: The names that every function may read in addition to constants: the length of a step, and the age of the window.
 CLOCK = {"step": TIME, "time": TIME}
 
 _PICKS = {"max", "min", "all", "any"}
@@ -34,9 +35,10 @@ class Comprehension(Tree):
     Attributes:
         pick: `max`, `min`, `all` or `any`.
         index: The name of the time variable.
-        since: The index of an enclosing comprehension, whose time bounds this one; None ranges over the whole window.
+        since: The index of an enclosing comprehension, whose time bounds the times of this one; None for the whole
+            window.
         term: The term or condition, as a function of the index.
-        test: Restricts the times to those where this condition holds; None admits all times.
+        test: The condition that a time must satisfy to be visited; None if all times are visited.
     """
 
     pick: str
@@ -50,7 +52,7 @@ class Comprehension(Tree):
 def read_window(
     source: str, units: Mapping[str, Unit | str], beliefs: Mapping[str, Unit | str], file: str | None = None
 ) -> dict[str, tuple[Tree, Unit | str | None]]:
-    """Read the functions of a program over a window.
+    """Read the functions of a program over a window of observations.
 
     Args:
         source: The text of the program.
@@ -86,7 +88,7 @@ def reads(tree: Tree, definitions: Mapping[str, Tree]) -> set[str]:
 
 
 class _WindowReader(Reader):
-    """Reads several functions. Each returns a condition or a term of any unit."""
+    """A reader of several functions, each of which returns a condition or a term of any unit."""
 
     takes_tanh = False
 
@@ -133,7 +135,7 @@ class _WindowReader(Reader):
         return self.whole(statement.value, tree)
 
     def named(self, name: str, node: ast.expr, meaning: Meaning) -> Meaning:
-        """Expand an assigned value where it is read; only functions are shared."""
+        """Expand an assigned value wherever the program reads it. Only functions are shared."""
         tree, unit = meaning
         return meaning if isinstance(tree, Row) else (self.whole(node, tree), unit)
 
@@ -170,7 +172,7 @@ class _WindowReader(Reader):
         return super().condition(node)
 
     def past(self, node: ast.Subscript) -> Meaning:
-        """Read `acked[k]`: the value of a name a time k ago."""
+        """Read `acked[k]`, the value that a name had a time of k ago."""
         if not isinstance(node.value, ast.Name):
             self.fail(node, f"found `{ast.unparse(node)}`, expected the name of an observation before `[`")
         tree, unit = self.name(node.value)
@@ -185,7 +187,7 @@ class _WindowReader(Reader):
         return Past(tree.name, back, node.lineno), unit
 
     def comprehension(self, node: ast.Call, pick: str) -> Meaning:
-        """Read a comprehension and its unit."""
+        """Read a comprehension, and return it with its unit."""
         match node.args[0]:
             case ast.GeneratorExp(
                 elt=term, generators=[ast.comprehension(target=ast.Name(id=index), iter=over, ifs=tests, is_async=0)]
@@ -221,7 +223,7 @@ class _WindowReader(Reader):
 
 
 def conjuncts(test: Tree | None) -> list[Tree]:
-    """Return the conditions whose conjunction is `test`; an empty list for None."""
+    """Return the conditions whose conjunction is `test`. For None, return an empty list."""
     if isinstance(test, Logic) and test.op == "and":
         return [part for each in test.parts for part in conjuncts(each)]
     return [] if test is None else [test]
@@ -230,7 +232,7 @@ def conjuncts(test: Tree | None) -> list[Tree]:
 def is_of_times(tree: Tree, index: str) -> bool:
     """Return whether a condition reads only constants and times, including `index`.
 
-    Such a condition is decided before the sender observes anything.
+    The truth of such a condition is decided before the sender observes anything.
     """
     return reads(tree, {}) <= {*CLOCK, *CONSTANTS, index} and not any(
         isinstance(part, Past | Comprehension) for part in _all(tree)

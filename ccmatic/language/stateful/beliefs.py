@@ -1,7 +1,7 @@
-"""Beliefs of a controller with state: a sender updates them step by step, by programs in the same language.
+"""Beliefs of a controller with state. A sender updates them step by step, by programs in the controller's language.
 
-The values that a belief keeps become state of the controller, and the belief's `update` runs before the controller's
-own. Every analysis of a controller therefore covers its beliefs as well.
+The values that a belief stores become state of the controller, and the belief's `update` runs before the controller's
+own. Every analysis of a controller therefore covers the controller's beliefs as well.
 """
 
 import ast
@@ -13,7 +13,7 @@ from ccmatic.language.statements import after_docstring, is_target, targets
 
 
 class Observation(Protocol):
-    """An observation as a model declares it: `contracts.Observation`."""
+    """An observation, in the form in which a model declares it: `contracts.Observation`."""
 
     @property
     def name(self) -> str: ...
@@ -29,7 +29,7 @@ class Observation(Protocol):
 
 
 class Belief(Protocol):
-    """A belief as a model declares it: `contracts.SenderBelief`."""
+    """A belief, in the form in which a model declares it: `contracts.SenderBelief`."""
 
     @property
     def name(self) -> str: ...
@@ -45,7 +45,7 @@ class Belief(Protocol):
 
 
 class Sourced(Protocol):
-    """An observation or a belief; the source of an observation is None."""
+    """An observation or a belief. The source of an observation is None."""
 
     @property
     def source(self) -> str | None: ...
@@ -56,27 +56,27 @@ B = TypeVar("B", bound=Belief)
 
 
 def observations_and_beliefs(observations: Mapping[str, S]) -> tuple[dict[str, S], dict[str, S]]:
-    """Split the names that a model's senders may read into observations and beliefs."""
+    """Split the names that a model's senders may read into those of observations and those of beliefs."""
     beliefs = {name: each for name, each in observations.items() if each.source}
     return {name: each for name, each in observations.items() if name not in beliefs}, beliefs
 
 
 def add_beliefs(module: ast.Module, beliefs: Mapping[str, B], file: str | None = None) -> dict[str, B]:
-    """Add the beliefs that a source reads to its syntax, as if their programs stood where the source reads them.
+    """Add the beliefs that a source reads to its syntax tree, as if the source contained their programs.
 
-    A belief that the source declares itself is not added. Each belief follows those that it reads in turn.
+    A belief that the source itself declares is not added. If a belief reads other beliefs, those precede it.
 
     Args:
-        module: The syntax of the source. The function changes it.
-        beliefs: The beliefs of the model (`contracts.SenderBelief`), by name.
+        module: The syntax tree of the source, which the function changes.
+        beliefs: The model's beliefs (`contracts.SenderBelief`), by name.
         file: The file of the source, for messages.
 
     Returns:
         The added beliefs, by name.
 
     Raises:
-        InputError: If a function of the source uses a name inside a belief's program without reading it as a parameter,
-            or assigns it.
+        InputError: If a function of the source uses a name from a belief's program without a parameter of this name, or
+            assigns to such a name.
     """
     functions = {each.name: each for each in module.body if isinstance(each, ast.FunctionDef)}
     declared = {name for statement in module.body if (name := _declared(statement))}
@@ -96,7 +96,7 @@ def add_beliefs(module: ast.Module, beliefs: Mapping[str, B], file: str | None =
 
 
 def _add(parts: dict[str, ast.Module], arguments: Iterable[ast.arg], beliefs: Mapping[str, Belief]) -> None:
-    """Add the syntax of the beliefs among some arguments, by name."""
+    """Add the syntax trees of those beliefs that occur among the arguments, by name."""
     for argument in arguments:
         if argument.arg in beliefs and argument.arg not in parts:
             part = _at(beliefs[argument.arg].source, argument)
@@ -105,7 +105,7 @@ def _add(parts: dict[str, ast.Module], arguments: Iterable[ast.arg], beliefs: Ma
 
 
 def _declared(statement: ast.stmt) -> str | None:
-    """Return the name of the state that a statement declares; None if it is no declaration."""
+    """Return the name of the state that a statement declares; None if the statement is no declaration."""
     match statement:
         case ast.AnnAssign(target=ast.Name(id=name)):
             return name
@@ -121,7 +121,7 @@ def _update(part: ast.Module) -> ast.FunctionDef:
 
 
 def _at(source: str, place: ast.AST) -> ast.Module:
-    """Return the syntax of a source with all its nodes located at `place`."""
+    """Return the syntax tree of a source in which all nodes have the location of `place`."""
     module = ast.parse(source)
     for node in ast.walk(module):
         ast.copy_location(node, place)
@@ -145,7 +145,7 @@ def _check(function: ast.FunctionDef, parts: Mapping[str, ast.Module], file: str
 
 
 def _join(module: ast.Module, update: ast.FunctionDef, parts: Mapping[str, ast.Module]) -> None:
-    """Add the beliefs' state to the source's own, and prepend their updates to its `update`."""
+    """Add the state of the beliefs to that of the source, and put the updates of the beliefs before its `update`."""
     states, body, arguments = list[ast.stmt](), list[ast.stmt](), list(update.args.args)
     for part in parts.values():
         own_update = _update(part)

@@ -1,7 +1,8 @@
-"""Reader of controllers with state: the state, its update in each step, and the window or rate to send by.
+"""The reader of controllers with state: the state, its update in each step, and the window or rate of the sender.
 
-They use the same Python subset and the same reader as other controllers. A module-level `NAME: UNIT = VALUE` declares
-state. `update` sets the state from the sender's observations. `send` returns a window, a rate, or both.
+Controllers with state use the same Python subset and the same reader as other controllers. At module level, `NAME: UNIT
+= VALUE` declares state. `update` sets the state from the sender's observations. `send` returns a window, a rate, or
+both.
 """
 
 import ast
@@ -17,7 +18,7 @@ from ccmatic.language.stateful.terms import TRUTH, TermReader
 from ccmatic.language.statements import assignment, first_line, is_constant, observation_of
 from ccmatic.language.tree import AnyOf, Between, Binary, Bounded, If, Impossible, Name, Number, Remembered, Tree
 
-#: The units of state, by their names in declarations.
+#: The units of state, by the names that declarations use.
 UNITS: dict[str, Unit | str] = {"bytes": BYTES, "rate": RATE, "time": TIME, "number": NUMBER, "condition": CONDITION}
 
 #: The initial window of RFC 6928: ten packets.
@@ -29,7 +30,7 @@ _MORE: dict[Unit | str, Tree] = {
     NUMBER: Number(Fraction(1)),
 }
 
-#: Terms of a window sender's observations, by the names that other programs use for these quantities.
+#: Terms over a window sender's observations, by the names that other programs use for the quantities.
 _WRITTEN = {
     **dict.fromkeys(("inflight", "in_flight", "pipe", "packets_in_flight"), "sent - acked - lost"),
     **dict.fromkeys(("rtt", "latest_rtt", "last_rtt"), "R_m + delay"),
@@ -45,17 +46,18 @@ _INITIAL = "a number, anything(), above(a), between(a, b) or any_of(a, b, …)"
 
 @dataclass(frozen=True)
 class Declaration:
-    """A declared piece of state.
+    """A declared part of a controller's state.
 
     Attributes:
         name: The name of the state.
-        unit: Its unit.
-        kind: How its initial value is restricted: `equal`, `anything`, `above`, `between` or `any_of`.
-        terms: The terms of numbers and constants that `kind` refers to.
+        unit: The unit of the state.
+        kind: The form of the restriction on the initial value: `equal`, `anything`, `above`, `between` or `any_of`.
+        terms: The terms, over numbers and constants, of this restriction.
         line: The line of the declaration.
-        observations: The observations of the model, as in `read_stateful`; terms read the constants among them.
-        flow: The number of its flow, from 1, if there are several; None if every flow has this state.
-        belief: The belief that this state holds, if any.
+        observations: The observations of the model, as in `read_stateful`. Terms read those among them that are
+            constant.
+        flow: The number of the state's flow, from 1, if there are several flows; None if every flow has this state.
+        belief: The belief that this state stores, if any.
     """
 
     name: str
@@ -69,11 +71,12 @@ class Declaration:
 
     @property
     def chosen(self) -> Tree:
-        """The initial value in a real sender, where no network chooses it, as a tree.
+        """The initial value in a deployed sender, where no network chooses it, as a tree.
 
-        It is the first of the admissible values, the smallest of a range. For an upper bound it is the last. If any
-        value is admissible, it is ten packets (in bytes, or per R_m), one step, or the number 1, by unit. If the value
-        must lie above a number, it exceeds that number by this amount. An unrestricted condition starts false.
+        This is the first of the allowed values; for a range, the smallest. For an upper bound it is the last allowed
+        value. If every value is allowed, the unit decides: ten packets (in bytes, or per R_m), one step, or the number
+        1. If the value must lie above a number, it exceeds the number by this amount. A condition without restriction
+        starts as false.
         """
         if self.unit == CONDITION:
             return self.terms[0] if self.terms else TRUTH[False]
@@ -83,25 +86,25 @@ class Declaration:
 
     @property
     def is_restricted(self) -> bool:
-        """Whether the author restricts the initial value: false for `anything()` and for beliefs."""
+        """Whether the author restricts the initial value. This is false for `anything()` and for beliefs."""
         return self.kind != "anything" and not self.belief
 
     @property
     def is_upper(self) -> bool:
-        """Whether this state is a belief that bounds a quantity from above."""
+        """Whether this state stores a belief that is an upper bound."""
         return bool(self.belief and self.belief.upper)
 
 
 @dataclass(frozen=True)
 class Parts:
-    """The parts of a source.
+    """The parts of the source of a controller with state.
 
     Attributes:
         state: The declared state.
-        update: The update, as a tree that ends in `Remembered`.
-        window: The window to send by, as a tree; None if the controller sets only a rate.
-        rate: The rate to send at, as a tree; None if the controller sets only a window.
-        parameters: All names that the source reads, except its own state.
+        update: The update as a tree whose paths end in `Remembered`.
+        window: The window of the sender as a tree; None if the controller sets only a rate.
+        rate: The rate of the sender as a tree; None if the controller sets only a window.
+        parameters: All names that the source reads, except the names of its state.
     """
 
     state: tuple[Declaration, ...]
@@ -118,8 +121,9 @@ def read_stateful(
 
     Args:
         source: The text.
-        observations: The readable observations (`contracts.Observation`), by name. Constants are always readable.
-        beliefs: The readable beliefs (`contracts.SenderBelief`), by name.
+        observations: The observations (`contracts.Observation`) that the controller may read, by name. It may always
+            read constants.
+        beliefs: The beliefs (`contracts.SenderBelief`) that the controller may read, by name.
         file: The file of the source, for messages.
 
     Raises:
@@ -129,18 +133,18 @@ def read_stateful(
 
 
 def rate_line(source: str) -> int | None:
-    """Return the line of the function `rate` in a source with neither `send` nor `update`; None if there is none."""
+    """Return the line of the function `rate` in a source without `send` and `update`; None if there is none."""
     functions = {function.name: function.lineno for function in _functions(source)}
     return None if functions.keys() & {"send", "update"} else functions.get("rate")
 
 
 def is_stateful(source: str) -> bool:
-    """Return whether a source is a controller with state: it defines `send` or `update`."""
+    """Return whether a source is a controller with state, that is, whether it defines `send` or `update`."""
     return any(function.name in ("send", "update") for function in _functions(source))
 
 
 def _functions(source: str) -> list[ast.FunctionDef]:
-    """Return the functions of a source; an empty list if it is not Python."""
+    """Return the functions of a source; an empty list if the source is not Python."""
     try:
         module = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -149,7 +153,7 @@ def _functions(source: str) -> list[ast.FunctionDef]:
 
 
 class _StatefulReader(TermReader):
-    """Reads the whole source. Within `update`, state may be assigned repeatedly, and `return` is refused."""
+    """Reads the whole source. In `update`, state may be assigned repeatedly, and `return` is rejected."""
 
     WHOLE = "state such as `window: bytes = above(0)`, constants, `def update(…)` and `def send(…)`"
 
@@ -180,7 +184,7 @@ class _StatefulReader(TermReader):
         return Parts(tuple(self.state.values()), update, window, rate, tuple(self.read))
 
     def statements(self, statements: list[ast.stmt]) -> dict[str, ast.FunctionDef]:
-        """Read the statements at module level; return the functions by name."""
+        """Read the statements at module level. Return the functions by name."""
         functions: dict[str, ast.FunctionDef] = {}
         for statement in statements:
             match statement:
@@ -200,7 +204,7 @@ class _StatefulReader(TermReader):
         return functions
 
     def declare(self, statement: ast.AnnAssign) -> None:
-        """Read `NAME: UNIT = VALUE`."""
+        """Read a declaration `NAME: UNIT = VALUE`."""
         match statement:
             case ast.AnnAssign(target=ast.Name(id=name), annotation=ast.Name(id=unit), value=ast.expr() as value):
                 pass
@@ -217,7 +221,7 @@ class _StatefulReader(TermReader):
         )
 
     def initial(self, name: str, unit: Unit | str, node: ast.expr) -> tuple[str, tuple[Tree, ...]]:
-        """Return the restriction of an initial value: its kind, and the terms that it refers to."""
+        """Return the restriction of an initial value: the kind of restriction, and its terms."""
         match node:
             case ast.Constant(value=bool(truth)) if unit == CONDITION:
                 return "equal", (TRUTH[truth],)
@@ -236,7 +240,7 @@ class _StatefulReader(TermReader):
             case _:
                 kind, nodes = "equal", [node]
         self.parameters = (*CONSTANTS, *(each.name for each in self.observations.values() if each.constant))
-        self.takes_tanh = False  # the network chooses initial values, so solvers have to express them
+        self.takes_tanh = False  # the network chooses initial values, so solvers must be able to express them
         terms = tuple(self.in_unit(name, unit, each) for each in nodes)
         self.parameters, self.takes_tanh = None, True
         return kind, terms
@@ -254,7 +258,7 @@ class _StatefulReader(TermReader):
         return names
 
     def unknown(self, name: str) -> str:
-        """Explain why a parameter is refused: suggest a term to write, or how to declare state."""
+        """Return a message that explains why a parameter is rejected. It suggests a term, or a declaration of state."""
         expected = f"unknown parameter `{name}`, expected state, an observation, a belief or a constant"
         if name in _WRITTEN:
             return f"{expected}; for `{name}` write {_WRITTEN[name]}"
@@ -265,7 +269,7 @@ class _StatefulReader(TermReader):
         return f"{expected}; {suggestion}{declared}"
 
     def enter(self, function: ast.FunctionDef) -> tuple[tuple[str, ...], list[ast.stmt]]:
-        """Start to read a function, in which only the constants are assigned so far."""
+        """Begin to read a function, in which only constants have meanings so far."""
         self.names = dict(self.constants)
         return self.begin(function)
 
@@ -288,7 +292,10 @@ class _StatefulReader(TermReader):
         return tree
 
     def send(self, function: ast.FunctionDef) -> tuple[Tree | None, Tree | None]:
-        """Read `send`: return the window and the rate. One of them may be None, the same one on every path."""
+        """Read `send`.
+
+        Return the window and the rate. One of them may be None; it must be the same one on every path.
+        """
         _, body = self.enter(function)
         tree = self.block(body, function)
         if len(self.sent) > 1:
@@ -297,7 +304,7 @@ class _StatefulReader(TermReader):
         return _picked(tree, "window") if "window" in sent else None, _picked(tree, "rate") if "rate" in sent else None
 
     def returned(self, statement: ast.Return) -> Remembered:
-        """Read a returned window, rate, or both, by name."""
+        """Read the returned window and rate, or one of them, by name."""
         self.count(statement)
         value = statement.value
         nodes = value.elts if isinstance(value, ast.Tuple) else [value] if value else []
@@ -318,7 +325,7 @@ class _StatefulReader(TermReader):
         return self.whole(node, tree)
 
     def check_other(self, statement: ast.stmt) -> None:
-        """Allow `assume(…)` in `update`, and refuse a return there."""
+        """Allow `assume(…)` in `update`, and reject a return in `update`."""
         if not self.updating:
             super().check_other(statement)
         elif _assumed(statement) is None:
@@ -370,12 +377,12 @@ class _StatefulReader(TermReader):
         self.names[name] = tree, memory.unit
 
     def bounds(self, memory: Declaration, low: ast.expr, high: ast.expr) -> tuple[Tree, Tree]:
-        """Read the smallest and the largest admissible value of state."""
+        """Read the smallest and the largest allowed value of state."""
         return self.in_unit(memory.name, memory.unit, low), self.in_unit(memory.name, memory.unit, high)
 
 
 def _picked(tree: Tree, name: str) -> Tree:
-    """Return the tree of the window or of the rate, as `name` says."""
+    """Return the tree of the window or that of the rate, as `name` selects."""
     match tree:
         case If(test, then, other):
             return If(test, _picked(then, name), _picked(other, name))

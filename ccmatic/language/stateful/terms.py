@@ -1,6 +1,7 @@
-"""Reader of the terms of a controller with state.
+"""The reader of terms in a controller with state.
 
-Beyond the terms of other controllers, there are past observations, extremes over a window, and bounded laws.
+In addition to the terms of other controllers, such terms may have past observations, extremes over several steps, and
+bounded laws.
 """
 
 import ast
@@ -33,14 +34,14 @@ from ccmatic.language.walker import Visit, Walker
 
 TRUTH = {True: Logic("and", ()), False: Logic("or", ())}
 
-#: The highest power that a law may contain.
+#: The highest power that may occur in a law.
 _HIGHEST = 9
 _ALONE = {"any_of": "any_of(a, b)", "between": "between(low, high)", "bounded": "bounded(law, low, high)"}
 _BOUNDED = "a law between bounds: `window = bounded(law, low, high)`"
 
 
 class TermReader(Reader):
-    """Reads terms of a sender's observations."""
+    """A reader of terms over a sender's observations."""
 
     def __init__(
         self, source: str, observations: Mapping[str, Observation], beliefs: Mapping[str, Belief], file: str | None
@@ -57,7 +58,7 @@ class TermReader(Reader):
         self.has_root, self.has_choice = _Has(Function).walk, _Has(If).walk
 
     def in_unit(self, name: str, unit: Unit | str, node: ast.expr) -> Tree:
-        """Read a term that state of this unit may be set to."""
+        """Read a term to which state of this unit may be set."""
         tree, term_unit = self.expression(node)
         if term_unit not in (None, unit):
             self.fail(node, f"sets `{name}` ({unit}) to `{ast.unparse(node)}` ({term_unit}), expected the same unit")
@@ -66,9 +67,9 @@ class TermReader(Reader):
         return self.whole(node, tree)
 
     def check_time(self, name: str, unit: Unit | str, node: ast.expr, tree: Tree, few: str) -> None:
-        """Fail unless state of unit `time` may be set to this term of a delay.
+        """Raise InputError unless state of unit `time` may be set to a given term that reads a delay.
 
-        The term may grow linearly with the delay, or be an extreme of such terms.
+        The term may grow linearly with the delay, or may be an extreme of terms that do.
         """
         refused = f"sets `{name}` by `{few}`, which is not always known"
         if unit != TIME:
@@ -112,7 +113,7 @@ class TermReader(Reader):
         return super().expression(node)
 
     def law(self, name: str, unit: Unit | str, node: ast.expr) -> Tree:
-        """Read a law, linear or not, for state of this unit. A solver sees only its bounds."""
+        """Read a law, linear or not, for state of this unit. Solvers use only the law's bounds."""
         self.in_law = True
         tree, term_unit = self.expression(node)
         self.in_law = False
@@ -121,7 +122,7 @@ class TermReader(Reader):
         return self.whole(node, tree)
 
     def power(self, node: ast.BinOp | ast.Call) -> Term:
-        """Read `cbrt(x)` or `x ** 3`."""
+        """Read a root `cbrt(x)` or a power `x ** 3`."""
         if not self.in_law:
             self.fail(node, f"found `{ast.unparse(node)}`, which is not linear; expected {_BOUNDED}")
         match node:
@@ -145,7 +146,7 @@ class TermReader(Reader):
             super().check_division(node, divisor)
 
     def past(self, node: ast.Subscript, observed: ast.Name) -> Meaning:
-        """Read `acked[step]`: an observation a known time ago."""
+        """Read `acked[step]`: the value of an observation a known time ago."""
         name = observed.id
         _, unit = self.name(observed)
         back, time_unit = self.expression(node.slice)
@@ -158,7 +159,7 @@ class TermReader(Reader):
         return Past(name, back, node.lineno), unit
 
     def extreme_over(self, node: ast.Call, called: str) -> Term:
-        """Read `max_over(ack_rate, 4)`: the largest observation in this step and the three before."""
+        """Read `max_over(ack_rate, 4)`: the largest value of an observation in this step and the three steps before."""
         match node:
             case ast.Call(args=[ast.Name(id=name) as observed, last], keywords=[]) if name in self.observations:
                 steps, unit = self.expression(last)
@@ -192,8 +193,8 @@ class TermReader(Reader):
     def comparison(self, node: ast.Compare) -> Tree:
         """Read a comparison.
 
-        Some observations are unknown at times; a comparison that reads one does not hold while it is unknown. The whole
-        comparison therefore has to read the observation, rather than one branch of a choice.
+        Some observations are sometimes unknown. A comparison that reads an unknown observation is false. Therefore the
+        whole comparison must read the observation, not only one branch of a choice.
         """
         tree = super().comparison(node)
         if few := self.choice_with_few(tree):
@@ -204,10 +205,10 @@ class TermReader(Reader):
         return self.read_names(tree) <= {*KNOWN, "step"}
 
     def is_factor(self, tree: Tree) -> bool:
-        """Return whether an unknown term may be multiplied by this term.
+        """Return whether an unknown term may be multiplied by the given term.
 
-        Factors are known numbers, counts of whole steps (since their values are finitely many), and choices between
-        factors.
+        Factors are known numbers, counts of whole steps (because such counts have finitely many values), and choices
+        between factors.
         """
         tree = bare(tree)
         if isinstance(tree, If):
@@ -217,7 +218,10 @@ class TermReader(Reader):
 
 
 class _Few(Walker[str | None]):
-    """Finds the name of a count of whole steps that a term reads; `in_tests` includes the tests of its choices."""
+    """Finds the name of a count of whole steps that a term reads.
+
+    `in_tests` includes the tests of the term's choices.
+    """
 
     def __init__(self, few: frozenset[str]) -> None:
         super().__init__()
@@ -242,7 +246,7 @@ class _Few(Walker[str | None]):
 
 
 class _ChoiceWithFew(Walker[str | None]):
-    """Finds the name of a count of whole steps that a choice `then if test else other` in a term reads."""
+    """Finds the name of a count of whole steps that a choice `then if test else other` inside a term reads."""
 
     def __init__(self, few: frozenset[str]) -> None:
         super().__init__()
@@ -261,7 +265,7 @@ class _ChoiceWithFew(Walker[str | None]):
 
 
 class _ProductWithFew(Walker[bool]):
-    """Decides whether a term multiplies a count of whole steps by an unknown."""
+    """Decides whether a term multiplies a count of whole steps by an unknown term."""
 
     def __init__(self, few: frozenset[str], is_known: Callable[[Tree], bool]) -> None:
         super().__init__()
@@ -283,7 +287,7 @@ class _ProductWithFew(Walker[bool]):
 
 
 class _Has(Walker[bool]):
-    """Decides whether a tree contains a node of a class."""
+    """Decides whether a tree contains a node of a given class."""
 
     def __init__(self, kind: type[Tree]) -> None:
         super().__init__()
