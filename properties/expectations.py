@@ -666,7 +666,7 @@ def _too_short(expectation, steps, horizon):
 
 
 def _may_be_of_nothing(comparison, quantity):
-    """Return whether the comparison is false of an empty whole. A share of 0 bytes meets only `<=` and `>=`."""
+    """Return whether the comparison is false if the whole is 0 bytes. A share of 0 bytes meets only `<=` and `>=`."""
     return comparison.relation in ("<", ">") and quantity.intervals and not comparison.unit
 
 

@@ -114,7 +114,7 @@ class Expects(Property):
         """Return the Comparisons of a start. A named start has no Comparisons.
 
         Raises:
-            InputError: If the text has no such conditions.
+            InputError: If the text contains no comparisons.
         """
         return () if start in STARTS else _conditions(start, units)
 

@@ -84,7 +84,7 @@ def _counted_on(column, begin, end):
 
 
 def _delays(x, name, period):
-    """Return the condition that a measured delay repeats. These traces contain known delays from the first step on."""
+    """Return the condition that a measured delay repeats. These traces know each delay from the first step on."""
     delay, steps = getattr(x, name), range(1, x.horizon + 1)
     pairs = [(t, k) for t in range(period, x.horizon) for k in steps]
     return every([iff(delay.at_least(t, k), delay.at_least(t - period, k)) for t, k in pairs])

@@ -37,7 +37,7 @@ class _Bytes:
         return self.A[t] - self.L[t]
 
     def inflight(self, t: int) -> Number:
-        """Return the bytes in flight beyond propagation: q = A - L - S."""
+        """Return the bytes in flight, except those that propagate: q = A - L - S."""
         return self.A[t] - self.L[t] - self.S[t]
 
 

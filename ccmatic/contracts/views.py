@@ -54,9 +54,9 @@ class FlowView(Protocol):
         kept: The declarations of the controller's state.
         R: R_m, in steps.
         number: The number of the flow in its network, from 1.
-        cwnd: For a window sender, the largest number of bytes that it may have in flight.
-        unlimited: A rate so large that it limits nothing.
-        period: The period in steps of an execution that repeats for ever; otherwise None.
+        cwnd: The largest number of bytes that a window sender may have in flight.
+        unlimited: A rate so large that it never limits the sender.
+        period: The period, in steps, of an execution that repeats for ever; None for any other execution.
     """
 
     horizon: int
@@ -91,21 +91,21 @@ class FlowView(Protocol):
         ...
 
     def admitted(self, t: int) -> Number:
-        """Return the bytes sent by t and not lost: A - L."""
+        """Return the bytes that were sent by t and are not lost: A - L."""
         ...
 
     def inflight(self, t: int) -> Number:
-        """Return the bytes in flight beyond propagation: A - L - S."""
+        """Return the bytes in flight, except those that propagate: A - L - S."""
         ...
 
 
 class Sender(Protocol):
-    """The decision maker of a flow: a controller, or any other source of laws about sending.
+    """The part of a flow that decides about sending: a controller, or any other source of laws about sending.
 
     Attributes:
-        name: The name for reports and traces.
-        source: The text for reports and traces; None if it is no controller.
-        parameters: The beliefs that it reads.
+        name: The name of the sender in reports and traces.
+        source: The text of the controller in reports and traces; None if the sender is no controller.
+        parameters: The beliefs that the sender reads.
     """
 
     name: str

@@ -76,7 +76,7 @@ def _folder(kind: type) -> Path:
     """Return the folder that defines a class.
 
     Python does not record this folder for a class from a file that was loaded by path. But the functions of the class
-    do.
+    record their file.
     """
     written = next((member.__code__ for member in vars(kind).values() if hasattr(member, "__code__")), None)
     return Path(written.co_filename if written else inspect.getfile(kind)).parent

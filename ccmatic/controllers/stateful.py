@@ -219,7 +219,7 @@ class Stateful:
         return Program(self.source, self.file or f"<{self.name}>", names, self.beliefs, lines)
 
     def dated(self):
-        """Return those names the controller reads that reveal where a trace begins."""
+        """Return the names by which the controller can tell where a trace begins."""
         return [name for name in self.parameters if name in self.observations and self.observations[name].dated]
 
     def _decides(self, step, before):

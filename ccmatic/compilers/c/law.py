@@ -44,7 +44,7 @@ class Rounded:
     Attributes:
         word: The C expression of the number.
         roundings: The largest error, in units of 2^-31. If `relative`, the error is multiplied by the number's absolute
-            value. Otherwise it is multiplied by the sum of the summands' absolute values.
+            value. Otherwise the error is multiplied by the sum of the summands' absolute values.
         relative: Whether the error is relative to the number itself.
     """
 

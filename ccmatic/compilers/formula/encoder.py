@@ -66,7 +66,7 @@ class Encoder(VectorWalker):
     def unordered(self, tree, reached=()):
         """Yield (condition, line) for each `between(low, high)`: the condition that it is reached with low > high.
 
-        Branches that numbers exclude are skipped. Such branches may divide by 0.
+        Branches that numbers exclude are skipped, so these branches may divide by 0.
         """
         if isinstance(tree, If):
             test = self.condition(tree.test)

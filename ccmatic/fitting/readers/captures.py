@@ -20,7 +20,7 @@ PAIR_NOTES = ("captured at both ends: packets that the receiver's capture lacks,
 def read_log(path, two_clocks=False):
     """Return the PacketLog of a packet capture at a sender.
 
-    The log contains all TCP data from one address to another. The pair of addresses is the one with the most data.
+    The log contains all TCP data from one address to another, for the two addresses with the most data.
 
     Args:
         path: The capture file.
