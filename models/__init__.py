@@ -18,8 +18,12 @@ BY_WINDOW = {
     "cbr_delay": "cbr_delay_windows",
     "ideal": "ideal_windows",
     "policer": "policer_windows",
+    "marking": "marking_windows",
 }
 SHARED = "flows={flows},delay=own"
+
+#: An example of a network that marks packets, for messages.
+MARKED = "marking, buffer 1 bdp, threshold 1/2 bdp"
 
 #: The network of two window senders on which one may starve the other: each flow has its own jitter.
 OWN_JITTER = "cbr_delay_own_jitter"

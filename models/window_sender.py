@@ -86,6 +86,16 @@ def dupack_losses(flows, number):
     return Column(name, BYTES, "bytes detected as lost by duplicate acknowledgements")
 
 
+def echoed_marks(flows, number):
+    """Return flow `number`'s column of bytes delivered with a mark; flows are 1 to `flows`."""
+    return Column(f"echoed{number if flows > 1 else ''}", BYTES, "bytes delivered with a mark")
+
+
+def carried_marks(flows, number):
+    """Return flow `number`'s column of bytes in the network with a mark; flows are 1 to `flows`."""
+    return Column(f"carried{number if flows > 1 else ''}", BYTES, "bytes in the network with a mark", level=True)
+
+
 def timeout(flow, t):
     """Return the condition that an ideal retransmission timer fires at t.
 
@@ -237,6 +247,7 @@ def observations(before, own):
         Observation("ack_rate", RATE, "bytes acknowledged per second over the last R_m", _ack_rate),
         Observation("sent", BYTES, "bytes sent by the step before", lambda flow, t: flow.A[t - 1] if t else None),
         Observation("lost", BYTES, "bytes detected as lost", lambda flow, t: flow.Ld[t]),
+        Observation("marked", BYTES, "bytes acknowledged with a mark; 0 on networks that mark nothing", _marked),
         Observation(
             "app_limited", CONDITION, "the application had nothing to send for a part of the step before", _app_limited
         ),
@@ -276,6 +287,12 @@ def _app_limited(flow, t):
 
 def _acked(flow, t):
     return flow.S[t - flow.R] if t >= flow.R else None
+
+
+def _marked(flow, t):
+    x = flow.network
+    echoed = x.own.get(echoed_marks(len(x.flows), flow.number).name)
+    return (echoed[t - flow.R] if echoed else 0) if t >= flow.R else None
 
 
 def _ack_rate(flow, t):

@@ -18,7 +18,7 @@ from ccmatic.properties import misread
 from ccmatic.properties.expressions import Expressions
 from ccmatic.properties.quantities import Quantity as WorstQuantity
 
-from ccmatic.base import BetweenSteps, InputError, exact, shown
+from ccmatic.base import BetweenSteps, InputError, definitions, exact, shown
 from ccmatic.contracts import AllOf, Compared, Implied, Stated
 from ccmatic.logic import every, no, some
 
@@ -59,6 +59,7 @@ class Quantity:
         of_offers: Whether the quantity is limited by the bytes that applications offer.
         follows: Whether conditions concern only the step at which an interval begins, instead of each step of the
             interval.
+        marks: Whether only networks that mark packets have the quantity.
     """
 
     value: str
@@ -72,6 +73,7 @@ class Quantity:
     windows: bool = False
     of_offers: bool = False
     follows: bool = False
+    marks: bool = False
 
 
 QUANTITIES = MappingProxyType(
@@ -95,6 +97,15 @@ QUANTITIES = MappingProxyType(
             of_offers=True,
         ),
         "loss": Quantity("L[b] - L[a]", "A[b] - A[a]", "bytes lost", "of the bytes sent", BYTES, intervals=True),
+        "marked": Quantity(
+            "marked[b] - marked[a]",
+            "S[b] - S[a]",
+            "bytes delivered with a mark",
+            "of the bytes served",
+            BYTES,
+            intervals=True,
+            marks=True,
+        ),
         "queue": Quantity("A[t] - L[t] - S[t]", None, "bytes that wait", dimension=BYTES),
         "delay": Quantity("A[t] - L[t]", None, "bytes sent", "served by then", TIME, follows=True),
         "burst": Quantity(
@@ -140,7 +151,7 @@ _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 #: Shares of a whole. A share may exceed the whole only if the user writes the share in percent.
-_PARTS = ("utilisation", "share", "loss")
+_PARTS = ("utilisation", "share", "loss", "marked")
 
 
 @dataclass(frozen=True)
@@ -282,7 +293,7 @@ def _comparison(text, units):
     subject, relation, number, unit = match.groups()
     if subject in _PARTS and not unit and exact(number) > 1:
         raise misread.part(text, number)
-    if subject in ("share", "loss") and unit.endswith("bit"):
+    if subject in ("share", "loss", "marked") and unit.endswith("bit"):
         raise misread.rate(text, subject)
     _, factor, canonical = _unit(unit, units, text)
     return Comparison(subject, relation, exact(number) * factor, canonical, (unit, factor))
@@ -449,6 +460,9 @@ class Reader:
                 f"'{comparison}' is about controllers that send by a window, and this one sends at a rate; expected "
                 f"such as '{misread.EXAMPLES['rate']}' or '{misread.EXAMPLES['queue']}'"
             )
+        if quantity.marks and self._model.threshold is None:
+            example = definitions.chosen("models", "MARKED")
+            raise InputError(f"'{comparison}' is about marks, which this network has not; expected such as '{example}'")
         if name in _CONDITIONS:
             return quantity, "1"
         if name == "delay" and comparison.relation != "<=":

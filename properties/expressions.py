@@ -5,7 +5,7 @@ import operator
 from fractions import Fraction
 from functools import cache
 
-from ccmatic.models.window_sender import timeout
+from ccmatic.models.window_sender import echoed_marks, timeout
 
 from ccmatic.base import InputError, exact, shown, suggest
 from ccmatic.logic import Condition, equal, every, implies, no, some
@@ -34,6 +34,9 @@ class Expressions:
             [False, *(flow.limited[t] for t in range(1, x.horizon))] if model.pauses else [False] * x.horizon
             for flow in flows
         ]
+        echoed = [echoed_marks(len(flows), number).name for number in range(1, len(flows) + 1)]
+        if columns.keys() >= {*echoed}:
+            columns["marked"] = [sum(columns[name][t] for name in echoed) for t in range(x.horizon)]
         if model.windows:
             columns["timeout_f"] = [[timeout(flow, t) for t in range(x.horizon)] for flow in flows]
         numbers = {"T": x.horizon, "R": x.R, "D": x.D, "C": x.C, "N": len(flows), "alpha": x.alpha, "x": threshold}

@@ -10,6 +10,7 @@ EXAMPLES = {
     "utilisation": "utilisation >= 80%",
     "share": "share >= 20% beside cubic",
     "loss": "loss <= 1%",
+    "marked": "marked <= 10%",
     "queue": "queue <= 2 bdp",
     "delay": "delay <= 2 rtt",
     "burst": "burst <= 10 packets while app_limited",
@@ -28,6 +29,7 @@ _QUANTITIES = {
     "cwnd": "window",
     "fairness": "share",
     "backlog": "queue",
+    **dict.fromkeys(("marks", "ce", "ecn"), "marked"),
 }
 
 #: Synonyms of the units.

@@ -215,6 +215,7 @@ def test_the_encodings_name_the_laws():
     policers = {*laws(["policer"], [">=1"]), *laws(["policer_windows"], [">=1"])}
     # `lost` is also the name of an observation.
     known |= {*laws(["smooth_windows"]), *(name.replace("NAME_when", "lost_when") for name in policers)}
+    known |= {*laws(["marking"], ["1"])}
     pauses = load_definition("models", "MODEL", "ccac_windows:application=pauses")
     known |= {law.name for law in pauses.laws(execution(pauses, 4, Buffer.parse("1"), 1))}
     assert [name for name in beside if not {name, f"NAME_{name.removeprefix('q_U_')}"} & known] == []

@@ -72,6 +72,9 @@ class Model:
     #: bucket of tokens. Only a buffer may be infinite.
     store: str = "buffer"
 
+    #: θ in C·step: the link marks a packet that arrives while more bytes wait. None if the network marks nothing.
+    threshold: Fraction | None = None
+
     #: Whether applications may pause. If so, the bytes that applications offer are an input of the network. A sender
     #: may then send less than its window and rate allow.
     pauses: bool = False
@@ -99,6 +102,11 @@ class Model:
         if len(fields) < len(texts):
             raise InputError(f"{' and '.join(texts)} of {self.name} set the same field; expected one of them")
         return replace(self, **fields) if is_dataclass(self) else type(self)(**fields)
+
+    def with_threshold(self, threshold: Fraction) -> "Model":
+        """Return this model with another threshold of marks."""
+        pauses = {"application": "pauses"} if self.pauses else {}
+        return self.with_parameters({"threshold": str(threshold), **pauses})
 
     @property
     def full_name(self) -> str:

@@ -89,7 +89,9 @@ class Monitor:
             return []
         instants = [begin + t * self._link.rtt // R for t in range(steps + 1)]
         x = _execution(link or self._link, log, flows, instants)
-        path = SimpleNamespace(windows=False, pauses=False, beliefs=(), offered=lambda x, t: x.offered[t])
+        path = SimpleNamespace(
+            windows=False, pauses=False, threshold=None, beliefs=(), offered=lambda x, t: x.offered[t]
+        )
 
         def clock(t):
             return Fraction(instants[t], SECOND)

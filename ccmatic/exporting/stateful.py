@@ -16,7 +16,7 @@ from ccmatic.runtime import shipped
 
 #: The observations that an exported sender can make. The sender also knows constants.
 OBSERVED = (
-    *("acked", "lost", "sent", "admitted", "served", "ack_rate"),
+    *("acked", "lost", "sent", "admitted", "served", "ack_rate", "marked"),
     *("timeout", "delay", "measured", "app_limited", "before_trace", "time"),
 )
 
@@ -57,8 +57,9 @@ class StatefulExport:
         writer, _, _ = self._write()
         if writer.functions:
             raise no_fractions(self.name)
-        if "app_limited" in self.controller.parameters:
-            _refuse(self.controller, "app_limited", "the kernel's program does not observe; expected another target")
+        for name in ("app_limited", "marked"):
+            if name in self.controller.parameters:
+                _refuse(self.controller, name, "the kernel's program does not observe; expected another target")
         return ("window_bpf.c",)
 
     def header(self):
@@ -145,6 +146,8 @@ class StatefulExport:
             "CCM_STATE_NAMES": names,
             "CCM_COLUMNS": f'"{",".join(columns)}"',
         }
+        if "marked" in self.controller.parameters:
+            values["CCM_ECN"] = "1 /* the controller reads marks: its packets say so to links */"
         return constants(self.name, values)
 
     def _names(self):

@@ -231,6 +231,12 @@ class Query:
         if count not in (1, flows):
             path = f"{self.network.model_name} has {flows} flow{'s' if flows > 1 else ''}"
             raise InputError(f"{path}, and {count} controllers are given; expected one for all, or one for each")
+        for each in controllers.each_of(controller) if self.model.threshold is None else ():
+            if "marked" in getattr(each, "parameters", ()):
+                problem = f"{each.name} reads `marked`, and {self.network.model_name} marks no packets"
+                raise InputError(
+                    f"{problem}; expected a network that does, such as '{definitions.chosen('models', 'MARKED')}'"
+                )
         return controller
 
     def record(self) -> dict[str, Any]:

@@ -22,6 +22,7 @@ _KEYS = {
     "rtt": "rtt 40 ms",
     "buffer": "buffer 1 bdp",
     "bucket": "bucket 1 bdp",
+    "threshold": "threshold 1/2 bdp",
     "jitter": "jitter 1 rtt",
     "packet": "packet 1500",
     "flows": "flows 3",
@@ -52,6 +53,8 @@ class NetworkDescription:
         packet: The packet size MSS in bytes.
         flows: The number of flows that share the network, if the text gives it.
         pauses: Whether applications may pause.
+        threshold: The queue above which packets are marked, as the user wrote it. A size in packets is converted to
+            bytes.
     """
 
     text: str
@@ -64,6 +67,7 @@ class NetworkDescription:
     flows: int | None
     store: str = "buffer"
     pauses: bool = False
+    threshold: str | None = None
 
     @property
     def jitter_seconds(self) -> Fraction | None:
@@ -134,6 +138,8 @@ def describe(text: str) -> NetworkDescription:
         _require_jitter(values["jitter"], rtt)
     [store] = stores
     _require_buffer(values[store], store, is_path)
+    if "threshold" in values:
+        _require_threshold(values["threshold"], is_path)
     packet = _whole(values.get("packet", str(PACKET)), "packet")
     if (application := values.get("application", "pauses")) != "pauses":
         message = f"the application is '{shown(application)}'"
@@ -149,6 +155,7 @@ def describe(text: str) -> NetworkDescription:
         flows=_whole(values["flows"], "flows") if "flows" in values else None,
         store=store,
         pauses="application" in values,
+        threshold=_in_bytes(values["threshold"], packet) if "threshold" in values else None,
     )
 
 
@@ -185,8 +192,9 @@ def _placed(
     given: list[str] = []
     jitter = _jitter(description, model, steps, notes)
     scale = Fraction(1) if model.windows else Fraction(steps)
-    buffer = _buffer(description, steps)
+    buffer = _size(description.buffer, description, steps)
     _require_room(description, steps, buffer, model)
+    name = _marking(description, name, model, steps, buffer)
     if description.bdp is not None:
         packet = description.packet / description.bdp * steps
         if not model.windows and packet >= LARGEST_PACKET:
@@ -267,9 +275,35 @@ def _jitter(description: NetworkDescription, model: Model, steps: Fraction | int
     return whole
 
 
-def _buffer(description: NetworkDescription, steps: Fraction | int) -> str:
-    """Return the buffer in units of C·step, as text for the constructor of Network."""
-    text = description.buffer
+def _marking(description: NetworkDescription, name: str, model: Model, steps: Fraction | int, buffer: str) -> str:
+    """Return the name of the network with its threshold in units of C·step.
+
+    Raises:
+        InputError: The threshold is not below the buffer.
+    """
+    require_threshold(description, model)
+    if description.threshold is None:
+        return name
+    threshold = _size(description.threshold, description, steps)
+    if re.fullmatch(r"[\d/]+", buffer) and exact(threshold) >= exact(buffer):
+        problem = f"the threshold of {description.threshold} is not below the buffer of {description.buffer}"
+        half = exact(buffer) / steps / 2
+        raise InputError(f"{problem}, so that no packet is marked; expected such as 'threshold {half} bdp'")
+    return f"{name}{',' if ':' in name else ':'}threshold={threshold}"
+
+
+def require_threshold(description: NetworkDescription, model: Model) -> None:
+    """Raise InputError if a description has a threshold, and its model no marks, or the reverse."""
+    text, example = shown(description.text), definitions.chosen("models", "MARKED")
+    if model.threshold is None and description.threshold is not None:
+        problem = f"'{text}' has a threshold, and {model.name} marks no packets"
+        raise InputError(f"{problem}; expected no threshold, or such as '{example}'")
+    if model.threshold is not None and description.threshold is None and "threshold=" not in (description.model or ""):
+        raise InputError(f"'{text}' lacks its threshold; expected such as '{example}'")
+
+
+def _size(text: str, description: NetworkDescription, steps: Fraction | int) -> str:
+    """Return a buffer or a threshold in units of C·step, as text for the constructor of Network."""
     if text in ("infinite", "any"):
         return text
     sign, size = (">=", text[2:].strip()) if text.startswith(">=") else ("", text)
@@ -372,6 +406,15 @@ def _require_buffer(text: str, store: str, is_path: bool) -> None:
             raise InputError(f"{problem}; did you mean '{shown(text.lower())}'?")
         sizes = "'1 bdp', '>= 1 bdp' or '100 kb'" if is_path else "'1 bdp' or '>= 1 bdp'"
         raise InputError(f"{problem}; expected infinite, any, or a size above 0 such as {sizes}")
+
+
+def _require_threshold(text: str, is_path: bool) -> None:
+    """Raise InputError if the text is no threshold."""
+    match = quantities.QUANTITY.fullmatch(text)
+    is_size = bool(match and match[2] in ("b", "kb", "mb", *_PACKETS))
+    if not match or not (match[2] == "bdp" or (is_size and is_path)):
+        sizes = "'threshold 1/2 bdp' or 'threshold 30 packets'" if is_path else "'threshold 1/2 bdp'"
+        raise InputError(f"the threshold is '{shown(text)}'; expected a size, at least 0, such as {sizes}")
 
 
 def _in_bytes(text: str, packet: int) -> str:

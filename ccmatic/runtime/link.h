@@ -35,6 +35,7 @@ struct link_parameters {
     const struct link_rate *rates; /* one for each change that is known in advance; the last has the time LINK_NEVER */
     int64_t period;                /* ticks in which a rate's bytes are served */
     int64_t buffer;                /* bytes that may wait */
+    int64_t threshold;             /* a packet is marked if, with it, more bytes wait; LINK_NEVER: none is */
     int at_start; /* a packet waits until its service begins, and is admitted then; else until its last byte is served */
     int64_t jitter, step;    /* D and R_m, in ticks */
     int64_t variation[2];    /* γ, a numerator and a denominator */
@@ -45,8 +46,8 @@ struct link_parameters {
 };
 
 /* The outcome of an accepted packet: when the link drops it, or LINK_NEVER; else when it is admitted, and when the
- * token that it uses was generated. */
-struct link_outcome { int64_t dropped, admitted, token; };
+ * token that it uses was generated. And whether the link marks it. */
+struct link_outcome { int64_t dropped, admitted, token, marked; };
 
 struct link;
 

@@ -1,9 +1,9 @@
-/* The observations by the end of a step: cumulative bytes; the whole steps since sending began, and those that the
+/* The observations by the end of a step: cumulative bytes, `marked` those acknowledged with a mark; the whole steps since sending began, and those that the
  * last acknowledged byte waited, -1 before any acknowledgement; whether a retransmission timer fired, and whether
  * bytes were acknowledged, in the step; whether the application had nothing to send for a part of it. For laws: how
  * long that byte waited beyond R_m, in 4096ths of a step. */
 struct ccm_seen {
-    int64_t acked, lost, sent, admitted, time, delay, timeout, measured, app_limited, waited;
+    int64_t acked, lost, sent, admitted, time, delay, timeout, measured, app_limited, waited, marked;
 };
 
 /* The quotient rounded down, of either sign; over > 0. BPF cannot divide signed numbers. */

@@ -10,7 +10,7 @@ struct ccm_sender {
     uint64_t start, step; /* the start and the length of the current step */
     uint64_t rtt; /* R_m; 0 if the length of a step is fixed */
     bool guessed; /* R_m is a guess; no step ends until it is measured */
-    uint64_t sent, acked, lost; /* cumulative bytes */
+    uint64_t sent, acked, lost, marked; /* cumulative bytes */
     bool timeout, any; /* in the current step: a retransmission timer fired; bytes were acknowledged */
     bool limited, paused; /* the application had nothing to send for a part of the current step; it has had nothing since */
     uint64_t paused_at; /* the bytes sent when the application last had nothing more to send */
@@ -40,7 +40,7 @@ static inline bool ccm_init(struct ccm_sender *s, uint64_t now_ns, uint64_t rtt_
     s->step = ccm_step_of(s->rtt);
     s->guessed = s->timeout = s->any = s->limited = s->paused = false;
     s->paused_at = 0;
-    s->sent = s->acked = s->lost = s->last_sent = s->last_rtt = 0;
+    s->sent = s->acked = s->lost = s->marked = s->last_sent = s->last_rtt = 0;
     ccm_first(&s->state, packet);
     return s->rtt == rtt_ns && packet > 0;
 }
@@ -101,6 +101,7 @@ static inline struct ccm_seen ccm_look(const struct ccm_sender *s)
         .measured = s->any,
         .app_limited = s->limited,
         .waited = s->any ? (int64_t)ccm_scaled(beyond, 4096, s->step, false) : before->waited,
+        .marked = ccm_counted(s->marked),
     };
 }
 
@@ -132,6 +133,13 @@ static inline void ccm_acked(struct ccm_sender *s, uint64_t now_ns, uint64_t sen
     s->last_sent = sent_ns;
     s->last_rtt = ccm_less(now_ns, sent_ns);
     s->any = true;
+}
+
+/* Of the acknowledged bytes, so many have a mark by now, in all. */
+static inline void ccm_marked(struct ccm_sender *s, uint64_t now_ns, uint64_t bytes)
+{
+    ccm_advance(s, now_ns);
+    s->marked = ccm_at_least(s->marked, bytes);
 }
 
 /* The application has nothing more to send for now, though window and rate would allow it, until bytes are sent

@@ -19,7 +19,7 @@ class StepObservations(ctypes.Structure):
         (name, _I64)
         for name in (
             *("acked", "lost", "sent", "admitted", "time", "delay"),
-            *("timeout", "measured", "app_limited", "waited"),
+            *("timeout", "measured", "app_limited", "waited", "marked"),
         )
     ]
 

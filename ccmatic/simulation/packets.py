@@ -14,6 +14,9 @@ from ccmatic.runtime import compile_c, include_folder
 #: NEVER is later than any instant of a run; ENDLESS is a buffer that never fills.
 NEVER, ENDLESS = 2**63 - 1, 2**61
 
+#: The numbers of `struct link_outcome`.
+_OUTCOME = 4
+
 _I64 = ctypes.c_int64
 _KEEP = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, _I64)
 _DRAW = ctypes.CFUNCTYPE(_I64, ctypes.c_void_p, _I64, _I64)
@@ -26,6 +29,7 @@ class _Parameters(ctypes.Structure):
         ("rates", ctypes.c_void_p),
         ("period", _I64),
         ("buffer", _I64),
+        ("threshold", _I64),
         ("at_start", ctypes.c_int),
         ("jitter", _I64),
         ("step", _I64),
@@ -69,12 +73,12 @@ class Bottleneck:
         Returns:
             A pair of lists. The first list says for each packet whether the link accepts the packet. The second list
             has the outcomes that have just become known, one for each accepted packet, in order. An outcome is a
-            triple: the instant of the drop (or NEVER), the instant of the admission, and the instant at which the
-            packet's token was generated.
+            tuple: the instant of the drop (or NEVER), the instant of the admission, the instant at which the packet's
+            token was generated, and whether the packet is marked.
         """
         count = len(arrivals)
         accepted = ctypes.create_string_buffer(max(count, 1))
-        outcomes = (_I64 * (3 * (self._undecided + count) or 1))()
+        outcomes = (_I64 * (_OUTCOME * (self._undecided + count) or 1))()
         flows = (ctypes.c_int * count)(*flows or [0] * count)
         decided = self._library.packets_send(
             *(self._state, _I64(count), (_I64 * count)(*arrivals), flows),
@@ -82,7 +86,7 @@ class Bottleneck:
         )
         taken = [byte != 0 for byte in accepted.raw[:count]]
         self._undecided += sum(taken) - decided
-        return taken, _triples(outcomes, decided)
+        return taken, _outcomes(outcomes, decided)
 
     def columns(self, now):
         """Return the model's own columns at instant `now`, in bytes by name; the dict is empty if there are none."""
@@ -103,7 +107,7 @@ class Bottleneck:
 
         Returns:
             The new outcomes of the waiting packets, as far as these are known under the new rate, in the form that
-            `offer` returns.
+            `offer` returns. They mark no packet.
 
         Raises:
             InputError: If the link cannot change its rate.
@@ -113,19 +117,20 @@ class Bottleneck:
                 f"the rate of the link of {path.model.name} cannot change; its packets.h has no link_change"
             )
         self._path = path
-        outcomes = (_I64 * (3 * waiting or 1))()
+        outcomes = (_I64 * (_OUTCOME * waiting or 1))()
         decided = self._library.packets_change(
             *(self._state, _I64(now), ctypes.byref(self._parameters()), _I64(path.packet)),
             *(_I64(waiting), _I64(last), outcomes),
         )
         self._undecided = waiting - decided
-        return _triples(outcomes, decided)
+        return _outcomes(outcomes, decided)
 
     def _parameters(self):
         path = self._path
         return _Parameters(
             period=path.ticks,
             buffer=ENDLESS if path.room is None else path.room * path.packet,
+            threshold=NEVER if path.threshold is None else int(path.threshold),
             at_start=1,
             jitter=path.bound,
             step=path.step,
@@ -135,9 +140,9 @@ class Bottleneck:
         )
 
 
-def _triples(outcomes, count):
-    numbers = outcomes[: 3 * count]
-    return list(zip(numbers[::3], numbers[1::3], numbers[2::3], strict=True))
+def _outcomes(outcomes, count):
+    numbers = outcomes[: _OUTCOME * count]
+    return list(zip(*(numbers[part::_OUTCOME] for part in range(_OUTCOME)), strict=True))
 
 
 @cache

@@ -43,6 +43,8 @@ class Path:
         buffer: The buffer β: how many bytes may wait at the bottleneck, rounded down to whole packets. None means
             infinite.
         ticks: The number of ticks that the bottleneck takes to serve a packet.
+        threshold: The waiting bytes above which the bottleneck marks a packet, in whole packets. The default is the
+            model's, rounded down to whole packets. None if the model marks nothing.
 
     Raises:
         InputError: If a value is out of range, or the model has no packets.h.
@@ -55,6 +57,7 @@ class Path:
     jitter: int = 0
     buffer: Fraction | None = None
     ticks: int = TICKS
+    threshold: int | None = None
 
     def __post_init__(self):
         for name in ("rate", "propagation", "buffer"):
@@ -73,6 +76,18 @@ class Path:
             raise InputError(f"jitter is {self.jitter!r}, expected {expected} on a path of {self.model.name}")
         if self.room is not None and self.room < 1:
             raise InputError(f"buffer is {self.buffer}, expected at least one packet of {self.packet} bytes")
+        self._round_threshold()
+
+    def _round_threshold(self):
+        """Set the threshold in whole packets, and the model of that threshold."""
+        if self.model.threshold is None:
+            if self.threshold is not None:
+                raise InputError(f"threshold is {self.threshold}, expected none on a path of {self.model.name}")
+            return
+        chosen = self.model.threshold * self.bdp * self.packet if self.threshold is None else self.threshold
+        packets = int(_exact(chosen, "threshold") // self.packet)
+        object.__setattr__(self, "threshold", packets * self.packet)
+        object.__setattr__(self, "model", self.model.with_threshold(Fraction(packets, self.bdp)))
 
     @cached_property
     def bdp(self):

@@ -30,6 +30,7 @@ class Run:
         token: The instant at which each packet's token was generated. This equals `started`, unless a bucket hid the
             token.
         released: The instant at which each packet was delivered.
+        marked: Whether the bottleneck marked each packet.
         changes: The changes of the link's rate, each as a pair: the step at whose end the rate changed, and the path
             from then on.
         columns: The model's own columns at the ends of the steps 0 … `steps`, in packets.
@@ -45,6 +46,7 @@ class Run:
     started: np.ndarray
     token: np.ndarray
     released: np.ndarray
+    marked: np.ndarray
     changes: tuple = ()
     columns: dict = field(default_factory=dict)
     allowed: tuple = ()
@@ -84,7 +86,22 @@ class Run:
         A, L = count(self.sent), count(np.sort(self.dropped[self.lost]))
         K, S = count(self.token[kept]), count(self.released[kept])
         measured = delays(count(self.sent[kept]), S)
-        return {"A": A, "L": L, "K": K, "S": S, "r": np.array(self.allowed, np.int64), **measured, **self.columns}
+        marks = self._marks(kept, count(self.sent[kept]), S) if self.path.model.threshold is not None else {}
+        return {
+            "A": A,
+            "L": L,
+            "K": K,
+            "S": S,
+            "r": np.array(self.allowed, np.int64),
+            **measured,
+            **marks,
+            **self.columns,
+        }
+
+    def _marks(self, kept, arrived, S):
+        """Return the marked packets that were delivered, and those in the network, at the ends of the steps."""
+        marked = np.concatenate(([0], np.cumsum(self.marked[kept])))
+        return {"echoed": marked[S], "carried": marked[arrived] - marked[S]}
 
     def trace(self, start=1, horizon=None, alpha=None):
         """Return the Trace of the steps start … start+horizon-1.

@@ -48,6 +48,7 @@ class _Share:
     def __init__(self, simulation):
         self._simulation, self.path = simulation, simulation.path
         self._sent = self._lost = self._detected = self._delivered = self._last = self._first = self._step = 0
+        self._marked = 0
         self._delay = None
         self.observation = self._observe(0)
 
@@ -62,6 +63,7 @@ class _Share:
         self._step += 1
         if packets:
             self._delivered += len(packets)
+            self._marked += self._simulation.marked_of(packets)
             self._delay = self._simulation.delay_of(packets[-1])
             self._last, self._first = (self._simulation.steps_since_sent(packets[i]) for i in (-1, 0))
         self.observation = self._observe(self._latest)
@@ -80,4 +82,5 @@ class _Share:
             rate=Fraction(latest * packet) / self.path.propagation,
             timely=self._detected * packet,
             excess=self._detected * packet,
+            marked=self._marked * packet,
         )

@@ -39,6 +39,7 @@ class Observation:
             `lost` count if bytes are lost one by one and the sender detects losses within the next step.
         limited: Whether the flow sent less than its rate allowed in the last step, because its application had no data
             to send.
+        marked: The bytes delivered with a mark.
     """
 
     step: int
@@ -53,6 +54,7 @@ class Observation:
     timely: int
     excess: int
     limited: bool = False
+    marked: int = 0
 
 
 class Simulation:
@@ -85,7 +87,8 @@ class Simulation:
         self._sent, self._dropped, self._undecided = [], [], deque()
         self._through, self._admitted, self._tokens, self._released = [], [], [], []
         self._allowed = [0]
-        self._losses = self._detected = 0
+        self._losses = self._detected = self._echoed = 0
+        self._marked = set()  # the numbers of marked packets
         self._changes = [(0, path)]
         self._columns = []
         self._last = self._first = self._delivered = 0
@@ -139,6 +142,10 @@ class Simulation:
         """The numbers of the packets delivered so far, in order. Packets are numbered in the order of sending."""
         return self._through[: self._delivered]
 
+    def marked_of(self, packets):
+        """Return how many packets, given by their numbers, are marked."""
+        return sum(packet in self._marked for packet in packets)
+
     def delay_of(self, packet):
         """Return the time in steps from sending to delivery of the delivered packet with this number."""
         number = bisect_right(self._through, packet) - 1
@@ -188,6 +195,7 @@ class Simulation:
             started=per_packet(self._admitted),
             token=per_packet(self._tokens),
             released=per_packet(self._released),
+            marked=np.isin(np.arange(len(self._sent)), list(self._marked)),
             changes=tuple(self._changes[1:]),
             columns={name: [each[name] // self.path.packet for each in self._columns] for name in self._columns[0]},
             allowed=tuple(self._allowed),
@@ -217,8 +225,10 @@ class Simulation:
     def _decide(self, outcomes):
         """Record the outcomes of packets that had no outcome yet, in order."""
         admitted, tokens = [], []
-        for dropped, started, token in outcomes:
+        for dropped, started, token, marked in outcomes:
             packet = self._undecided.popleft()
+            if marked:
+                self._marked.add(packet)
             self._dropped[packet] = dropped
             if dropped != NEVER:
                 self._losses += 1
@@ -249,6 +259,7 @@ class Simulation:
         if delivered > self._delivered:
             ends = self._through[delivered - 1], self._through[self._delivered]
             self._last, self._first = map(self.steps_since_sent, ends)
+            self._echoed += self.marked_of(self._through[self._delivered : delivered])
             self._delivered = delivered
         delay = self.delay_of(self._through[delivered - 1]) if delivered else None
         return Observation(
@@ -264,6 +275,7 @@ class Simulation:
             timely=self._detected * packet,
             excess=self._detected * packet,
             limited=limited,
+            marked=self._echoed * packet,
         )
 
 

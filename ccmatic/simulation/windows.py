@@ -88,4 +88,5 @@ class WindowFlow:
             measured=measured,
             app_limited=latest.limited,
             waited=int(4096 * latest.delay) if latest.delivered else 0,
+            marked=latest.marked,
         )

@@ -1,4 +1,5 @@
-/* A first-in first-out link whose rate is known in advance, simulated with a virtual clock. */
+/* A first-in first-out link whose rate is known in advance, simulated with a virtual clock. It marks packets that arrive
+ * above the threshold. */
 #include "link.h"
 
 #define LINK_AT_ONCE
@@ -12,6 +13,7 @@ struct link {
     int now, last;
     int64_t ready, spacing;      /* packets with an outcome that is not reported yet, and the ticks between them */
     int64_t next;                /* the time at which the first of them is admitted */
+    int64_t marked;              /* whether the packet that was accepted last is marked */
 };
 
 static void link_init(struct link *link, const struct link_parameters *parameters)
@@ -52,10 +54,12 @@ static void link_serve(struct link *link, link_wide work)
 static int link_offer(struct link *link, int64_t now, int64_t size, int flow)
 {
     link_wide work = (link_wide)size * link->is.period;
-    link_wide room = ((link_wide)link->is.buffer + (link->is.at_start ? size : 0)) * link->is.period;
+    link_wide served = link->is.at_start ? size : 0; /* a packet in service does not wait */
     (void)flow;
     while (link->is.rates[link->now + 1].time <= now) link->now++;
-    if (link_backlog(link, now) + work > room) return 0;
+    link_wide backlog = link_backlog(link, now) + work;
+    if (backlog > (link->is.buffer + served) * link->is.period) return 0;
+    link->marked = backlog > (link->is.threshold + served) * link->is.period;
     if (link->end < now) link->end = now, link->rest = 0, link->last = link->now;
     link->next = link->end + (link->rest > 0);
     link_serve(link, work);
@@ -68,7 +72,7 @@ static int link_next(struct link *link, int64_t now, struct link_outcome *outcom
 {
     (void)now;
     if (!link->ready) return 0;
-    *outcome = (struct link_outcome){LINK_NEVER, link->next, link->next};
+    *outcome = (struct link_outcome){LINK_NEVER, link->next, link->next, link->marked};
     link->ready--;
     link->next += link->spacing;
     return 1;
@@ -83,6 +87,7 @@ static void link_change(struct link *link, int64_t now, const struct link_parame
     link->changed[0] = is->rates[0], link->changed[1].time = LINK_NEVER;
     link->is.rates = link->changed;
     link->now = link->last = 0;
+    link->marked = 0; /* a packet that waits keeps its first mark */
     link->ready = waiting, link->spacing = (int64_t)((link_wide)size * is->period / is->rates[0].bytes);
     link->next = last + link->spacing > now + 1 ? last + link->spacing : now + 1;
     link->end = link->next + waiting * link->spacing, link->rest = 0;

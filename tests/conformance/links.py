@@ -18,10 +18,10 @@ from support import window_runs, window_senders
 
 #: Every model that is shipped, and those that have no packets.
 MODELS = tuple(sorted({model.name for model in definitions.every("models", "MODEL")}))
-WITHOUT_PACKETS = ("ccac2021", "policer_windows", "smooth_windows")
+WITHOUT_PACKETS = ("ccac2021", "marking_windows", "policer_windows", "smooth_windows")
 
 #: The packets on which windows run, by network; others run on CBR-delay's.
-OF_WINDOWS = {"ccac_windows": "ccac", "policer_windows": "policer"}
+OF_WINDOWS = {"ccac_windows": "ccac", "policer_windows": "policer", "marking_windows": "marking"}
 
 #: Links of the fluid simulator. Those without jitter are held to the ideal link, others to CBR-delay.
 FLUID = {
@@ -60,6 +60,8 @@ def by_rate(run):
     bdp, steps = rng.randint(6, 60), rng.randint(8, 16)
     rates = [rng.choice((1, bdp - 1, bdp, bdp + 1, 3 * bdp, rng.randint(1, 10 * bdp))) for _ in range(steps)]
     model = load_definition("models", "MODEL", run.model)
+    if model.threshold is not None:
+        model = model.with_threshold(rng.choice((Fraction(0), Fraction(1, 4), Fraction(1), Fraction(5, 2))))
     jitter, room = (
         rng.randint(1, 2) if model.default_jitter else 0,
         rng.choice((None, rng.randint(1, 4 * bdp))),
@@ -67,7 +69,7 @@ def by_rate(run):
     if model.store == "bucket":
         room = room or bdp
     simulated = simulate(
-        Path(run.model, rate=bdp, jitter=jitter, buffer=room),
+        Path(model, rate=bdp, jitter=jitter, buffer=room),
         lambda seen: rates[seen.step],
         steps,
         seed=run.seed,
@@ -78,7 +80,7 @@ def by_rate(run):
     start = rng.randint(1, steps - 4)
     trace = simulated.trace(start, rng.randint(4, steps + 1 - start), alpha=Fraction(1, 2 * bdp))
     buffer = str(trace.constants.get("beta", "infinite"))
-    query = queries.make(run.model, buffer, trace.horizon, jitter=jitter, delay="executions")
+    query = queries.make(trace.query["model"], buffer, trace.horizon, jitter=jitter, delay="executions")
     yield (
         run,
         {"broken laws": {str(fault) for fault in check_trace(query, trace.measuring(query.model.measures)).faults}},

@@ -2,7 +2,7 @@
 
 from copy import copy
 from fractions import Fraction
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from ccmatic.compilers.exact import Unmeasured, program
 from ccmatic.contracts import Flow
@@ -13,7 +13,7 @@ from ccmatic.runtime.stateful_library import StepObservations
 
 PACKET, HORIZON = 1500, 8
 #: The first step by which it is observed.
-FROM = {"acked": 1, "served": 1, "sent": 1, "delay": 1, "waited": 1, "measured": 2, "ack_rate": 2}
+FROM = {"acked": 1, "marked": 1, "served": 1, "sent": 1, "delay": 1, "waited": 1, "measured": 2, "ack_rate": 2}
 CONSTANTS = {
     **dict.fromkeys(("R_m", "D", "step", "second"), Fraction(1)),
     "MSS": Fraction(PACKET),
@@ -26,7 +26,7 @@ MORE = (0, 0, 1, PACKET, PACKET, 2 * PACKET, 20 * PACKET)
 class Sequence:
     """Random observations of a sender from its beginning on, consistent or not. R_m is a step.
 
-    They are A, S, L, Ld and delays, where HORIZON stands for no delay. Byte counts grow.
+    They are A, S, L, Ld, marks and delays, where HORIZON stands for no delay. Byte counts grow.
     """
 
     def __init__(self, rng):
@@ -38,6 +38,8 @@ class Sequence:
         self.A, self.S = ([before + bytes_ for bytes_ in column] for column in (self.A, self.S))
         if rng.random() < 0.3:  # so that timeouts fire
             self.S = list(accumulate((a - lost for a, lost in zip(self.A, self.L, strict=True)), max))
+        served = [after - before for before, after in pairwise(self.S)]
+        self.echoed = list(accumulate((rng.choice((0, rng.choice(MORE), most)) for most in served), initial=0))
         self.Q = [rng.choice((HORIZON, *range(t))) for t in range(HORIZON)]
         self.apart = [rng.randrange(-4095, 4096) for _ in range(HORIZON)]
         self.seen = [self._seen(t) for t in range(HORIZON)]
@@ -55,6 +57,7 @@ class Sequence:
             delay=-1 if self.Q[then] == HORIZON else self.Q[then],
             timeout=self.S[then] < self.A[then] and self.S[then] == self.A[then] - self.L[then],
             measured=then > 0 and self.S[then] > self.S[then - 1],
+            marked=self.echoed[then],
             waited=0 if self.Q[then] == HORIZON else max(0, 4096 * self.Q[then] + self.apart[then]),
         )
 
@@ -114,5 +117,6 @@ class Sequence:
             limited=Steps([False] * HORIZON),
             state={memory.name: Steps(nothing) for memory in controller.state},
         )
-        Windows([made], Fraction(1), Buffer.parse("infinite"), None, {}, {})
+        echoed = Steps(map(Fraction, self.echoed))
+        Windows([made], Fraction(1), Buffer.parse("infinite"), None, {"echoed": echoed}, {})
         return made

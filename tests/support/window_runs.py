@@ -1,5 +1,6 @@
 """Runs of flows that send by a window, packet by packet, as executions of models with windows."""
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from random import Random
@@ -12,7 +13,13 @@ from ccmatic.simulation import JITTER, Path, Simulation, WindowFlow
 PACKET, STEPS = 1500, 30
 
 #: Models that runs are executions of, with their D.
-OF_EXECUTIONS = {"ccac_windows": 1, "cbr_delay_windows": 1, "ideal_windows": 0, "policer_windows": 1}
+OF_EXECUTIONS = {
+    "ccac_windows": 1,
+    "cbr_delay_windows": 1,
+    "ideal_windows": 0,
+    "policer_windows": 1,
+    "marking_windows": 1,
+}
 
 
 def execution(library, seed, begin=0, jittery=True, link="cbr_delay", offers=None):
@@ -24,6 +31,8 @@ def execution(library, seed, begin=0, jittery=True, link="cbr_delay", offers=Non
     rng = Random(seed)
     bdp, room, jitter = rng.choice((4, 10, 25)), rng.choice((2, 8, 40)), rng.choice(sorted(JITTER))
     path = Path(link, PACKET * bdp, 1, PACKET, 1, PACKET * room)
+    if path.threshold is not None:
+        path = replace(path, threshold=PACKET * rng.randint(0, room))
     flow = WindowFlow(
         Simulation(path, seed, jitter=jitter if jittery else "none"), StatefulSender(library, PACKET), offers
     )
@@ -39,7 +48,7 @@ def execution(library, seed, begin=0, jittery=True, link="cbr_delay", offers=Non
     samples = {name: list(map(int, column[begin:])) for name, column in simulated.samples.items()}
     columns = {"L": samples["L"], "Ld": lost[begin:], "found": found[begin:], "cwnd": cwnd[begin:]}
     columns |= {name: [n - samples["S"][0] for n in samples[name]] for name in "ASK"}
-    columns |= {name: samples[name] for name in simulated.columns}
+    columns |= {name: samples[name] for name in (*simulated.columns, "echoed", "carried") if name in samples}
     A, K = columns["A"], columns.pop("K")
     allowed = [S + Ld + cwnd for S, Ld, cwnd in zip(columns["S"], columns["Ld"][1:], columns["cwnd"][1:], strict=False)]
     rates = [after - before for before, after in pairwise(A)]
@@ -54,10 +63,13 @@ def execution(library, seed, begin=0, jittery=True, link="cbr_delay", offers=Non
         constants={"MSS": Fraction(1, bdp), "beta": Fraction(room, bdp), "tokens_at_first": 0},
         columns={**scaled, "Q": delays, "idle": [Fraction(int(each), 2) for each in paused[begin:]]},
         state=state[begin:],
+        threshold=path.model.threshold,
     )
 
 
 def broken(recorded, model, D=1):
     """The names of the laws, of the network and of senders, that an execution breaks."""
     model, beta = load_definition("models", "MODEL", model), Buffer("exactly", recorded.constants["beta"])
+    if model.threshold is not None:
+        model = model.with_threshold(recorded.threshold)
     return {law.name for law in model.laws(observed(model, beta, D, recorded, ())) if law.formula is not True}

@@ -26,10 +26,13 @@ struct packet {
 };
 
 /* The answer to packet `seq`. Bit i of `received` is set if packet highest - 1 - i arrived, too. So a later
- * acknowledgement makes up for a lost one. */
+ * acknowledgement makes up for a lost one. `marked` packets arrived with the mark of a congested link, in all. */
 struct ack {
-    uint64_t seq, highest, received;
+    uint64_t seq, highest, received, marked;
 };
+
+/* ECN in the field TOS of the IP header (RFC 3168): the sender understands marks, and a link has marked the packet. */
+enum { ECN_CAPABLE = 2, ECN_MARKED = 3 };
 
 static volatile sig_atomic_t stopped;
 

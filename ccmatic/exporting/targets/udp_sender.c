@@ -138,6 +138,9 @@ static void take(const struct ack *ack, uint64_t now)
 {
     uint64_t seq = be64toh(ack->seq), highest = be64toh(ack->highest), received = be64toh(ack->received);
     struct news news = {0};
+#ifdef CCM_ECN
+    ccm_marked(&flow.sender, now, be64toh(ack->marked) * flow.options.packet);
+#endif
     if (acknowledge(seq, now, &news))
         measure(now - flow.flight.sent_ns[seq % WINDOW]);
     for (uint64_t i = 0; i < 64; i++)
@@ -263,6 +266,11 @@ static void open_all(void)
     const struct options *options = &flow.options;
     flow.socket = socket(AF_INET, SOCK_DGRAM, 0);
     widen(flow.socket);
+#ifdef CCM_ECN
+    int ecn = ECN_CAPABLE;
+    if (setsockopt(flow.socket, IPPROTO_IP, IP_TOS, &ecn, sizeof ecn))
+        fail("cannot send packets that links may mark", strerror(errno));
+#endif
     if (connect(flow.socket, (const struct sockaddr *)&options->to, sizeof options->to))
         fail("cannot send to the receiver", strerror(errno));
     if (options->log && !(flow.log = fopen(options->log, "w")))

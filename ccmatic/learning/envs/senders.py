@@ -146,10 +146,12 @@ def remembering(controller: Stateful, options: LinkOptions) -> RolloutPolicy:
         options: The LinkOptions.
 
     Raises:
-        InputError: If R_m is no whole number of intervals.
+        InputError: If R_m is no whole number of intervals, or the controller reads marks.
     """
     if options.slots != 1:
         raise InputError(f"{controller.name} needs R_m to be whole intervals; expected an interval of 1, 1/2, 1/3 …")
+    if "marked" in controller.parameters:
+        raise InputError(f"{controller.name} reads `marked`, and these links mark no packets; expected another sender")
     rtt = options.per_rtt
     jitter = ceil(options.jitter.ends[1] / options.rtt.ends[0] * rtt)
     fixed = {"R_m": float(rtt), "D": float(jitter), "step": 1.0, "MSS": float(options.packet)}
