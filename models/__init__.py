@@ -25,6 +25,13 @@ SHARED = "flows={flows},delay=own"
 #: An example of a network that marks packets, for messages.
 MARKED = "marking, buffer 1 bdp, threshold 1/2 bdp"
 
+#: For each network of window senders, the network whose path changes once.
+CHANGING = {
+    "ccac_windows": "changing_windows",
+    "cbr_delay_windows": "changing_windows:waste=constant-rate",
+    "ideal_windows": "changing_windows:waste=constant-rate,D=0",
+}
+
 #: The network of two window senders on which one may starve the other: each flow has its own jitter.
 OWN_JITTER = "cbr_delay_own_jitter"
 

@@ -155,7 +155,7 @@ def _detection(flow, dupacks):
         late = timeout(flow, t)
         yield "detected_after_R_m", t, flow.Ld[t] <= flow.L[t - R]
         yield "timeout_detects_all", t, implies(late, equal(flow.Ld[t], flow.L[t]))
-        for reached, lost in _sent_before(flow, t, dupacks):
+        for reached, lost in sent_before(flow, t, dupacks):
             yield "detected_by_dupacks", t, implies(every(no(late), reached), flow.Ld[t] >= lost)
             yield "not_detected_before_dupacks", t, implies(every(no(late), no(reached)), flow.Ld[t] <= lost)
         if _is_last_period(flow, t):
@@ -176,14 +176,14 @@ def _detection_of_executions(flow, dupacks):
         either_way = is_max(flow.Ld[t], (True, flow.Ld[t - 1]), (True, by_acks[t]))
         yield "detected_by_either", t, some(late, either_way)
         yield "detected_after_R_m", t, flow.Ld[t] <= lost
-        for reached, lost in _sent_before(flow, t, dupacks):
+        for reached, lost in sent_before(flow, t, dupacks):
             yield "detected_by_dupacks", t, implies(reached, by_acks[t] >= lost)
             yield "not_detected_before_dupacks", t, implies(no(reached), by_acks[t] <= lost)
         if _is_last_period(flow, t):
             yield "detected_in_the_end", t, _may_be_detected(flow, t, dupacks, by_acks)
 
 
-def _sent_before(flow, t, dupacks):
+def sent_before(flow, t, dupacks):
     """Yield (condition, bytes) for each step at least R_m before t.
 
     The condition is that enough bytes sent after that step are acknowledged by t. The bytes are those lost by that
@@ -198,7 +198,7 @@ def _sent_before(flow, t, dupacks):
 
 
 def _may_be_detected(flow, t, dupacks, detected):
-    """Return the condition that the sender may have detected all losses before the steps of `_sent_before`.
+    """Return the condition that the sender may have detected all losses before the steps of `sent_before`.
 
     Enough bytes beyond the first of these steps must be acknowledged. If a period has no losses and the flow still
     sends, all earlier losses are detected. If all sent bytes are lost, acknowledgements detect no loss, and only

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import accumulate
-from math import inf
+from math import ceil, inf
 from types import MappingProxyType
 
 from ccmatic.properties import misread
@@ -60,6 +60,8 @@ class Quantity:
         follows: Whether conditions concern only the step at which an interval begins, instead of each step of the
             interval.
         marks: Whether only networks that mark packets have the quantity.
+        only: The condition of the intervals that count, where `to` is the share of the clause `to`; None if all count.
+        relations: The relations that expectations about it may have.
     """
 
     value: str
@@ -74,6 +76,8 @@ class Quantity:
     of_offers: bool = False
     follows: bool = False
     marks: bool = False
+    only: str | None = None
+    relations: tuple[str, ...] = ("<", "<=", ">", ">=")
 
 
 QUANTITIES = MappingProxyType(
@@ -107,7 +111,17 @@ QUANTITIES = MappingProxyType(
             marks=True,
         ),
         "queue": Quantity("A[t] - L[t] - S[t]", None, "bytes that wait", dimension=BYTES),
-        "delay": Quantity("A[t] - L[t]", None, "bytes sent", "served by then", TIME, follows=True),
+        "delay": Quantity("A[t] - L[t]", None, "bytes sent", "served by then", TIME, follows=True, relations=("<=",)),
+        "recovery": Quantity(
+            "since[b]",
+            None,
+            "the time from the change to the end of an interval of low utilisation",
+            "",
+            TIME,
+            intervals=True,
+            only="S[b] - S[a] < to * (offered[b] - offered[a])",
+            relations=("<=",),
+        ),
         "burst": Quantity(
             "A_f[n][b] - A_f[n][a]", None, "bytes sent", "", BYTES, intervals=True, per_flow=True, follows=True
         ),
@@ -128,6 +142,9 @@ QUANTITIES = MappingProxyType(
     }
 )
 
+#: The share of the link that a sender uses again once it has recovered, unless the text gives another one.
+RECOVERED = Fraction(1, 2)
+
 #: The quantities that are conditions: an expectation states that such a condition never holds.
 _CONDITIONS = ("timeout", "app_limited")
 
@@ -144,7 +161,7 @@ _NAME = r"[A-Za-z_]\w*"
 _AMOUNT = r"(\d{1,30}(?:\.\d{1,30}|/\d{1,30})?)\s*([a-z%]*)"
 _COMPARISON = re.compile(rf"({_NAME})\s*(<=|>=|<|>)\s*{_AMOUNT}", re.ASCII)
 _NONE = re.compile(rf"no\s+({_NAME})", re.ASCII)
-_CLAUSES = re.compile(r"\s+(over every|beside|while)\s+")
+_CLAUSES = re.compile(r"\s+(to|over every|beside|while)\s+")
 #: The largest amount that the search for a worst case tries, by unit.
 _LARGEST = {"": Fraction(1), "bdp": Fraction(16), "rtt": Fraction(16), "packets": Fraction(1000)}
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
@@ -194,19 +211,22 @@ class Expectation:
         conditions: The expectation applies only where all these Comparisons hold.
         beside: The name of the controller beside which the first flow should meet the expectation. Without such a
             controller, each flow should meet the expectation.
+        to: The share of the link that a recovery regains.
     """
 
     comparison: Comparison
     interval: Fraction | None = None
     conditions: tuple[Comparison, ...] = ()
     beside: str | None = None
+    to: Fraction = RECOVERED
 
     def met(self, value):
         """Return whether a worst value, as `Reader.worst` computes it, meets the expectation."""
         return _COMPARE[self.comparison.relation](value, self.comparison.amount)
 
     def __str__(self):
-        over = f" over every {_amount(self.interval, 'rtt')}" if self.interval is not None else ""
+        to = f" to {_amount(self.to, '')}" if self.comparison.subject == "recovery" else ""
+        over = to + (f" over every {_amount(self.interval, 'rtt')}" if self.interval is not None else "")
         beside = f" beside {self.beside}" if self.beside else ""
         conditions = " and ".join(map(str, self.conditions))
         return f"{self.comparison}{over}{beside}{f' while {conditions}' if conditions else ''}"
@@ -268,7 +288,24 @@ def parse(text: str, units: Mapping = UNITS) -> Expectation:
         raise InputError(f"'{shown(text)}' says '{twice}' more than once; expected it once")
     interval = _interval(parts["over every"], units) if "over every" in parts else None
     conditions = parse_conditions(parts["while"], units) if "while" in parts else ()
-    return Expectation(_comparison(head, units), interval, conditions, parts.get("beside"))
+    comparison = _comparison(head, units)
+    to = _recovered(parts["to"], comparison, text) if "to" in parts else RECOVERED
+    return Expectation(comparison, interval, conditions, parts.get("beside"), to)
+
+
+def _recovered(text, comparison, whole):
+    """Return the share of the link in the clause `to` of a recovery."""
+    match = re.fullmatch(_AMOUNT, text.strip())
+    share = exact(match[1]) * {"%": Fraction(1, 100), "": 1}.get(match[2], 0) if match else 0
+    if comparison.subject != "recovery":
+        raise InputError(
+            f"'{shown(whole)}' says 'to', which only a recovery has; expected such as '{comparison.as_written}'"
+        )
+    if not 0 < share <= 1:
+        raise InputError(
+            f"'to {shown(text)}' is no share of the link; expected such as '{misread.EXAMPLES['recovery']}'"
+        )
+    return share
 
 
 def parse_conditions(text: str, units: Mapping = UNITS) -> tuple[Comparison, ...]:
@@ -339,7 +376,7 @@ class Reader:
         for flow in self._flows(quantity, expectation):
             for begin, end in self._places(expectation, quantity):
                 part = self._compared(expectation.comparison, quantity, scale, flow, begin, end)
-                condition = self._during(expectation, flow, begin, end)
+                condition = every(self._during(expectation, flow, begin, end), self._counts(expectation, begin, end))
                 parts.append(part if condition is True else Implied(Stated("the condition holds", condition), part))
         return AllOf(tuple(parts))
 
@@ -373,8 +410,19 @@ class Reader:
             for begin, end in self._places(expectation, quantity):
                 last = end if quantity.intervals else begin
                 if breaks[begin] == breaks[(begin if quantity.follows else last) + 1]:
-                    values += self._valued(expectation.comparison, quantity, scale, flow, begin, last)
+                    valued = self._valued(expectation.comparison, quantity, scale, flow, begin, last)
+                    values += valued if self._counts(expectation, begin, last) else _nothing(valued)
         return choose(values, key=lambda each: each.value, default=None)
+
+    def _counts(self, expectation, begin, end):
+        """Return the condition that an interval counts."""
+        quantity = QUANTITIES.get(expectation.comparison.subject)
+        if quantity is None or quantity.only is None:
+            return True
+        return self._expressions.condition(self._only(expectation, a=str(begin), b=str(end)))
+
+    def _only(self, expectation, **names):
+        return _named(QUANTITIES[expectation.comparison.subject].only, to=f"{expectation.to}", **names)
 
     def _breaks(self, expectation, flow):
         """Return, for each step of an execution of numbers, whether a condition is broken at that step."""
@@ -432,6 +480,8 @@ class Reader:
         if expectation.comparison.subject == "delay":
             return 2 * self._steps(expectation.comparison.amount) + 1
         steps = self._length(expectation, quantity)
+        if quantity.only:  # an interval as late as the amount, and one more, after the change
+            return self._model.least_horizon + ceil(expectation.comparison.amount * self._x.R) + steps
         return 2 if steps is None else steps + 1
 
     def _require_offers(self, expectation, quantity):
@@ -465,8 +515,11 @@ class Reader:
             raise InputError(f"'{comparison}' is about marks, which this network has not; expected such as '{example}'")
         if name in _CONDITIONS:
             return quantity, "1"
-        if name == "delay" and comparison.relation != "<=":
-            raise InputError(f"'{comparison}' cannot be expressed; expected 'delay <= {comparison.amount} rtt'")
+        if comparison.relation not in quantity.relations:
+            raise InputError(f"'{comparison}' cannot be expressed; expected '{name} <= {comparison.amount} rtt'")
+        if name == "recovery" and self._model.since is None:
+            problem = f"'{comparison}' is about a path that changes, and this path does not"
+            raise InputError(f"{problem}; expected a network such as 'ccac, buffer 1 bdp, outage 2 rtt'")
         if unit in _BYTES and quantity.dimension == BYTES:
             return quantity, _BYTES[unit]
         if unit == "rtt" and name == "queue":
@@ -543,7 +596,7 @@ class Reader:
             return None
         if expectation.interval is not None:
             return self._steps(expectation.interval)
-        # Lost bytes are counted per R_m unless the text names another interval.
+        # Lost bytes, and utilisation after a change, are counted per R_m unless the text names another interval.
         return self._x.R if expectation.comparison.unit else None
 
     def _steps(self, rounds):
@@ -606,6 +659,12 @@ class Reader:
         if comparison.subject == "delay":
             unit = "steps to be served, of bytes sent"
             return WorstQuantity(self.avoided(expectation, "x"), "above", unit, high=self._half, step=Fraction(1))
+        if quantity and quantity.only:
+            steps = self._x.horizon - self._model.least_horizon - self._length(expectation, quantity)
+            if steps < 0:
+                raise _too_short(expectation, self.needed(expectation) - 1, self._x.horizon)
+            high, step = Fraction(steps, self._x.R), Fraction(1, 10)
+            return WorstQuantity(self.avoided(expectation, "x"), "above", comparison.unit, high=high, step=step)
         worse = "above" if comparison.relation in ("<", "<=") else "below"
         of = comparison.unit or (quantity.of if quantity else "")
         largest = Fraction(1) if not comparison.unit and worse == "below" else _LARGEST[comparison.unit]
@@ -644,6 +703,8 @@ class Reader:
             text = f"{quantity.value} {_OPPOSITE[comparison.relation]} {amount} * ({scale})"
             if _may_be_of_nothing(comparison, quantity):
                 text = f"And({text}, {quantity.value} + {scale} > 0)"
+        if quantity.only:
+            text = f"And({self._only(expectation)}, {text})"
         conditions = self._avoided_conditions(expectation, quantity, end if steps is None else f"a+{steps}")
         text = f"And({conditions}, {text})" if conditions else text
         if steps is None and quantity.intervals:
@@ -677,6 +738,11 @@ def _too_short(expectation, steps, horizon):
     return InputError(
         f"'{expectation}' is about {steps} steps, and the execution has {horizon - 1}; expected a longer one"
     )
+
+
+def _nothing(valued):
+    """Return values of intervals that do not count: 0."""
+    return [replace(each, value=Fraction(0)) for each in valued]
 
 
 def _may_be_of_nothing(comparison, quantity):

@@ -23,6 +23,8 @@ class Expressions:
     def __init__(self, x, model, threshold):
         flows = x.flows
         columns = {name: getattr(x, name) for name in ("A", "S", "L")} | dict(x.own)
+        if model.since:
+            columns["since"] = x.own[model.since]
         columns["offered"] = [model.offered(x, t) for t in range(x.horizon)]
         per_flow = {"A_f": "A", "S_f": "S", "L_f": "L", "Ld_f": "Ld", "r_f": "r"} | (
             {"c_f": "cwnd"} if model.windows else {}

@@ -13,6 +13,7 @@ EXAMPLES = {
     "marked": "marked <= 10%",
     "queue": "queue <= 2 bdp",
     "delay": "delay <= 2 rtt",
+    "recovery": "recovery <= 6 rtt to 80%",
     "burst": "burst <= 10 packets while app_limited",
     "growth": "growth <= 0 packets while app_limited",
     "window": "window <= 2 bdp",

@@ -14,8 +14,11 @@ def repeating(model, x, period):
     one period earlier. The controllers' own laws cover the controllers' state.
 
     Raises:
-        InputError: If the execution has fewer than two periods, or fewer steps than the laws look back.
+        InputError: If the execution has fewer than two periods, or fewer steps than the laws look back, or if the path
+            changes.
     """
+    if model.since:
+        raise InputError(f"the path of {model.name} changes once, so no execution repeats itself; expected no period")
     end = x.horizon - 1
     begin = end - period
     if begin < period:

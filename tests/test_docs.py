@@ -216,8 +216,9 @@ def test_the_encodings_name_the_laws():
     # `lost` is also the name of an observation.
     known |= {*laws(["smooth_windows"]), *(name.replace("NAME_when", "lost_when") for name in policers)}
     known |= {*laws(["marking"], ["1"])}
-    pauses = load_definition("models", "MODEL", "ccac_windows:application=pauses")
-    known |= {law.name for law in pauses.laws(execution(pauses, 4, Buffer.parse("1"), 1))}
+    for name in ("ccac_windows:application=pauses", "changing_windows:outage=1,rtt=2,queue=lost,at=1"):
+        model = load_definition("models", "MODEL", name)
+        known |= {law.name for law in model.laws(execution(model, 4, Buffer.parse("1"), 1))}
     assert [name for name in beside if not {name, f"NAME_{name.removeprefix('q_U_')}"} & known] == []
 
 

@@ -103,7 +103,8 @@ def compiled():
 @isolated
 def test_the_page_says_what_an_expectation_compiles_to(text, condition):
     expectation = parse(text)
-    network = load_definition("models", "MODEL", "two_flows" if expectation.beside else "ccac_windows")
+    changing = "changing_windows:outage=1" if expectation.comparison.subject == "recovery" else "ccac_windows"
+    network = load_definition("models", "MODEL", "two_flows" if expectation.beside else changing)
     horizon = 11 if expectation.interval else 5
     assert Reader(network, execution(network, horizon, Buffer.parse("2"), 1)).avoided(expectation) == condition
 

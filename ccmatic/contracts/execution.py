@@ -286,7 +286,12 @@ def following(model: Model, x: NetworkView, steps: int = 1) -> Execution:
     """Return the window that follows an execution.
 
     Its first `steps` steps are the last steps of `x`. Its other steps have new unknowns.
+
+    Raises:
+        InputError: The path of the model changes once, so windows do not repeat its laws.
     """
+    if model.since:
+        raise InputError(f"the path of {model.name} changes once; expected a path that may be the same in each window")
     source = NextWindow(model, x, steps)
     if model.windows:
         return _windows(model, x.horizon, x.buffer, x.D, source, _state_of(x))

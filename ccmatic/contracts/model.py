@@ -79,6 +79,11 @@ class Model:
     #: may then send less than its window and rate allow.
     pauses: bool = False
 
+    #: The column with the time since the path changed, in steps; None if the path never changes. `least_horizon` is the
+    #: least horizon that shows the change.
+    since: str | None = None
+    least_horizon: int = 0
+
     #: The parameters, by name, that a model's name may set, as in `ccac2021:flows=2`.
     parameters: Mapping[str, Parameter] = MappingProxyType({})
 

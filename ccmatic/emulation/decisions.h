@@ -41,6 +41,7 @@ static struct config {
     int64_t opportunities_count, opportunity; /* the bytes of one opportunity */
     int64_t flows_count, *propagations; /* for flows with their own propagation */
     int64_t period, boxes_count; /* for the flows' own boxes */
+    int64_t changed, extra; /* packets that the link admits after `changed` propagate for `extra` ns longer */
     uint64_t seed;
     struct link_rate *rates;
     struct point *points;
@@ -80,6 +81,8 @@ static void read_config(void)
     config.pattern = number();
     config.seed = number();
     config.port = number();
+    config.changed = number();
+    config.extra = number();
     config.rates_count = number();
     config.points_count = number();
     config.opportunities_count = number();
@@ -94,6 +97,8 @@ static void read_config(void)
     for (int i = 0; i < config.rates_count; i++) {
         config.rates[i].time = number();
         config.rates[i].bytes = number();
+        config.rates[i].buffer = number();
+        config.rates[i].flush = number();
     }
     config.rates[config.rates_count].time = NEVER;
     for (int i = 0; i < config.points_count; i++) {
@@ -159,8 +164,8 @@ static struct decision by_link(int64_t now, int64_t size, int flow)
 {
     struct link_outcome outcome;
     if (!link_offer(&bottleneck, now, size, flow)) return (struct decision){1, -1, -1};
-    if (!link_next(&bottleneck, now, &outcome) || outcome.dropped != LINK_NEVER)
-        die("this link does not decide at once when it admits a packet");
+    if (!link_next(&bottleneck, now, &outcome)) die("this link does not decide at once when it admits a packet");
+    if (outcome.dropped != LINK_NEVER) return (struct decision){1, -1, -1};
     return (struct decision){0, outcome.admitted, release_of(outcome.admitted, flow)};
 }
 
@@ -211,6 +216,7 @@ static struct decision decide(int64_t now, int64_t size, int flow)
 {
     if (config.points_count) return by_curves(now, size);
     struct decision decision = config.opportunities_count ? by_opportunities(now, size, flow) : by_link(now, size, flow);
+    if (!decision.lost && decision.admitted > config.changed) decision.planned += config.extra;
     if (!decision.lost)
         decision.planned += flow >= 0 && flow < config.flows_count ? config.propagations[flow] : config.propagation;
     return decision;

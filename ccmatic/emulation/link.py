@@ -4,7 +4,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import floor
 
-from ccmatic.base import InputError, quantities, suggest
+import numpy as np
+
+from ccmatic.base import InputError, definitions, quantities, suggest
 from ccmatic.contracts import Model
 from ccmatic.trace_export import OPPORTUNITY, Holds, Opportunities, Schedule
 
@@ -21,6 +23,23 @@ PATTERNS = ("none", "uniform", "aggregation")
 
 #: The pattern with which each flow has a separate box, described by Holds.
 OWN = "own"
+
+
+@dataclass(frozen=True)
+class LinkChange:
+    """A change of a link, beside that of its rate.
+
+    Attributes:
+        at: The instant in ns. The last of the link's rates begins then.
+        extra: The growth of R_m in ns, for packets that the bottleneck admits later.
+        buffer: The buffer from then on, in bytes.
+        loses: Whether the packets that wait at that instant are lost. The log has them as lost on arrival.
+    """
+
+    at: int
+    extra: int
+    buffer: int
+    loses: bool
 
 
 @dataclass(frozen=True)
@@ -41,6 +60,7 @@ class Link:
         rtts: R_m of each flow in ns, by the flow's number. `rtt` applies to flows beyond the end of this tuple.
         holds: The Holds if the pattern is OWN; otherwise None.
         model: The Model whose packets.h implements the bottleneck; None for the model of the default links.
+        change: The LinkChange, or None.
     """
 
     rates: tuple
@@ -54,6 +74,7 @@ class Link:
     rtts: tuple = ()
     holds: Holds | None = None
     model: Model | None = None
+    change: LinkChange | None = None
 
     def rtt_of(self, flow):
         """Return R_m of a flow in ns. The number -1 stands for packets that belong to no flow."""
@@ -62,6 +83,11 @@ class Link:
     def propagation(self, flow=-1):
         """Return the delay in ns of a flow's packets from the jitter box to the receivers."""
         return 0 if self.schedule else self.rtt_of(flow)
+
+    def propagations(self, packets):
+        """Return the delay of each packet of a log behind the box that holds them, in ns."""
+        delays = np.array([self.propagation(flow) for flow in packets["flow"].tolist()], np.int64)
+        return delays + (self.change.extra * (packets["admitted"] > self.change.at) if self.change else 0)
 
     @property
     def store(self):
@@ -97,17 +123,19 @@ class Link:
         points = self.schedule.segments(self.rates[0][1]) if self.schedule else ()
         instants = [ms * MS for ms in self.opportunities.milliseconds] if self.opportunities else ()
         boxes = self.holds.boxes if self.holds else ()
+        change = self.change or LinkChange(0, 0, 0, False)
+        rates = [(*rate, 0, 0) for rate in self.rates[:-1]] + [(*self.rates[-1], change.buffer, int(change.loses))]
         numbers = [
             duration, self.buffer, self.propagation(), self.jitter, (*PATTERNS, OWN).index(self.pattern), self.seed,
-            port, len(self.rates), len(points), len(instants), OPPORTUNITY, len(self.rtts),
-            *map(self.propagation, range(len(self.rtts))), *(n for rate in self.rates for n in rate),
+            port, change.at, change.extra, len(rates), len(points), len(instants), OPPORTUNITY, len(self.rtts),
+            *map(self.propagation, range(len(self.rtts))), *(n for rate in rates for n in rate),
             *(n for p in points for n in p), *instants, self.holds.period if boxes else 0, len(boxes),
             *(n for box in boxes for n in (len(box), *(n for point in box for n in point))),
         ]  # fmt: skip
         return "\n".join(map(str, numbers)) + "\n"
 
 
-def of_texts(rate, rtt, buffer, jitter=None, pattern=None, changes=(), seed=0, model=None):
+def of_texts(rate, rtt, buffer, jitter=None, pattern=None, changes=(), seed=0, model=None, path_change=None):
     """Return the Link that quantities in texts describe.
 
     Args:
@@ -119,6 +147,7 @@ def of_texts(rate, rtt, buffer, jitter=None, pattern=None, changes=(), seed=0, m
         changes: Later changes of the rate, such as `5s=48mbit`, in order of time.
         seed: The seed of the pattern's random choices.
         model: The Model of the bottleneck, or None.
+        path_change: The questions.Change of the path, or None.
 
     Raises:
         InputError: If a quantity cannot be read, or if quantities contradict one another.
@@ -128,7 +157,32 @@ def of_texts(rate, rtt, buffer, jitter=None, pattern=None, changes=(), seed=0, m
         if time <= before:
             raise InputError(f"a change '{change}'; expected later than 0 and than the change before it")
     link = Link(tuple(rates), nanoseconds(rtt, "rtt"), 0, *_jitter(jitter, pattern, rtt), seed, model=model)
-    return _with_buffer(link, buffer)
+    link = _with_buffer(link, buffer)
+    return _changed(link, path_change) if path_change else link
+
+
+def _changed(link, change):
+    """Return the link with the change of a path at one instant, by the upper ends of its ranges."""
+    if len(link.rates) > 1:
+        raise InputError("--change gives the link other rates, and --on a change of the path; expected one of them")
+    factors = {name: change.factors.get(name, (1, 1)) for name in ("rtt", "rate", "buffer")}
+    ranges = [name for name, (least, most) in factors.items() if least < most]
+    if change.at is None or change.at[0] < change.at[1] or not change.at[0]:
+        raise InputError("the change comes at any instant; the emulator needs one above 0, such as 'at 10 s'")
+    if ranges:
+        raise InputError(f"the {ranges[0]} changes by any factor of a range; the emulator needs one, such as 'x2'")
+    [(_, bits)] = link.rates
+    begin, end = (_whole(time * link.rtt, "instant", "ns") for time in (change.at[0], change.at[0] + change.outage))
+    later = _whole(bits * factors["rate"][0], "rate after the change", "bits per second")
+    extra = _whole((factors["rtt"][0] - 1) * link.rtt, "growth of R_m", "ns")
+    room = ENDLESS if link.buffer == ENDLESS else _fitting(floor(link.buffer * factors["buffer"][0]), link.mtu)
+    rates = [*link.rates, *([(begin, 0)] if change.outage else []), (end, later)]
+    link = replace(link, rates=tuple(rates), change=LinkChange(end, extra, room, change.loses))
+    windows = definitions.chosen("models", "BY_WINDOW")
+    if link.model and windows.get(link.model.name) not in definitions.chosen("models", "CHANGING"):
+        known = [name for name, window in windows.items() if window in definitions.chosen("models", "CHANGING")]
+        raise InputError(f"the path of {link.model.name} does not change; expected one of {', '.join(known)}")
+    return link
 
 
 def of_opportunities(file, rtt, buffer="infinite", jitter=None, pattern=None, seed=0):

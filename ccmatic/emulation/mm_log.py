@@ -39,10 +39,13 @@ def _capacity(emulation):
 
 
 def _packets(emulation):
-    for now, released, size, lost, flow in emulation.log[["arrival", "released", "size", "lost", "flow"]].tolist():
+    rows = emulation.log[["arrival", "released", "size", "lost"]].tolist()
+    for (now, released, size, lost), delay in zip(
+        rows, emulation.link.propagations(emulation.log).tolist(), strict=True
+    ):
         yield now, ARRIVAL, f"+ {size}"
         if lost:
             yield now, ARRIVAL, f"d 1 {size}"
         if released >= 0:
-            left = released - emulation.link.propagation(flow)
+            left = released - delay
             yield left, DEPARTURE, f"- {size} {left // MS - now // MS}"

@@ -20,7 +20,7 @@ from ccmatic.emulation.run import RECORD
 R, MOST = 10, 10**6
 
 #: The quantities of expectations that a run can show.
-SHOWN = ("utilisation", "share", "loss", "queue", "delay")
+SHOWN = ("utilisation", "share", "loss", "queue", "delay", "recovery")
 
 
 class Monitor:
@@ -89,8 +89,15 @@ class Monitor:
             return []
         instants = [begin + t * self._link.rtt // R for t in range(steps + 1)]
         x = _execution(link or self._link, log, flows, instants)
+        since = "P" if self._link.change else None
         path = SimpleNamespace(
-            windows=False, pauses=False, threshold=None, beliefs=(), offered=lambda x, t: x.offered[t]
+            windows=False,
+            pauses=False,
+            threshold=None,
+            beliefs=(),
+            offered=lambda x, t: x.offered[t],
+            since=since,
+            least_horizon=0,
         )
 
         def clock(t):
@@ -113,7 +120,7 @@ def _execution(link, log, flows, instants):
     return SimpleNamespace(
         **total,
         flows=[SimpleNamespace(**part, **none) for part in of_flows],
-        own={},
+        own={"P": [Fraction(max(0, now - link.change.at) * R, link.rtt) for now in instants]} if link.change else {},
         offered=[Fraction(link.capacity(instants[0], now), 8 * SECOND) for now in instants],
         horizon=len(instants),
         period=None,
@@ -128,7 +135,7 @@ def _execution(link, log, flows, instants):
 def _byte_counts(link, log, flow, instants):
     """Return a dictionary of columns: the bytes of a flow that were sent, served and lost by each instant."""
     lost, passed_on = log["lost"] != 0, log["released"] >= 0
-    served = log["released"][passed_on] - link.propagation(flow)
+    served = (log["released"] - link.propagations(log))[passed_on]
     return {
         "A": _by(log["arrival"], log["size"], instants),
         "S": _by(served, log["size"][passed_on], instants),

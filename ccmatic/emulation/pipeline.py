@@ -57,7 +57,7 @@ def measure_flows(link, flows, seconds=None, warmup=None, out=None, plot=None, e
     if (warmup or 0) >= seconds:
         raise InputError(f"a warm-up of {warmup:g} s; expected less than the run, {seconds:g} s")
     if emulated.rates[-1][0] >= seconds * SECOND:
-        raise InputError(f"the link's rate changes after the run, which lasts {seconds:g} s")
+        raise InputError(f"the link changes after the run, which lasts {seconds:g} s; expected an earlier change")
     if plot:
         require_drawing(plot)
     chosen = timetable(flows, seconds)
@@ -92,7 +92,7 @@ def proved(link, flows):
     exports = [getattr(request.flow, "export", None) for request in flows]
     if len(flows) > 1 or not isinstance(exports[0], Export):
         return
-    if link.schedule or link.holds or link.opportunities or link.model or len(link.rates) > 1:
+    if link.schedule or link.holds or link.opportunities or link.model or len(link.rates) > 1 or link.change:
         return
     (request,), (export,) = flows, exports
     rate = Fraction(link.rates[0][1], 8)
@@ -163,7 +163,8 @@ def _path(description, flows):
     texts = {"rate": f"{description.rate * 8}bit", "rtt": f"{description.rtt}s", "buffer": description.buffer}
     model = description.model and load_definition("models", "MODEL", description.model, allow_code=True)
     questions.require_store(description, model or Model)
-    return texts | {"model": model} | ({"jitter": description.jitter} if description.jitter else {})
+    texts |= {"model": model, "path_change": description.change}
+    return texts | ({"jitter": description.jitter} if description.jitter else {})
 
 
 def _of_file(schedule, given):

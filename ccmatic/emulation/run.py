@@ -88,14 +88,13 @@ class Emulation:
         kept = self.log[self.log["released"] >= 0]
         if len(kept) < 2:
             return None
-        other = self.link.rtts or self.link.schedule or self.link.opportunities or self.link.model
+        other = self.link.rtts or self.link.schedule or self.link.opportunities or self.link.model or self.link.change
         if len(self.link.rates) == 1 and not other:
             log = packet_log("the log", kept["arrival"], kept["released"], kept["size"])
             model = load_definition("models", "MODEL", definitions.chosen("models", "EMULATED"))
             [jitter], _ = least(log, model, np.array([0]), np.array([len(kept)]))
             return round(jitter * SECOND)
-        propagation = [self.link.propagation(flow) for flow in kept["flow"].tolist()]
-        delays = kept["released"] - kept["admitted"] - propagation
+        delays = kept["released"] - kept["admitted"] - self.link.propagations(kept)
         return int(delays.max() - delays.min())
 
     def alone_until(self, flow):

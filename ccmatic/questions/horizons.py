@@ -32,7 +32,7 @@ def long_enough(network: Network, needed: int, horizon: int | None, period: int 
     """
     if period is not None:
         needed = max(needed, least_of_period(network, period))
-    least = max(needed, network.jitter + 2)
+    least = max(needed, network.jitter + 2, network.model.least_horizon)
     if horizon is not None and horizon < least:
         raise InputError(f"the horizon is {shown(horizon)}; the question needs at least {least} steps")
     usual = least if period is not None else max(least, ROUNDS * network.model.round_trip(1) + 1)

@@ -11,6 +11,7 @@ from typing import Any
 from ccmatic.base import InputError, definitions, exact, quantities, shown
 from ccmatic.contracts import Model, load_definition
 from ccmatic.query import Network
+from ccmatic.questions import changes
 
 #: The number of bytes in a packet, unless a description gives it.
 PACKET = 1500
@@ -27,6 +28,7 @@ _KEYS = {
     "packet": "packet 1500",
     "flows": "flows 3",
     "application": "application pauses",
+    **changes.KEYS,
 }
 _STORES = ("buffer", "bucket")
 _PACKETS = ("packet", "packets")
@@ -55,6 +57,7 @@ class NetworkDescription:
         pauses: Whether applications may pause.
         threshold: The queue above which packets are marked, as the user wrote it. A size in packets is converted to
             bytes.
+        change: The change of the path, or None.
     """
 
     text: str
@@ -68,6 +71,7 @@ class NetworkDescription:
     store: str = "buffer"
     pauses: bool = False
     threshold: str | None = None
+    change: changes.Change | None = None
 
     @property
     def jitter_seconds(self) -> Fraction | None:
@@ -156,6 +160,7 @@ def describe(text: str) -> NetworkDescription:
         store=store,
         pauses="application" in values,
         threshold=_in_bytes(values["threshold"], packet) if "threshold" in values else None,
+        change=changes.read_change(values, rtt),
     )
 
 
@@ -209,6 +214,8 @@ def _placed(
         notes.append(
             f"a step of {name} is R_m + D, {float(step):.4g} ms; queue and delay count bytes in flight as well"
         )
+    if description.change and description.change.outage:
+        notes.append("the retransmission timer never fires while bytes wait; a real one may, in a long outage")
     network = Network(name, buffer, horizon or jitter + 2, jitter, delay="executions")
     counts_flight = not model.windows and description.rtt is not None
     expectation_units = units(description.rate, description.rtt, scale)
@@ -232,6 +239,9 @@ def _model(description: NetworkDescription, by_window: bool, flows: int) -> tupl
         parameters = definitions.chosen("models", "SHARED").format(flows=wanted)
         name = f"{name}{',' if ':' in name else ':'}{parameters}"
         model = load_definition("models", "MODEL", name, allow_code=True)
+    if description.change:
+        name = _changing(name, description, by_window, wanted)
+        model = load_definition("models", "MODEL", name, allow_code=True)
     if description.pauses:
         if "application" not in model.parameters:
             known = ", ".join(filter(_may_pause, definitions.chosen("models", "BY_WINDOW")))
@@ -248,6 +258,22 @@ def _model(description: NetworkDescription, by_window: bool, flows: int) -> tupl
         names = ", ".join(definitions.chosen("models", "BY_WINDOW"))
         raise InputError(f"{name} is a network of rates, and the controller sends by a window; expected one of {names}")
     return name, model
+
+
+def _changing(name: str, description: NetworkDescription, by_window: bool, flows: int) -> str:
+    """Return the name of the network whose path changes, for the name of the network before the change."""
+    base, _, parameters = name.partition(":")
+    known = definitions.chosen("models", "CHANGING")
+    if not by_window:
+        problem = "the path changes, and the controller sends at a rate: a change makes beliefs about the path false"
+        raise InputError(f"{problem}; expected a controller that sends by a window, such as aimd")
+    if base not in known or flows > 1:
+        of = f"{flows} flows" if flows > 1 else base
+        names = ", ".join(rate for rate, window in definitions.chosen("models", "BY_WINDOW").items() if window in known)
+        raise InputError(f"there is no network of {of} whose path changes; expected one flow on one of {names}")
+    changing, _, fixed = known[base].partition(":")
+    assert description.change
+    return f"{changing}:{','.join(filter(None, (fixed, parameters, description.change.parameters())))}"
 
 
 def _may_pause(name: str) -> bool:
@@ -446,7 +472,7 @@ def _items(text: str) -> list[str]:
         raise InputError(
             f"'{shown(text)}' has an empty part; expected the whole network in quotes: '{_example(False)}'"
         )
-    if any(map(_NO_COMMA.search, items)):
+    if any(_NO_COMMA.search(item) for item in items if not item.startswith("change ")):
         meant = ", ".join(_NO_COMMA.sub(", ", item) for item in items)
         raise InputError(f"'{shown(text)}' lacks a comma between parts; did you mean '{shown(meant, 120)}'?")
     return items

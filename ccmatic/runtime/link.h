@@ -12,6 +12,7 @@
  * of any sizes, and the link makes no free choices. Emulators need this. It may also define, with a macro of the same name
  * in capitals,
  *
+ *   LINK_CHANGES (a macro alone) the link obeys the buffer and the flush of each `struct link_rate`, and a rate of 0.
  *   link_end     frees memory.
  *   link_expect  the sender announces a step: `count` packets, the last at the instant `last`.
  *   link_columns the values at `now` of the columns that the model adds to traces, in bytes and in the model's order.
@@ -28,8 +29,9 @@
 
 typedef __int128 link_wide;
 
-/* From `time` on the link serves `bytes` in each period. */
-struct link_rate { int64_t time, bytes; };
+/* From `time` on the link serves `bytes` in each period, and `buffer` bytes may wait (0: as many as `link_parameters`
+ * says). With `flush` the link drops, just after `time`, the packets that wait then. */
+struct link_rate { int64_t time, bytes, buffer, flush; };
 
 struct link_parameters {
     const struct link_rate *rates; /* one for each change that is known in advance; the last has the time LINK_NEVER */

@@ -1,5 +1,6 @@
 """Simulate networks and deployed senders, packet by packet."""
 
+from ccmatic.simulation.changes import PathChange
 from ccmatic.simulation.deployed import Deployed
 from ccmatic.simulation.packets import NEVER
 from ccmatic.simulation.paths import HIDING, JITTER, Path
@@ -14,6 +15,7 @@ __all__ = [
     "NEVER",
     "Deployed",
     "Path",
+    "PathChange",
     "SharedLink",
     "Simulation",
     "WindowFlow",

@@ -1,7 +1,9 @@
 /* A model's link for the simulator, a step of packets at a time. LINK is the model's packets.h. */
 #include LINK
 
-struct packets { struct link link; struct link_rate rates[2]; };
+#define SEGMENTS 4
+
+struct packets { struct link link; struct link_rate rates[SEGMENTS]; };
 
 int64_t packets_size(void)
 {
@@ -18,6 +20,16 @@ int packets_change_rate(void)
 #endif
 }
 
+/* Whether rates may be known in advance, with buffers and flushes. */
+int packets_changes(void)
+{
+#ifdef LINK_CHANGES
+    return 1;
+#else
+    return 0;
+#endif
+}
+
 static void set_rate(struct packets *packets, struct link_parameters *parameters, int64_t bytes)
 {
     packets->rates[0] = (struct link_rate){0, bytes};
@@ -25,10 +37,13 @@ static void set_rate(struct packets *packets, struct link_parameters *parameters
     parameters->rates = packets->rates;
 }
 
-/* `parameters` are complete but for the rates, of which there is one: `bytes` in a period. */
-void packets_begin(struct packets *packets, struct link_parameters *parameters, int64_t bytes)
+/* `parameters` are complete but for the rates: `bytes` in a period, and later the `count` given ones. */
+void packets_begin(struct packets *packets, struct link_parameters *parameters, int64_t bytes,
+                   const struct link_rate *later, int64_t count)
 {
     set_rate(packets, parameters, bytes);
+    for (int64_t i = 0; i < count && i < SEGMENTS - 2; i++) packets->rates[i + 1] = later[i];
+    packets->rates[count + 1] = (struct link_rate){.time = LINK_NEVER};
     link_init(&packets->link, parameters);
 }
 

@@ -40,6 +40,12 @@ class _Parameters(ctypes.Structure):
     )
 
 
+class Segment(ctypes.Structure):
+    """`struct link_rate` of link.h: the rate and the buffer from an instant on."""
+
+    _fields_ = (("time", _I64), ("bytes", _I64), ("buffer", _I64), ("flush", _I64))
+
+
 class Bottleneck:
     """The bottleneck link of a path, simulated packet by packet.
 
@@ -48,17 +54,24 @@ class Bottleneck:
         keep: A function that takes an instant. It returns whether the link keeps a token that no packet uses at that
             instant.
         rng: The random.Random for all other random choices of the link.
+        later: The Segments of the rate after the first one, at most two.
 
     Raises:
-        InputError: If the model has no packets.h, or the machine has no C compiler that accepts this file.
+        InputError: If the model has no packets.h, if the machine has no C compiler that accepts this file, or if the
+            link cannot know changes in advance.
     """
 
-    def __init__(self, path, keep, rng):
+    def __init__(self, path, keep, rng, later=()):
         self._path, self._library = path, _library(world(path.model, PACKETS))
         self._keep = _KEEP(lambda context, now: bool(keep(now)))
         self._draw = _DRAW(lambda context, least, most: rng.randint(least, most))
         self._state = ctypes.create_string_buffer(self._library.packets_size())
-        self._library.packets_begin(self._state, ctypes.byref(self._parameters()), _I64(path.packet))
+        if later and not self._library.packets_changes():
+            raise InputError(f"the link of {path.model.name} has no changes that are known in advance")
+        self._library.packets_begin(
+            *(self._state, ctypes.byref(self._parameters()), _I64(path.packet)),
+            *((Segment * (len(later) or 1))(*later), _I64(len(later))),
+        )
         weakref.finalize(self, self._library.packets_end, self._state)
         self._undecided = 0
 

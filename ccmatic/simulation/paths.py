@@ -132,9 +132,12 @@ class Path:
         """The longest delay D in ticks."""
         return self.jitter * self.step
 
-    def bottleneck(self, rng, hiding):
-        """Return a new bottleneck. `hiding` is a key of HIDING: how the link hides tokens, if it supports that."""
-        return Bottleneck(self, _choose(HIDING, hiding, "hiding")(rng, self.bound, self.step), rng)
+    def bottleneck(self, rng, hiding, later=()):
+        """Return a new bottleneck. `hiding` is a key of HIDING: how the link hides tokens, if it supports that.
+
+        `later` are the Segments of its rate after the first one.
+        """
+        return Bottleneck(self, _choose(HIDING, hiding, "hiding")(rng, self.bound, self.step), rng, later)
 
     def delays(self, rng, jitter):
         """Return a new jitter pattern: a function that maps a packet's admission instant to its release instant.

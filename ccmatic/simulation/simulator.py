@@ -65,7 +65,7 @@ class Simulation:
         observation: The Observation at the end of the latest step.
     """
 
-    def __init__(self, path, seed=0, initial_queue=0, jitter="mixed", hiding="mixed", rates=()):
+    def __init__(self, path, seed=0, initial_queue=0, jitter="mixed", hiding="mixed", rates=(), change=None):
         """Begin an execution.
 
         Args:
@@ -76,11 +76,13 @@ class Simulation:
             hiding: A key of paths.HIDING: when a token bucket keeps unused tokens.
             rates: The rates to which `change_rate` may change the link's rate. At each rate, the link must serve a
                 whole number of packets per step.
+            change: The PathChange of the run, or None.
         """
         rng = Random(seed)
         path = path.finer(rates)
         self.path, self.seed = path, seed
-        self._bottleneck = path.bottleneck(rng, hiding)
+        self._bottleneck = path.bottleneck(rng, hiding, change.segments(path) if change else ())
+        self._extra = (change.instant(path), change.delay(path)) if change else (0, 0)
         self._release = path.delays(rng, jitter)
         self._carry = Fraction(0)
         self._steps = 0
@@ -89,6 +91,7 @@ class Simulation:
         self._allowed = [0]
         self._losses = self._detected = self._echoed = 0
         self._marked = set()  # the numbers of marked packets
+        self._dropped_later = []  # the instants at which the link drops packets that waited
         self._changes = [(0, path)]
         self._columns = []
         self._last = self._first = self._delivered = 0
@@ -124,13 +127,13 @@ class Simulation:
                 at a rate sends at most one packet at a place. Other senders may catch up later.
 
         Returns:
-            A list that says for each sent packet whether the link accepts it.
+            A list that says for each sent packet whether the link accepts it, and keeps it when the path changes.
         """
         places = range(1, count + 1) if offers is None else offers(count)
         length = self.path.step
         begin = self._steps * length
+        self._detected = self._lost_by_now()
         self._steps += 1
-        self._detected = self._losses
         accepted = self._send([begin + i * length // count for i in places], begin + length)
         self._allowed.append(count)
         rate = count * self.path.packet / self.path.propagation
@@ -220,7 +223,10 @@ class Simulation:
         self._losses += len(accepted) - sum(accepted)
         self._undecided.extend(first + i for i, taken in enumerate(accepted) if taken)
         self._decide(outcomes)
-        return accepted
+        return [taken and self._dropped[first + i] == NEVER for i, taken in enumerate(accepted)]
+
+    def _lost_by_now(self):
+        return self._losses + bisect_right(self._dropped_later, self._steps * self.path.step)
 
     def _decide(self, outcomes):
         """Record the outcomes of packets that had no outcome yet, in order."""
@@ -231,7 +237,7 @@ class Simulation:
                 self._marked.add(packet)
             self._dropped[packet] = dropped
             if dropped != NEVER:
-                self._losses += 1
+                self._dropped_later.append(dropped)
                 continue
             self._through.append(packet)
             admitted.append(started)
@@ -244,8 +250,10 @@ class Simulation:
         """Plan the release of packets: in order, and at most D after the generation of their tokens."""
         wish, bound, released = self._release, self.path.bound, self._released
         last = released[-1] if released else 0
+        change, extra = self._extra
         for now, token in zip(admitted, tokens, strict=True):
-            at, limit = wish(now), token + bound
+            more = extra if now > change else 0
+            at, limit = wish(now) + more, token + bound + more
             if at > limit:
                 at = limit
             if at > last:
@@ -267,7 +275,7 @@ class Simulation:
             sent=len(self._sent) * packet,
             delivered=delivered * packet,
             lost=self._detected * packet,
-            dropped=self._losses * packet,
+            dropped=self._lost_by_now() * packet,
             delay=delay,
             last=self._last,
             first=self._first,

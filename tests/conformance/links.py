@@ -18,7 +18,7 @@ from support import window_runs, window_senders
 
 #: Every model that is shipped, and those that have no packets.
 MODELS = tuple(sorted({model.name for model in definitions.every("models", "MODEL")}))
-WITHOUT_PACKETS = ("ccac2021", "marking_windows", "policer_windows", "smooth_windows")
+WITHOUT_PACKETS = ("ccac2021", "changing_windows", "marking_windows", "policer_windows", "smooth_windows")
 
 #: The packets on which windows run, by network; others run on CBR-delay's.
 OF_WINDOWS = {"ccac_windows": "ccac", "policer_windows": "policer", "marking_windows": "marking"}

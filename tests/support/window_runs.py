@@ -22,20 +22,21 @@ OF_EXECUTIONS = {
 }
 
 
-def execution(library, seed, begin=0, jittery=True, link="cbr_delay", offers=None):
+def execution(library, seed, begin=0, jittery=True, link="cbr_delay", offers=None, change=None):
     """A run of an exported controller on the packets of a model from step `begin` on, in C·R_m.
 
     Bytes that left more slowly than the window allows left at the sender's rate, unless the application paused.
-    `offers` is its packets, as in WindowFlow; a pause counts as half a step.
+    `offers` is its packets, as in WindowFlow; a pause counts as half a step. `change` returns the PathChange of a run,
+    for the packets of the bdp and of the buffer; the execution then has the columns of `changing_windows`.
     """
     rng = Random(seed)
     bdp, room, jitter = rng.choice((4, 10, 25)), rng.choice((2, 8, 40)), rng.choice(sorted(JITTER))
     path = Path(link, PACKET * bdp, 1, PACKET, 1, PACKET * room)
     if path.threshold is not None:
         path = replace(path, threshold=PACKET * rng.randint(0, room))
-    flow = WindowFlow(
-        Simulation(path, seed, jitter=jitter if jittery else "none"), StatefulSender(library, PACKET), offers
-    )
+    changes = change and change(bdp, room)
+    simulation = Simulation(path, seed, jitter=jitter if jittery else "none", change=changes)
+    flow = WindowFlow(simulation, StatefulSender(library, PACKET), offers)
     lost, found, cwnd, paused, state = [0], [0], [1], [False], [flow.sender.state()]
     for _ in range(begin + STEPS):
         flow.step()
@@ -55,8 +56,12 @@ def execution(library, seed, begin=0, jittery=True, link="cbr_delay", offers=Non
     steps = zip(pairwise(A), allowed, paused[begin + 1 :], strict=True)
     windowed = [late or after == max(before, most) for (before, after), most, late in steps]
     columns["r"] = [10**6, *(10**6 if free else rate for rate, free in zip(rates, windowed, strict=True))]
-    columns["W"] = [t * bdp - tokens for t, tokens in enumerate(K)]
-    scaled = {name: [Fraction(n, bdp) for n in column] for name, column in columns.items()}
+    clocks = clocks_of(changes, begin) if changes else [(0, 0)] * (STEPS + 1)
+    factor = changes.rate if changes else 1
+    offered = [bdp * (t - out - after + factor * after) for t, (out, after) in enumerate(clocks)]
+    columns["W"] = [carried - tokens for carried, tokens in zip(offered, K, strict=True)]
+    scaled = {name: [Fraction(n) / bdp for n in column] for name, column in (columns | {"G": offered}).items()}
+    scaled |= {name: list(column) for name, column in zip("ZP", zip(*clocks, strict=True), strict=True)}
     delays = [delay if served else STEPS + 1 for delay, served in zip(samples["Q"], samples["S"], strict=True)]
     return SimpleNamespace(
         horizon=STEPS + 1,
@@ -65,6 +70,12 @@ def execution(library, seed, begin=0, jittery=True, link="cbr_delay", offers=Non
         state=state[begin:],
         threshold=path.model.threshold,
     )
+
+
+def clocks_of(change, begin):
+    """The time of the outage so far and the time since the change, at the steps of an execution from `begin` on."""
+    passed = [max(Fraction(0), begin + t - change.at) for t in range(STEPS + 1)]
+    return [(min(time, change.outage), max(Fraction(0), time - change.outage)) for time in passed]
 
 
 def broken(recorded, model, D=1):
