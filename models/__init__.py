@@ -6,8 +6,9 @@ from ccmatic.base import Alias
 EMULATED, ASKED_OF_LOGS = "cbr_delay", ("cbr_delay", "ccac")
 WITHOUT_JITTER = "ideal"
 
-#: The models whose links explain logs: one with a queue that is served at a rate, and one with a bucket of tokens.
-QUEUES, POLICES = "cbr_delay", "policer"
+#: The models whose links explain logs: one with a queue that is served at a rate, one with a bucket of tokens, and one
+#: with both.
+QUEUES, POLICES, POLICED = "cbr_delay", "policer", "policed"
 
 #: The network for a path with a given rate and jitter; for each network of rate senders, the network of window
 #: senders that corresponds to it; and the parameters of a network that several flows share, each measuring its own

@@ -212,7 +212,7 @@ def test_the_encodings_name_the_laws():
     assert [name for name in known if not {name, name.replace("F_", "Q_")} & set(re.findall(r"\w+", text))] == []
     beside = re.findall(r" {2,}(\w+_\w+)$", "".join(re.findall(r"```math\n(.*?)```", text, re.DOTALL)), re.MULTILINE)
     assert len(beside) > 20
-    policers = {*laws(["policer"], [">=1"]), *laws(["policer_windows"], [">=1"])}
+    policers = {*laws(["policer"], [">=1"]), *laws(["policer_windows"], [">=1"]), *laws(["policed"])}
     # `lost` is also the name of an observation.
     known |= {*laws(["smooth_windows"]), *(name.replace("NAME_when", "lost_when") for name in policers)}
     known |= {*laws(["marking"], ["1"])}

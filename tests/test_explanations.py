@@ -28,7 +28,8 @@ EXAMPLES = {
     "cable": "constant rate",
     "wifi": "constant rate",
     "paused": "constant rate, pausing sender",
-    "policed": "policer",
+    "policed": "token-bucket policer",
+    "policed_cable": "policer before a bottleneck",
     "outage": "outage",
     "handover": "change of rate",
     "lossy": "random loss",
@@ -86,7 +87,7 @@ def replayed(log, on):
 
 
 @needs_compiler
-@pytest.mark.parametrize("name", ["cable", "policed"])
+@pytest.mark.parametrize("name", ["cable", "policed", "policed_cable"])
 def test_the_emulator_repeats_the_log_on_the_network_that_explains_it(name):
     log = example(name)
     lost, planned = replayed(log, of_example(name).on)
@@ -105,7 +106,7 @@ def test_a_larger_or_smaller_bucket_does_not_repeat_the_log():
     assert (replayed(log, f"{path} {found.size + 3000} b")[0] != log.lost).any()
 
 
-@pytest.mark.parametrize("name", ["cable", "wifi", "paused", "policed"])
+@pytest.mark.parametrize("name", ["cable", "wifi", "paused", "policed", "policed_cable"])
 def test_a_question_takes_the_network(name):
     on = of_example(name).on
     question = cm.ask("reno", on, "burst <= 1000 bdp")
@@ -122,12 +123,12 @@ def passed(log, packet):
 def test_a_packet_that_the_bucket_cannot_pay_for_is_not_explained():
     log = example("policed")
     for packet in np.flatnonzero(log.lost)[:4].tolist():
-        answer = answers(passed(log, packet))["policer"]
+        answer = answers(passed(log, packet))["token-bucket policer"]
         assert answer.explains is False
         assert answer.breaks.packet > packet and "a network that explains the packets before it" in answer.breaks.law
     lost = log.delivered.copy()
     lost[5] = NEVER
-    answer = answers(packet_log("planted", log.sent, lost, log.size))["policer"]
+    answer = answers(packet_log("planted", log.sent, lost, log.size))["token-bucket policer"]
     assert answer.explains is False
 
 
@@ -183,7 +184,7 @@ def check_policed(seed, packets=40):
     log, rate, bucket = policed(Random(seed), packets)
     if not log.lost.any() or log.lost.all():
         return
-    answer = answers(log)["policer"]
+    answer = answers(log)["token-bucket policer"]
     assert answer.explains and answer.found.jitter == 0
     found = answer.found
     assert found.size <= bucket
@@ -322,7 +323,7 @@ def test_an_outage_moves_what_waits(wide):
 
 def test_the_command_says_what_explains_a_log():
     code, out, _ = run("fit", str(LOGS / "policed.csv"), "--explain")
-    assert code == 0 and "  policer: rate 12.0" in out and "--on 'policer 12.0" in out
+    assert code == 0 and "  token-bucket policer: rate 12.0" in out and "--on 'policer 12.0" in out
     assert "constant rate: packet 73 (line 74): it is delivered too late" in out
     code, out, _ = run("fit", str(LOGS / "lte.csv"), "--explain")
     assert code == 1 and "no network explains the log" in out

@@ -72,6 +72,10 @@ class Model:
     #: bucket of tokens. Only a buffer may be infinite.
     store: str = "buffer"
 
+    #: A token-bucket policer in front of the bottleneck: its bucket in C·R_m, and the rate of its tokens as a share of
+    #: C. None if there is none.
+    policer: tuple[Fraction, Fraction] | None = None
+
     #: θ in C·step: the link marks a packet that arrives while more bytes wait. None if the network marks nothing.
     threshold: Fraction | None = None
 

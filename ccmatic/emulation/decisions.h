@@ -37,6 +37,7 @@ struct point { int64_t time, admitted, served, length, admitting, serving; };
 struct hold { int64_t let, released; };
 
 static struct config {
+    int64_t bucket, tokens[2]; /* of a policer in front of the bottleneck */
     int64_t duration, buffer, propagation, jitter, pattern, port, rates_count, points_count;
     int64_t opportunities_count, opportunity; /* the bytes of one opportunity */
     int64_t flows_count, *propagations; /* for flows with their own propagation */
@@ -87,6 +88,8 @@ static void read_config(void)
     config.points_count = number();
     config.opportunities_count = number();
     config.opportunity = number();
+    config.bucket = number();
+    config.tokens[0] = number(), config.tokens[1] = number();
     config.flows_count = number();
     config.propagations = calloc(config.flows_count + 1, sizeof(int64_t));
     config.rates = calloc(config.rates_count + 1, sizeof(struct link_rate));
@@ -112,7 +115,8 @@ static void read_config(void)
 #ifndef LINK_AT_ONCE
     die("its link does not decide on a packet when the packet arrives");
 #endif
-    link_init(&bottleneck, &(struct link_parameters){.rates = config.rates, .period = 8 * SECOND, .buffer = config.buffer});
+    link_init(&bottleneck, &(struct link_parameters){.rates = config.rates, .period = 8 * SECOND, .buffer = config.buffer,
+        .bucket = config.bucket, .tokens = {config.tokens[0], config.tokens[1]}});
 }
 
 /* ---- the link's decisions: in integers only ---- */

@@ -105,6 +105,18 @@ class Link:
         """C·R_m in bytes at the first rate, as a Fraction."""
         return Fraction(self.rates[0][1] * self.rtt, 8 * SECOND)
 
+    def _policer(self):
+        """Return the bucket of a policer in front of the bottleneck in bytes, and the share of its tokens as a pair.
+
+        Raises:
+            InputError: The bucket does not hold a packet.
+        """
+        bucket, share = (self.model and self.model.policer) or (0, Fraction(1))
+        size = floor(bucket * self.bdp)
+        if bucket and size < self.mtu:
+            raise InputError(f"a bucket of {size} bytes; expected at least a packet, {self.mtu} bytes")
+        return size, *share.as_integer_ratio()
+
     def capacity(self, start, end):
         """Return how many bits · 10^-9 the bottleneck can serve after `start` and up to `end`, both in ns."""
         if self.opportunities:
@@ -127,8 +139,8 @@ class Link:
         rates = [(*rate, 0, 0) for rate in self.rates[:-1]] + [(*self.rates[-1], change.buffer, int(change.loses))]
         numbers = [
             duration, self.buffer, self.propagation(), self.jitter, (*PATTERNS, OWN).index(self.pattern), self.seed,
-            port, change.at, change.extra, len(rates), len(points), len(instants), OPPORTUNITY, len(self.rtts),
-            *map(self.propagation, range(len(self.rtts))), *(n for rate in rates for n in rate),
+            port, change.at, change.extra, len(rates), len(points), len(instants), OPPORTUNITY, *self._policer(),
+            len(self.rtts), *map(self.propagation, range(len(self.rtts))), *(n for rate in rates for n in rate),
             *(n for p in points for n in p), *instants, self.holds.period if boxes else 0, len(boxes),
             *(n for box in boxes for n in (len(box), *(n for point in box for n in point))),
         ]  # fmt: skip

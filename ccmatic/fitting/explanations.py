@@ -165,7 +165,8 @@ def _answer(name, network, log, packets, limits):
     except _NotVisible as reason:
         return Explanation(name, False, note=str(reason))
     if found:
-        return Explanation(name, True, found, on=network.on(found, limits) if network.on else None, note=network.note)
+        on = network.on(found, limits) if network.on else None
+        return Explanation(name, True, found, on=on, note="" if on else network.note)
     broken = _first_break(network, log, packets, limits)
     return Explanation(name, False, breaks=broken, note="" if broken else "the search did not find the first packet")
 
@@ -408,13 +409,28 @@ def _on_policer(found, limits):
     return f"{_path(model, found, limits)}, {model.store} {found.size} b{_jitter(found)}"
 
 
+def _on_policed(found, limits):
+    """Return the network of a policer in front of a bottleneck; None if its tokens come faster than the link serves."""
+    model = _model("POLICED")
+    share = Fraction(found.parameters["tokens_bits_per_second"], found.rate)
+    if share > 1:
+        return None
+    bucket = Fraction(found.parameters["bucket_bytes"] * BYTE, found.rate * _rtt(found, limits))
+    sizes = f"tokens={share}, bucket={bucket}, {model.store} {found.size} b{_jitter(found)}"
+    return f"{_path(model, found, limits)}, {sizes}"
+
+
 def _model(role):
     return load_definition("models", "MODEL", definitions.chosen("models", role))
 
 
 def _path(model, found, limits):
-    rtt = limits.rtt if limits.known or found.propagation <= 0 else found.propagation
-    return f"{model.name} {_decimal(found.rate, 6)} mbit, rtt {_decimal(rtt, 6)} ms"
+    return f"{model.name} {_decimal(found.rate, 6)} mbit, rtt {_decimal(_rtt(found, limits), 6)} ms"
+
+
+def _rtt(found, limits):
+    """Return R_m of a network in ns."""
+    return limits.rtt if limits.known or found.propagation <= 0 else found.propagation
 
 
 def _jitter(found):
@@ -434,7 +450,7 @@ class Network:
     Attributes:
         explain: A function from Arrivals and Limits to an Explained, or None. With `any_will_do` it may return any.
         on: A function from an Explained and Limits to the network as `--on` takes it; None if `--on` cannot express it.
-        note: A sentence if the network explains the log, such as why `on` is None.
+        note: Why `--on` cannot express the network, if it cannot.
         special: The names of the networks that are special cases of this one.
         sends_always: Whether the sender must not pause.
         store: The noun for the size of an Explained.
@@ -448,7 +464,7 @@ class Network:
     store: str = Model.store
 
 
-_CONSTANT, _PAUSES, _POLICER = "constant rate", "constant rate, pausing sender", "policer"
+_CONSTANT, _PAUSES, _POLICER = "constant rate", "constant rate, pausing sender", "token-bucket policer"
 
 #: The networks by name, in the order of simplicity: fewer parts first, and random loss, which explains most, last.
 NETWORKS = {
@@ -458,7 +474,7 @@ NETWORKS = {
     "outage": Network(_outage, note="--on has no outages", special=(_CONSTANT, _PAUSES)),
     "change of rate": Network(_change_of_rate, note="--on has no changes of rate", special=(_CONSTANT, _PAUSES)),
     "policer before a bottleneck": Network(
-        _policer_before_bottleneck, note="--on has no such network", special=(_POLICER,)
+        _policer_before_bottleneck, _on_policed, "--on has no tokens that are faster than the link", (_POLICER,)
     ),
     "random loss": Network(_random_loss, note="--on has no random loss"),
 }

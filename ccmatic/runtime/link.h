@@ -15,7 +15,8 @@
  *   LINK_CHANGES (a macro alone) the link obeys the buffer and the flush of each `struct link_rate`, and a rate of 0.
  *   link_end     frees memory.
  *   link_expect  the sender announces a step: `count` packets, the last at the instant `last`.
- *   link_columns the values at `now` of the columns that the model adds to traces, in bytes and in the model's order.
+ *   link_columns the values at `now` of the columns that the model adds to traces, in bytes and in the model's order. If the
+ *                model has more columns, the macro is the number of those that the link gives.
  *   link_change  the rate changes at `now`, while packets of `size` bytes wait, `waiting` in number. The last outcome
  *                that stands was at `last`. The link forgets the outcomes after `now`, and plans them again.
  */
@@ -41,6 +42,8 @@ struct link_parameters {
     int at_start; /* a packet waits until its service begins, and is admitted then; else until its last byte is served */
     int64_t jitter, step;    /* D and R_m, in ticks */
     int64_t variation[2];    /* γ, a numerator and a denominator */
+    int64_t bucket;          /* of a policer in front of the bottleneck: bytes of tokens that it holds */
+    int64_t tokens[2];       /* and the rate of its tokens as a share of the link's: a numerator and a denominator */
     /* The link's free choices: whether it keeps an unused token at an instant, and any number in a range. */
     int (*keep)(void *context, int64_t now);
     int64_t (*draw)(void *context, int64_t least, int64_t most);

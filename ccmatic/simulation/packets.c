@@ -56,12 +56,12 @@ void packets_end(struct packets *packets)
 #endif
 }
 
-/* The values at `now` of the columns that the model adds; returns whether the link gives them. */
+/* The values at `now` of the first columns that the model adds. Returns how many the link gives; all of them for -1. */
 int packets_columns(struct packets *packets, int64_t now, int64_t *values)
 {
 #ifdef LINK_COLUMNS
     link_columns(&packets->link, now, values);
-    return 1;
+    return (LINK_COLUMNS + 0) ? (LINK_COLUMNS + 0) : -1;
 #else
     (void)packets, (void)now, (void)values;
     return 0;

@@ -34,6 +34,8 @@ class _Parameters(ctypes.Structure):
         ("jitter", _I64),
         ("step", _I64),
         ("variation", _I64 * 2),
+        ("bucket", _I64),
+        ("tokens", _I64 * 2),
         ("keep", _KEEP),
         ("draw", _DRAW),
         ("context", ctypes.c_void_p),
@@ -105,9 +107,8 @@ class Bottleneck:
         """Return the model's own columns at instant `now`, in bytes by name; the dict is empty if there are none."""
         names = [column.name for column in self._path.model.own_columns]
         values = (_I64 * (len(names) or 1))()
-        if not names or not self._library.packets_columns(self._state, _I64(now), values):
-            return {}
-        return dict(zip(names, values, strict=False))
+        count = self._library.packets_columns(self._state, _I64(now), values) if names else 0
+        return dict(zip(names if count < 0 else names[:count], values, strict=False))
 
     def change(self, path, now, waiting, last):
         """Change the link's rate to the rate of another path.
@@ -140,6 +141,7 @@ class Bottleneck:
 
     def _parameters(self):
         path = self._path
+        bucket, share = path.model.policer or (0, 1)
         return _Parameters(
             period=path.ticks,
             buffer=ENDLESS if path.room is None else path.room * path.packet,
@@ -148,6 +150,8 @@ class Bottleneck:
             jitter=path.bound,
             step=path.step,
             variation=(_I64 * 2)(*Fraction(path.model.variation).as_integer_ratio()),
+            bucket=int(bucket * path.bdp) * path.packet,
+            tokens=(_I64 * 2)(*Fraction(share).as_integer_ratio()),
             keep=self._keep,
             draw=self._draw,
         )

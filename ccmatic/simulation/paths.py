@@ -74,6 +74,9 @@ class Path:
         if type(self.jitter) is not int or self.jitter < 0 or (self.jitter == 0) != (self.model.default_jitter == 0):
             expected = "whole steps, at least 1" if self.model.default_jitter else "0"
             raise InputError(f"jitter is {self.jitter!r}, expected {expected} on a path of {self.model.name}")
+        for name, part in zip(("bucket", "rate of tokens"), self.model.policer or (), strict=False):
+            if (part * bdp).denominator != 1:
+                raise InputError(f"the {name} is {float(part * bdp):g} packets, expected a whole number of them")
         if self.room is not None and self.room < 1:
             raise InputError(f"buffer is {self.buffer}, expected at least one packet of {self.packet} bytes")
         self._round_threshold()

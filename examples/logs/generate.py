@@ -20,9 +20,9 @@ SECOND, PACKET = 10**9, 1500
 HERE = Path(__file__).parent
 
 
-def policer():
-    """Return the Model of a policer."""
-    return load_definition("models", "MODEL", definitions.chosen("models", "POLICES"))
+def model(role, parameters=""):
+    """Return the Model of a role, such as POLICES."""
+    return load_definition("models", "MODEL", definitions.chosen("models", role) + parameters)
 
 
 def send(link, seed, packets, window=10, share=0, silent=()):
@@ -63,7 +63,9 @@ def logs():
     yield "cable", send(cable, 1, 2000, 70)
     yield "wifi", send(links.of_texts("24mbit", "40ms", "2bdp", **batches), 2, 2000, 60)
     yield "paused", send(cable, 3, 2000, 60, silent=(*range(10, 16), *range(20, 32)))
-    yield "policed", send(links.of_texts("12mbit", "40ms", "1bdp", model=policer()), 4, 2000, 90)
+    yield "policed", send(links.of_texts("12mbit", "40ms", "1bdp", model=model("POLICES")), 4, 2000, 90)
+    policed = model("POLICED", ":tokens=1/2,bucket=1")
+    yield "policed_cable", send(links.of_texts("24mbit", "40ms", "1bdp", model=policed), 9, 2000, 150)
     yield "outage", send(links.of_texts("24mbit", "40ms", "4bdp", changes=outage), 5, 2000, 40)
     yield "handover", send(links.of_texts("24mbit", "40ms", "4bdp", changes=handover), 6, 2000, 60)
     yield "lossy", send(links.of_texts("24mbit", "40ms", "2bdp"), 7, 2000, 90, share=0.004)

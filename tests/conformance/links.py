@@ -21,7 +21,7 @@ MODELS = tuple(sorted({model.name for model in definitions.every("models", "MODE
 WITHOUT_PACKETS = ("ccac2021", "changing_windows", "marking_windows", "policer_windows", "smooth_windows")
 
 #: The packets on which windows run, by network; others run on CBR-delay's.
-OF_WINDOWS = {"ccac_windows": "ccac", "policer_windows": "policer", "marking_windows": "marking"}
+OF_WINDOWS = {"ccac_windows": "ccac", "policer_windows": "policer", "marking_windows": "marking", "policed": "policed"}
 
 #: Links of the fluid simulator. Those without jitter are held to the ideal link, others to CBR-delay.
 FLUID = {
@@ -119,7 +119,7 @@ LINKS, MOST_RATE = 9, 12e6
 
 PACKETS = Kind(
     name="links by a rate",
-    definitions=MODELS,
+    definitions=tuple(name for name in MODELS if name != "policed"),  # its senders have a window
     cases=cases,
     exact=exact,
     worlds={"packets": in_packets},

@@ -19,7 +19,11 @@ OF_EXECUTIONS = {
     "ideal_windows": 0,
     "policer_windows": 1,
     "marking_windows": 1,
+    "policed": 1,
 }
+
+#: The packets that links carry per R_m. Tokens of `policed` come at half the rate, and these are whole packets, too.
+BDPS = {"policed": (4, 10, 24)}
 
 
 def execution(library, seed, begin=0, jittery=True, link="cbr_delay", offers=None, change=None):
@@ -30,7 +34,7 @@ def execution(library, seed, begin=0, jittery=True, link="cbr_delay", offers=Non
     for the packets of the bdp and of the buffer; the execution then has the columns of `changing_windows`.
     """
     rng = Random(seed)
-    bdp, room, jitter = rng.choice((4, 10, 25)), rng.choice((2, 8, 40)), rng.choice(sorted(JITTER))
+    bdp, room, jitter = rng.choice(BDPS.get(link, (4, 10, 25))), rng.choice((2, 8, 40)), rng.choice(sorted(JITTER))
     path = Path(link, PACKET * bdp, 1, PACKET, 1, PACKET * room)
     if path.threshold is not None:
         path = replace(path, threshold=PACKET * rng.randint(0, room))
