@@ -87,7 +87,7 @@ def replayed(log, on):
 
 
 @needs_compiler
-@pytest.mark.parametrize("name", ["cable", "policed", "policed_cable"])
+@pytest.mark.parametrize("name", ["cable", "policed", "policed_cable", "outage"])
 def test_the_emulator_repeats_the_log_on_the_network_that_explains_it(name):
     log = example(name)
     lost, planned = replayed(log, of_example(name).on)
@@ -106,7 +106,7 @@ def test_a_larger_or_smaller_bucket_does_not_repeat_the_log():
     assert (replayed(log, f"{path} {found.size + 3000} b")[0] != log.lost).any()
 
 
-@pytest.mark.parametrize("name", ["cable", "wifi", "paused", "policed", "policed_cable"])
+@pytest.mark.parametrize("name", ["cable", "wifi", "paused", "policed", "policed_cable", "outage", "handover"])
 def test_a_question_takes_the_network(name):
     on = of_example(name).on
     question = cm.ask("reno", on, "burst <= 1000 bdp")

@@ -404,6 +404,17 @@ def _on_pausing(found, limits):
     return _on_queue(found, limits, ", application pauses")
 
 
+def _on_outage(found, limits):
+    begins, lasts = (_decimal(found.parameters[f"outage_{name}_ns"], 6) for name in ("begins", "lasts"))
+    return _on_queue(found, limits, f", outage {lasts} ms, at {begins} ms")
+
+
+def _on_change(found, limits):
+    factor = Fraction(found.parameters["later_bits_per_second"], found.rate)
+    at = _decimal(found.parameters["changes_at_ns"], 6)
+    return _on_queue(found, limits, f", change rate x{factor}, at {at} ms")
+
+
 def _on_policer(found, limits):
     model = _model("POLICES")
     return f"{_path(model, found, limits)}, {model.store} {found.size} b{_jitter(found)}"
@@ -471,8 +482,8 @@ NETWORKS = {
     _CONSTANT: Network(_always_sending, _on_queue, sends_always=True),
     _PAUSES: Network(_pausing, _on_pausing, special=(_CONSTANT,)),
     _POLICER: Network(_policer, _on_policer, store="bucket"),
-    "outage": Network(_outage, note="--on has no outages", special=(_CONSTANT, _PAUSES)),
-    "change of rate": Network(_change_of_rate, note="--on has no changes of rate", special=(_CONSTANT, _PAUSES)),
+    "outage": Network(_outage, _on_outage, special=(_CONSTANT, _PAUSES)),
+    "change of rate": Network(_change_of_rate, _on_change, special=(_CONSTANT, _PAUSES)),
     "policer before a bottleneck": Network(
         _policer_before_bottleneck, _on_policed, "--on has no tokens that are faster than the link", (_POLICER,)
     ),
