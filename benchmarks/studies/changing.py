@@ -5,7 +5,7 @@
 The solver's table has both sides of the edge of each quantity, for each change. "Timed out" means that values between
 the two sides were not decided. The packets' table has exported controllers in the simulator: a path of 24 Mbit/s with
 R_m 40 ms and a buffer of 1 BDP, without jitter. It changes after 250 R_m, at the instant of `--on '… at 10 s'`, and a
-run lasts for 500 R_m. Cells have the utilisation of the run, and the recovery after the change.
+run lasts for 500 R_m. Cells have the utilisation of the last two thirds, as `emulate` measures it, and the recovery.
 """
 
 import argparse
@@ -30,8 +30,9 @@ EXPECTATIONS = (
 )
 NETWORK, START = "ideal, buffer 2 bdp", "converged"
 
-#: The simulated and emulated path: packets per R_m, bytes per packet, and the changes after 250 R_m.
-BDP, PACKET, STEPS, AT = 80, 1500, 500, 250
+#: The simulated and emulated path: packets per R_m, bytes per packet, the length, and the steps of the change and from
+#: which utilisation and losses count.
+BDP, PACKET, STEPS, AT, FROM = 80, 1500, 500, 250, 167
 PACKETS = {
     "outage 10 rtt": PathChange(Fraction(AT), outage=Fraction(10)),
     "outage 10 rtt, queue lost": PathChange(Fraction(AT), outage=Fraction(10), loses=True),
@@ -73,7 +74,8 @@ def run(controller, change):
     served, carried = samples["S"][10:] - samples["S"][:-10], offered[10:] - offered[:-10]
     low = [end - float(resume) for end in range(10, STEPS + 1) if served[end - 10] < 0.8 * carried[end - 10]]
     recovery = max([0.0, *low])
-    return samples["S"][-1] / offered[-1], int(samples["L"][-1]), None if recovery >= STEPS - resume else recovery
+    used = (samples["S"][-1] - samples["S"][FROM]) / (offered[-1] - offered[FROM])
+    return used, int(samples["L"][-1] - samples["L"][FROM]), None if recovery >= STEPS - resume else recovery
 
 
 def solver_table(controllers, timeout):
