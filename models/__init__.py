@@ -20,6 +20,7 @@ BY_WINDOW = {
     "ideal": "ideal_windows",
     "policer": "policer_windows",
     "marking": "marking_windows",
+    "lossy": "lossy_windows",
 }
 SHARED = "flows={flows},delay=own"
 
@@ -32,6 +33,9 @@ CHANGING = {
     "cbr_delay_windows": "changing_windows:waste=constant-rate",
     "ideal_windows": "changing_windows:waste=constant-rate,D=0",
 }
+
+#: The network that loses bytes by chance.
+LOSSY = "lossy"
 
 #: The network of two window senders on which one may starve the other: each flow has its own jitter.
 OWN_JITTER = "cbr_delay_own_jitter"

@@ -212,9 +212,12 @@ def test_the_encodings_name_the_laws():
     assert [name for name in known if not {name, name.replace("F_", "Q_")} & set(re.findall(r"\w+", text))] == []
     beside = re.findall(r" {2,}(\w+_\w+)$", "".join(re.findall(r"```math\n(.*?)```", text, re.DOTALL)), re.MULTILINE)
     assert len(beside) > 20
-    policers = {*laws(["policer"], [">=1"]), *laws(["policer_windows"], [">=1"]), *laws(["policed"])}
+    others = {*laws(["policer"], [">=1"]), *laws(["policer_windows"], [">=1"]), *laws(["policed"])}
+    lossy = load_definition("models", "MODEL", "lossy_windows")
+    repeated = execution(lossy, 5, Buffer.parse("1"), 1, period=2)
+    others |= {*laws(["lossy"], [">=1"]), *(law.name for law in lossy.laws(repeated))}
     # `lost` is also the name of an observation.
-    known |= {*laws(["smooth_windows"]), *(name.replace("NAME_when", "lost_when") for name in policers)}
+    known |= {*laws(["smooth_windows"]), *(name.replace("NAME_when", "lost_when") for name in others)}
     known |= {*laws(["marking"], ["1"])}
     for name in ("ccac_windows:application=pauses", "changing_windows:outage=1,rtt=2,queue=lost,at=1"):
         model = load_definition("models", "MODEL", name)

@@ -13,8 +13,9 @@ from support.planting import defined
 
 CASES = [
     (kind, buffer, horizon)
-    for kind, horizon in (("ideal", 5), ("ccac", 5), ("cbr_delay", 4), ("varying", 5))
+    for kind, horizon in (("ideal", 5), ("ccac", 5), ("cbr_delay", 4), ("varying", 5), ("lossy", 5))
     for buffer in ("infinite", "1/2", "any")
+    if (kind, buffer) != ("lossy", "infinite")
 ] + [("policer", "1/2", 5), ("policer", "any", 5)]
 
 

@@ -68,6 +68,9 @@ class Model:
     #: bytes are lost. Networks of a model with such losses have a finite buffer.
     loses_waiting: bool = False
 
+    #: Whether bytes may be lost although the buffer has room. Networks of such a model have a finite buffer.
+    loses_by_chance: bool = False
+
     #: The noun for β in the description of a network: a `buffer` of waiting bytes, or another store, such as a
     #: bucket of tokens. Only a buffer may be infinite.
     store: str = "buffer"
@@ -125,6 +128,10 @@ class Model:
     def round_trip(self, number: int) -> int:
         """Return R_m of a flow in steps. `number` is the number of the flow, starting at 1."""
         return self.R if isinstance(self.R, int) else self.R[number - 1]
+
+    def link_numbers(self, packet: int) -> tuple[int, ...]:
+        """Return the whole numbers that the model's packets.h reads as `own`, for packets of so many bytes."""
+        return ()
 
     def constants_from(self, x: NetworkView, t: int) -> Mapping[str, Number]:
         """Return the constants that the laws leave open, for the execution that begins at step t of `x`."""
@@ -345,8 +352,8 @@ def _measured_delay(model: Model, x: NetworkView, name: str) -> Laws:
             yield f"{name}_is_one_delay", t, implies(delay.at_least(t, k + 1), delay.at_least(t, k))
         if x.beta is not None:
             for k in range(1, longest + 1):
-                # If a sender pauses, the last of the bytes that it sent may be served long before t.
-                most = x.beta / x.C + x.D + int(name == "F" or model.pauses)
+                # If the sender pauses, or chance loses its last bytes, the last byte may be served long before t.
+                most = x.beta / x.C + x.D + int(name == "F" or model.pauses or model.loses_by_chance)
                 yield f"{name}_fits_buffer", t, implies(delay.at_least(t, k), most >= k)
     for t in range(1, x.horizon):
         served = x.S[t] > x.S[t - 1]

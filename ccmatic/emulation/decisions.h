@@ -43,6 +43,7 @@ static struct config {
     int64_t flows_count, *propagations; /* for flows with their own propagation */
     int64_t period, boxes_count; /* for the flows' own boxes */
     int64_t changed, extra; /* packets that the link admits after `changed` propagate for `extra` ns longer */
+    int64_t own_count, *own;     /* numbers of the link's model */
     uint64_t seed;
     struct link_rate *rates;
     struct point *points;
@@ -51,6 +52,22 @@ static struct config {
 } config;
 
 static struct link bottleneck;
+
+/* SplitMix64 (Steele, Lea, Flood, 2014). */
+static uint64_t below(uint64_t bound)
+{
+    uint64_t z = (config.seed += UINT64_C(0x9e3779b97f4a7c15));
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return (unsigned __int128)(z ^ (z >> 31)) * bound >> 64;
+}
+
+/* The numbers that a link draws. */
+static int64_t draw(void *context, int64_t least, int64_t most)
+{
+    (void)context;
+    return least + (int64_t)below(most - least + 1);
+}
 
 static int64_t number(void)
 {
@@ -112,25 +129,20 @@ static void read_config(void)
     config.points[config.points_count].time = NEVER;
     for (int i = 0; i < config.opportunities_count; i++) config.opportunities[i] = number();
     read_boxes();
+    config.own_count = number();
+    config.own = calloc(config.own_count + 1, sizeof(int64_t));
+    if (!config.own) die("no memory");
+    for (int i = 0; i < config.own_count; i++) config.own[i] = number();
 #ifndef LINK_AT_ONCE
     die("its link does not decide on a packet when the packet arrives");
 #endif
     link_init(&bottleneck, &(struct link_parameters){.rates = config.rates, .period = 8 * SECOND, .buffer = config.buffer,
-        .bucket = config.bucket, .tokens = {config.tokens[0], config.tokens[1]}});
+        .bucket = config.bucket, .tokens = {config.tokens[0], config.tokens[1]}, .draw = draw, .own = config.own});
 }
 
 /* ---- the link's decisions: in integers only ---- */
 
 struct decision { int lost; int64_t admitted, planned; };
-
-/* SplitMix64 (Steele, Lea, Flood, 2014). */
-static uint64_t below(uint64_t bound)
-{
-    uint64_t z = (config.seed += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return (unsigned __int128)(z ^ (z >> 31)) * bound >> 64;
-}
 
 /* Return when a flow's own box releases a packet: in proportion between two points, and after the last point from
  * the first again. */

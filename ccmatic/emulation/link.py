@@ -137,12 +137,14 @@ class Link:
         boxes = self.holds.boxes if self.holds else ()
         change = self.change or LinkChange(0, 0, 0, False)
         rates = [(*rate, 0, 0) for rate in self.rates[:-1]] + [(*self.rates[-1], change.buffer, int(change.loses))]
+        own = self.model.link_numbers(self.mtu) if self.model else ()
         numbers = [
             duration, self.buffer, self.propagation(), self.jitter, (*PATTERNS, OWN).index(self.pattern), self.seed,
             port, change.at, change.extra, len(rates), len(points), len(instants), OPPORTUNITY, *self._policer(),
             len(self.rtts), *map(self.propagation, range(len(self.rtts))), *(n for rate in rates for n in rate),
             *(n for p in points for n in p), *instants, self.holds.period if boxes else 0, len(boxes),
             *(n for box in boxes for n in (len(box), *(n for point in box for n in point))),
+            len(own), *own,
         ]  # fmt: skip
         return "\n".join(map(str, numbers)) + "\n"
 

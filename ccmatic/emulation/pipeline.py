@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from ccmatic import guarantees, questions, records
-from ccmatic.base import InputError, shown, writable_folder, write_bytes, write_text
+from ccmatic.base import InputError, definitions, shown, writable_folder, write_bytes, write_text
 from ccmatic.contracts import Model, load_definition
 from ccmatic.emulation import link as links
 from ccmatic.emulation import mm_log, picture, replay
@@ -161,7 +161,8 @@ def _path(description, flows):
     if description.flows not in (None, flows):
         raise InputError(f"the path has {description.flows} flows, and {flows} are requested; expected as many --flow")
     texts = {"rate": f"{description.rate * 8}bit", "rtt": f"{description.rtt}s", "buffer": description.buffer}
-    model = description.model and load_definition("models", "MODEL", description.model, allow_code=True)
+    name = questions.named_model(description, description.model or definitions.chosen("models", "EMULATED"))
+    model = load_definition("models", "MODEL", name, allow_code=True) if description.model else None
     questions.require_store(description, model or Model)
     texts |= {"model": model, "path_change": description.change}
     return texts | ({"jitter": description.jitter} if description.jitter else {})

@@ -71,7 +71,8 @@ class Network:
         if delay not in DELAYS:
             raise InputError(f"delay is '{delay}'; {suggest(delay, DELAYS)}")
         buffer = buffer if isinstance(buffer, Buffer) else Buffer.parse(_buffer_in_steps(buffer, steps))
-        if not buffer.finite and (loaded.loses_waiting or loaded.store != Model.store):
+        loses = loaded.loses_waiting or loaded.loses_by_chance
+        if not buffer.finite and (loses or loaded.store != Model.store):
             store = loaded.store
             raise InputError(f"the {store} is {buffer}; the {loaded.name} link drops bytes, expected a finite {store}")
         set_fields(

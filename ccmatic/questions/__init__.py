@@ -2,7 +2,7 @@
 
 from ccmatic.questions.horizons import least_of_period, usual_horizon
 from ccmatic.questions.measuring import judge, measure, read
-from ccmatic.questions.networks import NetworkDescription, Placed, describe, place, require_store, units
+from ccmatic.questions.networks import NetworkDescription, Placed, describe, named_model, place, require_store, units
 from ccmatic.questions.question import Question, ask, beside
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "judge",
     "least_of_period",
     "measure",
+    "named_model",
     "place",
     "read",
     "require_store",

@@ -1,8 +1,8 @@
 """Descriptions of networks as text: `ccac, buffer 1 bdp, jitter 1 rtt` or `24 mbit, rtt 40 ms, buffer 1 bdp`."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fractions import Fraction
 from math import ceil
@@ -25,13 +25,19 @@ _KEYS = {
     "bucket": "bucket 1 bdp",
     "threshold": "threshold 1/2 bdp",
     "jitter": "jitter 1 rtt",
+    "aggregation": "aggregation 1 rtt",
     "packet": "packet 1500",
     "flows": "flows 3",
     "application": "application pauses",
     **changes.KEYS,
+    "loss": "loss 1%",
+    "burst": "burst 1 packet",
 }
 _STORES = ("buffer", "bucket")
 _PACKETS = ("packet", "packets")
+
+#: The parameters of models that items of a network set.
+_SETTINGS = {"loss": "loss_rate", "burst": "loss_burst"}
 _NO_COMMA = re.compile(rf"\s+(?=(?:{'|'.join(_KEYS)})\s+(?:[>\d]|infinite|any))", re.ASCII)
 _PARAMETER = re.compile(r"\w+=\S+", re.ASCII)
 _RATE = re.compile(r"(?:([^\s\d]\S*) )?([\d./]+\s*[kmg]?bit)", re.ASCII)
@@ -58,6 +64,8 @@ class NetworkDescription:
         threshold: The queue above which packets are marked, as the user wrote it. A size in packets is converted to
             bytes.
         change: The change of the path, or None.
+        aggregates: Whether a part of the jitter is the aggregation of acknowledgements.
+        settings: Parameters of the model, as in its name.
     """
 
     text: str
@@ -72,6 +80,8 @@ class NetworkDescription:
     pauses: bool = False
     threshold: str | None = None
     change: changes.Change | None = None
+    aggregates: bool = False
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def jitter_seconds(self) -> Fraction | None:
@@ -138,8 +148,9 @@ def describe(text: str) -> NetworkDescription:
         missing = [*(["rtt"] if is_path and "rtt" not in values else []), *([] if stores else ["buffer"])]
         raise InputError(f"'{shown(text)}' lacks its {' and '.join(missing)}; expected such as '{_example(is_path)}'")
     rtt = _rtt(values["rtt"]) if "rtt" in values else None
-    if "jitter" in values:
-        _require_jitter(values["jitter"], rtt)
+    for key in ("jitter", "aggregation"):
+        if key in values:
+            _require_jitter(key, values[key], rtt)
     [store] = stores
     _require_buffer(values[store], store, is_path)
     if "threshold" in values:
@@ -154,14 +165,37 @@ def describe(text: str) -> NetworkDescription:
         rate=quantities.rate(path[2]) if path else None,
         rtt=rtt,
         buffer=_in_bytes(values[store], packet),
-        jitter=values.get("jitter"),
+        jitter=_total([values[key] for key in ("jitter", "aggregation") if key in values], rtt),
         packet=packet,
         flows=_whole(values["flows"], "flows") if "flows" in values else None,
         store=store,
         pauses="application" in values,
         threshold=_in_bytes(values["threshold"], packet) if "threshold" in values else None,
         change=changes.read_change(values, rtt),
+        aggregates="aggregation" in values,
+        settings={_SETTINGS[key]: _setting(key, values[key]) for key in _SETTINGS if key in values},
     )
+
+
+def named_model(description: NetworkDescription, name: str) -> str:
+    """Return the name of a model with the parameters that a description sets.
+
+    Raises:
+        InputError: The model has no such parameter, or it loses bytes by chance and the description does not say how
+            many.
+    """
+    model = load_definition("models", "MODEL", name, allow_code=True)
+    losing, is_path = definitions.chosen("models", "LOSSY"), description.rate is not None
+    text = f"{losing}{' 24 mbit, rtt 40 ms' if is_path else ''}, buffer 1 bdp, loss 1%"
+    for key, parameter in _SETTINGS.items():
+        if parameter in description.settings and parameter not in model.parameters:
+            problem = f"'{shown(description.text, 120)}' has a {key}, and {model.name} loses no bytes by chance"
+            raise InputError(f"{problem}; expected such as '{text}', or no {key}")
+    _, given = definitions.split("models", name)
+    if model.loses_by_chance and _SETTINGS["loss"] not in {*given, *description.settings}:
+        raise InputError(f"'{shown(description.text)}' lacks its loss; expected such as '{text}'")
+    settings = ",".join(f"{parameter}={value}" for parameter, value in description.settings.items())
+    return f"{name}{',' if ':' in name else ':'}{settings}" if settings else name
 
 
 def place(description: NetworkDescription, by_window: bool, flows: int, horizon: int | None = None) -> Placed:
@@ -216,6 +250,8 @@ def _placed(
         )
     if description.change and description.change.outage:
         notes.append("the retransmission timer never fires while bytes wait; a real one may, in a long outage")
+    if description.aggregates:
+        notes.append("aggregation counts as jitter: a violation may need acknowledgements that are always late")
     network = Network(name, buffer, horizon or jitter + 2, jitter, delay="executions")
     counts_flight = not model.windows and description.rtt is not None
     expectation_units = units(description.rate, description.rtt, scale)
@@ -233,6 +269,7 @@ def _model(description: NetworkDescription, by_window: bool, flows: int) -> tupl
     if by_window:
         base, colon, parameters = name.partition(":")
         name = f"{definitions.chosen('models', 'BY_WINDOW').get(base, base)}{colon}{parameters}"
+    name = named_model(description, name)
     model = load_definition("models", "MODEL", name, allow_code=True)
     wanted = description.flows or flows
     if wanted > 1 and model.flows == 1 and "flows" in model.parameters:
@@ -406,7 +443,21 @@ def _rtt(text: str) -> Fraction:
     return quantities.duration(text)
 
 
-def _require_jitter(text: str, rtt: Fraction | None) -> None:
+def _total(times: Sequence[str], rtt: Fraction | None) -> str | None:
+    """Return the sum of times as text: in rtt, or in ms if one of them is in other units. None without times."""
+    if len(times) < 2:
+        return next(iter(times), None)
+    match = [_AMOUNT.fullmatch(text) for text in times]
+    if all(match):
+        return f"{sum(exact(each[1]) for each in match if each)} rtt"
+    assert rtt is not None
+    seconds = (
+        exact(each[1]) * rtt if each else quantities.duration(text) for each, text in zip(match, times, strict=True)
+    )
+    return f"{sum(seconds) * 1000} ms"
+
+
+def _require_jitter(what: str, text: str, rtt: Fraction | None) -> None:
     """Raise InputError if the text is no valid jitter. `rtt` is the network's R_m in seconds, if known."""
     match = _AMOUNT.fullmatch(text)
     if match and (match[2] == "rtt" or (not match[2] and not exact(match[1]))):
@@ -414,7 +465,7 @@ def _require_jitter(text: str, rtt: Fraction | None) -> None:
     match = quantities.QUANTITY.fullmatch(text)
     is_time = bool(match and match[2] in quantities.DURATIONS)
     if not is_time or rtt is None:
-        problem = f"the jitter is '{shown(text)}'{', and the network has no rtt' if is_time else ''}"
+        problem = f"the {what} is '{shown(text)}'{', and the network has no rtt' if is_time else ''}"
         path = ", or ms beside an rtt" if rtt is None else " or '4 ms'"
         raise InputError(f"{problem}; expected such as '1 rtt'{path}")
 
@@ -480,6 +531,25 @@ def _items(text: str) -> list[str]:
 
 def _example(is_path: bool) -> str:
     return "24 mbit, rtt 40 ms, buffer 1 bdp, jitter 4 ms" if is_path else "ccac, buffer 1 bdp, jitter 1 rtt"
+
+
+def _setting(key: str, text: str) -> str:
+    """Return the value of a model's parameter for an item of a network."""
+    match = quantities.QUANTITY.fullmatch(text.removesuffix("%").strip())
+    amount = exact(match[1]) if match else None
+    if text[:1] in "<>=":
+        raise InputError(f"'{key} {shown(text)}' is an expectation; expected '{_KEYS[key]}' in a network")
+    if key == "loss":
+        share = amount / (100 if text.endswith("%") else 1) if match and amount is not None and not match[2] else None
+        if share is None or not 0 < share < 1:
+            expected = "a share above 0% and below 100%, such as 'loss 1%', or no loss"
+            raise InputError(f"the loss is '{shown(text)}'; expected {expected}")
+        return str(share)
+    if not match or match[2] not in _PACKETS or not amount or amount.denominator != 1:
+        least = max(1, ceil(amount or 0)) if match and match[2] in _PACKETS else 1
+        near = f"{least} packet{'s' * (least > 1)}"
+        raise InputError(f"the burst is '{shown(text)}'; expected whole packets, at least one, such as 'burst {near}'")
+    return str(amount)
 
 
 def _whole(text: str, what: str) -> int:

@@ -9,7 +9,7 @@
  *                instants up to `now` decide it. Before a packet is offered, link_next is called until it returns 0.
  *
  * It may define the macro LINK_AT_ONCE: link_next has the outcome of each packet once link_offer accepts it, for packets
- * of any sizes, and the link makes no free choices. Emulators need this. It may also define, with a macro of the same name
+ * of any sizes, and the link's only free choices are numbers that it draws. Emulators need this. It may also define, with a macro of the same name
  * in capitals,
  *
  *   LINK_CHANGES (a macro alone) the link obeys the buffer and the flush of each `struct link_rate`, and a rate of 0.
@@ -48,6 +48,7 @@ struct link_parameters {
     int (*keep)(void *context, int64_t now);
     int64_t (*draw)(void *context, int64_t least, int64_t most);
     void *context;
+    const int64_t *own;      /* numbers of the model's own, in its order (`Model.link_numbers`) */
 };
 
 /* The outcome of an accepted packet: when the link drops it, or LINK_NEVER; else when it is admitted, and when the

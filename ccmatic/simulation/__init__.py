@@ -3,7 +3,7 @@
 from ccmatic.simulation.changes import PathChange
 from ccmatic.simulation.deployed import Deployed
 from ccmatic.simulation.packets import NEVER
-from ccmatic.simulation.paths import HIDING, JITTER, Path
+from ccmatic.simulation.paths import HIDING, JITTER, Path, aggregation
 from ccmatic.simulation.run import delays, sampled
 from ccmatic.simulation.shared import SharedLink
 from ccmatic.simulation.simulator import Simulation, simulate
@@ -19,6 +19,7 @@ __all__ = [
     "SharedLink",
     "Simulation",
     "WindowFlow",
+    "aggregation",
     "delays",
     "sampled",
     "simulate",

@@ -39,6 +39,7 @@ class _Parameters(ctypes.Structure):
         ("keep", _KEEP),
         ("draw", _DRAW),
         ("context", ctypes.c_void_p),
+        ("own", ctypes.POINTER(_I64)),
     )
 
 
@@ -67,6 +68,8 @@ class Bottleneck:
         self._path, self._library = path, _library(world(path.model, PACKETS))
         self._keep = _KEEP(lambda context, now: bool(keep(now)))
         self._draw = _DRAW(lambda context, least, most: rng.randint(least, most))
+        own = path.model.link_numbers(path.packet)
+        self._own = (_I64 * (len(own) or 1))(*own)
         self._state = ctypes.create_string_buffer(self._library.packets_size())
         if later and not self._library.packets_changes():
             raise InputError(f"the link of {path.model.name} has no changes that are known in advance")
@@ -154,6 +157,7 @@ class Bottleneck:
             tokens=(_I64 * 2)(*Fraction(share).as_integer_ratio()),
             keep=self._keep,
             draw=self._draw,
+            own=self._own,
         )
 
 

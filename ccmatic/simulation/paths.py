@@ -213,6 +213,30 @@ def _bursts(rng, bound, step):
     return release_at
 
 
+def aggregation(lost):
+    """Return a pattern by which acknowledgements arrive in bursts at regular times.
+
+    A burst acknowledges all packets admitted since the burst before, and a lost burst leaves them to the next one. The
+    interval between bursts is such that a packet waits for at most D.
+
+    Args:
+        lost: The number of bursts in a row that may be lost. Each burst is lost with probability 1/2.
+    """
+
+    def make(rng, bound, step):
+        interval, burst = max(1, bound // (lost + 1)), 0
+
+        def release_at(now):
+            nonlocal burst
+            while burst < now:
+                burst += interval * (1 + next((n for n in range(lost) if rng.random() < 0.5), lost))
+            return burst
+
+        return release_at
+
+    return make
+
+
 #: Patterns for the release instant of a packet that the link admits at `now`. The pattern `bursts` holds all packets
 #: until a random instant, then releases all of them.
 JITTER = {

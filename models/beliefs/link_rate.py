@@ -12,10 +12,9 @@ from ccmatic.contracts import Program, RunningMax, RunningMin, sender_belief
 #: The timeouts are those of docs/reference/encoding.md, section 6. A bound changes much in a window if it changes by
 #: more than a factor of 11/10. An upper bound that times out grows by half. C_L stays at least one packet per step: a
 #: smaller value would change no decision, and the next window would start with a bound that no proof covers.
-PROGRAM = Program(
-    """\
-def utilised(delay, timely, limited, D, step):
-    return (delay > D or timely > timely[step]) and not limited
+_SOURCE = """\
+def utilised(acked, delay, timely, limited, D, step):
+    return ({busy}) and not limited
 
 def most_served(acked, D):
     return max((acked - acked[k]) / (k + D) for k in past)
@@ -23,8 +22,8 @@ def most_served(acked, D):
 def C_L(most_served):
     return most_served
 
-def C_U(acked, utilised, D):
-    return min((acked - acked[k]) / (k - D) for k in past if k > D and all(utilised[j] for j in since(k)))
+def C_U(acked, utilised, D, step):
+    return min((acked - acked[k]) / (k - {most}) for k in past if k > {most} and all(utilised[j] for j in since(k)))
 
 def far(C_L, C_U):
     return C_U > 2 * C_L
@@ -47,51 +46,62 @@ def C_U_timeout(C_L, C_U, C_L_timeout, far, crossed, raised, lowered, time, step
     much_raised = C_L > 11 / 10 * C_L[time]
     stale = not lowered and not far and (raised and crossed or not much_raised)
     return max(C_L_timeout, 3 / 2 * C_U[step]) if stale else C_U
-""",
-    {"C_L": RATE, "C_U": RATE},
-    __file__,
-)
+"""
 
 
-def link_rate(model, most=None):
+def _program(busy, most):
+    return Program(_SOURCE.format(busy=busy, most=most), {"C_L": RATE, "C_U": RATE}, __file__)
+
+
+PROGRAM = _program(busy="delay > D or timely > timely[step]", most="D")
+
+#: The bounds on a path that also loses bytes by chance. A loss does not show a busy link. If all bytes of a step are
+#: lost, the measured delay is old, and the link may be idle for a part of a step. So only a new delay shows that the
+#: link was busy, and it shows it of a step earlier.
+BY_DELAY = _program(busy="delay > D + step and acked > acked[step]", most="(D + step)")
+
+
+def link_rate(model, most=None, program=PROGRAM):
     """Return C_L and C_U of a model.
 
     Args:
         model: The network model.
         most: A function from an execution to the largest true C_L. By default this is the largest rate of the link.
+        program: PROGRAM or BY_DELAY.
     """
     most = most or (lambda x: model.variation * x.C)
     return (
         RunningMax.of(
-            PROGRAM,
+            program,
             "C_L",
             start=lambda x, t: x.beliefs["C_L"][t] >= x.alpha,
             true_start=lambda x: x.alpha,
             holds=lambda x, bound: bound <= most(x),
         ),
         RunningMin.of(
-            PROGRAM,
+            program,
             "C_U",
             start=lambda x, t: x.beliefs["C_U"][t] > 0,
             true_start=lambda x: x.C,
             holds=lambda x, bound: bound >= x.C,
-            turns_false=_no_busy_link,
+            turns_false=_no_busy_link if program is PROGRAM else None,
         ),
     )
 
 
 @cache
-def sender_link_rate(most=lambda x: x.C, pauses=False):
+def sender_link_rate(most=lambda x: x.C, pauses=False, program=PROGRAM):
     """Return C_L and C_U of window senders. Both beliefs are true of a link that no other flow uses.
 
     Args:
         most: A function from an execution to the largest true C_L.
         pauses: Whether applications may pause.
+        program: PROGRAM or BY_DELAY.
     """
     return (
-        sender_belief(PROGRAM, "C_L", "the link rate, at least", lambda flow, t, rate: rate <= most(flow.network)),
+        sender_belief(program, "C_L", "the link rate, at least", lambda flow, t, rate: rate <= most(flow.network)),
         sender_belief(
-            PROGRAM,
+            program,
             "C_U",
             "the link rate, at most",
             lambda flow, t, rate: rate >= flow.network.C,

@@ -28,11 +28,15 @@ class CCAC(Model):
         for t in range(1, x.horizon):
             admitted = x.K[t] - x.K[t - 1]
             yield "tokens_come_at_link_rate", t, every(admitted >= 0, admitted <= self.variation * x.C)
-            no_waste = implies(admitted < x.C, x.admitted(t) <= x.K[t])
+            no_waste = implies(admitted < x.C - self.thinned(x, t), x.admitted(t) <= x.K[t])
             # If the sender was application-limited, all its bytes may have arrived after the tokens were wasted.
             waited = implies(admitted < x.C, x.admitted(t - 1) <= x.K[t])
             yield "no_waste_while_queued", t, either(x.limited[t], waited, no_waste)
         yield from self.losses(x)
+
+    def thinned(self, x, t):
+        """Return the bytes that are missing from an even flow of a step's bytes to the link."""
+        return 0
 
     def losses(self, x):
         """Yield the laws of a drop-tail buffer."""

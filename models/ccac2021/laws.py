@@ -258,12 +258,16 @@ class CCAC2021(Model):
             # If a sender was application-limited, all bytes of the step may have arrived after the waste.
             paused = some([flow.limited[t] for flow in x.flows])
             no_waste = either(paused, x.admitted(t - 1) <= most, x.admitted(t) <= most)
-            yield "no_waste_while_queued", t, implies(x.W[t] > x.W[t - 1], no_waste)
+            yield "no_waste_while_queued", t, implies(x.W[t] - x.W[t - 1] > self.thinned(x, t), no_waste)
         for t in range(1, x.horizon) if self.pauses else ():
             for column in (x.own[idle(self.flows, flow.number).name] for flow in x.flows):
                 yield "idle_is_within_the_step", t, every(column[t] >= 0, column[t] <= 1)
         for t in range(x.horizon) if self.waste is Waste.CONSTANT_RATE else ():
             yield "no_token_is_kept", t, self.tokens(x, t) <= x.admitted(t)
+
+    def thinned(self, x, t):
+        """Return the bytes that are missing from an even flow of a step's bytes to the link."""
+        return 0
 
     def _losses(self, x):
         buffer = x.beta

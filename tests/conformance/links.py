@@ -18,10 +18,23 @@ from support import window_runs, window_senders
 
 #: Every model that is shipped, and those that have no packets.
 MODELS = tuple(sorted({model.name for model in definitions.every("models", "MODEL")}))
-WITHOUT_PACKETS = ("ccac2021", "changing_windows", "marking_windows", "policer_windows", "smooth_windows")
+WITHOUT_PACKETS = (
+    "ccac2021",
+    "changing_windows",
+    "lossy_windows",
+    "marking_windows",
+    "policer_windows",
+    "smooth_windows",
+)
 
 #: The packets on which windows run, by network; others run on CBR-delay's.
-OF_WINDOWS = {"ccac_windows": "ccac", "policer_windows": "policer", "marking_windows": "marking", "policed": "policed"}
+OF_WINDOWS = {
+    "ccac_windows": "ccac",
+    "lossy_windows": "lossy",
+    "marking_windows": "marking",
+    "policed": "policed",
+    "policer_windows": "policer",
+}
 
 #: Links of the fluid simulator. Those without jitter are held to the ideal link, others to CBR-delay.
 FLUID = {
@@ -66,8 +79,8 @@ def by_rate(run):
         rng.randint(1, 2) if model.default_jitter else 0,
         rng.choice((None, rng.randint(1, 4 * bdp))),
     )
-    if model.store == "bucket":
-        room = room or bdp
+    if model.store == "bucket" or model.loses_by_chance:
+        room = max(room or bdp, 2)
     simulated = simulate(
         Path(model, rate=bdp, jitter=jitter, buffer=room),
         lambda seen: rates[seen.step],
@@ -78,7 +91,8 @@ def by_rate(run):
         hiding=rng.choice(sorted(HIDING)),
     )
     start = rng.randint(1, steps - 4)
-    trace = simulated.trace(start, rng.randint(4, steps + 1 - start), alpha=Fraction(1, 2 * bdp))
+    alpha = Fraction(1, bdp if model.loses_by_chance else 2 * bdp)
+    trace = simulated.trace(start, rng.randint(4, steps + 1 - start), alpha=alpha)
     buffer = str(trace.constants.get("beta", "infinite"))
     query = queries.make(trace.query["model"], buffer, trace.horizon, jitter=jitter, delay="executions")
     yield (

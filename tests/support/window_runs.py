@@ -17,6 +17,7 @@ OF_EXECUTIONS = {
     "ccac_windows": 1,
     "cbr_delay_windows": 1,
     "ideal_windows": 0,
+    "lossy_windows": 1,
     "policer_windows": 1,
     "marking_windows": 1,
     "policed": 1,
