@@ -2,11 +2,12 @@
 
     python -m benchmarks.studies.networks [--folder FOLDER] [--timeout SECONDS] [CONTROLLER …]
 
-Each cell is the edge of an expectation within 4 R_m: the lowest utilisation, the longest delay, and the largest share
-of lost bytes. Executions begin `converged`; those of controllers by rate begin with C_L between 50 and 100 % of C. A
-plain cell has both sides of the edge: no execution is worse, and a trace is worse than the next value of the search. A
-cell with "found" has the worst trace, and the solver did not prove that no execution is worse. A cell "timed out" has
-neither side. The last table has the median time of a decided cell on each network, and its ratio to the time on CCAC.
+Each cell is the edge of an expectation within 4 R_m (6 R_m for bbr_v1): the lowest utilisation, the longest delay, and
+the largest share of lost bytes. Executions begin `converged`; those of controllers by rate begin with C_L between 50
+and 100 % of C. A plain cell has both sides of the edge: no execution is worse, and a trace is worse than the next value
+of the search. A cell with "found" has the worst trace, and the solver did not prove that no execution is worse. A cell
+"timed out" has neither side, and "–" means that ccmatic refuses the question. The last table has the median time of a
+decided cell on each network, and its ratio to the time on CCAC.
 
 FOLDER/networks.json has the results so far, and the same command resumes from them. The traces are in the same folder.
 """
@@ -22,6 +23,7 @@ from ccmatic.base import InputError
 
 BY_RATE = ("cc_qdel", "cc_probe_slow", "cc_qdel_wide")
 START = dict.fromkeys(BY_RATE, "C_L >= 50% and C_L <= 100%")
+HORIZON = {"bbr_v1": 7}  # it decides nothing in a shorter execution
 CONTROLLERS = (*BY_RATE, "aimd", "reno", "cubic", "bbr_v1", "copa", "vegas", "rocc", "illinois", "constant_window")
 
 #: The networks by their names in the table. The first is the one that the others are compared with.
@@ -29,10 +31,17 @@ NETWORKS = {
     "CCAC": "ccac, buffer 1 bdp, jitter 1 rtt",
     "pauses": "ccac, buffer 1 bdp, jitter 1 rtt, application pauses",
     "policer": "policer, bucket 1 bdp, jitter 1 rtt",
+    "marking": "marking, buffer 1 bdp, threshold 1/4 bdp, jitter 1 rtt",
+    "loss 0.1 %": "lossy, buffer 1 bdp, loss 0.1%, burst 1 packet, jitter 1 rtt",
+    "loss 1 %": "lossy, buffer 1 bdp, loss 1%, burst 1 packet, jitter 1 rtt",
+    "outage 1 R_m": "ccac, buffer 1 bdp, jitter 1 rtt, outage 1 rtt",
+    "R_m doubles": "ccac, buffer 1 bdp, jitter 1 rtt, change rtt x2",
+    "rate halves": "ccac, buffer 1 bdp, jitter 1 rtt, change rate x1/2",
 }
 
 #: The expectation whose edge is found, by measure; and the sign of a value that is not proved to be the worst.
 MEASURES = {"utilisation": "utilisation >= 50%", "delay": "delay <= 2 rtt", "loss": "loss <= 10%"}
+BUSY = " while no app_limited"
 UNITS = {"utilisation": " %", "delay": " R_m", "loss": " %"}
 TIMEOUT = 60
 REFUSED = "refused"
@@ -50,7 +59,9 @@ def find(controller, network, measure, folder, timeout):
     """Return the edge of a cell and the time of the search, or the reason `why` the question is refused."""
     begin = process_time()
     try:
-        question = cm.ask(controller, NETWORKS[network], MEASURES[measure], start=START.get(controller, "converged"))
+        expected = MEASURES[measure] + (BUSY if (network, measure) == ("pauses", "utilisation") else "")
+        start = START.get(controller, "converged")
+        question = cm.ask(controller, NETWORKS[network], expected, start=start, horizon=HORIZON.get(controller))
         worst = cm.worst(question, solver=cm.SolverOptions(timeout=timeout))
     except InputError as error:
         return {"verdict": REFUSED, "why": error.message}
