@@ -18,7 +18,7 @@ READ_NOTHING = {
     "--initial-rate", "--final-rate",
     "--html", "--allow-code", "--verify-solutions", "kinds", "--lead",
     "--two-clocks", "--of", "--period", "--given", "--at", "--low", "--high", "--resolution", "--most",
-    "--step", "--verify-envelopes", "--around", "--verbose", "--expect",
+    "--step", "--verify-envelopes", "--around", "--verbose", "--expect", "--explain",
     "--folder", "--port",
 }  # fmt: skip
 
