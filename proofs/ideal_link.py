@@ -77,7 +77,7 @@ LOW = State(
 )
 LONG = State(
     "queue long",
-    "{C_L_least}·C ≤ C_L ≤ C and C ≤ C_U ≤ {C_U_most}·C, the queue longer than {queue}·C·R_m",
+    "{C_L_least}·C ≤ C_L ≤ C and C ≤ C_U ≤ {C_U_most}·C, the queue is longer than {queue}·C·R_m",
     holds=lambda x, t, c: every(near(x, t, c), no(short_queue(x, t, c))),
     leads_to=LAST[2:],
     measures=(DRAINS,),
@@ -85,7 +85,7 @@ LONG = State(
 )
 STEADY = State(
     "steady",
-    "{C_L_least}·C ≤ C_L ≤ C and C ≤ C_U ≤ {C_U_most}·C, the queue at most {queue}·C·R_m",
+    "{C_L_least}·C ≤ C_L ≤ C and C ≤ C_U ≤ {C_U_most}·C, the queue is at most {queue}·C·R_m",
     holds=lambda x, t, c: every(near(x, t, c), short_queue(x, t, c)),
     ensures=(UTILISES, LITTLE_INFLIGHT, NO_LOSS, LITTLE_LOSS),
 )
@@ -120,5 +120,6 @@ PROOF = Proof(
     formerly=(
         "461c69b39d6e148969bfe9a10260f64ed473f43e2ed8da447158bb6410ae2d2c",
         "532258283a4f55b79aeb3c4e556043285283cbdd5279adff812df42cd531105d",
+        "10a7e4cbdd141f14beea7b682ce6273de0d76a695d75e118fe35c4df5a79faa0",
     ),
 )

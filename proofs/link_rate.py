@@ -123,7 +123,7 @@ def states(remembers, finite=False, most=1, empty=crossed, C_L=C_L, C_U=C_U, ris
         ),
         State(
             "converged",
-            f"{narrow}, the queue longer than {{queue}}·C(R_m + D)",
+            f"{narrow}, the queue is longer than {{queue}}·C(R_m + D)",
             holds=lambda x, t, c: every(near(x, t, c, most), remembers(x, t, c), no(short_queue(x, t, c))),
             leads_to=final[2:],
             measures=(queue,),
@@ -131,7 +131,7 @@ def states(remembers, finite=False, most=1, empty=crossed, C_L=C_L, C_U=C_U, ris
         ),
         State(
             "steady",
-            f"{narrow}, the queue at most {{queue}}·C(R_m + D)",
+            f"{narrow}, the queue is at most {{queue}}·C(R_m + D)",
             holds=lambda x, t, c: every(near(x, t, c, most), remembers(x, t, c), short_queue(x, t, c)),
             ensures=(UTILISES, LITTLE_INFLIGHT, *((NO_LOSS,) if finite else ())),
         ),
@@ -195,5 +195,6 @@ PROOF = replace(
         "61f4bce968edebfa90ea152150415d5f6deee83b7e49edabcf662c81fd16623a",
         "e9cccc90ac4dcec84fd45e6698c3257f824fac7e31491af927c75ed966a852e5",
         "ca2d2801e620b0f5960950dc04a645421fec3b369be41c713402f541a3533dd0",
+        "0cc2aa00841294cc9a41759e18cb17ebbad44d210b583cf0cae32d663c1faf43",
     ),
 )

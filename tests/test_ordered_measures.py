@@ -54,4 +54,4 @@ def test_the_claim_says_from_where_it_is_counted():
     values = {constant.name: constant.low for constant in proof.constants}
     told = " ".join(sentences(proof, load_definition("models", "MODEL", "ccac"), 11, values))
     assumed = "The number assumes that C_L restarts at the largest distance from its limit."
-    assert f"windows of 10 R_m begin. {assumed} The next state is" in told
+    assert "⌋) windows of 10 R_m that begin in state" in told and f". {assumed} The next state is" in told

@@ -9,7 +9,7 @@ from ccmatic.base import InputError
 EXCLUSIONS = {
     "late losses": "executions that repeat and in which a sender detects a loss late",
     "late delays": "executions that repeat and in which a sender observes a long delay",
-    "packets": "executions with larger packets",
+    "packets": "executions with large packets",
     "assumptions": "executions in which a controller's `assume` is false",
     "before the trace": "executions in which a sender acts on observations of bytes that it sent before the trace",
     "published laws": "executions that break a law of the published network",

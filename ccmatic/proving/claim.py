@@ -37,7 +37,7 @@ def windows(state, c):
         by = _short(c[measure.by])
         if measure.unit:
             way = measure.name if measure.limit_says == "0" else f"|{measure.name} - {measure.limit_says}|"
-            terms.append(f"⌊{way} / ({by}·{measure.unit_says})⌋")
+            terms.append(f"⌊{_atom(way)} / ({by}·{measure.unit_says})⌋")
         else:
             start, limit = measure.name, f"({measure.limit_says})" if "/" in measure.limit_says else measure.limit_says
             terms.append(f"⌊log_{by}({start}/{limit})⌋" if measure.falls else f"⌊log_{by}({limit}/{start})⌋")
@@ -90,8 +90,9 @@ def sentences(proof, model, horizon, c):
             yield f"State {name} lasts for ever if the link rate {stays(model)}.{meets}"
             continue
         count = windows(state, c)
-        begin = f"1 window of {length} begins" if count == "1" else f"{count} windows of {length} begin"
-        yield " ".join([f"In state {name}, at most {begin}.", *_remarks(state, proof, c, ensured)])
+        begin = f"is at most 1 window of {length} that begins" if count == "1" else None
+        begin = begin or f"are at most {count} windows of {length} that begin"
+        yield " ".join([f"There {begin} in state {name}.", *_remarks(state, proof, c, ensured)])
 
 
 def _remarks(state, proof, c, ensured):
@@ -117,6 +118,11 @@ def in_words(what, proof, c):
     parts = what.says.split("; ")
     kept = [part for part in parts if not dropped & {name for _, name, _, _ in Formatter().parse(part)}]
     return "; ".join(kept).format_map({name: _short(value) for name, value in c.items()})
+
+
+def _atom(formula):
+    """Return a formula in parentheses if it is a sum, unless bars already enclose it."""
+    return f"({formula})" if " " in formula and not formula.startswith("|") else formula
 
 
 def _short(number):

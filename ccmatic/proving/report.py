@@ -4,6 +4,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from ccmatic.base import write_text
+from ccmatic.contracts import EXCLUSIONS
 from ccmatic.proving.claim import CHANGES, sentences, stays, windows_after
 from ccmatic.proving.diagram import draw
 
@@ -37,7 +38,7 @@ def _report(result, prover, picture):
     yield f"![states and transitions]({picture})"
     yield "\n## What is proved\n"
     yield CONDITIONS.format(stays=stays(prover.query.model))
-    yield from (f"Left out: {exclusion}.\n" for exclusion in prover.left_out)
+    yield from (f"The proof leaves out {EXCLUSIONS[each.name]}: {each.reason}.\n" for each in prover.left_out)
     yield from (f"- {sentence}" for sentence in sentences(proof, prover.query.model, result.horizon, values))
     yield from _after_changes(proof, result.horizon - proof.common, values)
     yield "\n## Constants\n"
@@ -70,7 +71,8 @@ def _after_changes(proof, length, values):
             rows.append(f"| {state.name} | " + " | ".join(f"{n} ({n * length} R_m)" for n in counts) + " |")
     if rows:
         yield "\nSuppose that the link rate changes in the steady state by a factor of at most x."
-        yield "Then at most these numbers of windows begin in each state. Brackets give their total time."
+        yield "The table gives the largest number of windows that then begin in each state."
+        yield "The total time of these windows stands in parentheses."
         yield "The windows are counted as above, from the first one that begins after the change.\n"
         yield "| state | " + " | ".join(f"x = {number(factor)}" for factor in CHANGES) + " |"
         yield "|---|" + "---|" * len(CHANGES)

@@ -180,9 +180,11 @@ class CCAC2021(Model):
         """Yield the executions that the published laws exclude."""
         parts = ["timeouts"] if self.timer is Timer.PUBLISHED else []
         parts += ["delays"] if self.delay in (DelayMeasurement.PUBLISHED, DelayMeasurement.CONSISTENT) else []
-        parts += ["counts of bytes at first"] if self.begins is Start.ORIGIN else []
+        parts += ["initial byte counts"] if self.begins is Start.ORIGIN else []
         if parts:
-            yield Exclusion("published laws", f"{' and '.join(parts)} are not the published ones (docs/stateful.md)")
+            yield Exclusion(
+                "published laws", f"{' and '.join(parts)} differ from those of the published network (docs/stateful.md)"
+            )
         if self.flows > 1 and self.delay in (DelayMeasurement.PUBLISHED, DelayMeasurement.CONSISTENT):
             yield Exclusion("published laws", "a flow sends nothing while another is served")
 
