@@ -1,8 +1,8 @@
-"""cc_qdel on CCAC with D = 4 R_m and an infinite buffer: the obstacle to a proof like that for D = 2.
+"""cc_qdel on CCAC with D = 4 R_m and an infinite buffer: why the proof for D = 2 does not extend to this D.
 
 Steps last an R_m. While C_U is too low and rises, C_L may fall, so progress need not add up. This happens in windows of
-17 R_m and of 19 (`--horizon 20`); for longer windows it is unknown. The lemma is that of proofs/cc_qdel_varying.py
-about this state, which has no constants. The proof here does not rest on it.
+17 R_m and of 19 (`--horizon 20`); for longer windows it is unknown. proofs/cc_qdel_varying.py
+has the same lemma about this state, without constants. The proof here does not rest on it.
 """
 
 from dataclasses import replace
@@ -24,5 +24,8 @@ PROOF = Proof(
     states=(ANY,),
     constants=(),
     lemmas=(replace(LEMMAS["C_U too low: nothing degrades"], paper=True),),
-    formerly=("0038f85c13e8e39d5dca87f6c15967ea43a9d29c433522ea37069f58b8da13ff",),
+    formerly=(
+        "0038f85c13e8e39d5dca87f6c15967ea43a9d29c433522ea37069f58b8da13ff",
+        "3a5869db35068dda4b80d7706df89e736470813eee9bdb19e99ce3be3a85e669",
+    ),
 )

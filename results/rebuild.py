@@ -84,7 +84,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--folder", type=Path, help="work in this folder and keep it [default: a temporary folder]")
-    parser.add_argument("--list", action="store_true", help="print the commands with these NAMEs, or all; run none")
+    parser.add_argument(
+        "--list",
+        action="store_true",
+        help="print the commands that match a NAME, or all commands without a NAME; run nothing",
+    )
     arguments = parser.parse_args()
     if not (arguments.names or arguments.list):
         parser.error("expected a NAME, or --list")

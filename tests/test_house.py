@@ -1,4 +1,4 @@
-"""The house stays one: packages import those below them only, and the engine names no definition."""
+"""Layers: a package imports only lower packages, and the engine contains no name of a definition."""
 
 import re
 import subprocess

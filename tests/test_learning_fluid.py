@@ -27,7 +27,7 @@ def case(name):
 
 
 def run(asked, seed, most=3.0):
-    """Flows that send at random rates: the Links, Queues and Seen of each slot; and what was sent, all of NumPy's."""
+    """Flows that send at random rates: the Links, Queues and Measurements of each slot, and the bytes sent (NumPy)."""
     links, _ = jax.jit(asked.draw, static_argnums=1)(jax.random.key(seed), 5)
     rng = np.random.default_rng(seed)
     mean = np.asarray(links.capacity).mean(0) / asked.flows

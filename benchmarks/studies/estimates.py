@@ -180,7 +180,7 @@ def narrower(possible, believed):
 
 
 def follow(name, particles, trace, steps):
-    """Add the particles' ranges to the steps 1, 2, …, under the key `name`; yield the seconds of each update."""
+    """Add the particles' ranges to steps 1, 2, …, under the key `name`. Yield the seconds that each update took."""
     for t, observed in enumerate(signals(trace, RTT), 1):
         begin = time.process_time()
         if observed:

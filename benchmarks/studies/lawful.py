@@ -62,7 +62,7 @@ AGENT = {"layers": [32, 16], "gamma": 0.95, "parallel": 64, "episodes": 8, "epoc
 
 
 def keeping(genes):
-    """Return the hiding pattern of a Simulation that keeps tokens in the intervals whose gene exceeds a half."""
+    """Return a pattern for hidden tokens: the link hides tokens in each interval whose gene exceeds 1/2."""
     return lambda rng, bound, step: lambda now: genes[now * PARTS // step % len(genes)] > 0.5
 
 

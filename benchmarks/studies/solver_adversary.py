@@ -158,7 +158,7 @@ def at_random(sender, rng, steps):
 
 
 def evolved(sender, cost, seed, steps, population, **options):
-    """Continue a Stepwise with the rates of least cost that differential evolution finds.
+    """Continue a Stepwise. Differential evolution searches for the rates with the lowest cost.
 
     Args:
         sender: The Stepwise.

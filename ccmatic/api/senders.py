@@ -26,7 +26,8 @@ def export(
         controller: A controller's name or file, or a policy's file.
         target: `c`, `bpf` or `udp`; for a policy `c`, `udp` or `onnx`.
         out: The output folder. By default, a folder with the controller's name.
-        model: The model whose beliefs the C code computes. By default, the model with the fewest beliefs that suffices.
+        model: The model whose beliefs the C code computes. By default, the model with the fewest beliefs among
+            those that have the controller's beliefs.
         horizon: T, the steps of a window, plus 1; beliefs time out every T-1 steps.
         jitter: The largest variation of delay, in R_m, that has causes other than queueing.
         around: The kernel's algorithm that runs within the envelope: `cubic`, `bbr` or `reno`. Only for the target
@@ -147,8 +148,8 @@ def emulate(
         guarantees of a single flow. `expectations` states which expectations are met.
 
     Raises:
-        InputError: If a text cannot be read, no run can show an expected quantity, or the machine cannot emulate a
-            link.
+        InputError: If a text cannot be read, if no run can show an expected quantity, or if the machine cannot emulate
+            a link.
     """
     from ccmatic import emulation
 

@@ -142,7 +142,7 @@ def ask(
         The Question, which `answer` decides.
 
     Raises:
-        InputError: If a text cannot be read, or the network cannot express the expectation.
+        InputError: If a text cannot be read, or if the network cannot express the expectation.
 
     Examples:
         >>> cm.answer(cm.ask("cc_qdel", "ccac, buffer 1 bdp", "queue <= 4 bdp"))
@@ -235,7 +235,7 @@ def worst(
         at: If given, the only x to decide. Otherwise x is searched from low to high, up to the resolution.
         low: The lower end of the search.
         high: The upper end of the search.
-        resolution: The largest distance between the two sides of the edge value.
+        resolution: The largest distance between the proved bound and the value that a trace reaches.
         told: A function that is called with each x before the x is decided.
         solver: SolverOptions; the timeout is for each x.
 
@@ -243,7 +243,7 @@ def worst(
         The Worst, with both sides of the edge value and a trace that shows the worst value.
 
     Raises:
-        InputError: If a text cannot be read, or no execution satisfies the conditions.
+        InputError: If a text cannot be read, or if no execution satisfies the conditions.
         Disagreement: Two solvers disagree.
 
     Examples:
@@ -457,7 +457,7 @@ def explain(trace: Trace | str | Path, *, report: Report | None = None, allow_co
         The Explanation.
 
     Raises:
-        InputError: For the reasons that `replay` gives.
+        InputError: If `replay` refuses the trace.
     """
     return explanation.explain(_loaded(trace), report or replay(trace, allow_code=allow_code))
 
@@ -475,7 +475,7 @@ def trace_page(trace: Trace | str | Path, *, report: Report | None = None, allow
         The text of the page.
 
     Raises:
-        InputError: For the reasons that `replay` gives, or a number is too large to draw.
+        InputError: If `replay` refuses the trace, or if a number is too large to draw.
     """
     page: str = explanation.page(_loaded(trace), report or replay(trace, allow_code=allow_code))
     return page

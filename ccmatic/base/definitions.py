@@ -198,8 +198,8 @@ def find_file(kinds, name, suffix):
 def chosen(kind, role):
     """Return the value that the folder `kind` declares as `role` in its `__init__`.
 
-    An example is the role DEFAULT of the folder of properties. Thanks to roles, the engine's code names no definition
-    itself.
+    An example is the role DEFAULT of the folder of properties. Roles allow the engine's code to use definitions
+    without their names.
     """
     return getattr(importlib.import_module(f"ccmatic.{kind}"), role)
 

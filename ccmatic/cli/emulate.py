@@ -36,8 +36,8 @@ ccmatic emulate --on '24 mbit, rtt 40 ms, buffer 2 bdp, jitter 40 ms' \\
 )
 @click.option(
     "--schedule",
-    help="Read the link from this file: a schedule or a holds file written by `ccmatic trace export`, or a mahimahi "
-    "link trace. A link trace needs --rtt; its buffer is infinite unless --buffer is given.",
+    help="Read the link from this file: a file that `ccmatic trace export` wrote with --format schedule or holds, or "
+    "a mahimahi link trace. A link trace needs --rtt; its buffer is infinite unless --buffer is given.",
 )
 @click.option(
     "--flow",
@@ -51,8 +51,8 @@ ccmatic emulate --on '24 mbit, rtt 40 ms, buffer 2 bdp, jitter 40 ms' \\
 @click.option(
     "--seconds",
     type=options.Seconds(min=0.1, max=3600),
-    help="The length of the run, from the first packet on.  [default: the schedule's length; without a schedule, 10, "
-    "or the link trace's length if that is longer]",
+    help="The length of the run, from the first packet on.  [default: with a schedule, its length; with a link "
+    "trace, its length, but at least 10; otherwise 10]",
 )
 @click.option(
     "--warmup",

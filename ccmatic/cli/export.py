@@ -18,7 +18,8 @@ from ccmatic.cli.command import command
 @click.option("--out", help="The output folder.  [default: the controller's name]")
 @click.option(
     "--model",
-    help="The model whose beliefs the C code computes.  [default: the model with the fewest beliefs that suffices]",
+    help="The model whose beliefs the C code computes.  [default: among the models that have all beliefs of the "
+    "controller, the model with the fewest beliefs]",
 )
 @click.option(
     "--horizon",

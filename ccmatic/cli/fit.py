@@ -19,7 +19,8 @@ ccmatic fit examples/links/cellular.mahimahi --rtt 40ms \\
     "models",
     multiple=True,
     shell_complete=options.names_of("models"),
-    help="The model of the link; repeatable.  [default: cbr_delay, ccac, and those of the proofs of each --controller]",
+    help="The model of the link; repeatable.  [default: cbr_delay, ccac, and the models in the proofs of each "
+    "--controller]",
 )
 @click.option(
     "--rtt",
@@ -30,7 +31,7 @@ ccmatic fit examples/links/cellular.mahimahi --rtt 40ms \\
     type=click.IntRange(min=2, max=1000),
     default=10,
     show_default=True,
-    help="The window T: windows last T-1 steps.",
+    help="The number T, which gives the length of a window: T-1 steps.",
 )
 @click.option("--two-clocks", is_flag=True, help="The clocks of sender and receiver differ by a constant.")
 @click.option("--received", metavar="FILE", help="The capture at the receiver; LOG is then the capture at the sender.")

@@ -13,8 +13,8 @@ from ccmatic.cli.command import command
 )
 @click.option(
     "--step",
-    help="Also prove the maximal envelopes around the controllers on the front. The step is that of `ccmatic widen "
-    "--step`.",
+    help="Also prove the maximal envelopes around the controllers on the front. This number has the same meaning "
+    "as in `ccmatic widen --step`.",
 )
 @options.jobs
 @options.cluster

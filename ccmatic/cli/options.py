@@ -80,7 +80,8 @@ jitter = click.option(
 delay = click.option(
     "--delay",
     type=Names("ccmatic.query", "DELAYS"),
-    help="How measured delay may grow: as in the published model, or as in any execution.",
+    help="The law of measured delay: published excludes some real executions, as the published model does; executions "
+    "includes every real execution.",
 )
 
 

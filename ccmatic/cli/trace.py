@@ -26,7 +26,8 @@ ccmatic trace export results/gallery/late_drain.json --format mahimahi \\
     "kind",
     type=options.Names("ccmatic.trace_export", "FORMATS"),
     required=True,
-    help="A mahimahi link trace, a schedule for the emulator, the holds of flows, or arrays with one element per step.",
+    help="The output: a mahimahi link trace, a schedule for the emulator, the times for which the emulator holds each "
+    "flow's bytes, or arrays with one element per step.",
 )
 @click.option("--rate", required=True, help="The link rate C of the trace, such as 24mbit.")
 @click.option("--rtt", required=True, help="The propagation delay R_m of the trace, such as 40ms.")

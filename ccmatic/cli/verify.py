@@ -49,7 +49,7 @@ ccmatic verify cc_qdel --on 'ccac, buffer 1 bdp, jitter 1 rtt' \\
 @click.option(
     "--constrain-loss",
     type=click.Choice(["never", "always", "large-buffer"]),
-    help="In which cases large losses are forbidden even while beliefs shrink.  [default: never]",
+    help="When to forbid large losses even while beliefs shrink.  [default: never]",
 )
 @options.delay
 @options.period

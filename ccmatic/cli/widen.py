@@ -16,7 +16,9 @@ from ccmatic.cli.command import command
     help="The step between factors: the lower end of a rate is multiplied by 1, 1 - step, …, 0, and the upper end by "
     "1, 1 + step, …, --most.",
 )
-@click.option("--most", default="2", show_default=True, help="The largest factor for the upper end of a rate.")
+@click.option(
+    "--most", default="2", show_default=True, help="The largest factor by which to multiply the upper end of a rate."
+)
 @click.option(
     "--out", help="The folder for the envelopes; the same command resumes there.  [default: CONTROLLER-wider]"
 )

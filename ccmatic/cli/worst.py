@@ -41,7 +41,9 @@ ccmatic worst cc_qdel --on 'ccac, buffer 1 bdp, jitter 1 rtt' \\
     "--high", help="The upper end of the search for x.  [default: 1 for shares, 16 for bytes, (T-1)/2 for delay]"
 )
 @click.option(
-    "--resolution", help="The largest distance between the two sides of the edge.  [default: 1/100; 1 for delay]"
+    "--resolution",
+    help="The largest distance between the proved bound and the value that a trace reaches.  [default: 1/100; 1 for "
+    "delay]",
 )
 @options.solver
 @click.option("--out", default="ccmatic-traces", show_default=True, help="The folder for the trace.")

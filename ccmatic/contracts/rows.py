@@ -4,8 +4,8 @@ The packets of a stretch are numbered 1 … n in the order of their deliveries. 
 d_i, and has s_i bytes. P_i is the number of bytes up to and including packet i, Q_i = P_i - s_i the number of bytes
 before it, and x = 1/C. docs/reference/fit.md derives the functions of a logs.py:
 
-- `least_jitter(rows, x, variation)` returns the smallest jitter of each row at x, of shape (rows,), and Lines.
-  `variation` is γ.
+- `least_jitter(rows, x, variation)` returns two things: an array of shape (rows,) with the smallest jitter of each row
+  at x, and the Lines. `variation` is γ.
 - `longest_per_byte(rows, x, early, largest)` is optional. It lowers x until the propagation delay is not negative, for
   logs with one clock. `early` is the number of seconds by which d_i may be too early. `largest` is the number of bytes
   that the link may release at once.

@@ -110,7 +110,7 @@ class Controller:
             end.
 
         Raises:
-            InputError: For the reasons that `rates` gives.
+            InputError: If `rates` raises it.
         """
         low, high = self.rates(values)
         floor = Fraction(values["MSS"]) / values["R_m"]

@@ -145,7 +145,10 @@ class Stateful:
         return every(*becomes, fewer, self._is_before_trace(view, t))
 
     def _is_before_trace(self, view, t):
-        """Return the condition that acknowledged bytes are older than the trace; True if it reads earlier delays."""
+        """Return the condition that acknowledged bytes are older than the trace.
+
+        The condition is True if the controller reads earlier delays, or does not read `before_trace`.
+        """
         few = {name for name, each in self.observations.items() if each.few}
         earlier = any(isinstance(leaf, Past) and leaf.name in few for leaf in leaves(self.update))
         reads_it = "before_trace" in self.parameters and not earlier

@@ -23,7 +23,7 @@ def timetable(texts, seconds):
         seconds: The length of the run.
 
     Raises:
-        InputError: If a text cannot be read, a flow lasts longer than the run, or no flow starts at 0.
+        InputError: If a text cannot be read, if a flow lasts longer than the run, or if no flow starts at 0.
     """
     flows = [request(text) for text in texts]
     for flow in flows:

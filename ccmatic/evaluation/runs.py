@@ -273,7 +273,7 @@ def _propagation(rng, bound, step):
 
 
 def _aggregation(rng, bound, step):
-    """Return delays: first R_m, then all packets that arrive within a random part of D leave at once (Appendix H)."""
+    """Return a delay function: after R_m, the packets of each random interval within D leave at once (Appendix H)."""
     until = 0
 
     def release_at(now):

@@ -1,4 +1,4 @@
-"""The parts that all headers share: the title, the constants, and the limits of time."""
+"""The parts that all headers share: the title, the constants, and the largest times."""
 
 from textwrap import fill
 

@@ -43,7 +43,7 @@ class Values:
 
 
 @dataclass(frozen=True)
-class Found:
+class RateAnswer:
     """The rate that a search found, and its Values."""
 
     rate: int
@@ -51,7 +51,7 @@ class Found:
 
 
 def least_jitter(values_at, limit, early, hints=(), any_will_do=False):
-    """Return the Found of a rate that needs the smallest jitter; None if no rate explains the log.
+    """Return the RateAnswer of a rate that needs the smallest jitter; None if no rate explains the log.
 
     If the search tries TRIES rates, it returns the best one so far. If lower rates need as little jitter, it returns
     the lowest one that bisection finds.
@@ -77,7 +77,7 @@ def least_jitter(values_at, limit, early, hints=(), any_will_do=False):
         nonlocal best
         each = values(rate)
         if explains(each) and (best is None or each.jitter < best.values.jitter):
-            best = Found(rate, each)
+            best = RateAnswer(rate, each)
 
     def bound(low, high):
         """Return a jitter that no rate between the two falls below; inf if none of them explains the log."""
@@ -110,7 +110,7 @@ def least_jitter(values_at, limit, early, hints=(), any_will_do=False):
     if best and not any_will_do:
         values, least = _Counted(values_at, inf), best.values.jitter
         best = _lowest(lambda rate: explains(values(rate)) and values(rate).jitter <= least, best.rate)
-        best = Found(best, values(best))
+        best = RateAnswer(best, values(best))
     return best
 
 
@@ -130,7 +130,7 @@ def _lowest(true, high):
 
 
 def extreme_rate(values_at, largest):
-    """Return the Found of the largest or the smallest rate whose Room exists; None if there is none.
+    """Return the RateAnswer of the largest or the smallest rate whose Room exists; None if there is none.
 
     The largest rate has the smallest room.
 
@@ -143,7 +143,7 @@ def extreme_rate(values_at, largest):
         low, high = cells.pop()
         first = high if largest else low
         if values(first).room.exists:
-            return Found(first, values(first))
+            return RateAnswer(first, values(first))
         slow, fast = values(low).room, values(high).room
         if slow.most is not None and fast.least > slow.most:
             continue
@@ -157,7 +157,7 @@ def extreme_rate(values_at, largest):
 
 
 def smallest_rate(values_at, size, rate):
-    """Return the smallest rate with which a size explains the losses. With `rate` it explains them."""
+    """Return the smallest rate with which a buffer size explains the losses. The size explains them with `rate`."""
     # A lower rate makes loads larger, so lost packets remain refused.
     return _lowest(lambda each: values_at(each).room.least <= size, rate)
 

@@ -27,8 +27,8 @@ class Arrivals:
         delivered: d_i in ns, from the same origin; 0 if the packet is lost.
         lost: Whether each packet is lost.
         size: s_i in bytes.
-        early: By how many ns a delivery may precede its departure from the link; None with two clocks, where the offset
-            is free.
+        early: The largest number of ns between a delivery and a later departure of the same packet from the link. The
+            value is None with two clocks, because their offset is free.
         at_once: The bytes of the largest packet if the link passes whole packets at once, so that a delivery may also
             precede the departure by the time of such a packet; else 0.
     """

@@ -20,7 +20,7 @@ Visit: TypeAlias = Generator[Any, T, T]
 
 
 def _replaceable(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Mark a method whose signature passes may replace, so that type checkers accept other contexts."""
+    """Mark a method that subclasses may override with another signature. Type checkers then accept other contexts."""
     return method
 
 

@@ -96,7 +96,7 @@ def sentences(proof, model, horizon, c):
 
 
 def _remarks(state, proof, c, ensured):
-    """Yield remarks that a claim adds to the number of windows, for a state that leads to other states."""
+    """Yield the sentences of a claim that follow the number of windows in a state. The state leads to other states."""
     excuse = " and ".join(in_words(objective, proof, c) for objective in state.unless)
     if excuse:
         yield f"This number excludes windows in which {excuse}."

@@ -123,7 +123,7 @@ class Run:
         return sampled(self.samples, path.model, path.jitter, path.bdp, path.room, start, horizon, alpha, self.seed)
 
     def queueing_delay(self, t):
-        """Return how long the packet that was delivered last by the end of step t waited at the bottleneck, in steps.
+        """Return the wait at the bottleneck, in steps, of the last packet that the link delivered by the end of step t.
 
         Returns:
             Two Fractions: the wait until the packet's first byte left the queue, and the wait until its last byte left

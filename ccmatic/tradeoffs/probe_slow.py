@@ -90,7 +90,7 @@ class ProbeSlow:
 
 
 @dataclass(frozen=True)
-class Passed:
+class PhaseRecord:
     """A completed phase, in packets.
 
     Attributes:
@@ -109,7 +109,7 @@ class Passed:
 
 
 def run(sender, link):
-    """Run one cycle of a ProbeSlow over a FluidLink, and return each phase as a Passed.
+    """Run one cycle of a ProbeSlow over a FluidLink, and return each phase as a PhaseRecord.
 
     The function advances both objects. At the end of the cycle, the sender learns whether the probe lost packets.
     """
@@ -118,6 +118,6 @@ def run(sender, link):
         served, lost = link.served, link.lost
         link.send(phase.bytes, phase.duration)
         link.burst(phase.more)
-        passed.append(Passed(phase, link.served - served, link.lost - lost, link.queue, sender.queue))
+        passed.append(PhaseRecord(phase, link.served - served, link.lost - lost, link.queue, sender.queue))
     sender.learn(any(each.lost for each in passed))
     return passed

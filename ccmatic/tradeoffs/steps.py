@@ -14,7 +14,7 @@ COLUMN = r"(\w+?)_(\d+)"
 
 
 @dataclass(frozen=True)
-class Checked:
+class StepResult:
     """A checked step.
 
     Attributes:
@@ -39,8 +39,8 @@ class Checked:
         return self.finding.seconds + sum(finding.seconds for *_, finding in self.broken)
 
 
-def check(proof, timeout=None) -> Iterator[Checked]:
-    """Yield each Step of a proof as a Checked, as soon as it is decided.
+def check(proof, timeout=None) -> Iterator[StepResult]:
+    """Yield each Step of a proof as a StepResult, as soon as it is decided.
 
     Args:
         proof: The Steps.
@@ -49,11 +49,11 @@ def check(proof, timeout=None) -> Iterator[Checked]:
     for step in proof:
         finding = step.check(timeout)
         broken = ((name, says, step.without(name, timeout)) for name, says in step.hypotheses_broken())
-        yield Checked(step, finding, tuple(broken))
+        yield StepResult(step, finding, tuple(broken))
 
 
 def row(checked):
-    """Return the StepLine of a Checked."""
+    """Return the StepLine of a StepResult."""
     step, finding = checked.step, checked.finding
     return StepLine(
         step=step.name,
@@ -73,7 +73,7 @@ def row(checked):
 
 
 def line(checked):
-    """Return a line of text that describes a Checked."""
+    """Return a line of text that describes a StepResult."""
     step, finding = checked.step, checked.finding
     kept = [name for name, _, finding in checked.broken if finding.verdict != VIOLATED]
     needs = f"not shown to need: {', '.join(kept)}" if kept else f"needs each of its {len(checked.broken)} hypotheses"

@@ -19,7 +19,7 @@ class Recorded(StatefulSender):
         self.given, self.made = [], []
 
     def step(self, seen):
-        """A step is over, in which this was Seen."""
+        """Record the observations of a completed step."""
         self.given.append(bytes(seen) + bytes(16) + self._bytes())
         super().step(seen)
         self.made.append(bytes(seen) + pack("<QQ", self.window(), self.rate_per_step()) + self._bytes())

@@ -155,7 +155,7 @@ def search(
         at: If given, the only x to decide.
         low: The lower end of the search.
         high: The upper end of the search.
-        resolution: The largest distance between the two sides of the edge value.
+        resolution: The largest distance between the proved bound and the value that a trace reaches.
         also: Further x to decide.
         first: The x to decide first.
         listener: A function that is called with each x before the solver decides the x.

@@ -410,7 +410,7 @@ class _FewIn(Walker):
 
 
 class _FewOutsideTests(_FewIn):
-    """Finds the counts of whole steps like `_FewIn`, but not the counts that occur only in tests."""
+    """A pass that finds the same counts as `_FewIn`, except for counts that occur only in tests."""
 
     def visit_If(self, node):
         return False, _joined((yield from self.results((node.then, node.other))))

@@ -44,14 +44,14 @@ class Belief(Protocol):
     def upper(self) -> bool: ...
 
 
-class Sourced(Protocol):
+class Source(Protocol):
     """An observation or a belief. The source of an observation is None."""
 
     @property
     def source(self) -> str | None: ...
 
 
-S = TypeVar("S", bound=Sourced)
+S = TypeVar("S", bound=Source)
 B = TypeVar("B", bound=Belief)
 
 

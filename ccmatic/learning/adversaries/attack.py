@@ -15,7 +15,7 @@ from jax import Array
 from ccmatic.base import InputError, definitions, shown, suggest
 from ccmatic.contracts import Links
 from ccmatic.controllers import signal
-from ccmatic.learning.adversaries.levels import Bandwidth, Chosen, Jitter, LeastRtt
+from ccmatic.learning.adversaries.levels import Bandwidth, Effect, Jitter, LeastRtt
 from ccmatic.learning.adversaries.target import Target
 from ccmatic.learning.envs import EnvironmentState, LinkOptions
 from ccmatic.learning.envs.capacity import MBIT
@@ -33,14 +33,14 @@ class AttackState(NamedTuple):
     """The state of an episode of an attack.
 
     Attributes:
-        chosen: The latest Chosen, which includes the links.
+        effect: The latest Effect, which includes the links.
         target: The EnvironmentState of the target.
         memory: The memory of the target's policy.
         delays: The latest queueing delays in seconds, an array (LONG, n).
         history: The latest observations of the adversary, an array (n, 1, k, features).
     """
 
-    chosen: Chosen
+    effect: Effect
     target: EnvironmentState
     memory: Any
     delays: Array
@@ -54,7 +54,7 @@ class AttackState(NamedTuple):
     @property
     def links(self) -> Links:
         """The links, with the capacities that the adversary has chosen so far."""
-        return self.chosen.links
+        return self.effect.links
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +120,7 @@ class Attack:
         """Draw n links, and return the links with their first AttackState, as Environment.reset does."""
         links, target = self.target.environment.reset(key, n)
         return links, AttackState(
-            chosen=self.level.begin(self.options, links),
+            effect=self.level.begin(self.options, links),
             target=target,
             memory=self.target.policy.begin(links),
             delays=jnp.zeros((LONG, n)),
@@ -152,9 +152,9 @@ class Attack:
 
     def watched(self, state: AttackState, action: Array) -> tuple[AttackState, Array, Array]:
         """Play one interval, and return (AttackState, reward (n, 1), bytes served (n))."""
-        chosen = self.level.choose(self.options, state.chosen, state.interval, jnp.clip(action[:, 0], -1, 1))
-        links = chosen.links
-        memory, target, outcomes = self.target.step(links, state.memory, state.target, chosen.wrong)
+        effect = self.level.choose(self.options, state.effect, state.interval, jnp.clip(action[:, 0], -1, 1))
+        links = effect.links
+        memory, target, outcomes = self.target.step(links, state.memory, state.target, effect.wrong)
         knowledge = target.knowledge
         waits = knowledge.measure("smoothed_rtt") - knowledge.measure("least_rtt")
         delays = jnp.concatenate([waits[:1], state.delays[:-1]])
@@ -162,10 +162,10 @@ class Attack:
         capacity = jax.lax.dynamic_slice_in_dim(links.capacity, state.interval * self.options.slots, self.options.slots)
         reward = self.rewarded(served / jnp.maximum(capacity.sum(0), 1), delays, knowledge)
         vector = jnp.stack(
-            [*self.level.observed(self.options, chosen), *self._network(links, knowledge, delays[0])], axis=-1
+            [*self.level.observed(self.options, effect), *self._network(links, knowledge, delays[0])], axis=-1
         )
         history = jnp.concatenate([state.history[:, :, 1:], vector[:, None, None]], axis=2)
-        return AttackState(chosen, target, memory, delays, history), reward[:, None], served
+        return AttackState(effect, target, memory, delays, history), reward[:, None], served
 
     def rewarded(self, used: Array, delays: Array, knowledge: Knowledge) -> Array:
         """Return the reward, an array (n).

@@ -17,7 +17,7 @@ from ccmatic.learning.envs import LinkOptions
 from ccmatic.learning.envs.capacity import MBIT, smoothed
 
 
-class Chosen(NamedTuple):
+class Effect(NamedTuple):
     """The effect of an adversary's action.
 
     Attributes:
@@ -44,23 +44,23 @@ class Bandwidth:
 
     features, follows_links = 2, False
 
-    def begin(self, options: LinkOptions, links: Links) -> Chosen:
-        """Return the Chosen before the first interval.
+    def begin(self, options: LinkOptions, links: Links) -> Effect:
+        """Return the Effect before the first interval.
 
         The value `kept` has the latest changes of the rate, an array (window, n), the latest change first.
         """
-        return Chosen(links, links.capacity[0] / links.slot, jnp.zeros((options.window, len(links.slot))))
+        return Effect(links, links.capacity[0] / links.slot, jnp.zeros((options.window, len(links.slot))))
 
     def unharmed(self, key: Array, n: int) -> Array:
         """Return the actions, (n, 1), of a link without an adversary. They request each rate with equal probability."""
         return anything(key, n)
 
-    def choose(self, options: LinkOptions, before: Chosen, interval: Array, action: Array) -> Chosen:
-        """Return the Chosen of an action.
+    def choose(self, options: LinkOptions, before: Effect, interval: Array, action: Array) -> Effect:
+        """Return the Effect of an action.
 
         Args:
             options: The LinkOptions.
-            before: The Chosen of the previous interval.
+            before: The Effect of the previous interval.
             interval: The number of the interval.
             action: The actions, an array (n).
         """
@@ -70,17 +70,17 @@ class Bandwidth:
         links, slots = before.links, options.slots
         rows = jnp.broadcast_to(jnp.floor(rate * links.slot).astype(jnp.int32), (slots, *rate.shape))
         capacity = jax.lax.dynamic_update_slice_in_dim(links.capacity, rows, interval * slots, 0)
-        return Chosen(links._replace(capacity=capacity), rate, changes)
+        return Effect(links._replace(capacity=capacity), rate, changes)
 
-    def observed(self, options: LinkOptions, chosen: Chosen) -> list[Array]:
-        """Return the quantities that an adversary observes of a Chosen, each an array (n).
+    def observed(self, options: LinkOptions, effect: Effect) -> list[Array]:
+        """Return the quantities that an adversary observes after an Effect, each an array (n).
 
         The quantities are the rate, and how much the rate may still grow. Both are shares of the largest rate in the
         options.
         """
         high = options.rate.ends[1]
-        room = options.window * options.budget - chosen.kept[:-1].sum(0) / MBIT
-        return [chosen.rate / MBIT / high, room / high]
+        room = options.window * options.budget - effect.kept[:-1].sum(0) / MBIT
+        return [effect.rate / MBIT / high, room / high]
 
 
 @dataclass(frozen=True)
@@ -100,24 +100,24 @@ class LeastRtt:
         if isinstance(self.within, bool) or not isinstance(self.within, int | float) or not 0 < self.within < 1:
             raise InputError(f"within is {shown(self.within)}; expected a number between 0 and 1, such as 0.05")
 
-    def begin(self, options: LinkOptions, links: Links) -> Chosen:
-        """Return the first Chosen, as Bandwidth.begin does. Its value `kept` has the last action, an array (n)."""
+    def begin(self, options: LinkOptions, links: Links) -> Effect:
+        """Return the first Effect, as Bandwidth.begin does. Its value `kept` has the last action, an array (n)."""
         none = jnp.zeros(len(links.slot))
-        return Chosen(links, links.capacity[0] / links.slot, none, none + 1)
+        return Effect(links, links.capacity[0] / links.slot, none, none + 1)
 
     def unharmed(self, key: Array, n: int) -> Array:
         """Return the actions of a link without an adversary. These actions leave the RTT correct."""
         return jnp.zeros((n, 1))
 
-    def choose(self, options: LinkOptions, before: Chosen, interval: Array, action: Array) -> Chosen:
-        """Return the Chosen of an action, as Bandwidth.choose does."""
+    def choose(self, options: LinkOptions, before: Effect, interval: Array, action: Array) -> Effect:
+        """Return the Effect of an action, as Bandwidth.choose does."""
         links = before.links
         served = jax.lax.dynamic_slice_in_dim(links.capacity, interval * options.slots, options.slots)
-        return Chosen(links, served.mean(0) / links.slot, action, 1 + self.within * action)
+        return Effect(links, served.mean(0) / links.slot, action, 1 + self.within * action)
 
-    def observed(self, options: LinkOptions, chosen: Chosen) -> list[Array]:
-        """Return the quantity that an adversary observes of a Chosen: the action."""
-        return [chosen.kept]
+    def observed(self, options: LinkOptions, effect: Effect) -> list[Array]:
+        """Return the quantity that an adversary observes after an Effect: the action."""
+        return [effect.kept]
 
 
 @dataclass(frozen=True)
@@ -130,24 +130,24 @@ class Jitter:
 
     features, follows_links = 1, True
 
-    def begin(self, options: LinkOptions, links: Links) -> Chosen:
-        """Return the first Chosen, as Bandwidth.begin does. Its value `kept` has the share of D, an array (n)."""
-        return Chosen(links, links.capacity[0] / links.slot, jnp.zeros(len(links.slot)))
+    def begin(self, options: LinkOptions, links: Links) -> Effect:
+        """Return the first Effect, as Bandwidth.begin does. Its value `kept` has the share of D, an array (n)."""
+        return Effect(links, links.capacity[0] / links.slot, jnp.zeros(len(links.slot)))
 
     def unharmed(self, key: Array, n: int) -> Array:
         """Return the actions of a link without an adversary, for which each share of D is equally likely."""
         return anything(key, n)
 
-    def choose(self, options: LinkOptions, before: Chosen, interval: Array, action: Array) -> Chosen:
-        """Return the Chosen of an action, as Bandwidth.choose does."""
+    def choose(self, options: LinkOptions, before: Effect, interval: Array, action: Array) -> Effect:
+        """Return the Effect of an action, as Bandwidth.choose does."""
         links, share, slots = before.links, (action + 1) / 2, options.slots
         rows = jnp.broadcast_to(share, (slots, *share.shape))
         held = jax.lax.dynamic_update_slice_in_dim(links.held, rows, interval * slots, 0)
-        return Chosen(links._replace(held=held), before.rate, share)
+        return Effect(links._replace(held=held), before.rate, share)
 
-    def observed(self, options: LinkOptions, chosen: Chosen) -> list[Array]:
-        """Return the quantity that an adversary observes of a Chosen: the share of D."""
-        return [chosen.kept]
+    def observed(self, options: LinkOptions, effect: Effect) -> list[Array]:
+        """Return the quantity that an adversary observes after an Effect: the share of D."""
+        return [effect.kept]
 
 
 def anything(key: Array, n: int) -> Array:

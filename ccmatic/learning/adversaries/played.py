@@ -56,7 +56,7 @@ def play(attack: Attack, decide: Decide, n: int, seed: int = 0) -> Played:
             state, _, served = attack.watched(state, decide(state, attack.observation(state), key))
             now = state.target.knowledge.now
             waited = now.rtt - links.rtt * links.slot
-            return state, (state.chosen.rate / MBIT, served, now.acked[0], now.lost[0], waited[0])
+            return state, (state.effect.rate / MBIT, served, now.acked[0], now.lost[0], waited[0])
 
         state, outcomes = jax.lax.scan(interval, state, jax.random.split(key, attack.options.steps))
         return (state.links.capacity, *outcomes), state.links.held

@@ -11,8 +11,8 @@ class Case:
     """The case of conditions that contains a solution.
 
     The conditions are true wherever all terms in `below` are at most 0 (or below 0, for strict comparisons) and all
-    terms in `zero` are 0. These points form a convex set that contains the solution. If some strict comparisons hold at
-    a point only with equality, the point is outside the set, but the set comes arbitrarily close to it.
+    terms in `zero` are 0. These points form a convex set that contains the solution. At some points, the two sides of a
+    strict comparison are equal. Such a point is outside the set, but the set comes arbitrarily close to it.
 
     Attributes:
         below: Linear terms that are at most 0.

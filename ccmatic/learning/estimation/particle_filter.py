@@ -36,7 +36,7 @@ FIRST_RATE, FIRST_DELAY = 2.0, 0.1
 PERCENTS = (10, 90)
 
 
-class Seen(Protocol):
+class Measurements(Protocol):
     """The measurements of an interval, as in `Signals`, for one flow or for many flows."""
 
     @property
@@ -226,8 +226,8 @@ def moved(
 def gaps(
     before: FilterState[Numbers],
     now: FilterState[Numbers],
-    last: Seen,
-    latest: Seen,
+    last: Measurements,
+    latest: Measurements,
     extremes: tuple[Numbers | float, Numbers | float],
     jitter: Sequence[Numbers],
     bounds: bool = False,

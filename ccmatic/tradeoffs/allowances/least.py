@@ -27,7 +27,7 @@ EXACT_BITS, LINE_BITS = 192, (20, 48, 96)
 
 
 @dataclass(frozen=True)
-class Reached:
+class Climb:
     """The smallest number of round trips that reach a rate.
 
     Attributes:
@@ -40,7 +40,7 @@ class Reached:
 
 
 def least(allowance, path, targets=None, most=1000, options=SolverOptions()):
-    """Return a Reached for each target; None if the solver timed out or the target needs more than `most` round trips.
+    """Return the Climb to each target; None if the solver timed out or the target needs more than `most` round trips.
 
     Args:
         allowance: A linear or concave Allowance. `allowance.require(path)` must hold.
@@ -61,7 +61,7 @@ def least(allowance, path, targets=None, most=1000, options=SolverOptions()):
             ramp.extend()
         if not answer:
             break
-        reached[target] = Reached(ramp.steps, answer)
+        reached[target] = Climb(ramp.steps, answer)
     return reached
 
 
