@@ -103,10 +103,10 @@ def test_the_log_of_mm_link_is_written(file):
     file.write_text("2\n4\n")
     asked = link.of_opportunities(file, "40ms", "3000")
     rows = [
-        (0, 2 * MS, 42 * MS, 42 * MS + 10, 1000, 0, 0),
-        (MS // 2, 4 * MS, 44 * MS, 45 * MS + 1, 2000, 0, 0),
-        (MS // 2 + 1, -1, -1, -1, 1500, 0, 1),
-        (5 * MS - 1, 6 * MS, 46 * MS, -1, 1500, 0, 0),
+        (0, 2 * MS, 42 * MS, 42 * MS + 10, 1000, 0, 0, 0),
+        (MS // 2, 4 * MS, 44 * MS, 45 * MS + 1, 2000, 0, 0, 0),
+        (MS // 2 + 1, -1, -1, -1, 1500, 0, 1, 0),
+        (5 * MS - 1, 6 * MS, 46 * MS, -1, 1500, 0, 0, 0),
     ]
     made = emulation(asked, ("cubic",), np.array(rows, run.RECORD), 5 * MS)
     assert mm_log.text(made).splitlines() == [

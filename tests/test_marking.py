@@ -1,15 +1,19 @@
 """Marks above a threshold (docs/reference/encoding.md, section 4): packets obey the laws; senders read the marks."""
 
+import shutil
 from fractions import Fraction
+from itertools import accumulate
 from random import Random
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from ccmatic.models.marking import MODEL, marks
 
 import ccmatic as cm
 from ccmatic.base import InputError, definitions
 from ccmatic.contracts import PACKETS, load_definition, world
+from ccmatic.emulation import kinds, pipeline, replay, run
 from ccmatic.exporting import header
 from ccmatic.runtime.library import Library
 from ccmatic.runtime.stateful_library import StatefulSender
@@ -18,7 +22,7 @@ from ccmatic.simulation.shared import SharedLink
 from conformance.links import PACKETS as BY_RATE
 from conformance.links import WINDOWS, Run, by_rate, by_window
 from conformance.worlds import Cell, Disagreement, check
-from support.machine import needs_compiler
+from support.machine import lacking, needs_compiler, on_time
 
 NETWORK = "marking, buffer 2 bdp, threshold 1/2 bdp, jitter 1 rtt"
 
@@ -272,3 +276,70 @@ def test_marks_are_asked_about_only_on_networks_that_mark():
 def test_the_kernels_program_reads_no_marks():
     with pytest.raises(InputError, match="dctcp.py:.*reads `marked`, which the kernel's program does not observe"):
         assert header.make("dctcp").kernel_program
+
+
+def decided(link, seed):
+    """Packets of any sizes and the marks of the emulated link, beside those by exact arithmetic."""
+    rng = Random(seed)
+    arrivals = list(accumulate(rng.choice((0, 1, 10**6, 10**6 - 1, rng.randint(0, 10**6))) for _ in range(300)))
+    sizes = [rng.choice((1500, 1500, rng.randint(40, 1500))) for _ in arrivals]
+    queue, before, expected = Fraction(0), 0, []
+    for now, size in zip(arrivals, sizes, strict=True):
+        queue = max(Fraction(0), queue - Fraction((now - before) * 12, 8000))
+        before = now
+        lost = queue + size > link.buffer
+        expected.append((lost, not lost and queue + size > link.threshold))
+        queue += 0 if lost else size
+    outcomes = replay.outcomes(link, arrivals, sizes)
+    return [(lost, marked) for lost, *_, marked in outcomes], expected
+
+
+EMULATED = "marking 12 mbit, rtt 40 ms, buffer 15 kb, threshold 4500 b"
+
+
+@needs_compiler
+def test_the_emulated_link_marks_by_exact_arithmetic():
+    found = [decided(pipeline._link(on=EMULATED), seed) for seed in range(5)]
+    assert all(link == expected for link, expected in found)
+    assert 100 < sum(marked for link, _ in found for _, marked in link) < 1400
+
+
+@needs_compiler
+@pytest.mark.parametrize("fault", FAULTS)
+def test_exact_arithmetic_catches_a_planted_fault_of_the_emulated_link(fault, tmp_path, monkeypatch):
+    (tmp_path / "packets.h").write_text(world(MODEL, PACKETS).read_text().replace(RIGHT, FAULTS[fault]))
+    link = pipeline._link(on=EMULATED)
+    monkeypatch.setattr(replay, "header", lambda link: tmp_path / "packets.h")
+    link_marks, expected = decided(link, 0)
+    assert link_marks != expected
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    "on, message",
+    [
+        ("marking 12 mbit, rtt 40 ms, buffer 15 kb, threshold 15 kb", "15000 bytes is not below the buffer of 15000"),
+        ("marking 12 mbit, rtt 40 ms, buffer 15 kb", "lacks its threshold; expected such as"),
+        ("cbr_delay 12 mbit, rtt 40 ms, buffer 15 kb, threshold 5 kb", "cbr_delay marks no packets; expected no"),
+    ],
+)
+def test_what_no_emulator_marks_is_refused(on, message):
+    with pytest.raises(InputError, match=message):
+        pipeline._link(on=on)
+
+
+@pytest.mark.real_time
+@pytest.mark.skipif(bool(lacking) or not shutil.which("iperf3"), reason="no root or no iperf3 on this machine")
+@pytest.mark.parametrize("name", ["udp:dctcp", "reno"])
+def test_emulated_flows_react_to_marks(name):
+    """After slow start, few packets are lost and the queue is short; the kernel's reno understands ECN."""
+    link = pipeline._link(on="marking 24 mbit, rtt 40 ms, buffer 2 bdp, threshold 1/2 bdp")
+    emulation = on_time(
+        lambda: run.emulate(link, [kinds.request(name)], 4),
+        lambda found: np.percentile(found.lateness, (50, 99)) / 1e6,
+    )
+    assert "the log does not replay" not in emulation.faults
+    assert (emulation.log["marked"] == 1).any()
+    log = emulation.log[emulation.log["arrival"] > 2e9]
+    assert log["lost"].mean() < 0.01
+    assert np.median(log["admitted"] - log["arrival"]) < 40e6  # ns: half of the buffer

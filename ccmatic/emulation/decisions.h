@@ -38,7 +38,7 @@ struct hold { int64_t let, released; };
 
 static struct config {
     int64_t bucket, tokens[2]; /* of a policer in front of the bottleneck */
-    int64_t duration, buffer, propagation, jitter, pattern, port, rates_count, points_count;
+    int64_t duration, buffer, threshold, propagation, jitter, pattern, port, rates_count, points_count;
     int64_t opportunities_count, opportunity; /* the bytes of one opportunity */
     int64_t flows_count, *propagations; /* for flows with their own propagation */
     int64_t period, boxes_count; /* for the flows' own boxes */
@@ -94,6 +94,7 @@ static void read_config(void)
 {
     config.duration = number();
     config.buffer = number();
+    config.threshold = number();
     config.propagation = number();
     config.jitter = number();
     config.pattern = number();
@@ -137,12 +138,12 @@ static void read_config(void)
     die("its link does not decide on a packet when the packet arrives");
 #endif
     link_init(&bottleneck, &(struct link_parameters){.rates = config.rates, .period = 8 * SECOND, .buffer = config.buffer,
-        .bucket = config.bucket, .tokens = {config.tokens[0], config.tokens[1]}, .draw = draw, .own = config.own});
+        .threshold = config.threshold, .bucket = config.bucket, .tokens = {config.tokens[0], config.tokens[1]}, .draw = draw, .own = config.own});
 }
 
 /* ---- the link's decisions: in integers only ---- */
 
-struct decision { int lost; int64_t admitted, planned; };
+struct decision { int lost; int64_t admitted, planned; int marked; };
 
 /* Return when a flow's own box releases a packet: in proportion between two points, and after the last point from
  * the first again. */
@@ -179,10 +180,10 @@ static int64_t release_of(int64_t admitted, int flow)
 static struct decision by_link(int64_t now, int64_t size, int flow)
 {
     struct link_outcome outcome;
-    if (!link_offer(&bottleneck, now, size, flow)) return (struct decision){1, -1, -1};
+    if (!link_offer(&bottleneck, now, size, flow)) return (struct decision){1, -1, -1, 0};
     if (!link_next(&bottleneck, now, &outcome)) die("this link does not decide at once when it admits a packet");
-    if (outcome.dropped != LINK_NEVER) return (struct decision){1, -1, -1};
-    return (struct decision){0, outcome.admitted, release_of(outcome.admitted, flow)};
+    if (outcome.dropped != LINK_NEVER) return (struct decision){1, -1, -1, 0};
+    return (struct decision){0, outcome.admitted, release_of(outcome.admitted, flow), outcome.marked != 0};
 }
 
 /* Return the time of the n-th delivery opportunity (n starts at 1). After the last one the opportunities repeat. */
@@ -198,10 +199,10 @@ static struct decision by_opportunities(int64_t now, int64_t size, int flow)
     while (instant(passed + 1) <= now) passed++;
     int64_t over = passed * config.opportunity;
     if (taken < over) taken = over;
-    if (taken - over + size > config.buffer) return (struct decision){1, -1, -1};
+    if (taken - over + size > config.buffer) return (struct decision){1, -1, -1, 0};
     taken += size;
     int64_t admitted = instant((taken + config.opportunity - 1) / config.opportunity);
-    return (struct decision){0, admitted, release_of(admitted, flow)};
+    return (struct decision){0, admitted, release_of(admitted, flow), 0};
 }
 
 /* Return the first whole ns at which a curve reaches `position`. It starts at `value` and grows by `gain` in
@@ -219,13 +220,13 @@ static struct decision by_curves(int64_t now, int64_t size)
     if (!here) here = admitting = serving = config.points;
     while (here[1].time <= now) here++;
     wide free = (wide)(here->admitted + config.buffer - accepted - size) * here->length;
-    if (free + (wide)here->admitting * (now - here->time) < 0) return (struct decision){1, -1, -1};
+    if (free + (wide)here->admitting * (now - here->time) < 0) return (struct decision){1, -1, -1, 0};
     accepted += size;
     while (admitting[1].time != NEVER && admitting[1].admitted < accepted) admitting++;
     while (serving[1].time != NEVER && serving[1].served < accepted) serving++;
     int64_t admitted = reached(admitting, admitting->admitted, admitting->admitting, accepted);
     int64_t served = reached(serving, serving->served, serving->serving, accepted);
-    return (struct decision){0, admitted < now ? now : admitted, served < now ? now : served};
+    return (struct decision){0, admitted < now ? now : admitted, served < now ? now : served, 0};
 }
 
 static struct decision decide(int64_t now, int64_t size, int flow)

@@ -40,7 +40,7 @@ struct record {
     int64_t arrival, admitted, planned, released; /* ns; -1: never */
     int32_t size;
     int16_t flow; /* -1: no flow */
-    int16_t lost;
+    int8_t lost, marked; /* marked: 1 if it has a mark; 2 if its sender does not understand the mark that it would have */
 };
 
 struct packet {
@@ -104,7 +104,20 @@ static void begin(int64_t now)
     fflush(stdout);
 }
 
-static void arrive(const unsigned char *bytes, int size)
+/* Mark a packet whose sender understands marks (ECN, RFC 3168): set CE in the IP header, and correct the checksum
+ * (RFC 1624). Others pass unmarked. Return the record's `marked`. */
+static int8_t mark(unsigned char *bytes, int size)
+{
+    if (size < 20 || bytes[0] >> 4 != 4 || !(bytes[1] & 3)) return 2;
+    uint32_t before = bytes[0] << 8 | bytes[1], after = before | 3;
+    uint32_t sum = (~(bytes[10] << 8 | bytes[11]) & 0xffff) + (~before & 0xffff) + after;
+    sum = (sum & 0xffff) + (sum >> 16);
+    sum = ~((sum & 0xffff) + (sum >> 16)) & 0xffff;
+    bytes[1] |= 3, bytes[10] = sum >> 8, bytes[11] = sum;
+    return 1;
+}
+
+static void arrive(unsigned char *bytes, int size)
 {
     int64_t now = monotonic();
     if (!records_count) begin(now);
@@ -112,8 +125,11 @@ static void arrive(const unsigned char *bytes, int size)
     struct record *record = &records[records_count++];
     int flow = flow_of(bytes, size);
     struct decision decision = decide(now - origin, size, flow);
-    *record = (struct record){now - origin, decision.admitted, decision.planned, -1, size, flow, decision.lost};
+    *record = (struct record){
+        now - origin, decision.admitted, decision.planned, -1, size, flow, decision.lost, 0,
+    };
     if (decision.lost) return;
+    if (decision.marked) record->marked = mark(bytes, size);
     struct packet *packet = malloc(sizeof *packet + size);
     held += size;
     if (!packet || held > HELD) die("no memory: more than a gibibyte is in flight");

@@ -15,6 +15,9 @@ SECOND, MS = 10**9, 10**6
 #: The bytes of the largest packet, unless a schedule sets another size; and the bytes of a buffer that never fills.
 MTU, ENDLESS = 1500, 2**61
 
+#: The threshold of a link that marks nothing.
+NO_MARKS = 2**63 - 1
+
 #: The patterns by which the jitter box, after the bottleneck, holds packets in order. `uniform`: the box holds each
 #: packet for a random part of D. `aggregation`: the box holds packets until the end of the batch in which they leave
 #: the bottleneck. A batch lasts for a random part of D (Appendix H of the paper: batches of C·agg_delay bytes,
@@ -61,6 +64,7 @@ class Link:
         holds: The Holds if the pattern is OWN; otherwise None.
         model: The Model whose packets.h implements the bottleneck; None for the model of the default links.
         change: The LinkChange, or None.
+        threshold: θ in bytes: the link marks a packet if more bytes wait with it. None if the link marks nothing.
     """
 
     rates: tuple
@@ -75,6 +79,7 @@ class Link:
     holds: Holds | None = None
     model: Model | None = None
     change: LinkChange | None = None
+    threshold: int | None = None
 
     def rtt_of(self, flow):
         """Return R_m of a flow in ns. The number -1 stands for packets that belong to no flow."""
@@ -139,9 +144,10 @@ class Link:
         rates = [(*rate, 0, 0) for rate in self.rates[:-1]] + [(*self.rates[-1], change.buffer, int(change.loses))]
         own = self.model.link_numbers(self.mtu) if self.model else ()
         numbers = [
-            duration, self.buffer, self.propagation(), self.jitter, (*PATTERNS, OWN).index(self.pattern), self.seed,
-            port, change.at, change.extra, len(rates), len(points), len(instants), OPPORTUNITY, *self._policer(),
-            len(self.rtts), *map(self.propagation, range(len(self.rtts))), *(n for rate in rates for n in rate),
+            duration, self.buffer, NO_MARKS if self.threshold is None else self.threshold, self.propagation(),
+            self.jitter, (*PATTERNS, OWN).index(self.pattern), self.seed, port, change.at, change.extra, len(rates),
+            len(points), len(instants), OPPORTUNITY, *self._policer(), len(self.rtts),
+            *map(self.propagation, range(len(self.rtts))), *(n for rate in rates for n in rate),
             *(n for p in points for n in p), *instants, self.holds.period if boxes else 0, len(boxes),
             *(n for box in boxes for n in (len(box), *(n for point in box for n in point))),
             len(own), *own,
@@ -149,7 +155,9 @@ class Link:
         return "\n".join(map(str, numbers)) + "\n"
 
 
-def of_texts(rate, rtt, buffer, jitter=None, pattern=None, changes=(), seed=0, model=None, path_change=None):
+def of_texts(
+    rate, rtt, buffer, jitter=None, pattern=None, changes=(), seed=0, model=None, path_change=None, threshold=None
+):
     """Return the Link that quantities in texts describe.
 
     Args:
@@ -162,6 +170,7 @@ def of_texts(rate, rtt, buffer, jitter=None, pattern=None, changes=(), seed=0, m
         seed: The seed of the pattern's random choices.
         model: The Model of the bottleneck, or None.
         path_change: The questions.Change of the path, or None.
+        threshold: θ, such as `30kb` or `1/2bdp`; None if the link marks nothing.
 
     Raises:
         InputError: If a quantity cannot be read, or if quantities contradict one another.
@@ -171,7 +180,7 @@ def of_texts(rate, rtt, buffer, jitter=None, pattern=None, changes=(), seed=0, m
         if time <= before:
             raise InputError(f"a change '{change}'; expected later than 0 and than the change before it")
     link = Link(tuple(rates), nanoseconds(rtt, "rtt"), 0, *_jitter(jitter, pattern, rtt), seed, model=model)
-    link = _with_buffer(link, buffer)
+    link = _with_threshold(_with_buffer(link, buffer), threshold)
     return _changed(link, path_change) if path_change else link
 
 
@@ -197,6 +206,17 @@ def _changed(link, change):
         known = [name for name, window in windows.items() if window in definitions.chosen("models", "CHANGING")]
         raise InputError(f"the path of {link.model.name} does not change; expected one of {', '.join(known)}")
     return link
+
+
+def _with_threshold(link, text):
+    """Return a link that marks above a threshold, given as text, or the link itself for None."""
+    if text is None:
+        return link
+    threshold = floor(quantities.size(text, link.bdp))
+    if threshold >= link.buffer:
+        problem = f"the threshold of {threshold} bytes is not below the buffer of {link.buffer} bytes"
+        raise InputError(f"{problem}, so that no packet is marked; expected such as 'threshold {link.buffer // 2} b'")
+    return replace(link, threshold=threshold)
 
 
 def of_opportunities(file, rtt, buffer="infinite", jitter=None, pattern=None, seed=0):

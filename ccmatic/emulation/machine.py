@@ -78,12 +78,13 @@ def build(source, folder, *options):
 
 
 @contextmanager
-def workplace(mtu, window):
+def workplace(mtu, window, ecn=False):
     """Make two namespaces, each with a TUN device, and a folder. Yield the names (senders, receivers, folder).
 
     Args:
         mtu: The largest packet size, in bytes, of the devices.
         window: The number of bytes that a TCP flow may have in flight.
+        ecn: Whether TCP flows understand the marks of links (ECN).
 
     Raises:
         InputError: If the machine refuses to make the namespaces, devices or folder.
@@ -95,7 +96,7 @@ def workplace(mtu, window):
     try:
         build(TIED, folder)
         for name, address in zip(names, (SENDER, RECEIVER), strict=True):
-            _make(name, address, mtu, window)
+            _make(name, address, mtu, window, ecn)
         yield *names, folder
     finally:
         for name in names:
@@ -127,11 +128,12 @@ def alive(pid):
         return False
 
 
-def _make(name, address, mtu, window):
+def _make(name, address, mtu, window, ecn):
     _ip("netns", "add", name)
     # The kernel's buffers also hold metadata of packets: four times the packets' bytes are enough.
     most = min(max(4 * window, 2**20), 2**30)
     settings = SETTINGS | {"ipv4/tcp_rmem": f"4096 {most} {most}", "ipv4/tcp_wmem": f"4096 {2**18} {most}"}
+    settings["ipv4/tcp_ecn"] = str(int(ecn))
     script = "".join(f"[ ! -e /proc/sys/net/{key} ] || echo {value} > /proc/sys/net/{key}\n"
                      for key, value in settings.items())  # fmt: skip
     _ip("netns", "exec", name, "sh", "-ec", script)

@@ -20,7 +20,7 @@ from ccmatic.emulation.run import RECORD
 R, MOST = 10, 10**6
 
 #: The quantities of expectations that a run can show.
-SHOWN = ("utilisation", "share", "loss", "queue", "delay", "recovery")
+SHOWN = ("utilisation", "share", "loss", "marked", "queue", "delay", "recovery")
 
 
 class Monitor:
@@ -93,7 +93,7 @@ class Monitor:
         path = SimpleNamespace(
             windows=False,
             pauses=False,
-            threshold=None,
+            threshold=self._link.threshold,
             beliefs=(),
             offered=lambda x, t: x.offered[t],
             since=since,
@@ -116,11 +116,14 @@ def _execution(link, log, flows, instants):
     others = _byte_counts(link, log[~np.isin(log["flow"], numbers)], -1, instants)
     total = {name: [sum(values) for values in zip(*(part[name] for part in (*of_flows, others)), strict=True)]
              for name in "ASL"}  # fmt: skip
+    own = {f"echoed{number + 1 if flows > 1 else ''}": part["echoed"] for number, part in enumerate(of_flows)}
+    if link.change:
+        own["P"] = [Fraction(max(0, now - link.change.at) * R, link.rtt) for now in instants]
     none = {"beliefs": {}, "state": {}, "kept": (), "Ld": (), "r": ()}
     return SimpleNamespace(
         **total,
         flows=[SimpleNamespace(**part, **none) for part in of_flows],
-        own={"P": [Fraction(max(0, now - link.change.at) * R, link.rtt) for now in instants]} if link.change else {},
+        own=own,
         offered=[Fraction(link.capacity(instants[0], now), 8 * SECOND) for now in instants],
         horizon=len(instants),
         period=None,
@@ -140,6 +143,7 @@ def _byte_counts(link, log, flow, instants):
         "A": _by(log["arrival"], log["size"], instants),
         "S": _by(served, log["size"][passed_on], instants),
         "L": _by(log["arrival"][lost], log["size"][lost], instants),
+        "echoed": _by(served, np.where(log["marked"] == 1, log["size"], 0)[passed_on], instants),
     }
 
 

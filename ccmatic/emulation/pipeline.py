@@ -164,6 +164,11 @@ def _path(description, flows):
     name = questions.named_model(description, description.model or definitions.chosen("models", "EMULATED"))
     model = load_definition("models", "MODEL", name, allow_code=True) if description.model else None
     questions.require_store(description, model or Model)
+    questions.require_threshold(description, model or Model())
+    threshold = description.threshold
+    if threshold is None and model and model.threshold is not None:
+        threshold = f"{model.threshold} bdp"
+    texts |= {"threshold": threshold} if threshold else {}
     texts |= {"model": model, "path_change": description.change}
     return texts | ({"jitter": description.jitter} if description.jitter else {})
 

@@ -14,7 +14,7 @@ int main(void)
     for (int64_t left = number(); left; left--) {
         int64_t now = number(), size = number();
         struct decision decision = decide(now, size, (int)number());
-        printf("%d %" PRId64 " %" PRId64 "\n", decision.lost, decision.admitted, decision.planned);
+        printf("%d %" PRId64 " %" PRId64 " %d\n", decision.lost, decision.admitted, decision.planned, decision.marked);
     }
     return 0;
 }

@@ -13,6 +13,11 @@ from ccmatic.runtime import compile_c, include_folder
 
 
 def decisions(link, arrivals, sizes, flows=None):
+    """Return the decisions of `outcomes` without the marks."""
+    return [decided[:3] for decided in outcomes(link, arrivals, sizes, flows)]
+
+
+def outcomes(link, arrivals, sizes, flows=None):
     """Decide again which packets a link loses, and when the link admits and releases each packet.
 
     Args:
@@ -23,7 +28,7 @@ def decisions(link, arrivals, sizes, flows=None):
 
     Returns:
         For each packet, (whether the packet is lost, when its last byte is admitted, when the packet is to be
-        released). Times are in ns. Both times of a lost packet are -1.
+        released, whether the link marks it). Times are in ns. Both times of a lost packet are -1.
     """
     count = len(sizes)
     packets = np.empty((count, 3), np.int64)
@@ -36,8 +41,8 @@ def decisions(link, arrivals, sizes, flows=None):
         done = subprocess.run([program], input=text, capture_output=True, text=True)
     if done.returncode:
         raise InputError(f"cannot emulate {link.model.name if link.model else 'the link'}: {done.stderr.strip()}")
-    numbers = np.array(done.stdout.split(), np.int64).reshape(-1, 3).tolist()
-    return [(lost == 1, admitted, planned) for lost, admitted, planned in numbers]
+    numbers = np.array(done.stdout.split(), np.int64).reshape(-1, 4).tolist()
+    return [(lost == 1, admitted, planned, marked == 1) for lost, admitted, planned, marked in numbers]
 
 
 def header(link):

@@ -27,10 +27,11 @@ PORT, PATIENCE = 5001, 15
 #: A record of the log, for one packet. Instants are in ns from the arrival of the first packet; -1 means never.
 #: `size` is in bytes. `flow` is the flow's number, or -1 if the packet belongs to no flow. `admitted` is the instant at
 #: which the packet's last byte leaves the bottleneck. `planned` is the planned instant of the release to the receivers,
-#: and `released` the actual instant.
+#: and `released` the actual instant. `marked` is 1 if the packet has a mark, and 2 if the link would mark it, and its
+#: sender does not understand marks.
 RECORD = np.dtype(
     [("arrival", "<i8"), ("admitted", "<i8"), ("planned", "<i8"), ("released", "<i8"), ("size", "<i4"),
-     ("flow", "<i2"), ("lost", "<i2")]
+     ("flow", "<i2"), ("lost", "i1"), ("marked", "i1")]
 )  # fmt: skip
 
 #: Lateness in ns: the tolerance of a valid run, and the extra time that each packet of a batch may take. All packets
@@ -123,8 +124,9 @@ class Emulation:
             faults.append(f"1 % of the packets are over {late / 1e6:.2f} ms late; {TOLERANCE / 1e6:g} ms are tolerated")
         if self.dropped:
             faults.append(f"{self.dropped} packets were dropped outside the link")
-        again = replay.decisions(self.link, self.log["arrival"], self.log["size"], self.log["flow"])
-        if again != [tuple(row) for row in self.log[["lost", "admitted", "planned"]].tolist()]:
+        again = replay.outcomes(self.link, self.log["arrival"], self.log["size"], self.log["flow"])
+        logged = self.log[["lost", "admitted", "planned", "marked"]].tolist()
+        if again != [(lost, admitted, planned, marked > 0) for lost, admitted, planned, marked in logged]:
             faults.append("the log does not replay")
         most = self.link.rtt + (self.link.schedule.jitter if self.link.schedule else self.link.jitter)
         if (self.jitter or 0) > most:
@@ -169,7 +171,9 @@ def started(link, flows, seconds):
     if any(request.rtt for request in flows):
         link = replace(link, rtts=tuple(request.rtt or link.rtt for request in flows))
     with machine.stopping_cleanly(), ExitStack() as stack:
-        senders, receivers, folder = stack.enter_context(machine.workplace(link.mtu, _window(link)))
+        senders, receivers, folder = stack.enter_context(
+            machine.workplace(link.mtu, _window(link), ecn=link.threshold is not None)
+        )
         log = folder / "log"
         emulator = stack.enter_context(_emulator(link, duration, senders, receivers, folder, log))
         emulator.wait_until_ready()

@@ -2,7 +2,16 @@
 
 from ccmatic.questions.horizons import least_of_period, usual_horizon
 from ccmatic.questions.measuring import judge, measure, read
-from ccmatic.questions.networks import NetworkDescription, Placed, describe, named_model, place, require_store, units
+from ccmatic.questions.networks import (
+    NetworkDescription,
+    Placed,
+    describe,
+    named_model,
+    place,
+    require_store,
+    require_threshold,
+    units,
+)
 from ccmatic.questions.question import Question, ask, beside
 
 __all__ = [
@@ -19,6 +28,7 @@ __all__ = [
     "place",
     "read",
     "require_store",
+    "require_threshold",
     "units",
     "usual_horizon",
 ]
