@@ -17,7 +17,7 @@ TINY = {
     "bounds": ("--runs", "1", ROOT / "results" / "proofs" / "cc_qdel_T10.json"),
     "export": ("cc_qdel",),
     "table2": ("g1_t5", "--jobs", "1"),
-    "networks": ("constant_window", "--timeout", "20"),
+    "networks": ("aimd", "--timeout", "20"),
 }
 
 

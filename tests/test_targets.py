@@ -22,7 +22,7 @@ from support.machine import on_time, watched
 
 pytestmark = pytest.mark.real_time
 
-ACK = struct.Struct(">QQQ")
+ACK = struct.Struct(">QQQQ")
 STEP = 10**7
 #: Sends 10 packets a step of 10 ms: 12 Mbit/s.
 STEADY = '''"""Sends at a fixed rate."""
@@ -77,7 +77,7 @@ class Answers(threading.Thread):
                 if not self.unanswered(seq):
                     highest = max(self.seen)
                     before = sum(1 << (highest - 1 - i) for i in set(self.seen[-200:]) if 0 < highest - i <= 64)
-                    self.answer(ACK.pack(seq, highest, before), sender)
+                    self.answer(ACK.pack(seq, highest, before, 0), sender)
 
     def answer(self, ack, sender):
         self.begun = self.begun or time.monotonic()

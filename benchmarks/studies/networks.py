@@ -21,10 +21,10 @@ import ccmatic as cm
 from benchmarks.lib import cells
 from ccmatic.base import InputError
 
-BY_RATE = ("cc_qdel", "cc_probe_slow", "cc_qdel_wide")
+BY_RATE = ("cc_qdel", "cc_qdel_narrow", "cc_qdel_wide")
 START = dict.fromkeys(BY_RATE, "C_L >= 50% and C_L <= 100%")
 HORIZON = {"bbr_v1": 7}  # it decides nothing in a shorter execution
-CONTROLLERS = (*BY_RATE, "aimd", "reno", "cubic", "bbr_v1", "copa", "vegas", "rocc", "illinois", "constant_window")
+CONTROLLERS = (*BY_RATE, "aimd", "reno", "cubic", "bbr_v1", "copa", "vegas", "rocc", "illinois", "lp")
 
 #: The networks by their names in the table. The first is the one that the others are compared with.
 NETWORKS = {

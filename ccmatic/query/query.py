@@ -231,7 +231,9 @@ class Query:
         if count not in (1, flows):
             path = f"{self.network.model_name} has {flows} flow{'s' if flows > 1 else ''}"
             raise InputError(f"{path}, and {count} controllers are given; expected one for all, or one for each")
-        for each in controllers.each_of(controller) if self.model.threshold is None else ():
+        # A belief that a model declares may have the name too, but only senders with a window observe marks.
+        observes = self.model.windows and self.model.threshold is None
+        for each in controllers.each_of(controller) if observes else ():
             if "marked" in getattr(each, "parameters", ()):
                 problem = f"{each.name} reads `marked`, and {self.network.model_name} marks no packets"
                 raise InputError(
