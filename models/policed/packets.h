@@ -23,13 +23,13 @@
 #undef link_columns
 #undef LINK_COLUMNS
 
-#define link queue
-#define link_init queue_init
-#define link_backlog queue_backlog
-#define link_serve queue_serve
-#define link_offer queue_offer
-#define link_next queue_next
-#define link_change queue_change
+#define link drop_tail
+#define link_init drop_tail_init
+#define link_backlog drop_tail_backlog
+#define link_serve drop_tail_serve
+#define link_offer drop_tail_offer
+#define link_next drop_tail_next
+#define link_change drop_tail_change
 #include "../cbr_delay/packets.h"
 #undef link
 #undef link_init
@@ -45,7 +45,7 @@
 
 struct link {
     struct policer policer;
-    struct queue queue;
+    struct drop_tail queue;
     struct link_rate *rates; /* of the tokens, in the period of `tokens_of` */
     int64_t lost;            /* bytes that the policer dropped */
 };
@@ -71,7 +71,7 @@ static void link_init(struct link *link, const struct link_parameters *parameter
     *link = (struct link){.rates = NULL};
     struct link_parameters tokens = tokens_of(link, parameters);
     policer_init(&link->policer, &tokens);
-    queue_init(&link->queue, parameters);
+    drop_tail_init(&link->queue, parameters);
 }
 
 static int link_offer(struct link *link, int64_t now, int64_t size, int flow)
@@ -80,12 +80,12 @@ static int link_offer(struct link *link, int64_t now, int64_t size, int flow)
         link->lost += size;
         return 0;
     }
-    return queue_offer(&link->queue, now, size, flow);
+    return drop_tail_offer(&link->queue, now, size, flow);
 }
 
 static int link_next(struct link *link, int64_t now, struct link_outcome *outcome)
 {
-    return queue_next(&link->queue, now, outcome);
+    return drop_tail_next(&link->queue, now, outcome);
 }
 
 #define LINK_END
