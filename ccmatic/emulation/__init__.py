@@ -13,12 +13,12 @@ after the bottleneck, and the round trip of a packet is the time from its arriva
 Time 0 is the arrival of the first packet. A packet arrives when the program reads it from a TUN device. The link's
 decisions follow, in integer arithmetic, from the arrival times and the sizes. After each run, the decisions are
 computed again from the log. A run is valid if
-- it replays;
-- these repeated decisions are the same;
-- packets were released in time: 99 % of them within a millisecond of the plan, not counting 5 µs for each of the
-  - packets were released in time: 99 % of them within a millisecond of the plan, where each packet of a batch that is
-  due
-    at one instant may be 5 µs later than the packet before it;
+
+- it replays: these repeated decisions are the same;
+- the machine dropped no packet by itself;
+- 99 % of the packets were released within a millisecond of the plan, where each packet of a batch that is due at one
+  instant may be 5 µs later than the packet before it;
+- the smallest D that explains the run is at most R_m + D;
 - every logged belief of a sender was true of the link.
 
 Throughout (in rates, buffers, positions in a schedule, and utilisation), bytes are those of IP packets, with headers
