@@ -64,6 +64,16 @@ def names_of(*kinds):
     return complete
 
 
+#: The argument of commands that take several controllers.
+controllers = click.argument(
+    "controllers",
+    nargs=-1,
+    required=True,
+    metavar="CONTROLLER.py…",
+    shell_complete=names_of("controllers"),
+)
+
+
 model = click.option(
     "--model",
     shell_complete=names_of("models"),

@@ -15,13 +15,7 @@ ccmatic prove cc_qdel --on 'ccac, buffer infinite, jitter 1 rtt' \\
     --expect 'utilisation >= 1/2'
 """
 )
-@click.argument(
-    "controllers",
-    nargs=-1,
-    required=True,
-    metavar="CONTROLLER.py…",
-    shell_complete=options.names_of("controllers"),
-)
+@options.controllers
 @click.option(
     "--proof",
     shell_complete=options.names_of("proofs"),

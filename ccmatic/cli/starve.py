@@ -8,13 +8,7 @@ from ccmatic.cli.command import command
 
 
 @command(example="ccmatic starve vegas --plot vegas.png --html vegas.html")
-@click.argument(
-    "controllers",
-    nargs=-1,
-    required=True,
-    metavar="CONTROLLER.py…",
-    shell_complete=options.names_of("controllers"),
-)
+@options.controllers
 @click.option(
     "--beside",
     metavar="CONTROLLER.py",

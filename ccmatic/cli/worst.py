@@ -15,13 +15,7 @@ ccmatic worst cc_qdel --on 'ccac, buffer 1 bdp, jitter 1 rtt' \\
     --expect 'queue <= 4 bdp'
 """
 )
-@click.argument(
-    "controllers",
-    nargs=-1,
-    required=True,
-    metavar="CONTROLLER.py…",
-    shell_complete=options.names_of("controllers"),
-)
+@options.controllers
 @options.question
 @click.option(
     "--of",
