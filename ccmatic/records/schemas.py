@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.json import schema
 
 from ccmatic.base import writable_folder, write_text
-from ccmatic.records import files, lines, measures, policies, tradeoff
+from ccmatic.records import files, judging, lines, measures, policies, tradeoff
 
 #: The records that describe a whole file or a row of a table. Other records of these modules occur only within these
 #: records.
@@ -26,10 +26,12 @@ FILES = (
     measures.ResultRecord,
     policies.PolicyFile,
     policies.AdversaryFile,
+    judging.ScenarioFile,
+    judging.WitnessFile,
 )
 LINES = tuple(
     kind
-    for module in (lines, policies, tradeoff)
+    for module in (lines, policies, tradeoff, judging)
     for kind in vars(module).values()
     if isinstance(kind, type) and kind.__name__.endswith("Line")
 )
@@ -41,7 +43,7 @@ def schemas() -> dict[str, dict[str, Any]]:
 
 
 def _schema(kind: type[Any]) -> dict[str, Any]:
-    made = schema(kind, schema_hook=_exact)
+    made = json.loads(json.dumps(schema(kind, schema_hook=_exact)))
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}
 
 

@@ -1,0 +1,1 @@
+"""The rules by which runs of code are judged."""

@@ -1,0 +1,268 @@
+"""The forms of scenarios, witnesses and verdicts of `judge` (docs/reference/judge.md)."""
+
+from fractions import Fraction
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from ccmatic.records.codec import ABSENT, Absent, Record
+
+#: An instant or a length of time in ns, at most an hour.
+Time = Annotated[int, Meta(ge=0, le=3600 * 10**9)]
+
+#: A length of time in ns above 0, at most an hour.
+Length = Annotated[int, Meta(gt=0, le=3600 * 10**9)]
+
+#: A rate in bits per second.
+Bits = Annotated[int, Meta(gt=0, le=10**12)]
+
+#: A number of bytes above 0, at most 10^15.
+Size = Annotated[int, Meta(gt=0, le=10**15)]
+
+#: A number of packets above 0.
+Packets = Annotated[int, Meta(gt=0, le=10**6)]
+
+#: The number of a flow. The first flow has the number 0.
+Flow = Annotated[int, Meta(ge=0, le=63)]
+
+
+class EventRecord(Record, tag_field="event"):
+    """An event of a scenario.
+
+    Attributes:
+        at: The instant in ns at which the event begins.
+    """
+
+    at: Time
+
+
+class HoldEvent(EventRecord, tag="hold"):
+    """The jitter box holds packets: those that leave the bottleneck in [at, at+length) leave the box at at+length.
+
+    Attributes:
+        length: In ns, at most D.
+    """
+
+    length: Length
+
+
+class RateEvent(EventRecord, tag="rate"):
+    """The link has another rate from then on, in bits per second."""
+
+    bits: Bits
+
+
+class RttEvent(EventRecord, tag="rtt"):
+    """R_m grows to another value, in ns, for packets that leave the bottleneck later."""
+
+    rtt: Length
+
+
+class LossEvent(EventRecord, tag="loss"):
+    """The next packets that arrive at the link are lost."""
+
+    packets: Packets
+
+
+class IdleEvent(EventRecord, tag="idle"):
+    """The application of a flow offers nothing for some time, in ns."""
+
+    length: Length
+    flow: Flow = 0
+
+
+class LimitEvent(EventRecord, tag="limit"):
+    """The application of a flow offers bytes at a rate only, in bits per second, for some time, in ns."""
+
+    length: Length
+    bits: Bits
+    flow: Flow = 0
+
+
+class AcksEvent(EventRecord, tag="acks"):
+    """Acknowledgements arrive in bursts, or some are lost, for some time.
+
+    Attributes:
+        length: In ns.
+        aggregate: Acknowledgements arrive together, this often, in ns; at most D. 0 if they do not.
+        lose: Each acknowledgement with a number that this number divides is lost; 0 if none is.
+    """
+
+    length: Length
+    aggregate: Time = 0
+    lose: Annotated[int, Meta(ge=0, le=10**6)] = 0
+
+
+class OutageEvent(EventRecord, tag="outage"):
+    """The link serves nothing for some time, in ns. The queue is kept."""
+
+    length: Length
+
+
+class BufferEvent(EventRecord, tag="buffer"):
+    """The buffer has another size from then on, in bytes. Packets that already wait are kept."""
+
+    bytes: Size
+
+
+Event = HoldEvent | RateEvent | RttEvent | LossEvent | IdleEvent | LimitEvent | AcksEvent | OutageEvent | BufferEvent
+
+
+class PolicerRecord(Record):
+    """A policer in front of the bottleneck.
+
+    Attributes:
+        bits: The rate of its tokens in bits per second.
+        bucket: The size of its bucket in bytes.
+    """
+
+    bits: Bits
+    bucket: Size
+
+
+class ChanceRecord(Record):
+    """Losses by chance.
+
+    Attributes:
+        share: The share of the packets that are lost, at least 0 and below 1.
+        burst: The largest number of packets that are lost in a row.
+    """
+
+    share: Fraction
+    burst: Packets = 1
+
+
+class FlowRecord(Record):
+    """A flow over the link of a scenario.
+
+    Attributes:
+        start: The instant in ns at which the flow starts.
+        stop: The instant in ns at which the flow stops; null if it sends until the end.
+        rtt: The flow's R_m in ns; null for that of the scenario.
+        beside: The controller that sends in this flow; null for the subject of the run.
+    """
+
+    start: Time = 0
+    stop: Time | None = None
+    rtt: Length | None = None
+    beside: str | None = None
+
+
+class AcknowledgementsRecord(Record):
+    """The receiver's policy, for controllers that run alone. A whole stack has its own policy.
+
+    Attributes:
+        packets: An acknowledgement leaves after this number of packets …
+        delay: … or after this time, in ns.
+    """
+
+    packets: Packets = 2
+    delay: Time = 25 * 10**6
+
+
+class ScenarioFile(Record, tag_field="format", tag="ccmatic scenario 1", kw_only=True):
+    """A lawful course of a network and of the applications on it.
+
+    Attributes:
+        duration: The length of the run in ns.
+        rate: C in bits per second.
+        rtt: R_m in ns.
+        buffer: The buffer of the bottleneck in bytes.
+        jitter: D in ns, the longest time for which the jitter box may hold a packet.
+        packet: The largest IP packet in bytes.
+        spacing: The least time in ns between two deliveries of a flow.
+        seed: The only seed of the run.
+        threshold: The queue in bytes above which the link marks packets; null if it marks nothing.
+        policer: The policer; null if there is none.
+        loss: The losses by chance; null if there are none.
+        events: The events, in order of time.
+        flows: The flows. The first one is the subject's.
+        acknowledgements: The receiver's policy.
+    """
+
+    duration: Length
+    rate: Bits
+    rtt: Length
+    buffer: Size
+    jitter: Time = 0
+    packet: Annotated[int, Meta(ge=576, le=65535)] = 1500
+    spacing: Annotated[int, Meta(ge=1, le=10**9)] = 10_000
+    seed: Annotated[int, Meta(ge=0, lt=2**62)] = 0
+    threshold: Size | None = None
+    policer: PolicerRecord | None = None
+    loss: ChanceRecord | None = None
+    events: tuple[Event, ...] = ()
+    flows: tuple[FlowRecord, ...] = (FlowRecord(),)
+    acknowledgements: AcknowledgementsRecord = AcknowledgementsRecord()
+
+
+class WitnessFile(Record, tag_field="format", tag="ccmatic witness 1", kw_only=True):
+    """A run that breaks a rule: everything that another run needs to show it again.
+
+    Attributes:
+        subject: The name of the subject, such as `quinn:cubic`.
+        version: The version of the subject.
+        rule: The name of the rule.
+        threshold: The rule's threshold, with its unit.
+        value: The measured value, in the same unit.
+        margin: The distance to the threshold, as a share of it; below 0 if the run breaks the rule.
+        seed: The seed of the search that found the scenario.
+        scenario: The scenario.
+    """
+
+    subject: str
+    version: str
+    rule: str
+    threshold: str
+    value: float
+    margin: float
+    seed: int
+    scenario: ScenarioFile
+
+
+class JudgedLine(Record, kw_only=True):
+    """The verdict of a rule on a run.
+
+    Attributes:
+        threshold: The rule's threshold, with its unit.
+        value: The measured value, in the same unit; null if the rule does not apply.
+        margin: The distance to the threshold, as a share of it; below 0 if the run breaks the rule.
+        at: The instant in s at which the run shows the value; null if no instant stands out.
+        reason: The reason why the rule does not apply.
+    """
+
+    subject: str
+    version: str
+    rule: str
+    verdict: Literal["kept", "broken", "not applicable"]
+    threshold: str
+    value: float | None = None
+    margin: float | None = None
+    at: float | None = None
+    reason: str | Absent = ABSENT
+
+
+class SearchedLine(Record, kw_only=True):
+    """The result of a search for one rule.
+
+    Attributes:
+        verdict: `broken`; `kept`, if all runs of the search keep the rule; or `not asked`, if no run's scenario meets
+            the premises of the rule.
+        runs: The number of runs that the rule judged.
+        margin: The least margin of these runs.
+        value: The value of that run.
+        threshold: The rule's threshold, with its unit.
+        events: The number of events of the shortest scenario that breaks the rule.
+        witness: The file of that scenario.
+    """
+
+    subject: str
+    version: str
+    rule: str
+    verdict: Literal["kept", "broken", "not asked"]
+    runs: int
+    threshold: str
+    value: float | None = None
+    margin: float | None = None
+    events: int | None = None
+    witness: str | None = None
