@@ -5,10 +5,11 @@
     network = cm.Network("ccac", buffer="any", horizon=11)
     verdict = cm.verify(rate, cm.Query(network, utilisation="1/2"))
 
-Each call has its own formulas and solvers, so two threads may call at the same time. Unusable input raises InputError.
+Each call has its own formulas and solvers, so two threads may call functions at the same time. Unusable input raises
+InputError.
 
 `solver` is a `cm.SolverOptions`. It gives the names of the solvers (`z3`, `cvc5`, `yices`), the timeout for each query
-of a solver in seconds, and the seed. If several solvers decide and two of them disagree, the call raises Disagreement.
+of a solver in seconds, and the seed. If two solvers give opposite answers, the call raises Disagreement.
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""The forms in which every function of the API accepts a controller and a query."""
+"""The types of arguments that every function of the API accepts as a controller or as a query."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -32,7 +32,8 @@ def load_controller(controller: Given, query: Asked | None = None) -> Decides:
 
     Args:
         controller: The controller in one of these forms.
-        query: The query whose beliefs the controller may read. Default: the beliefs of every model that ccmatic ships.
+        query: The query whose beliefs the controller may read. By default, the beliefs of every model that ccmatic
+            ships.
 
     Returns:
         The controller. Its `rate` runs it, and its `pretty` formats it.

@@ -39,8 +39,8 @@ def prove(
         listener: A function that is called with the progress.
         solver: SolverOptions; the timeout is for each lemma.
 
-    The Proved, with the constants and the verdict on each lemma.
-        The Proved: the constants and the verdict on each lemma.
+    Returns:
+        The Proved, with the constants and the verdict on each lemma.
 
     Raises:
         InputError: If no value of a constant works.
@@ -64,8 +64,9 @@ def prove_by_shapes(
 ) -> Iterator[Attempt]:
     """Prove the guarantees of a controller for all time without a proof that was written for this controller.
 
-    The call tries each shape in proofs/ that follows the beliefs which the controller reads. For a window sender with
-    state, the call tries the shape that searches for bounds on the state. This shape allows any initial state.
+    A shape is a general proof that fits many controllers. The call tries each shape in proofs/ that follows the beliefs
+    which the controller reads. For a window sender with state, the call tries the shape that searches for bounds on the
+    state. This shape allows any initial state.
 
     Args:
         controller: The controller.
@@ -76,8 +77,8 @@ def prove_by_shapes(
         solver: As in `prove`.
 
     Returns:
-        An iterator over an Attempt for each shape. The `proved` of an Attempt is the result that `prove` would return.
-        If the shape gives no proof, the `why` of the Attempt names a lemma that is broken.
+        An iterator over an Attempt for each shape. The field `proved` of an Attempt is the result that `prove` would
+        return. If the shape gives no proof, the field `why` names a broken lemma.
 
     Raises:
         InputError: If no shape fits the beliefs that the controller reads.
@@ -105,8 +106,8 @@ def prove_expected(
 
     Returns:
         An iterator over pairs: an Attempt for each shape, and whether its constants imply the expectation. The iterator
-        ends with the first pair whose constants do. If the constants of no pair do, the expectation is undecided. For
-        an expectation that no constants could imply, such as `… while …`, the iterator is empty.
+        ends with the first pair whose constants imply the expectation. Without such a pair, the expectation is
+        undecided. For an expectation that no constants could imply, such as `… while …`, the iterator is empty.
 
     Raises:
         InputError: If no shape decides the expectation, or no shape fits the network or the controller.
@@ -257,15 +258,16 @@ def reproduce_tradeoff(
     """Reproduce the paper's trade-off between loss and convergence time, and check the steps of its proof.
 
     Args:
-        allowances: The allowed losses in packets, as expressions in C. By default: 1, log(C), sqrt(C), C/10 and C.
+        allowances: The allowed losses in packets, as expressions in C. By default, the allowances are 1, log(C),
+            sqrt(C), C/10 and C.
         buffer_time: The size of the buffer as a drain time, in R_m.
         start: The initial rate, in packets per R_m.
         end: The rate of the link, in packets per R_m.
         out: The folder for the figures, the tables, a trace and the proof's report.
 
     Yields:
-        Each finding. Its `row` is a record, its `text` is for people, and its `good` states whether the finding agrees
-        with the theorem.
+        Each finding. Each finding has a record `row`, a `text` for people, and a flag `good`, which states whether the
+        finding agrees with the theorem.
 
     Raises:
         InputError: If an expression or a number cannot be read, or the theorem excludes it.

@@ -68,8 +68,8 @@ def synthesise(
     Args:
         query: The query.
         template: A name in templates/ or the path of a file, which replaces the query's own template.
-        out: A folder for the solutions. Its content is replaced when the synthesis is complete. By default, no file is
-            written.
+        out: A folder for the solutions. When the synthesis is complete, the solutions replace the content of the
+            folder. By default, no file is written.
         run: A file in which the search saves its counterexamples and decisions, and from which the same call resumes.
         jobs: The number of processes that verify.
         cluster: The address of a Dask cluster that verifies instead of processes.
@@ -112,7 +112,7 @@ def widen(
 
     An envelope gives each rate a lower and an upper end. Both ends start at the controller's rate. The lower end may be
     multiplied by 1, 1 - step, … 0; the upper end by 1, 1 + step, … most. If the controller itself breaks the property,
-    it has no envelope.
+    the controller has no envelope.
 
     Args:
         controller: The controller.
@@ -154,8 +154,8 @@ def check_widening(
 ) -> WideningReport:
     """Check that a folder of `widen` contains all maximal envelopes.
 
-    The check replays the traces in the folder. Each trace must break every envelope that the trace excludes. No
-    envelope may remain undecided.
+    The check replays the traces in the folder. Each trace must break all envelopes that allow its rates. The traces and
+    the maximal envelopes must decide every envelope.
 
     Args:
         folder: The folder that `widen` wrote.
@@ -193,8 +193,8 @@ def check_cover(
         solver: SolverOptions, for `verify_solutions`.
 
     Returns:
-        The CoverReport. Its `covered` states whether every candidate is decided. Its `faults` list the recorded events
-        that do not show what they claim.
+        The CoverReport. The field `covered` states whether every candidate is decided. The field `faults` lists
+        recorded events that do not prove their claim.
 
     Raises:
         InputError: If the file is no run, or the template has changed since the run.

@@ -28,7 +28,7 @@ def export(
         out: The output folder. By default, a folder with the controller's name.
         model: The model whose beliefs the C code computes. By default, the model with the fewest beliefs among
             those that have the controller's beliefs.
-        horizon: T, the steps of a window, plus 1; beliefs time out every T-1 steps.
+        horizon: T, which is one more than the number of steps in a window. Beliefs time out every T-1 steps.
         jitter: The largest variation of delay, in R_m, that has causes other than queueing.
         around: The kernel's algorithm that runs within the envelope: `cubic`, `bbr` or `reno`. Only for the target
             `bpf`.
@@ -206,7 +206,7 @@ def fit(
         rtt: R_m, such as "40ms", which is also the length of a step. By default, the smallest delay in the log.
         horizon: T. A window lasts T-1 steps.
         two_clocks: Whether the clocks of sender and receiver differ by an unknown constant.
-        received: The capture at the receiver. If given, `log` is the capture at the sender.
+        received: The capture at the receiver. If `received` is given, `log` is the capture at the sender.
         controllers: The controllers whose shipped proofs are compared with the path.
 
     Returns:
@@ -235,17 +235,18 @@ def explain_log(
     """Find the networks that explain every packet of a log, the simplest first.
 
     Args:
-        log: A packet log (docs/reference/formats.md) with the time of sending of every packet.
-        rtt: R_m, such as "40ms". Default: the least delay in the log.
-        jitter: The largest jitter of an explanation, such as "4ms" or "1/2rtt". Default: a quarter of R_m.
-        two_clocks: The clocks of sender and receiver differ by a constant.
-        received: The capture at the receiver; `log` is then the capture at the sender.
+        log: A packet log (docs/reference/formats.md) that has the sending time of every packet.
+        rtt: R_m, such as "40ms". By default, the smallest delay in the log.
+        jitter: The largest jitter of an explanation, such as "4ms" or "1/2rtt". By default, a quarter of R_m.
+        two_clocks: Whether the clocks of sender and receiver differ by an unknown constant.
+        received: The capture at the receiver. If `received` is given, `log` is the capture at the sender.
 
     Returns:
-        The Explanations. `explained` is None if no network was found and the search did not decide all of them.
+        The Explanations. The field `explained` is None if the search found no explanation and did not decide all
+        networks.
 
     Raises:
-        InputError: The log cannot be read, or does not say when every packet was sent.
+        InputError: The log cannot be read, or lacks the sending time of a packet.
 
     Examples:
         >>> cm.explain_log("examples/logs/policed.csv").answers[2].on

@@ -43,7 +43,7 @@ def verify(
 
     Returns:
         The Judgement. Its `verdict` is `holds`, `violated` or `unknown` (timed out). Its `trace` shows a violation. If
-        the property holds on the published model only, `unmodelled` is an execution outside this model that breaks the
+        the property holds only on the published model, `unmodelled` is an execution outside this model that breaks the
         property.
 
     Raises:
@@ -194,7 +194,10 @@ def answer_all(
 
 
 def _with_horizons_named(asked: Sequence[Question], judgements: Iterator[Judgement]) -> Iterator[Judgement]:
-    """Yield the judgements. If a default horizon causes an error, the error states that this horizon is the default."""
+    """Yield the judgements.
+
+    If a default horizon causes an error, the message states that the horizon is the default.
+    """
     for question in asked:
         with question.horizon_named():
             judgement = next(judgements)
@@ -217,18 +220,20 @@ def worst(
     told: Callable[[Fraction], None] = lambda x: None,
     solver: SolverOptions = SolverOptions(),
 ) -> "Worst":
-    """Find the worst value that a network can force on a controller. The solver decides both sides of this edge value.
+    """Find the worst value that a network can force on a controller, to an edge.
 
-    Packets are bounded as in `verify`.
+    The solver proves one side of the edge, and a trace shows the other. Packets are bounded as in `verify`.
 
     Args:
-        controller: The controller, or one for each flow of the network. A Question of `ask` is also possible. It then
-            gives the network, the quantity and the start, and its amount is one of the decided values.
+        controller: The controller, or one for each flow of the network. It may also be a Question from `ask`. The
+            Question then sets the network, the quantity and the start. The amount in the Question is one of the decided
+            values.
         network: The network.
         of: The quantity: `utilisation`, `loss` (per R_m), `queue`, `delay` or `window`. With several flows also
             `share`, the smallest share of the served bytes that a flow gets. With two flows also `jain`, Jain's index
             for that share. A condition on x is possible as well (docs/reference/worst.md).
-        start: `any`, or `empty`: the queue is empty and no packet has been lost.
+        start: The start of executions: `any`, or `empty`, which means that the queue is empty and no packet has been
+            lost.
         given: If given, only executions that satisfy this condition count.
         period: If given, only executions that repeat after this many steps, and so may go on for ever, count. The
             network's horizon is then at least 2·period + 1.
@@ -240,7 +245,7 @@ def worst(
         solver: SolverOptions; the timeout is for each x.
 
     Returns:
-        The Worst, with both sides of the edge value and a trace that shows the worst value.
+        The Worst, with the proved bound, the worst value that was found, and a trace that shows this value.
 
     Raises:
         InputError: If a text cannot be read, or if no execution satisfies the conditions.
@@ -342,12 +347,12 @@ def estimate(
     Args:
         trace: The trace, or its file.
         network: The network; by default, the trace's network. The sender looks back as many steps as the horizon of the
-            network has. For the link rate C, the sender uses all earlier steps.
+            network has. To bound the link rate C, the sender uses all earlier steps.
         told: A function that is called with each Estimate as soon as the Estimate is computed.
 
     Returns:
-        The Estimates. `possible` has the exact range of each quantity in all executions of the network that give the
-        sender the same observations. `declared` has the model's beliefs.
+        The Estimates. The field `possible` has the exact range of each quantity, over all executions of the network
+        with the same observations. The field `declared` has the model's beliefs.
 
     Raises:
         InputError: If no execution of the network matches the trace. The error names the laws that the trace breaks.
@@ -445,8 +450,8 @@ def measure(trace: Trace | str | Path, expectation: str, *, allow_code: bool = F
 def explain(trace: Trace | str | Path, *, report: Report | None = None, allow_code: bool = False) -> Explanation:
     """Explain a trace in sentences with numbers.
 
-    The sentences say which part of the property is broken, and why no exception applies. They also say what the network
-    did, and which part of the controller's code chose the rates.
+    The sentences state which part of the property is broken, and why no exception applies. They also describe the
+    actions of the network, and name the part of the controller's code that chose the rates.
 
     Args:
         trace: The trace, or its file.
@@ -500,7 +505,7 @@ def export_trace(
         rtt: The trace's R_m, such as "40ms".
         mss: The size of a packet in bytes.
         lead: The time of silence, in whole milliseconds, before a link trace of mahimahi; a sender can fill the queue
-            in it.
+            in this time.
         allow_code: Whether to run the file that the trace names as its model. Otherwise only shipped models are
             accepted.
 

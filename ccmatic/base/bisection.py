@@ -2,10 +2,10 @@
 
 
 def last_good(count, is_good):
-    """Return the last good index. All indices up to it are good, and all later ones are bad; -1 if no index is good.
+    """Return the last good index, or -1 if no index is good.
 
-    The search tries the first and the last index before all others. It always evaluates the last good index and the
-    first bad index, if both exist.
+    All indices up to the result are good, and all later indices are bad. The search tries the first and the last index
+    before all others. It always evaluates the last good index and the first bad index, if both exist.
 
     Args:
         count: The number of indices.
@@ -36,8 +36,8 @@ def last_good_at_once(count, are_good, at_once):
 def last_good_from_above(count, is_good, is_known):
     """Return the last good index like `last_good`, but search from the largest index down.
 
-    This order suits searches in which a proof that an index is good takes longer than a refutation, and in which one
-    refutation also refutes further indices. The search tries the last remaining index. Then it goes down by steps that
+    This order suits a search in which an index takes longer to prove good than to refute, and in which one refutation
+    also refutes further indices. The search tries the last remaining index first. Then it goes down by steps that
     double until an index is good.
 
     Args:

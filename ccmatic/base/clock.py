@@ -18,7 +18,7 @@ class Clock:
         seconds: The limit for each query; None for no limit.
 
     Attributes:
-        late: Whether the time for the last query ran out before a solver received the query.
+        late: Whether the last query timed out before a solver received it.
     """
 
     def __init__(self, seconds: float | None = None) -> None:
@@ -28,7 +28,10 @@ class Clock:
 
     @staticmethod
     def of(timeout: "float | Clock | None") -> "Clock":
-        """Return the clock of a timeout. The timeout is a number of seconds, None, or an existing clock to share."""
+        """Return a clock for a timeout.
+
+        The timeout is a number of seconds, None for no limit, or an existing clock to share.
+        """
         return timeout if isinstance(timeout, Clock) else Clock(timeout)
 
     @contextmanager
@@ -48,7 +51,7 @@ class Clock:
             self._end = None
 
     def left(self) -> float | None:
-        """Return the remaining seconds; None without a limit. Outside of a query, return the whole limit.
+        """Return the remaining seconds; None if there is no limit. Between queries, return the whole limit.
 
         Raises:
             OutOfTime: If no time remains.

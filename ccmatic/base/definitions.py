@@ -1,6 +1,6 @@
 """Lookup of definitions by name or path.
 
-A name belongs to ccmatic or to another installed package. A path leads to a user's own file.
+A name stands for a definition of ccmatic or of another installed package. A path leads to a user's own file.
 """
 
 import importlib
@@ -52,8 +52,8 @@ def load(kind, attribute, name, allow_code=False, check=lambda definition, file:
         name: The path of a file or folder, a name in the folder `kind`, or the name of another package's entry point.
             If the definition has parameters, they may follow the name, as in `ccac2021:flows=2`.
         allow_code: Whether files of users and other packages may be run.
-        check: A function that is called with the object, before parameters are set, and with its file. It is not called
-            for definitions that ccmatic ships.
+        check: A function that is called with the object, before parameters are set, and with its file. The function is
+            not called for definitions that ccmatic ships.
 
     Raises:
         InputError: If no such definition exists, the definition lacks these parameters, or its code may not be run.
@@ -198,8 +198,8 @@ def find_file(kinds, name, suffix):
 def chosen(kind, role):
     """Return the value that the folder `kind` declares as `role` in its `__init__`.
 
-    An example is the role DEFAULT of the folder of properties. Roles allow the engine's code to use definitions
-    without their names.
+    For example, the folder of properties declares its default property as DEFAULT. Roles allow the engine's code to use
+    definitions without their names.
     """
     return getattr(importlib.import_module(f"ccmatic.{kind}"), role)
 
@@ -215,7 +215,7 @@ def shipped(kind, suffix=".py"):
 
 
 def every(kind, attribute):
-    """Return the objects `attribute` of all definitions in the folder `kind` that set it, then its aliases' ones."""
+    """Return the objects `attribute` of all definitions in the folder `kind` that set it, then those of its aliases."""
     modules = [_shipped_module(kind, file) for file in _files(kind, ".py").values()]
     definitions = [getattr(module, attribute) for module in modules if hasattr(module, attribute)]
     return [*definitions, *(load(kind, attribute, name) for name in aliases(kind))]

@@ -39,7 +39,7 @@ def _restored(kind: type[InputError], args: tuple[Any, ...], fields: Mapping[str
 
 @contextmanager
 def located(file: str | None) -> Iterator[None]:
-    """Add a file to each InputError inside the context that does not name a file."""
+    """Add a file to each InputError that names no file, while the context lasts."""
     try:
         yield
     except InputError as error:
@@ -48,7 +48,7 @@ def located(file: str | None) -> Iterator[None]:
 
 
 class TooShort(InputError):
-    """An error that states that a horizon is too short to decide anything.
+    """The error that a horizon is too short to decide anything.
 
     Args:
         problem: The problem, without the expected horizon.
@@ -62,7 +62,7 @@ class TooShort(InputError):
 
 
 class BetweenSteps(InputError):
-    """An error that states that a time is no whole number of a network's steps.
+    """The error that a time is no whole number of a network's steps.
 
     Args:
         rounds: The time in R_m.
@@ -77,7 +77,7 @@ class BetweenSteps(InputError):
 
 
 class Unreadable(InputError):
-    """An error that states that a file is missing, or cannot be read or written."""
+    """The error that a file is missing, or cannot be read or written."""
 
 
 def shown(value: object, most: int = 40) -> str:
@@ -100,7 +100,7 @@ def suggest(word: object, words: Collection[str]) -> str:
 
 
 class Disagreement(Exception):
-    """An error that states that two solvers gave opposite answers.
+    """The error that two solvers gave opposite answers.
 
     Attributes:
         answers: The answer of each solver, by the solver's name.

@@ -1,6 +1,7 @@
 """Reading and writing of whole files.
 
-If a user names a file, the folder of the file must exist. Folders that a command fills are created (`writable_folder`).
+If a user names an output file, its folder must exist. If a command fills a whole folder, `writable_folder` creates this
+folder.
 """
 
 import json
@@ -84,7 +85,7 @@ def read_text(path, most=LARGEST):
 
 
 def line_of(text, word):
-    """Return the number of the line at which a TOML section or key of this name begins; None if there is none."""
+    """Return the line number of the TOML section or key with this name; None if the file has no such section or key."""
     for number, line in enumerate(text.splitlines(), 1):
         if re.match(rf"\s*\[?\s*\"?{re.escape(word)}\b", line):
             return number

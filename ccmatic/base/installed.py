@@ -38,7 +38,7 @@ def origin(point):
 
 
 def load(point):
-    """Return the object of an entry point. Errors of the code that this runs are attributed to its package.
+    """Return the object of an entry point. If its code raises an error, the error message names the package.
 
     Raises:
         InputError: If the package does not provide the object.

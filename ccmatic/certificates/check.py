@@ -1,12 +1,12 @@
 """The check of certificates that formulas of linear real arithmetic have no common solution.
 
-A certificate is a CertificateFile. Its `question` is a digest of the formulas' clauses. Its `lemmas` are further
-clauses over the same atoms, each a list of (literal, multiplier). Its `steps` refute clauses and lemmas by unit
-propagation.
+A certificate is a CertificateFile. The field `question` is a digest of the formulas' clauses. The field `lemmas` has
+further clauses over the same atoms, each a list of (literal, multiplier). The `steps` refute the clauses and lemmas by
+unit propagation.
 
-A lemma holds if the negations of its literals, which are inequalities, add up to 0 < 0 or 0 ≤ -1 when multiplied by the
-positive multipliers (Farkas). The check trusts the conversion to clauses, its own exact arithmetic and unit
-propagation, but no solver.
+The literals of a lemma are inequalities. By the lemma of Farkas, a lemma holds if its negated literals, multiplied by
+the positive multipliers, add up to 0 < 0 or 0 ≤ -1. The check trusts the conversion to clauses, its own exact
+arithmetic and unit propagation, but no solver.
 """
 
 from collections import defaultdict
@@ -26,8 +26,8 @@ class Outcome:
         clauses: The number of clauses of the formulas.
         lemmas: The number of the certificate's lemmas.
         steps: The number of the certificate's steps.
-        fault: The reason, in words, why the certificate proves nothing; None if it proves that the formulas have no
-            common solution.
+        fault: The reason, in words, why the certificate is no proof; None if the certificate proves that the formulas
+            have no common solution.
     """
 
     clauses: int

@@ -1,8 +1,8 @@
-"""Conversion of formulas to clauses over linear atoms. It is deterministic, because certificates refer to the result.
+"""Conversion of formulas to clauses over linear atoms.
 
-The clauses are satisfiable if and only if the formulas are satisfiable. A literal is an integer, which is negative if
-the literal is negated. The literal stands for an atom (a bound on a linear form), for a Boolean symbol, or for a
-conjunction of other literals.
+The conversion is deterministic, because certificates refer to the clauses. The clauses are satisfiable if and only if
+the formulas are satisfiable. A literal is an integer, which is negative if the literal is negated. The literal stands
+for an atom (a bound on a linear form), for a Boolean symbol, or for a conjunction of other literals.
 """
 
 from fractions import Fraction
@@ -21,9 +21,9 @@ class Clauses:
 
     Attributes:
         clauses: The clauses, each a list of literals.
-        atoms: For each positive literal of an atom, the tuple (form, bound, strict). It means form ≤ bound, or form <
-            bound if strict. A form is a tuple of pairs (unknown, coefficient); the coefficients are coprime integers,
-            the first one positive.
+        atoms: For each positive literal of an atom, the tuple (form, bound, strict). The atom means form ≤ bound, or
+            form < bound if strict. A form is a tuple of pairs (unknown, coefficient); the coefficients are coprime
+            integers, the first one positive.
 
     Raises:
         InputError: If a formula is not in linear real arithmetic.
@@ -105,7 +105,7 @@ class Clauses:
             self.clause([-member for member in self._members.get(-literal, [-literal])])
 
     def _require(self, literal):
-        """Assert that a literal, if it is true, entails its meaning. The converse is not needed."""
+        """Add clauses by which a true literal implies its meaning. The converse implication is not necessary."""
         members = self._members.get(abs(literal))
         if members is None or literal in self._required:
             return

@@ -1,8 +1,9 @@
-"""The search for certificates. Its result needs no trust, because `ccmatic.certificates.check` checks it independently.
+"""The search for certificates.
 
-Z3 refutes the clauses and reports the theory lemmas that it learns. If these lemmas do not suffice, a loop finds the
-remaining ones: a SAT solver proposes conjunctions, and Z3 refutes them. Multipliers are computed only for the lemmas
-that a refutation uses.
+Nobody has to trust the search, because `ccmatic.certificates.check` checks each certificate independently. Z3 refutes
+the clauses and reports the theory lemmas that it learns. If these lemmas do not suffice, a loop finds the remaining
+ones: a SAT solver proposes conjunctions, and Z3 refutes them. Multipliers are computed only for the lemmas that a
+refutation uses.
 """
 
 from collections import defaultdict
@@ -92,7 +93,7 @@ class _Theory:
         """Add lemmas until the lemmas contradict the clauses.
 
         Returns:
-            True if the lemmas contradict the clauses; False if the clauses have a solution, so that no lemmas can.
+            True if the lemmas contradict the clauses; False if the clauses have a solution.
         """
         needed = {literal for clause in self._clauses.clauses for literal in clause}
         marks = {}
@@ -160,7 +161,7 @@ def _used(clauses, lemmas):
 
 
 def _multiplied(clauses, lemma, context):
-    """Return the necessary literals of a lemma, with their multipliers; None if the lemma does not hold."""
+    """Return the literals that a lemma needs, with their multipliers; None if the lemma does not hold."""
     inequalities = {literal: clauses.inequality(-literal) for literal in lemma}
     multipliers = {literal: z3.Real(f"m{literal}", context) for literal in lemma}
     sums, solver = defaultdict(list), z3.SimpleSolver(context)

@@ -1,7 +1,8 @@
-"""Refutations in propositional logic. One SAT solver finds them; unit propagation of another SAT solver checks them.
+"""Refutations in propositional logic.
 
-A clause is a list of literals: nonzero integers, negative if the literal is negated. A step of a refutation is a clause
-that follows from all clauses before it by unit propagation (RUP, the core of DRAT).
+One SAT solver finds a refutation, and another SAT solver checks it by unit propagation. A clause is a list of literals:
+nonzero integers, negative if the literal is negated. A step of a refutation is a clause that follows from all clauses
+before it by unit propagation (RUP, the core of DRAT).
 """
 
 from pysat.solvers import Glucose4, Minisat22

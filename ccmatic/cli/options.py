@@ -137,9 +137,9 @@ def require_network(missing, others):
 
 
 def refuse(others, expected):
-    """Raise InputError if any of the options has a value; the message names those that have one.
+    """Raise InputError if any of the options has a value. The message names these options.
 
-    `others` is by name.
+    `others` contains the values of the options by name.
     """
     given = [f"--{name.replace('_', '-')}" for name, value in others.items() if value]
     if given:

@@ -161,7 +161,10 @@ def front_point(point, dominated_by, as_json):
 
 
 def decided(point):
-    """Return a description of a controller's proof in `front`, before it is known which controllers dominate it."""
+    """Return a description of a controller's proof for the progress of `front`.
+
+    At this time it is unknown which controllers dominate this one.
+    """
     if point.verdict != HOLDS:
         return f"{point.verdict}: {point.why or point.file}"
     return "  ".join(f"{name} {float(value):g}" for name, value in point.measures.items())

@@ -24,8 +24,8 @@ SCREEN = (24, 80)
 def trace_file(folder, controller, trace, question=None):
     """Return the path in a folder at which a command saves a trace.
 
-    The name contains the controller, the model, the horizon and the question, and ends in a digest. So the same query
-    about the same controller has the same path, and any other query or controller has another path.
+    The name contains the controller, the model, the horizon and the question, and ends in a digest. So a repeated query
+    about a controller uses the same path, and any other query or controller uses another path.
 
     Args:
         folder: The folder of traces.

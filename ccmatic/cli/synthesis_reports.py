@@ -67,7 +67,7 @@ def cover_text(path, outcome):
 
 
 def _of_solutions(outcome):
-    """Yield a line on whether the solutions themselves were verified."""
+    """Yield a line that states whether the solutions themselves were verified."""
     if not outcome.verified and outcome.solutions:
         yield "    the solutions are trusted; --verify-solutions verifies them again"
     elif outcome.undecided:

@@ -1,4 +1,4 @@
-"""Verdicts as text. On a terminal they have a symbol and a colour; elsewhere they are plain words."""
+"""Verdicts as text: words with a symbol and a colour on a terminal, and plain words elsewhere."""
 
 import os
 import sys

@@ -93,7 +93,7 @@ def worst(controllers, of, on, expect, out, jobs, cluster, verbose, as_json, sol
 
 
 def _edge(controllers, about, how, is_usual):
-    """Yield the Worst of a quantity. `is_usual` states whether the horizon is the default."""
+    """Yield the Worst of a quantity. `is_usual` states whether the query has the default horizon."""
     from ccmatic import api
     from ccmatic.questions import usual_horizon
 

@@ -1,1 +1,4 @@
-"""Back ends of the controllers' language. Each file or folder compiles terms to one representation."""
+"""Back ends of the language in which controllers are written.
+
+Each file or folder compiles terms to one representation.
+"""

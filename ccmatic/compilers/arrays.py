@@ -1,4 +1,4 @@
-"""Controllers as functions of arrays: parsed trees are evaluated for all links at once, in floats.
+"""Controllers as functions of arrays. This back end evaluates parsed trees for all links at once, in floats.
 
 Where the network may choose a value, this back end takes the first or the smallest value, as exported code does.
 """
@@ -15,7 +15,7 @@ from ccmatic.language import ARITHMETIC, ORDER, Between, If, Impossible, Remembe
 
 
 class Counted(NamedTuple):
-    """A number as the sum of two floats, where `low` is the part that `high` rounds away.
+    """A number as the sum of two floats: `high` is the rounded number, and `low` is the rounding error.
 
     A single float counts bytes exactly up to 16 MiB; beyond that, packets would be lost. Two floats count up to 2^48.
     """
@@ -99,7 +99,7 @@ def where(test, then, other):
 
 
 def _extreme(first, of_floats):
-    """Return a function that picks the larger or the smaller of two numbers a and b: it picks a if `first(a, b)`."""
+    """Return a function that picks one of two numbers a and b: a if `first(a, b)` is true, otherwise b."""
 
     def of(a, b):
         counted = isinstance(a, Counted) or isinstance(b, Counted)
@@ -148,8 +148,8 @@ class Values(Walker):
     Args:
         scope: The value of each name. An observation is an array, or a function from a number of steps back to an
             array. Weights are arrays of shape (outputs, inputs). Biases have the shape (outputs,).
-        back: The Values that evaluates how many steps back an observation lies; None means this object.
-        law: The Values that evaluates nonlinear laws; None means this object.
+        back: The Values that evaluates the age of an observation in steps; None means this object.
+        law: The Values that evaluates nonlinear control laws; None means this object.
     """
 
     WORLD = "meaning for arrays"
@@ -234,7 +234,10 @@ class Values(Walker):
         return self.of(tree), self.of(tree)
 
     def becomes(self, tree, state):
-        """Return the next value of each piece of state, by name. State is unchanged where an assumption fails."""
+        """Return the next value of each state variable, by name.
+
+        If an assumption fails on a link, the state of that link is unchanged.
+        """
         match tree:
             case If(test, then, other):
                 first, second = self.becomes(then, state), self.becomes(other, state)
@@ -247,6 +250,9 @@ class Values(Walker):
 
 
 def rates(controller, bounds):
-    """Return the smallest and the largest rate that a controller allows, in bytes per interval, each as (f, n)."""
+    """Return the smallest and the largest rate that a controller allows.
+
+    Both are arrays (flows, links), in bytes per interval.
+    """
     values = Values({**bounds.named(), "R_m": 1.0, "D": bounds.D, "MSS": bounds.packet})
     return tuple(jnp.broadcast_to(rate, bounds.C_L.shape) for rate in values.rates(controller.body))

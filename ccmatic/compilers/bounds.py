@@ -13,10 +13,10 @@ def bounds(tree, ranges, file=None):
     Args:
         tree: A term, or a vector.
         ranges: The smallest and the largest value of each name that the term reads, as exact numbers.
-        file: The file that the tree was read from, for messages.
+        file: The file of the tree's source, for messages.
 
     Returns:
-        (lower, upper) as Fractions; for a vector, a tuple of such pairs.
+        The bounds (lower, upper) as Fractions; for a vector, a tuple of such pairs.
 
     Raises:
         InputError: If a divisor may be 0, or a part of the term has no exact bounds. The error names the line.
@@ -67,7 +67,7 @@ class _Bounds(VectorWalker):
         return componentwise(lambda *each: _Range(map(EXTREMES[node.pick], zip(*each, strict=True))), *terms)
 
     def visit_If(self, node):
-        """Return bounds that cover both branches, because the test is not decided here."""
+        """Return bounds that cover both branches, because bounds do not decide the test."""
         then, other = (yield node.then), (yield node.other)
         return componentwise(lambda a, b: _Range((min(a[0], b[0]), max(a[1], b[1]))), then, other)
 

@@ -1,6 +1,7 @@
 """A printer of controllers as mathematics. Terms are multiplied out, with exact fractions before names.
 
-Short terms contain the expressions of assigned names. Long terms keep the names, which the end of the text defines.
+Short terms contain the expressions of assigned names instead of the names. Long terms keep the names, and the end of
+the text defines them.
 """
 
 from fractions import Fraction
@@ -48,9 +49,10 @@ def way_taken(tree, values, line=0):
 
 
 class Text(Walker):
-    """Prints trees with shared assignments. A term is a polynomial, a vector a tuple of polynomials, a condition text.
+    """Prints trees with shared assignments.
 
-    The context of a visit states whether assigned names are expanded.
+    The walk represents a term as a polynomial, a vector as a tuple of polynomials, and a condition as text. The context
+    of a visit states whether assigned names are expanded.
     """
 
     WORLD = "text"
@@ -86,14 +88,14 @@ class Text(Walker):
         return [f"rate = {self.of(tree)}"]
 
     def became(self, tree):
-        """Return the lines at the end of a path through an update: the new values of the state that changes."""
+        """Return the lines for the end of a path through an update. They show the new values of the changed state."""
         if isinstance(tree, Impossible):
             return ["impossible"]
         changed = [(name, value) for name, value in tree.values.items() if value != Name(name)]
         return [f"{name} = {self.of(value)}" for name, value in changed] or ["as before"]
 
     def definitions(self):
-        """Return the lines that define the names which the lines so far contain."""
+        """Return lines with the definitions of the names that occur in the lines so far."""
         lines, listed = [], 0
         while listed < len(self.locals):
             name, node = list(self.locals.items())[listed]

@@ -1,8 +1,9 @@
 """Beliefs as arrays: programs over a window (`ccmatic.language.windows`) run for all links at once, in floats.
 
 Each step stores the values that the next step reads: columns of the window for names in comprehensions, the values one
-step earlier, the values at the start of the window, and how long conditions have held. A comprehension that requires
-conditions at all steps since a time then costs one comparison. A comprehension over terms is a mask over columns.
+step earlier, the values at the start of the window, and the time for which conditions have held. So a comprehension
+that requires a condition at all steps since a time costs one comparison. A comprehension over terms is a mask over
+columns.
 """
 
 import operator
@@ -19,7 +20,8 @@ MOST = 1e12
 
 _LOGIC = {"and": operator.and_, "or": operator.or_}
 
-#: The conditions that never hold on simulated links, whose senders are never limited and never give bytes up.
+#: The conditions that never hold on simulated links, whose senders are never application-limited and never give bytes
+#: up.
 _NEVER = ("limited", "doubtful")
 
 
@@ -60,15 +62,15 @@ def _nodes(tree):
 
 
 def _since(tree):
-    """Return the times in a tree's comprehensions that range over the steps since another time, by name."""
+    """Return the variables of a tree's comprehensions that run over all steps since another time, by name."""
     return {node.index for node in _nodes(tree) if isinstance(node, Comprehension) and node.since}
 
 
 def _place(back, since):
     """Return the place in the window at which a name is read.
 
-    A number counts steps back from now. `begin` is the beginning of the window. A tuple (steps,) stands for that many
-    steps after the time of the comprehension.
+    A number counts steps back from the current step. `begin` stands for the beginning of the window. A tuple (steps,)
+    stands for that many steps after the time of the comprehension.
     """
     if back == Name("time"):
         return "begin"
@@ -117,7 +119,7 @@ class WindowValues(Values):
         return self.of(self.program.definitions[name])
 
     def runs(self):
-        """Return, for each condition, how long it has held by the end of this step."""
+        """Return, for each condition, the number of steps for which the condition has held by the end of this step."""
         return {place: self.walk(each, "run") for place, each in enumerate(self.need.runs)}
 
     def visit_Name(self, node, *context):
@@ -174,7 +176,7 @@ class WindowValues(Values):
         return jnp.where(mask, term, MOST).min(0)
 
     def run(self, node):
-        """Return for how many steps, up to this step, a condition has held; or whether it ever held in the window."""
+        """Return the number of steps for which a condition has held until now; or whether it ever held."""
         holds, before = (yield node.term), self.window.runs[self.need.runs.index(node)]
         return before | holds if node.pick == "any" else jnp.where(holds, before + 1, 0)
 

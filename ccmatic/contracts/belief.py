@@ -1,10 +1,10 @@
 """Beliefs: a sender's inferences about its path. Each belief is declared once (section 5.1 of the paper).
 
-A `RunningMax` or `RunningMin` names the samples that may move its value. From these samples follow its two encodings.
-The *moving* encoding has one unknown per step. The *frozen* encoding has a single unknown, and no sample may move the
-value. Because the bound moves in one direction only, the frozen encoding allows exactly the traces in which the bound
-ends where it began (docs/reference/encoding.md, section 8, point 1). A `StateBelief` is a function of the trace so far,
-and has one encoding.
+A `RunningMax` or `RunningMin` is a bound that samples of the network move. The samples determine two encodings of the
+bound. The *moving* encoding has one unknown per step. The *frozen* encoding has a single unknown, and no sample may
+move the bound. A bound moves in one direction only. Therefore, the frozen encoding allows exactly the traces in which
+the bound has the same value at the end as at the start (docs/reference/encoding.md, section 8, point 1). A
+`StateBelief` is a function of the trace so far, and has one encoding.
 """
 
 from collections.abc import Callable, Iterable
@@ -24,7 +24,10 @@ from ccmatic.logic import Truth, equal, every, implies, is_max, is_min, no, some
 
 @dataclass(frozen=True)
 class Sample:
-    """The value amount/over, where `over` is a positive number; a sender observes the value if `when` holds."""
+    """A sample: the value amount/over, where `over` is a positive number.
+
+    The sender observes the value if `when` holds.
+    """
 
     amount: Number
     over: Number | int = 1
@@ -44,15 +47,18 @@ class StateBelief:
         name: The name of the belief.
         unit: The unit of its value.
         laws: `laws(x)` yields the laws (law name, t, formula) that define the value.
-        value: `value(x, t)` is the value that the sender computes from its observations and beliefs. At t = 0 the
-            sender has none of these.
+        value: `value(x, t)` is the value that the sender computes from its observations and beliefs. At t = 0, the
+            sender has no observations and beliefs yet.
         reads: The beliefs that `laws` and `value` read.
-        holds_at: `holds_at(x, t)` is the condition that the belief is true. Only a belief that can be false has it.
-        start: `start(x, t)` is a condition on the value of such a belief, which holds even while the belief is false.
-        most: `most(x)` is the largest distinguished value of a window. It also stands for all larger values.
+        holds_at: `holds_at(x, t)` is the condition that the belief is true of the path. Only a belief that can be false
+            has `holds_at`.
+        start: `start(x, t)` is a condition on the value of a belief that can be false. The condition holds even while
+            the belief is false.
+        most: `most(x)` is the largest value that a window distinguishes from others. This value also stands for all
+            larger values.
         upper: Whether the belief is an upper bound, so that its value is rounded up.
-        program: The program that computes the belief in every world; None for a belief that exists only in solvers'
-            queries.
+        program: The program that computes the belief for solvers, simulators and exported code; None for a belief that
+            exists only in solvers' queries.
 
     Raises:
         InputError: If only one of `holds_at` and `start` is given.
@@ -131,8 +137,9 @@ def _of_longest(program: Program, name: str, x: FlowView) -> Any:
 def _measured(program: Program, name: str, upper: bool, x: NetworkView) -> Laws:
     """Yield the laws of a belief for each possible measured delay in whole steps.
 
-    Delays of one horizon or more are not distinguished. For such delays, a lower bound is computed as if the delay were
-    one horizon. An upper bound, which grows with the delay, is at least its value for one step less than a horizon.
+    A window does not distinguish delays of one horizon or more. For these delays, the laws compute a lower bound as if
+    the delay were one horizon. An upper bound grows with the delay, so it is at least its value for a delay of one
+    horizon minus one step.
     """
     for t in range(x.horizon):
         bound = x.before_timeout[name][t]
@@ -150,13 +157,13 @@ def _last_delay(x: FlowView) -> Delay:
 
 
 def _moves(program: Program, name: str, upper: bool, x: NetworkView) -> Laws:
-    """Yield the laws that define the belief at each step from the steps before it."""
+    """Yield the laws that define the belief at each step by the values of earlier steps."""
     for t in range(int(name + START in program.definitions), x.horizon):
         yield f"{name}_moves", t, program.at(x, t).bounded_by(name, x.before_timeout[name][t])
 
 
 def _value(program: Program, name: str, upper: bool, x: FlowView, t: int) -> Any:
-    """Return the belief's value for a sender whose observations are numbers."""
+    """Return the belief's value as a number. The sender's observations must be numbers."""
     if t == 0 and name + START in program.definitions:
         return program.at(x, t).value(name + START)
     delay = min(int(_last_delay(x).steps(t)), x.horizon) if "delay" in program.reads(name) and not upper else None
@@ -177,10 +184,10 @@ class RunningBound:
         holds: `holds(x, value)` is the condition that a bound of this value is true of the path.
         symbol: The mathematical symbol in TeX; by default the name.
         says: Additional text for legends.
-        turns_false: `turns_false(flow, buffer)` describes in words those networks, similar to the given one, on which a
-            true bound can turn false. The result is None if the bound stays true on the given network.
-        program: The program that computes the samples in every world; None for a bound that exists only in solvers'
-            queries.
+        turns_false: `turns_false(flow, buffer)` describes networks like the given one on which a true bound can turn
+            false. The result is None if the bound stays true on the given network.
+        program: The program that computes the samples for solvers, simulators and exported code; None for a bound that
+            exists only in solvers' queries.
         reads: The beliefs that the samples read.
     """
 
@@ -209,16 +216,16 @@ class RunningBound:
         reads = tuple(sorted(program.reads(name) & program.beliefs.keys() - {name}))
         return cls(name, program.beliefs[name], samples=samples, program=program, reads=reads, **more)
 
-    #: `IS` is the bound's relation in words: at least, or at most. `SHARES` are the initial values that tests try,
-    #: as multiples of the true value on the link.
+    #: `IS` is the relation between the quantity and the bound, in words: at least, or at most. `SHARES` are the initial
+    #: values that tests try, as multiples of the true value on the link.
     IS: ClassVar[str]
     SHARES: ClassVar[tuple[Fraction | int, ...]]
 
     #: A function that rounds a value to an integer, in the direction that keeps the bound true.
     whole: ClassVar[Any]
 
-    #: Three functions: the condition that a bound is the extreme of its samples; the extreme of numbers; and the
-    #: relation between a tighter bound and a looser one.
+    #: Three functions. The first returns the condition that a bound is the extreme (largest or smallest) of its
+    #: samples. The second returns the extreme of numbers. The third compares a tighter bound with a looser one.
     _extreme: ClassVar[Any]
     _pick: ClassVar[Any]
     _tighter: ClassVar[str]
@@ -247,7 +254,7 @@ class RunningBound:
             yield f"{self.name}_moves", t, self._extreme(bound[t], (True, bound[t - 1]), *samples)
 
     def frozen(self, x: NetworkView) -> Laws:
-        """Yield the laws by which no sample moves the bound."""
+        """Yield the laws of the frozen encoding: no sample moves the bound."""
         bound = x.beliefs[self.name][0]
         for t in range(1, x.horizon):
             for sample in self.samples(x, t):
@@ -280,7 +287,10 @@ class RunningBound:
         return self.tightens(x).condition
 
     def false_sample(self, x: NetworkView) -> Truth:
-        """Return the condition that some sample contradicts the path, so that a true bound turns false by the end."""
+        """Return the condition that some sample contradicts the path.
+
+        In this case, a true bound turns false by the end.
+        """
         return some(
             [
                 every(sample.when, no(self.holds(x, sample.value)))

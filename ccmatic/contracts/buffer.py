@@ -49,17 +49,17 @@ class Buffer:
         return self.kind != "infinite"
 
     def term(self) -> Linear | None:
-        """Return β in C·R_m as a term: a number, or the unknown `beta`; None if the buffer is infinite."""
+        """Return the size β in C·R_m as a term: a number, or the unknown `beta`; None if the buffer is infinite."""
         if not self.finite:
             return None
         return linear(self.size) if self.size and self.kind == "exactly" else real("beta")
 
     def agrees(self, beta: Fraction) -> bool:
-        """Return whether the β of a trace, in C·R_m, fits this buffer. Only an exact size is compared with β."""
+        """Return whether a trace's buffer size β, in C·R_m, fits this buffer. An exact size must be equal to β."""
         return self.kind != "exactly" or beta == self.size
 
     def laws(self, beta: Number, alpha: Number) -> Laws:
-        """Yield the laws of β in C·R_m: β is at least the stated size, and larger than one packet (alpha)."""
+        """Yield the laws of the size β in C·R_m: β is at least the stated size, and larger than one packet (alpha)."""
         if self.finite:
             yield "buffer_holds_a_packet", 0, beta > alpha
         if self.size and self.kind == "at least":

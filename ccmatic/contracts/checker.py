@@ -144,9 +144,9 @@ def _belief(belief: Any) -> None:
 
 
 def _ordered(beliefs: Iterable[Belief]) -> None:
-    """Fail unless each belief reads, at its own step, only beliefs computed before it.
+    """Raise InputError unless each belief reads, of the beliefs at its own step, only earlier ones in the model's list.
 
-    Running bounds must come first.
+    Running bounds must come first in the list.
     """
     left = {belief.name for belief in beliefs}
     for belief in sorted(beliefs, key=lambda belief: not is_bound(belief)):

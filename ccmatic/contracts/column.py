@@ -16,10 +16,11 @@ class Column:
         name: The name of the column.
         unit: The unit of the numbers, one of those in `ccmatic.base`.
         says: A short description for the legends of drawings.
-        with_service: Whether the column counts bytes from the same origin as S does, like A and K. The next window then
-            subtracts the bytes served before it. Other columns, such as L, pass to the next window unchanged.
+        with_service: Whether the column counts bytes from the same origin as S (the bytes served), like A and K. The
+            next window then subtracts the bytes served before the window. Other columns, such as L, pass to the next
+            window unchanged.
         level: Whether the column is an amount at an instant, such as the tokens in a bucket, instead of a count. In an
-            execution that repeats, such an amount is the same one period later.
+            execution that repeats, such an amount has the same value one period later.
     """
 
     name: str
@@ -37,17 +38,17 @@ class Observation:
         name: The name of the observation.
         unit: The unit of the observation, one of those in `ccmatic.base`.
         says: A short description for the legends of drawings.
-        read: `read(flow, t)` returns a term or a condition. The result is None if the sender has not made the
-            observation by step t.
+        read: `read(flow, t)` returns a term or a condition, or None if the sender has not made the observation by step
+            t.
         constant: Whether the observation is the same at each step and known from the start.
         few: Whether the observation has few possible values, so that a term may be multiplied by it. `read` then
             returns (condition, number) pairs, and at most one of the conditions holds.
         dated: Whether the observation reveals where the trace begins, so that it differs between windows of one
             execution.
-        beyond: `beyond(flow, t)` is the condition, in an execution that repeats, that the observation exceeds
-            `longest`.
+        beyond: For executions that repeat: `beyond(flow, t)` is the condition that the observation exceeds `longest`.
         longest: The largest number that `read` distinguishes from larger ones.
-        unbounded: `unbounded(flow)` is a number that also stands for every larger one; None if no number does.
+        unbounded: `unbounded(flow)` is a number that also stands for every larger number; None if there is no such
+            number.
     """
 
     name: str
@@ -76,8 +77,8 @@ class SenderBelief:
         says: A short description.
         source: The belief's program in the language of controllers with state: declarations of state, if any, and an
             `update` that sets the belief. A controller may not assign to any other name in this program.
-        holds: `holds(flow, t, value)` is the condition that a value is true of the path of a `FlowView`. The initial
-            value is then true. Without `holds`, the initial value only satisfies its declaration.
+        holds: `holds(flow, t, value)` is the condition that a value of the belief is true of the path of a `FlowView`.
+            If `holds` is given, the initial value is true. Otherwise the initial value only satisfies its declaration.
         upper: Whether the belief is an upper bound. A deployed sender then begins with the largest value, and rounds
             up.
     """
@@ -91,10 +92,10 @@ class SenderBelief:
 
 
 class Kept(Protocol):
-    """A piece of a controller's state. The execution has a separate column for it.
+    """A variable of a controller's state. The execution has a separate column for each variable.
 
-    A state that is true or false has the unit CONDITION. `flow` is the number of the state's flow, from 1, or None if
-    every flow has such a state.
+    A variable that is true or false has the unit CONDITION. `flow` is the number of the variable's flow, from 1, or
+    None if every flow has such a variable.
     """
 
     @property
@@ -111,9 +112,10 @@ class Kept(Protocol):
 
 @dataclass(frozen=True)
 class MeasuredDelay:
-    """The time beyond R_m, in whole steps, that the last or the first byte served by t spent in the network.
+    """A measured delay: the time beyond R_m, in whole steps, that a byte spent in the network.
 
-    Laws read this delay as `x.NAME`, a `contracts.Delay`. All models share the laws of measured delays.
+    The byte is the last or the first byte served by t. Laws read this delay as `x.NAME`, a `contracts.Delay`. All
+    models share the laws of measured delays.
     """
 
     name: str
@@ -130,10 +132,12 @@ SHARED = (
     Column("r", RATE, "sending rate"),
 )
 
-#: The column of a window sender whose application may pause. With several flows, its name ends in the flow's number.
+#: The column of a window sender whose application may pause. With several flows, the column's name ends in the flow's
+#: number.
 IDLE = Column("idle", TIME, "time in the step in which the application had nothing to send")
 
-#: The columns that a model may declare in addition to its own. In a model without TOKENS, K equals S.
+#: The columns that a model may declare in addition to its own. In a model without TOKENS, the tokens K equal the bytes
+#: served S.
 TOKENS = Column("K", BYTES, "tokens admitted", with_service=True)
 LAST = MeasuredDelay("Q", "delay of the last byte served")
 FIRST = MeasuredDelay("F", "delay of the first byte served")

@@ -24,7 +24,7 @@ class Exclusion:
 
     Attributes:
         name: One of EXCLUSIONS.
-        reason: A description of these executions, and why the query omits them.
+        reason: A description of these executions, and the reason why the query omits them.
 
     Raises:
         InputError: If EXCLUSIONS does not contain the name.

@@ -1,7 +1,7 @@
-"""Executions in the form in which laws read them (`ccmatic.contracts.views`): a network and flows, with columns each.
+"""Executions in the form that laws read (`ccmatic.contracts.views`): a network and its flows, each with columns.
 
-Without loss of generality C = 1 and R_m = 1 step, and no byte is served at t = 0 (docs/reference/encoding.md,
-notation).
+Without loss of generality, the link rate C is 1 and R_m is one step. No byte is served at t = 0
+(docs/reference/encoding.md, notation).
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -33,11 +33,11 @@ class _Bytes:
         return self.r[t] if self.limited[t] is False else self.A[t] - self.A[t - 1]
 
     def admitted(self, t: int) -> Number:
-        """Return the bytes that were sent by t and are not lost: A - L."""
+        """Return the bytes that were sent by t and are not lost: A - L (bytes sent, minus bytes lost)."""
         return self.A[t] - self.L[t]
 
     def inflight(self, t: int) -> Number:
-        """Return the bytes in flight, except those that propagate: q = A - L - S."""
+        """Return the bytes in flight that do not propagate: q = A - L - S (bytes sent, minus lost, minus served)."""
         return self.A[t] - self.L[t] - self.S[t]
 
 
@@ -124,7 +124,7 @@ class Execution(_Bytes):
         return self
 
     def queue(self, t: int) -> Number:
-        """Return the bytes that wait at the bottleneck at t, A - L - K.
+        """Return the bytes that wait at the bottleneck at t, A - L - K (sent, minus lost, minus tokens).
 
         The number is negative if tokens wait instead.
         """
@@ -210,7 +210,7 @@ def execution(
     state: Sequence[Kept] = (),
     period: int | None = None,
 ) -> Execution:
-    """Return an execution of a model with unknowns for all values, in the units of a Trace.
+    """Return an execution of a model in which all values are unknowns, in the units of a Trace.
 
     Args:
         model: The network model.
@@ -218,7 +218,7 @@ def execution(
         buffer: The bottleneck's buffer.
         jitter: D, in steps.
         bounds: What is assumed about the running bounds, as in `Bounds`.
-        pauses: Whether each step may count as application-limited even if the sender, which sends at a rate, sent its
+        pauses: Whether each step of a rate sender may count as application-limited, even if the sender sent at its
             whole rate.
         state: The state of the model's controllers, with names and units.
         period: The period, as in a FlowView.
@@ -241,7 +241,8 @@ def observed(
 ) -> Execution:
     """Return an execution that has the exact numbers of a trace.
 
-    The function does not read columns that follow from others, such as Ld after its first value.
+    The function does not read columns that follow from other columns. An example is Ld (the detected losses) after its
+    first value.
 
     Args:
         model: The network model.
@@ -266,7 +267,7 @@ def sender_observations(model: Model, buffer: Buffer, jitter: int, trace: Record
     """Return the observations that the rate sender of a trace has made by the end of the first `horizon` steps.
 
     All other values are unknowns. So the laws describe every execution that looks the same to the sender. Bytes may be
-    in any unit; `ccmatic.logic.unit` is the size of one of these bytes in C·R_m.
+    in any unit: `ccmatic.logic.unit` is the size of this unit in C·R_m.
 
     Raises:
         KeyError: If the trace lacks a column or a constant.
@@ -275,7 +276,7 @@ def sender_observations(model: Model, buffer: Buffer, jitter: int, trace: Record
 
 
 def ending(model: Model, x: NetworkView, steps: int = 1) -> Execution:
-    """Return only the last `steps` steps of an execution. They are also the first steps of the next window."""
+    """Return only the last `steps` steps of an execution, which are also the first steps of the next window."""
     source = LastSteps(model, x, steps)
     if model.windows:
         return _windows(model, steps, x.buffer, x.D, source, _state_of(x))
@@ -288,7 +289,7 @@ def following(model: Model, x: NetworkView, steps: int = 1) -> Execution:
     Its first `steps` steps are the last steps of `x`. Its other steps have new unknowns.
 
     Raises:
-        InputError: The path of the model changes once, so windows do not repeat its laws.
+        InputError: If the path of the model changes once, so that the next window does not have the same laws.
     """
     if model.since:
         raise InputError(f"the path of {model.name} changes once; expected a path that may be the same in each window")
@@ -304,7 +305,7 @@ def _state_of(x: NetworkView) -> Sequence[Kept]:
 
 
 class Watched(Flow):
-    """The observations that a running sender has made in a window of `horizon` steps. `append` adds a step.
+    """The observations of a running sender in a window of `horizon` steps. `append` adds a step.
 
     The sender knows neither the link nor the buffer. The sender counts bytes from an arbitrary origin, and alpha is in
     bytes per step.
@@ -339,7 +340,7 @@ class Watched(Flow):
 def _rate_execution(
     model: Model, horizon: int, buffer: Buffer, jitter: int, bounds: Bounds, source: Source
 ) -> Execution:
-    """Return the execution of a rate sender whose columns come from a source."""
+    """Return the execution of a rate sender. A Source supplies its columns."""
     A, S, r = (Steps(source.column(name)) for name in "ASr")
     L = Steps(source.column("L") if buffer.finite else [source.zero] * horizon)
     Ld = Steps([source.first("Ld") if buffer.finite else source.zero, *L[:-1]])
@@ -376,7 +377,10 @@ def _rate_execution(
 
 
 def _require_a_name_of_its_own(model: Model, name: str) -> None:
-    """Raise InputError if a state has the name of a column of the trace. With several flows, columns end in numbers."""
+    """Raise InputError if a state variable has the name of a trace's column.
+
+    With several flows, names of columns end in numbers.
+    """
     taken = {*BY_FLOW, *(column.name for column in model.columns)}
     numbers = range(1, model.flows + 1) if model.flows > 1 else ()
     if clash := next((each for each in (name, *(f"{name}{number}" for number in numbers)) if each in taken), None):
@@ -392,7 +396,10 @@ def _windows(
     state: Sequence[Kept],
     period: int | None = None,
 ) -> Windows:
-    """Return an execution of a model's window senders. Raise InputError for a state that has the name of a column."""
+    """Return an execution of a model's window senders.
+
+    Raise InputError if a state variable has the name of a column.
+    """
     for each in state:
         _require_a_name_of_its_own(model, each.name)
     Q = source.delay(LAST.name, model.longest_delay(horizon, period)) if LAST in model.columns else None

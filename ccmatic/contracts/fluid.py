@@ -2,10 +2,10 @@
 
 A fluid.py has two functions:
 
-- `begin(links, history, longest_rtt, longest_jitter)` returns the queues before slot 0, a pytree of arrays. Each of the
-  last three arguments is a number of slots, at least 1.
-- `advance(links, queues, t, sent)` returns the queues after slot t and a SlotOutcome. `sent` has the shape (f, n). It
-  contains the bytes that each flow sends, evenly spread over the slot.
+- `begin(links, history, longest_rtt, longest_jitter)` returns the queues before slot 0, a pytree of arrays. The
+  arguments `history`, `longest_rtt` and `longest_jitter` are numbers of slots, each at least 1.
+- `advance(links, queues, t, sent)` returns the queues after slot t and a SlotOutcome. The array `sent` has the shape
+  (f, n), for f flows on each of n links. It contains the bytes that each flow sends, evenly spread over the slot.
 
 The arrays are JAX arrays; this module does not import JAX.
 """
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 Array = Any
 
-#: More bytes than any link serves in one slot. Permission to release this many bytes is no limit.
+#: More bytes than any link serves in one slot. A link that may release this many bytes has no limit.
 MANY = 2**29
 
 
@@ -24,14 +24,14 @@ class Links(NamedTuple):
     Attributes:
         slot: (n) The length of a slot in seconds.
         capacity: (T, n) The bytes that the bottleneck may serve in each slot.
-        buffer: (n) β, the largest number of bytes that may wait.
+        buffer: (n) The buffer size β: the largest number of bytes that may wait.
         queue: (n) The bytes of the first flow that wait at the start.
-        rtt: (f, n) R_m of each flow in slots, at least 1.
+        rtt: (f, n) The R_m of each flow in slots, at least 1.
         start: (f, n) The slot in which each flow arrives.
         stop: (f, n) The first slot in which each flow is gone.
-        jitter: (n) D in slots. If D is at least one slot, it is rounded down to whole slots.
-        held: (T, n) The share, from 0 to 1, of the bytes that jitter may hold which it does hold; None if no bytes are
-            held.
+        jitter: (n) The jitter D in slots. If D is at least one slot, it is rounded down to whole slots.
+        held: (T, n) The fraction, from 0 to 1, of the bytes that jitter holds among those that it may hold; None if
+            jitter holds no bytes.
         loss: (n) The share of packets that are lost at random before the bottleneck.
         luck: (T, f, n) Random numbers from 0 to 1 that determine the number of random losses; None for no random
             losses.

@@ -18,7 +18,7 @@ from ccmatic.logic import Condition, Term, Truth, either, equal, every, iff, imp
 
 @dataclass(frozen=True)
 class Law:
-    """A named condition at a step. `str` gives the name of the law for reports."""
+    """A named condition on a step. `str` returns the name of the law for reports."""
 
     model: str
     name: str
@@ -32,16 +32,16 @@ class Law:
 class Model:
     """A network model.
 
-    A subclass defines `name`, `beliefs`, `default_jitter`, `columns`, and `network(x)`. The latter yields (law name, t,
-    formula) for the model's own laws. A subclass may also define `timeouts(x)`.
+    A subclass defines `name`, `beliefs`, `default_jitter`, `columns`, and `network(x)`. The method `network` yields
+    (law name, t, formula) for the model's own laws. A subclass may also define `timeouts(x)`.
 
     Attributes:
         name: The name of the model.
         beliefs: The beliefs of the model's senders.
         default_jitter: D in steps, for queries that set no D.
-        variation: γ. The link's rate varies between C and γ·C within a trace; 1 means a constant rate.
-        columns: The columns of executions in addition to A, S, L, Ld and r. A column is TOKENS; or LAST or FIRST, for a
-            delay that the model reads; or a `Column` that belongs to this model only. Laws read such a Column as
+        variation: The factor γ. The link's rate varies between C and γ·C within a trace; γ = 1 means a constant rate.
+        columns: The columns of executions in addition to A, S, L, Ld and r. A column is TOKENS, a measured delay (LAST
+            or FIRST) that the model reads, or a `Column` that belongs to this model only. Laws read such a Column as
             `x.NAME[t]`. A column that no law reads may have any values.
     """
 
@@ -71,15 +71,16 @@ class Model:
     #: Whether bytes may be lost although the buffer has room. Networks of such a model have a finite buffer.
     loses_by_chance: bool = False
 
-    #: The noun for β in the description of a network: a `buffer` of waiting bytes, or another store, such as a
+    #: The noun for the size β in descriptions of a network: a `buffer` of waiting bytes, or another store, such as a
     #: bucket of tokens. Only a buffer may be infinite.
     store: str = "buffer"
 
-    #: A token-bucket policer in front of the bottleneck: its bucket in C·R_m, and the rate of its tokens as a share of
-    #: C. None if there is none.
+    #: A token-bucket policer in front of the bottleneck: the size of its bucket in C·R_m, and the rate of its tokens as
+    #: a share of C. None if the network has no policer.
     policer: tuple[Fraction, Fraction] | None = None
 
-    #: θ in C·step: the link marks a packet that arrives while more bytes wait. None if the network marks nothing.
+    #: The threshold θ in C·step: the link marks a packet that arrives while more than θ bytes wait. None if the network
+    #: marks no packets.
     threshold: Fraction | None = None
 
     #: Whether applications may pause. If so, the bytes that applications offer are an input of the network. A sender
@@ -94,7 +95,7 @@ class Model:
     #: The parameters, by name, that a model's name may set, as in `ccac2021:flows=2`.
     parameters: Mapping[str, Parameter] = MappingProxyType({})
 
-    #: The number of earlier steps that the laws need for quantities whose past the columns do not fully record.
+    #: The number of earlier steps that the laws need, because columns do not record the whole past of some quantities.
     looks_back: int = 0
 
     def with_parameters(self, texts: Mapping[str, str]) -> "Model":
@@ -130,11 +131,14 @@ class Model:
         return self.R if isinstance(self.R, int) else self.R[number - 1]
 
     def link_numbers(self, packet: int) -> tuple[int, ...]:
-        """Return the whole numbers that the model's packets.h reads as `own`, for packets of so many bytes."""
+        """Return the whole numbers that the model's packets.h reads as `own`.
+
+        The argument is the packet size in bytes.
+        """
         return ()
 
     def constants_from(self, x: NetworkView, t: int) -> Mapping[str, Number]:
-        """Return the constants that the laws leave open, for the execution that begins at step t of `x`."""
+        """Return the constants that the laws leave open, for the part of `x` that begins at step t."""
         return x.constants
 
     def longest_delay(self, horizon: int, period: int | None = None) -> int:
@@ -147,7 +151,7 @@ class Model:
         return horizon
 
     def begun_anywhere(self) -> "Model":
-        """Return the same network with traces that may begin at any step of an execution.
+        """Return the same network. Its traces may begin at any step of an execution.
 
         Window senders then count bytes from an origin before the trace.
         """
@@ -180,20 +184,20 @@ class Model:
         return x.C * t
 
     def timeouts(self, x: FlowView) -> Iterable[tuple[str, Term]]:
-        """Yield (name, term) for each belief of a deployed controller that times out at the end of a window.
+        """Yield (name, term) for each belief that times out at the end of a window of a deployed controller.
 
-        The term is the value after the timeout. It follows from `x.before_timeout` and the window's observations
-        (section 5.1.2). The programs of the beliefs define it.
+        The term is the value after the timeout. The programs of the beliefs compute this value from `x.before_timeout`
+        and the window's observations (section 5.1.2).
         """
         for belief in self.carried_over():
             program, function = belief.program, belief.name + TIMEOUT
-            # Only the belief itself may be missing from x. If another belief that the timeout reads is missing, raise
-            # KeyError, because the timeout could then not be checked.
+            # Only the belief itself may be missing from x. If another belief that the timeout reads is missing, the
+            # timeout cannot be checked, so raise KeyError.
             if program and function in program.definitions and belief.name in x.beliefs:
                 yield belief.name, program.at(x, x.horizon - 1).value(function)
 
     def exclusions(self) -> Iterator[Exclusion]:
-        """Yield the executions that every query about this network excludes."""
+        """Yield the Exclusions of this network: executions that every query about the network omits."""
         yield Exclusion("packets", "MSS is C·R_m/5 or more")
 
     def laws(self, x: NetworkView) -> Iterator[Law]:
@@ -207,7 +211,7 @@ class Model:
             yield from self._named(x, part)
 
     def assumptions(self, x: NetworkView) -> Iterator[Law]:
-        """Yield the laws of the published model that some executions break (docs/reference/encoding.md, section 5)."""
+        """Yield the published model's laws that real executions may break (docs/reference/encoding.md, section 5)."""
         for name in self.measures:
             yield from self._named(x, _published_delay(x, name))
 
@@ -216,7 +220,7 @@ class Model:
 
         Args:
             x: The execution.
-            reads: The names of beliefs. The laws of these beliefs are yielded, and those of the beliefs that they read.
+            reads: The names of beliefs. The method yields the laws of these beliefs, and of the beliefs that they read.
                 None means all beliefs.
         """
         encoded = {belief.name for belief in self.beliefs} if reads is None else self.closure(reads)
@@ -255,7 +259,7 @@ class Model:
         return [state for state in self._states() if state.holds_at]
 
     def carried_over(self) -> list[Belief]:
-        """Return the beliefs that carry over from earlier windows: the beliefs that can be false."""
+        """Return the beliefs whose values carry over from earlier windows, so that they can be false."""
         return [*self.bounds(), *self.true_states()]
 
     def _states(self) -> list[StateBelief]:
@@ -365,7 +369,7 @@ def _measured_delay(model: Model, x: NetworkView, name: str) -> Laws:
             waited = x.S[t] <= through if name == "Q" else x.S[t - 1] < through
             if model.loses_waiting:
                 yield f"{name}_is_time_since_sent", t, implies(served, implies(delay.at_least(t, k), waited))
-                # Waiting bytes may be lost, so only bytes that are not lost by t may still be delivered.
+                # Waiting bytes may be lost, so only bytes that are not yet lost at t may still be delivered.
                 through = x.A[t - k] - x.L[t]
                 waited = x.S[t] <= through if name == "Q" else x.S[t - 1] < through
                 yield f"{name}_is_time_since_sent", t, implies(served, implies(waited, delay.at_least(t, k)))
@@ -375,9 +379,10 @@ def _measured_delay(model: Model, x: NetworkView, name: str) -> Laws:
 
 
 def _delay_growth(x: NetworkView, name: str, delay: Delay, t: int, longest: int) -> Laws:
-    """Yield the laws of service in order: a byte served at t was sent no earlier than bytes served before.
+    """Yield the laws of service in order: the link serves bytes in the order in which they were sent.
 
-    The link serves bytes at least once every D + 1 steps, so the delay known at t = 0 may be D steps old.
+    The link serves bytes at least once every D + 1 steps. So the delay that the sender knows at t = 0 may be D steps
+    old.
     """
     for back in range(1, t + 1):
         served_then = x.S[t - back] > x.S[t - back - 1] if back < t else True
@@ -390,8 +395,8 @@ def _delay_growth(x: NetworkView, name: str, delay: Delay, t: int, longest: int)
 def _published_delay(x: NetworkView, name: str) -> Laws:
     """Yield the additional laws about delays in the published model.
 
-    The measured delay grows by at most one step per step, and the buffer limits the first byte's delay, too. Executions
-    that contain a step without service break both laws.
+    In the published model, the measured delay grows by at most one step per step, and the buffer limits the first
+    byte's delay, too. Executions that contain a step without service break both laws.
     """
     delay: Delay = getattr(x, name)
     longest = max(x.horizon, delay.most_measured)

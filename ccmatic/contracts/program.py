@@ -1,7 +1,6 @@
 """Beliefs as programs over a window (`ccmatic.language.windows`), evaluated on an execution.
 
-The observations of the execution are a solver's unknowns or numbers. Times are in steps, as everywhere in an execution:
-`step` and R_m are 1.
+The observations of the execution are numbers, or a solver's unknowns. Times are in steps, so `step` and R_m are 1.
 """
 
 import operator
@@ -149,7 +148,7 @@ class Program:
             raise self.error(f"{message}; expected a function `{name}{START}`, {name} in that step", past.line)
 
     def _outside_comprehensions(self, tree: Any) -> Past | None:
-        """Return an earlier value that a tree reads at every step, or None.
+        """Return the node of an earlier value that a tree reads outside of comprehensions, or None.
 
         Comprehensions never read before the window.
         """
@@ -233,7 +232,10 @@ class Moment:
         return self._memo[name, self.t]
 
     def bounded_by(self, name: str, value: Number) -> Truth:
-        """Return the condition that `value` equals the result of a function, as linear conditions."""
+        """Return the condition that `value` equals the result of a function.
+
+        The condition consists of linear conditions.
+        """
         tree = self.program.definitions[name]
         return every(self._compares(operator.le, tree, value), self._compares(operator.ge, tree, value))
 
@@ -275,7 +277,7 @@ class Moment:
         return self.value(name)
 
     def term(self, tree: Any, index: Mapping[str, int]) -> Any:
-        """Return the value of a term. `index` gives, by name, the current times of comprehensions."""
+        """Return the value of a term. `index` has the current times of the enclosing comprehensions, by name."""
         match tree:
             case Literal(number):
                 return number
@@ -302,7 +304,7 @@ class Moment:
     def _cases(self, pick: str, tree: Any, index: Mapping[str, int]) -> Iterable[tuple[Truth, Any]]:
         """Yield (condition, value) pairs.
 
-        The term is the largest or smallest value among those whose conditions hold.
+        The term is the largest or smallest of the values whose conditions hold.
         """
         comprehension = tree
         if isinstance(tree, Name) and tree.name in self.program.helpers:
@@ -344,7 +346,7 @@ class Moment:
             case Name(name):
                 return self.read(name)  # type: ignore[no-any-return]
             case Comprehension(pick, name, _, term, test):
-                # Recent times are the most likely to decide `any`, so they come first.
+                # Recent times come first, because they are most likely to decide `any`.
                 times = [*self._times(tree, index)]
                 cases = (
                     self._if(test, term, {**index, name: back}) for back in (times[::-1] if pick == "any" else times)
@@ -359,7 +361,7 @@ class Moment:
         return self.truth(term, index)
 
     def _late(self, op: str, name: Name, steps: Any, index: Mapping[str, int]) -> Truth:
-        """Return the comparison of a delay, which is in whole steps, with a number."""
+        """Return the comparison of a delay in whole steps with a number."""
         back = int(self.term(name.back, index)) if isinstance(name, Past) else 0
         delay = _DELAYS[name.name](self.x)
         if op in (">", "<="):
@@ -386,7 +388,10 @@ def _joined(is_and: bool, conditions: Iterable[Truth]) -> Truth:
 
 
 def _extreme(pick: str, cases: Iterable[tuple[Truth, Any]]) -> Any:
-    """Return the largest or smallest value whose condition holds. The condition of the first value always holds."""
+    """Return the largest or smallest of the values whose conditions hold.
+
+    The condition of the first value always holds.
+    """
     first, best = operator.ge if pick == "max" else operator.le, None
     for when, value in cases:
         best = value if best is None else choice(every(when, first(value, best)), value, best)

@@ -1,18 +1,18 @@
 """Proofs of performance: the contract of a file in proofs/ (section 5.2 and Appendix F of the paper).
 
-A proof is a transition system. Its states are conditions on beliefs and network at one step. The time for which a
-controller runs is cut into windows of T-1 steps, and each window begins in some state. The declaration implies lemmas
-about one window:
+A proof is a transition system. Its states are conditions on beliefs and network at one step. Windows of T-1 steps
+follow each other while a controller runs, and each window begins in some state. The declaration of a proof implies
+lemmas about one window:
 
 - The window ends in the state in which it began, or in a state to which this state leads.
-- While the state lasts, some measure improves and no measure degrades, so that the improvements add up.
-- The objectives of the state are met.
+- While windows stay in the state, some measure improves and no measure degrades. So the improvements add up.
+- The window meets the objectives of its state.
 
 Each lemma is a statement about every trace, from any start.
 
-If a controller looks back, windows must overlap in more than one step. Conditions on the start of a window then concern
-its first `common` steps. Conditions on the end of a window concern its last `common` steps, with which the next window
-begins.
+If a controller reads earlier observations, windows must overlap in more than one step. Conditions on the start of a
+window then concern its first `common` steps. Conditions on the end of a window concern its last `common` steps, with
+which the next window begins.
 """
 
 import re
@@ -39,7 +39,9 @@ OfStep = Callable[[NetworkView, int, Values], Truth]
 
 @dataclass(frozen=True)
 class Constant:
-    """An unknown number in the lemmas. A search finds its best value from `low` to `high`, at resolution `step`.
+    """An unknown number in the lemmas.
+
+    A search finds the best value of the constant from `low` to `high`, at resolution `step`.
 
     Attributes:
         name: The name of the constant.
@@ -48,14 +50,14 @@ class Constant:
         high: The largest value.
         step: The resolution.
         better: Which values are better: `larger` or `smaller`.
-        at: A value that the author chose, for a constant that trades off against the next constant.
-        front: Further values of such a constant, for which the search also finds the next constant.
+        at: A value that the author of the proof chose, because this constant trades off against the next constant.
+        front: Further values of such a constant. For each of these values, the search also finds the next constant.
         paper: The value of the constant in the paper.
-        joined: Whether this constant and the constant before it limit each other, like bounds that hold only together.
-            The search then finds both constants together.
-        droppable: Whether the constant bounds nothing at its loosest value.
-        internal: Whether the constant bounds only the controller's own state. Such a bound alone guarantees nothing
-            about the network.
+        joined: Whether this constant and the previous constant depend on each other, like bounds that hold only
+            together. If so, the search finds both constants together.
+        droppable: Whether the constant at its loosest value stands for no bound.
+        internal: Whether the constant bounds only the controller's own state. Such a bound alone is no guarantee about
+            the network.
     """
 
     name: str
@@ -77,7 +79,7 @@ class Constant:
         return values if self.better == "larger" else values[::-1]
 
     def dropped(self, value: Fraction) -> bool:
-        """Return whether the constant bounds nothing at this value."""
+        """Return whether this value of the constant stands for no bound."""
         return self.droppable and value == self.grid()[0]
 
 
@@ -98,12 +100,12 @@ class Objective:
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure of how far a window is from the end of its state.
+    """A measure of the distance between a window and the end of its state.
 
     Attributes:
         name: The name of the measure.
-        value: `value(x, t)` is the term that progress moves towards the limit.
-        limit: `limit(x)` is a term that the value cannot pass within the state.
+        value: `value(x, t)` is the measured term, which moves towards the limit.
+        limit: `limit(x)` is a term that the value cannot pass while windows stay in the state.
         limit_says: The limit, in words.
         by: The name of the constant that gives the size of one unit of progress: a factor or, if `unit` is given, a
             number of units.
@@ -111,7 +113,7 @@ class Measure:
         unit: `unit(x)` is the unit in which progress is counted.
         unit_says: The unit, in words.
         after: `after(f, c)` is the worst value just after the link rate changes in the steady state by a factor of f,
-            up or down. Reports print this value relative to the limit: as a factor, or as a number of units.
+            up or down. Reports print this worst value relative to the limit: as a factor, or as a number of units.
     """
 
     name: str
@@ -125,7 +127,7 @@ class Measure:
     after: Callable[[Fraction, Values], Any] | None = None
 
     def improves(self, x: NetworkView, c: Values, common: int = 1) -> Truth:
-        """Return the formula that the measure ends window x nearer to its limit, by one unit of progress at least.
+        """Return the formula that window x brings the measure nearer to its limit, by at least one unit of progress.
 
         Args:
             x: The window.
@@ -143,7 +145,7 @@ class Measure:
         return last > first if self.falls else last < first
 
     def within(self, x: NetworkView) -> Truth:
-        """Return the formula that window x does not begin past the limit, and that the unit of progress is positive.
+        """Return the formula that window x begins at the limit or before it, and that the unit of progress is positive.
 
         If the measure has no unit, progress is a factor. In this case, the value and the limit must be positive.
         """
@@ -152,7 +154,7 @@ class Measure:
         return every(ordered, self.unit(x) > 0) if self.unit else every(ordered, value > 0, limit > 0)
 
     def stalls(self, c: Values) -> bool:
-        """Return whether progress of the size in c could repeat for ever without reaching any limit."""
+        """Return whether progress of the size that c states could repeat for ever without reaching any limit."""
         return c[self.by] <= (0 if self.unit else 1)
 
     def _ends(self, x: NetworkView, common: int) -> tuple[Number, Number]:
@@ -163,7 +165,7 @@ class Measure:
 class State:
     """A condition on a step, and on the following steps that consecutive windows share.
 
-    If a state has neither measures nor `unless`, either each window leaves the state or the state is final.
+    If a state has neither measures nor `unless`, then each window leaves the state, or the state is final.
 
     Attributes:
         name: The name of the state.
@@ -172,8 +174,9 @@ class State:
         leads_to: The other states in which a window that begins in this state may end.
         measures: The measures that improve while the state lasts.
         ensures: The objectives that each window meets if the window begins in this state.
-        unless: Objectives. A window that meets all of these need not improve any measure.
-        ordered: Whether a measure may degrade in a window if an earlier measure improves in this window.
+        unless: Objectives that replace progress: a window that meets all of them need not improve any measure.
+        ordered: Whether the measures are ordered: a measure may degrade in a window in which an earlier measure
+            improves.
     """
 
     name: str
@@ -197,8 +200,9 @@ class Lemma:
         says: The statement in words, with `{constant}` for a constant's value.
         paper: Whether the lemma is checked only for comparison, such as a statement of the paper. The proof does not
             depend on such a lemma.
-        empty: Whether it is acceptable that no window satisfies the premise. This is so for a lemma about windows that
-            stay in a state, because leaving at once is no fault. It is also so for a state in which no window begins.
+        empty: Whether the lemma is acceptable if no window satisfies its premise. An example is a lemma about windows
+            that stay in a state, because every window may leave the state at once. Another example is a state in which
+            no window begins.
     """
 
     name: str
@@ -223,7 +227,7 @@ class Proof:
         horizon: T, the number of steps of a window.
         lemmas: The lemmas that the proof states in addition to those that the declaration implies.
         common: The number of steps that consecutive windows share. Only for window senders may this number exceed one.
-        of: A function from the controller's state to the proof that replaces this one.
+        of: A function that takes the controller's state, and returns the proof that replaces this one.
         formerly: SHA-256 digests of earlier texts of this definition with the same meaning. Results for them remain
             valid.
     """
@@ -241,7 +245,7 @@ class Proof:
     formerly: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Reject names that are equal or differ only in special characters, because their files would coincide."""
+        """Reject names that are equal or differ only in special characters, because they would share a file."""
         _distinct("states", [state.name for state in self.states])
         _distinct("constants", [constant.name for constant in self.constants])
         for before, constant in pairwise(self.constants):
@@ -276,7 +280,7 @@ class Proof:
         return together
 
     def about(self, kept: Sequence[Kept]) -> "Proof":
-        """Return the proof for a controller that keeps this state."""
+        """Return the proof for a controller with this state."""
         return self.of(kept) if self.of else self
 
     def end(self, x: NetworkView) -> int:
@@ -284,7 +288,7 @@ class Proof:
         return x.horizon - self.common
 
     def bounds_nothing(self, values: Values) -> bool:
-        """Return whether, at these values, every constant is dropped or bounds only the controller's own state."""
+        """Return whether the constants with these values bound nothing, or only the controller's own state."""
         dropped = [each.internal or each.dropped(values[each.name]) for each in self.constants]
         return any(each.droppable for each in self.constants) and all(dropped)
 
@@ -300,7 +304,7 @@ class Proof:
         raise InputError(f"there is no state '{name}'; {suggest(name, [state.name for state in self.states])}")
 
     def _begins_again(self, model: Model, x: NetworkView) -> Truth:
-        """Return the condition that the last steps of a window satisfy what windows assume about their first steps."""
+        """Return the condition that the last steps of a window satisfy the assumptions about a window's first steps."""
         network = [law.formula for law in model.laws(ending(model, x, self.common))]
         read = [belief.start for belief in model.carried_over() if belief.name in self.beliefs]
         begun = [start(x, self.end(x)) for start in read if start]
@@ -357,7 +361,7 @@ class Proof:
 
 
 class Reads(dict[str, Fraction]):
-    """A dictionary of constants by name, which records in `names` the constants that were read."""
+    """A dictionary of constants by name. The attribute `names` records the constants that were read."""
 
     def __init__(self, values: Values) -> None:
         super().__init__(values)
@@ -377,7 +381,7 @@ def file_stem(name: str) -> str:
 
 
 def beyond(constant: str) -> str:
-    """Return the name of a window that breaks a lemma at the next better value of `constant`."""
+    """Return the name for a window that breaks a lemma at the next better value of `constant`."""
     return f"beyond {constant}"
 
 

@@ -16,16 +16,18 @@ from ccmatic.logic import Truth
 
 @dataclass(frozen=True)
 class WayToFail:
-    """One disjunct of a property's negation, with the smallest encoding that a query about the disjunct needs.
+    """One way in which a property can fail: a disjunct of its negation.
+
+    It has the smallest encoding that a query about the disjunct needs.
 
     Attributes:
         name: The name of this way to fail.
         formula: The condition that a trace satisfies if the property fails in this way.
-        any_rates: Whether the failure does not depend on the controller, so that the rates may be arbitrary.
+        any_rates: Whether the failure is independent of the controller, so that the rates may be arbitrary.
         reads: The names of the beliefs that the formula reads.
-        bounds: STAY if the property can fail in this way only while no bound moves. HOLD if traces on which a bound
-            turns false may be omitted, because another WayToFail with `any_rates` covers them
-            (docs/reference/encoding.md, section 8, point 5). Otherwise MOVE.
+        bounds: The assumption about bounds. It is STAY if the property can fail in this way only while no bound moves.
+            It is HOLD if the query may omit traces on which a bound turns false, because another WayToFail with
+            `any_rates` covers them (docs/reference/encoding.md, section 8, point 5). Otherwise it is MOVE.
         premise: The condition under which the property applies; a failure requires this condition in addition to the
             formula. If no trace of a controller satisfies the premise, the property says nothing about that controller.
         premises: The parts of the premise, by their names in messages.
@@ -43,18 +45,18 @@ class WayToFail:
 class Property:
     """A requirement on a controller.
 
-    A subclass is a frozen dataclass whose fields are its thresholds. A threshold that is a Fraction is at least 0, and
-    at most the `most` in the field's metadata (see `share`). A threshold that is text is one of the metadata's
-    `choices`. The subclass defines `name`; `ways_to_fail(model, buffer)`, which yields every WayToFail;
-    `objectives(model, x)`, the named parts that explain a failure, where x has moving bounds; and `holds(objectives)`,
-    which combines the parts.
+    A subclass is a frozen dataclass whose fields are its thresholds. A Fraction threshold is at least 0, and at most
+    the `most` in the field's metadata (see `share`). A text threshold is one of the metadata's `choices`. The subclass
+    defines `name` and three methods. `ways_to_fail(model, buffer)` yields every WayToFail. `objectives(model, x)`
+    returns the named parts that explain a failure, where x has moving bounds. `holds(objectives)` combines the parts.
 
     Attributes:
         name: The name of the property.
         deployed: Whether the property concerns a window of a deployed controller. The beliefs of such a controller may
             be false at first, and may time out at the end.
         period: The period in steps, if the property concerns executions that repeat for ever; otherwise None.
-        pauses: Whether the property supports senders whose applications pause, because pauses alone do not break it.
+        pauses: Whether the property supports senders whose applications pause. This requires that pauses alone do not
+            break the property.
     """
 
     name: str
@@ -63,9 +65,9 @@ class Property:
     period: int | None = None
 
     def ways_to_fail(self, model: Model, buffer: Buffer) -> Iterable[WayToFail]:
-        """Return all ways in which the property can fail.
+        """Return every way in which the property can fail.
 
-        The property holds if and only if no trace fails in any of them.
+        The property holds if and only if no trace fails in any of these ways.
         """
         raise NotImplementedError
 
@@ -87,7 +89,7 @@ class Property:
         return self
 
     def judges(self, model: Model) -> set[str]:
-        """Return the names of the beliefs that judging a trace requires: the beliefs that can be false."""
+        """Return the names of the beliefs that are necessary to judge a trace: the beliefs that can be false."""
         return {belief.name for belief in model.carried_over()}
 
     def objectives(self, model: Model, x: NetworkView) -> Mapping[str, Truth]:
@@ -104,12 +106,12 @@ class Property:
     def holds(self, objectives: Mapping[str, bool]) -> bool:
         """Return whether a trace satisfies the property.
 
-        `objectives` has, by name, whether the trace satisfies each part.
+        `objectives` states for each part, by name, whether the trace satisfies the part.
         """
         raise NotImplementedError
 
     def reasons(self, model: Model, x: NetworkView) -> Mapping[str, Reason]:
-        """Return the reasons by the names of the objectives. Each reason's condition is the objective of that name.
+        """Return a reason for each objective, by the objective's name. The condition of the reason is the objective.
 
         A property may override this method and derive its objectives from the reasons (see `contracts.reason`). In this
         case, its explanations contain numbers.

@@ -1,8 +1,8 @@
 """Conditions with explanations. Each one keeps its operands, so that an explanation shows the numbers that decide it.
 
-The `condition` of a reason is the formula that solvers decide and that replay evaluates. So no second formula could
-disagree with it. `leaves(truth)` returns the parts that make the condition true or false for the numbers of an
-execution.
+The `condition` of a reason is the formula that solvers decide and that replay evaluates. So there is no second formula
+that could disagree with the first. `leaves(truth)` returns the parts that make the condition true or false for the
+numbers of an execution.
 """
 
 import operator
@@ -30,7 +30,10 @@ class Reason(Protocol):
         ...
 
     def leaves(self, truth: bool) -> list["Leaf"]:
-        """Return the parts that make the condition true (or false); an empty list if its truth differs from `truth`."""
+        """Return the parts that make the condition true (or false).
+
+        If the condition's truth differs from `truth`, return an empty list.
+        """
         ...
 
 
@@ -188,7 +191,7 @@ class Implied:
     def leaves(self, truth: bool) -> list[Leaf]:
         """Return the parts that make the implication true (or false).
 
-        For a false implication, these parts are those of the true premise and those of the false conclusion.
+        A false implication has the parts of its true premise and of its false conclusion.
         """
         if self.condition is not truth:
             return []

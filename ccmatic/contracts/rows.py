@@ -1,15 +1,16 @@
-"""The types in a model's logs.py, which computes the jitter that stretches of packet logs need at a link rate.
+"""The types in a model's logs.py. This file computes the jitter that explains stretches of packet logs at a link rate.
 
-The packets of a stretch are numbered 1 … n in the order of their deliveries. Packet i was sent at a_i and delivered at
-d_i, and has s_i bytes. P_i is the number of bytes up to and including packet i, Q_i = P_i - s_i the number of bytes
-before it, and x = 1/C. docs/reference/fit.md derives the functions of a logs.py:
+The packets of a stretch have the numbers 1 … n, in the order of their deliveries. Packet i was sent at a_i and
+delivered at d_i, and has s_i bytes. P_i is the number of bytes up to and including packet i, Q_i = P_i - s_i the number
+of bytes before it, and x = 1/C. docs/reference/fit.md derives the functions of a logs.py:
 
 - `least_jitter(rows, x, variation)` returns two things: an array of shape (rows,) with the smallest jitter of each row
   at x, and the Lines. `variation` is γ.
 - `longest_per_byte(rows, x, early, largest)` is optional. It lowers x until the propagation delay is not negative, for
   logs with one clock. `early` is the number of seconds by which d_i may be too early. `largest` is the number of bytes
   that the link may release at once.
-- `departures(rows, x)` is optional. It returns when each packet leaves the bottleneck. `fit` infers queues from this.
+- `departures(rows, x)` is optional. It returns the time at which each packet leaves the bottleneck. `fit` infers queues
+  from these times.
 
 The arrays are NumPy arrays; this module does not import NumPy.
 """
@@ -49,7 +50,7 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """For each row, a lower bound on the smallest jitter as a function of x: the minimum of several lines.
+    """A lower bound on the smallest jitter of each row, as a function of x. The bound is the minimum of several lines.
 
     Attributes:
         value: (rows, lines) The value of each line at the given x.

@@ -1,9 +1,9 @@
 """Translation of beliefs to the language of controllers with state, for window senders.
 
-The original programs read a whole window. Window senders look back only a few steps of at most R_m each, and their
-beliefs do not time out. This module expresses a window's observations by those of window senders. Bytes are
-acknowledged R_m after they are sent. A step counts as application-limited if R_m + D before it, the sender sent no byte
-or its application paused. The sender cannot tell in which step the lost bytes were lost.
+The original programs of beliefs read a whole window. Window senders look back only a few steps of at most R_m each, and
+their beliefs do not time out. This module expresses the observations in a window by the observations of window senders.
+Bytes are acknowledged R_m after they are sent. A step counts as application-limited if the sender sent no byte, or its
+application paused, at a time R_m + D earlier. The sender cannot tell in which step the lost bytes were lost.
 """
 
 import ast
@@ -104,7 +104,7 @@ def _conjuncts(test: ast.expr) -> list[ast.expr]:
 
 
 def _lasting(test: ast.expr) -> str | None:
-    """Return the name of the function that must hold in every step of a sample; None if the test has another form."""
+    """Return the name of the condition that must hold in every step of a sample; None if the test has another form."""
     match test:
         case ast.Call(func=ast.Name(id="all"), args=[ast.GeneratorExp(elt=ast.Subscript(value=ast.Name(id=helper)))]):
             return helper
@@ -114,7 +114,7 @@ def _lasting(test: ast.expr) -> str | None:
 def _shifted(
     program: Program, node: ast.expr, index: dict[str, int] | None = None, back: int = 0, pauses: bool = False
 ) -> ast.expr:
-    """Return an expression for `back` steps earlier. `index` gives the times of comprehensions in steps."""
+    """Return an expression for its value `back` steps earlier. `index` has the times of comprehensions in steps."""
     shifted = _Shift(program, index or {}, back, pauses).visit(ast.parse(ast.unparse(node), mode="eval").body)
     if isinstance(shifted, ast.Constant) and isinstance(shifted.value, bool):
         raise InputError("a condition never holds for window senders; expected one that may hold", program.file)
@@ -128,7 +128,7 @@ class _Shift(ast.NodeTransformer):
         self.program, self.index, self.back, self.pauses = program, index, back, pauses
 
     def past(self, name: str, more: str = "") -> ast.expr:
-        """Return the observation `name` at `back` steps and `more` before the current step."""
+        """Return the observation `name`, `back` plus `more` steps before the current step."""
         steps = _steps(self.back) if self.back else ""
         place = " + ".join(filter(None, (more, steps)))
         return ast.parse(f"{name}[{place}]" if place else name, mode="eval").body

@@ -176,7 +176,8 @@ class Numbers(Source):
 class ObservedTrace(Unknowns):
     """The observations of a trace's sender after the first `horizon` steps. All other values are unknowns.
 
-    The size of the sender's bytes in C·R_m is also unknown: byte counts are multiples of `ccmatic.logic.unit`.
+    The size of the sender's unit of bytes is also unknown: byte counts are multiples of `ccmatic.logic.unit`, which is
+    in C·R_m.
 
     Raises:
         KeyError: If the trace lacks a column or a constant.
@@ -212,8 +213,8 @@ class ObservedTrace(Unknowns):
 class LastSteps(Source):
     """The last steps of an execution, without beliefs.
 
-    Bytes are counted from the value of S at the first of these steps. Window senders keep the original counts, because
-    the state of a sender may be a position among these bytes.
+    Bytes are counted from the bytes served S at the first of these steps. Window senders keep the original counts,
+    because the state of a sender may be a position in these counts.
     """
 
     def __init__(self, model: Model, x: NetworkView, steps: int) -> None:

@@ -17,8 +17,7 @@ T = TypeVar("T")
 class Steps(list[T]):
     """The values at each t.
 
-    Unlike a list, Steps refuses negative indices: x.S[t - 1] at t = 0 raises InputError. A list would give the last
-    step.
+    Steps rejects negative indices: x.S[t - 1] at t = 0 raises InputError, whereas a list would return the last step.
     """
 
     @overload
@@ -35,9 +34,9 @@ class Steps(list[T]):
 
 
 class Delay:
-    """The delay in whole steps, at each t, of a byte served by t. The delays are in order encoding.
+    """The delay in whole steps of a byte served by t, for each t. The delays have an order encoding.
 
-    For each t there is one truth value for each statement "the delay is at least k steps", k = 1 … longest.
+    For each t, there is a truth value for each statement "the delay is at least k steps", k = 1 … longest.
     """
 
     def __init__(self, late: Iterable[list[Truth]], longest: int) -> None:
@@ -63,7 +62,7 @@ class Delay:
         self._column.append(steps)
 
     def steps(self, t: int) -> Fraction | int:
-        """Return the delay measured at t, which may exceed `longest`. Only delays that are numbers have this value."""
+        """Return the delay measured at t, which may exceed `longest`. Unknown delays have no such value."""
         return self._column[t]
 
     @property
@@ -90,7 +89,7 @@ class Delay:
         return Delay([*self._late, *other._late[len(self._late) :]], self.longest)
 
     def pairs(self, column: Sequence[Fraction | int]) -> Iterator[tuple[Truth, bool]]:
-        """Yield each truth value of the order encoding, with the value that the measured delays in `column` give it."""
+        """Yield pairs: a truth value of the order encoding, and its value according to the delays in `column`."""
         for t, row in enumerate(self._late):
             for k, late in enumerate(row, 1):
                 yield late, column[t] >= k

@@ -17,7 +17,7 @@ from ccmatic.logic import Truth
 
 
 class Bounds(Enum):
-    """What is assumed about the running bounds in the window of a query."""
+    """The assumption of a query about the running bounds in its window."""
 
     MOVE = "true at first, and moved by what is seen"
     STAY = "true at first, and moved by nothing that is seen: frozen"
@@ -45,8 +45,9 @@ class FlowView(Protocol):
         limited: Whether the sender was application-limited at some time in (t-1, t], so that it sent less than its
             rate. A window sender may have caught up by t. At the first step, True means that the sender may have been
             limited.
-        timely: The part of Ld that shows a buffer which is full throughout a step.
-        excess: The part of Ld that shows by how many bytes the arrivals of a step exceeded the free space.
+        timely: The part of Ld that reveals a full buffer: the buffer is full throughout a step.
+        excess: The part of Ld that reveals an excess: the bytes by which the arrivals of a step exceeded the free
+            space.
         beliefs: The columns of the beliefs by name, each in its unit.
         before_timeout: The values of beliefs before the timeout at the end of a window of a deployed controller, by
             name.
@@ -95,12 +96,12 @@ class FlowView(Protocol):
         ...
 
     def inflight(self, t: int) -> Number:
-        """Return the bytes in flight, except those that propagate: A - L - S."""
+        """Return the bytes in flight that do not propagate: A - L - S (sent, minus lost, minus served)."""
         ...
 
 
 class Sender(Protocol):
-    """The part of a flow that decides about sending: a controller, or any other source of laws about sending.
+    """The part of a flow that decides when to send: a controller, or any other source of laws about sending.
 
     Attributes:
         name: The name of the sender in reports and traces.
@@ -122,17 +123,17 @@ class NetworkView(FlowView, Protocol):
     """A view of a network with all its flows.
 
     Byte counts are sums over all flows. Attributes that only a flow has, such as a rate, are those of the first flow.
-    They are meant for networks with a single flow.
+    These attributes are meant for networks with a single flow.
 
     Attributes:
         flows: A view of each flow.
         C: The link rate.
         buffer: The buffer, as the query states it.
         beta: The buffer's size in bytes; None if it is infinite.
-        K: Cumulative tokens, the bytes that the bottleneck admitted; S if the model has no tokens.
+        K: Cumulative tokens: the bytes that the bottleneck admitted. K equals S if the model has no tokens.
         own: The columns that only this model has, by name. Each of them is also `x.NAME`.
         constants: The numbers that the model leaves open, by name.
-        bounds: What is assumed about the running bounds.
+        bounds: The assumption about the running bounds.
     """
 
     flows: Sequence[FlowView]
@@ -145,7 +146,7 @@ class NetworkView(FlowView, Protocol):
     constants: Mapping[str, Number]
 
     def queue(self, t: int) -> Number:
-        """Return the bytes that wait at the bottleneck: A - L - K."""
+        """Return the bytes that wait at the bottleneck: A - L - K (sent, minus lost, minus tokens)."""
         ...
 
     def columns(self) -> Mapping[str, Sequence[Number]]:

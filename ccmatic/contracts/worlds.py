@@ -1,4 +1,4 @@
-"""The worlds of a link: optional files, beside its laws, with which other tools simulate or fit the link.
+"""The worlds of a link: optional files beside its laws, which other tools use to simulate or fit the link.
 
 `packets.h` simulates the link packet by packet, in C code. `fluid.py` simulates the link on arrays. `logs.py` computes
 the jitter with which the link explains a packet log. A model without such a file uses the file of its base class.
@@ -75,7 +75,7 @@ def folders(model: Model) -> list[Path]:
 def _folder(kind: type) -> Path:
     """Return the folder that defines a class.
 
-    Python does not record this folder for a class from a file that was loaded by path. But the functions of the class
+    Python does not record this folder for a class whose file was loaded by its path. But the functions of the class
     record their file.
     """
     written = next((member.__code__ for member in vars(kind).values() if hasattr(member, "__code__")), None)

@@ -35,8 +35,8 @@ from ccmatic.logic import Truth, isolated, linear, real
 class Controller:
     """A controller that `parse` has read and checked.
 
-    The inputs of a controller have consistent units, such as bytes, bytes per step and steps; R_m is then in steps. The
-    rate has the unit that follows, here bytes per step.
+    The inputs of a controller have consistent units, such as bytes, bytes per step and steps. With these units, R_m is
+    in steps, and the rate is in bytes per step.
 
     Attributes:
         name: The controller's name, for messages.
@@ -46,7 +46,7 @@ class Controller:
         file: The controller's file, for messages; None if the controller comes from no file.
         start: The name of the controller that a deployed flow runs until a large loss (section 6.4 of the paper), or
             None. Verification and proofs cover the time after that loss.
-        is_envelope: Whether the controller is an envelope, which allows a range of rates somewhere.
+        is_envelope: Whether the controller is an envelope: some of its branches allow a range of rates.
         state: Always empty, because such a controller has no state.
     """
 
@@ -61,7 +61,7 @@ class Controller:
 
     @property
     def meaning(self):
-        """The controller's whole behaviour, for comparisons that ignore its name and its text."""
+        """The controller's whole behaviour. Comparisons of this value ignore the controller's name and text."""
         return self.body, self.start
 
     def rate(self, values: Mapping[str, Any]) -> Fraction:
@@ -82,7 +82,7 @@ class Controller:
     def rates(self, values: Mapping[str, Any]) -> Rates:
         """Return the smallest and the largest rate that the controller's own Python returns, as Rates of Fractions.
 
-        Both rates are equal unless the controller is an envelope.
+        The two rates are equal unless the controller is an envelope.
 
         Args:
             values: A number for each parameter, by name.
@@ -100,7 +100,7 @@ class Controller:
         return returned if isinstance(returned, Rates) else Rates(returned, returned)
 
     def allowed(self, values: Mapping[str, Any]) -> Rates | None:
-        """Return the smallest and largest rate that a sender may choose. It sends at least one packet per R_m.
+        """Return the smallest and largest rate that a sender may choose. A sender sends at least one packet per R_m.
 
         Args:
             values: A number for each parameter, and for R_m and MSS.
@@ -119,8 +119,8 @@ class Controller:
     def laws(self, view: FlowView) -> Iterator[tuple[str, int, Truth]]:
         """Yield the laws of a sender with this controller, like a model's laws: (law name, t, formula).
 
-        At each step the controller chooses its rate from its beliefs at the end of the step before. The controller
-        sends at least one packet per step. If the view holds numbers, the controller's own Python runs. In this case,
+        At each step the controller chooses its rate from its beliefs at the end of the previous step. The controller
+        sends at least one packet per step. If the view holds numbers, the controller's own Python runs. With numbers,
         no rate satisfies an envelope whose low end is above its high end.
 
         Args:
@@ -140,14 +140,15 @@ class Controller:
             yield "rate_is_the_controllers", t, chosen
 
     def lines_run(self, view: FlowView) -> list[dict[int, bool]]:
-        """Return the lines of the source that ran to choose the rate of each step in an execution.
+        """Return, for each step of an execution, the lines of the source that ran to choose the rate.
 
         Args:
             view: The view of the controller's flow, which holds numbers.
 
         Returns:
             For each step, a dict from the number of a line to whether the condition in the line held. A line without a
-            condition has True. The dict of the first step is empty, because the rate of this step was chosen earlier.
+            condition has True. The dict of the first step is empty, because the controller chose the rate of this step
+            before the trace.
         """
         lines = Lines()
         rate, every = run_exactly(self.source, self.file or f"<{self.name}>", lines), [{}]
@@ -162,8 +163,8 @@ class Controller:
     def encode(self, values: Mapping[str, Any], rate: Any, floor: Any) -> Any:
         """Return the formula rate = max(floor, the controller's rate), linear in the given terms.
 
-        For an envelope, the rate lies between the rates of its two ends. If low > high, any rate is allowed, so that no
-        verdict depends on such values.
+        For an envelope, the rate lies between the rates of its two ends. If low > high, the formula allows any rate, so
+        that no verdict depends on such values.
 
         Args:
             values: A term or a number for each parameter. R_m and D must be numbers.
@@ -176,9 +177,9 @@ class Controller:
         return Encoder(values, self.file).body(self.body, rate, floor)
 
     def is_alike_from(self, values, name, least):
-        """Return whether the controller does the same for all values of a parameter that are at least `least`.
+        """Return whether the controller's behaviour is the same for all values of a parameter from `least` on.
 
-        In this case, no comparison distinguishes such values, and no rate depends on the parameter. `values` is as in
+        If so, no comparison distinguishes these values, and no rate depends on the parameter. `values` is as in
         `encode`.
         """
         if any(name in names(leaf) for leaf in _returns(self.body)):
@@ -187,9 +188,9 @@ class Controller:
         return all(keeps_sign(here.difference(tree), further.difference(tree)) for tree in comparisons(self.body))
 
     def unordered(self, values):
-        """Yield (formula, line) for each `between(low, high)`: the formula that the line is reached with low > high.
+        """Yield (formula, line) for each `between(low, high)`.
 
-        `values` is as in `encode`.
+        The formula states that the line is reached with low > high. `values` is as in `encode`.
         """
         return Encoder(values, self.file).unordered(self.body)
 
@@ -198,8 +199,8 @@ class Controller:
         """Return the part that all controllers of a class share (docs/reference/encoding.md, section 9, "Counting").
 
         Returns:
-            The controller's branches with only the coefficients of beliefs, for comparison. None if the controller
-            contains anything except branches and linear terms.
+            The controller's branches with only the coefficients of beliefs, for comparison. The result is None if the
+            controller contains anything except branches and linear terms.
         """
         beliefs = {name: real(name) for name in self.parameters if name not in CONSTANTS}
         try:
@@ -251,7 +252,9 @@ def parse(source, name="controller", file=None, beliefs=None, observations=None)
 
 
 def load(name, beliefs=None, observations=None):
-    """Read the controller in a file, given by a path or the name of a shipped controller. The file gives its name.
+    """Read the controller in a file, given by a path or the name of a shipped controller.
+
+    The controller is named after the file.
 
     Args:
         name: The path, or the name of a shipped controller.
@@ -276,7 +279,7 @@ _AT_RATES = (
 
 
 class OtherKind(InputError):
-    """An error that states that a controller sends by a window but senders send at rates, or the other way round."""
+    """The error that a controller sends by a window but senders send at rates, or the other way round."""
 
 
 _run = lru_cache(maxsize=1024)(run_exactly)
@@ -301,7 +304,7 @@ def _shape(encoder, tree):
 
 
 def _returns(tree):
-    """Yield the trees that a body returns, one tree for each path."""
+    """Yield the trees that a body returns: one tree for each path through the body."""
     if not isinstance(tree, If):
         yield tree
         return

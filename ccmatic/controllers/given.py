@@ -1,4 +1,4 @@
-"""The forms in which callers may pass a controller: a Python function, a file, a name, or source text."""
+"""Conversion of arguments to controllers. A caller may pass a Python function, a file, a name, or source text."""
 
 import inspect
 import re

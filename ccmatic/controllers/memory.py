@@ -28,7 +28,7 @@ class Memory(Declaration):
         return "any"
 
     def first(self, view, t):
-        """Return the condition that the value of the state at step t of a view is a possible initial value.
+        """Return the condition that the state at step t of a view has a possible initial value.
 
         If the state holds a belief, the initial value must also be true of the path.
         """

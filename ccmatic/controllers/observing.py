@@ -1,8 +1,8 @@
 """Learners' observations in a controller's text: `full = observation("FILE.py")`, and then `full[0]` in `update`.
 
-A step of the controller is the monitor interval. The bytes of an interval are differences between the controller's
-observations. Delays are rounded down to whole steps, as the controller observes them. Other observations, such as a
-mean RTT, are rejected.
+A step of the controller is the monitor interval. The bytes sent, acknowledged and lost in an interval are differences
+between the controller's observations. Delays are rounded down to whole steps, because a controller observes whole
+steps. The reader rejects other observations, such as a mean RTT.
 """
 
 import ast

@@ -1,4 +1,4 @@
-"""Check, before any verdict on an envelope, that the envelope's smallest rate is never above its largest rate."""
+"""A check before any verdict on an envelope: the envelope's smallest rate is never above its largest rate."""
 
 from fractions import Fraction
 

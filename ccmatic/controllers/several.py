@@ -42,7 +42,7 @@ class Several:
 
     @property
     def state(self):
-        """The state of all controllers, each part marked with its flow."""
+        """The state variables of all controllers. Each variable names its flow."""
         numbered = enumerate(self.each, 1)
         return tuple(replace(kept, flow=number) for number, controller in numbered for kept in controller.state)
 
@@ -98,8 +98,8 @@ def parts(source):
     """Split the common text of several controllers into the texts of the controllers.
 
     Returns:
-        The (name, source) of each controller, with the line numbers of the whole text. Empty if the text is one
-        controller.
+        The (name, source) of each controller, in which lines keep their numbers in the whole text. The result is empty
+        if the text is one controller.
 
     Raises:
         InputError: If the flows are not numbered from 1 on.

@@ -1,4 +1,4 @@
-"""Formulas of learners: observations, rewards and actions. Each formula comes from a file of functions.
+"""Formulas of learning senders: observations, rewards and actions. Each formula comes from a file of functions.
 
 A formula reads the measurements that a sender made in one monitor interval. A formula may also read measures: shared
 formulas, such as the loss rate. A register is a number that a sender keeps from one interval to the next. A register
@@ -16,7 +16,8 @@ from ccmatic.base import BYTES, CONSTANTS, NUMBER, RATE, TIME, InputError, Unit,
 from ccmatic.controllers.beliefs import shipped_beliefs
 from ccmatic.language import Local, Name, TermsReader, Vector, bare, names, replaced, value
 
-#: For each kind of formula: the folder, by the name of the function that files define. Then the folder of measures.
+#: First, the folder of each kind of formula, by the name of the function that its files define. Second, the folder of
+#: measures.
 FOLDERS = {
     "observe": "models.signals.observations",
     "reward": "models.signals.rewards",
@@ -57,8 +58,9 @@ class Register:
 
     Attributes:
         first: The initial value, a tree of constants.
-        next: The next value, a tree of an interval's measurements and of registers. Registers of the same file have
-            their values from before the interval. Registers of other files have their values from after it.
+        next: The next value, a tree of an interval's measurements and of registers. The formula reads registers of the
+            same file as they were before the interval. It reads registers of other files as they are after the
+            interval.
     """
 
     name: str
@@ -103,7 +105,10 @@ class Signal:
 
 @dataclass(frozen=True)
 class Measure:
-    """A term that several formulas share, with its unit and the registers that the term reads, as in Signal."""
+    """A term that several formulas share, with its unit.
+
+    The term also lists the registers that it reads, as a Signal does.
+    """
 
     term: Any
     unit: Any
@@ -149,7 +154,7 @@ def _bounds(results, file):
 
 @cache
 def measure(name: str) -> Measure:
-    """Return a shipped measure by its name. A suffix of the name may select the interval before.
+    """Return a shipped measure by its name. A suffix of the name may select the previous interval.
 
     Raises:
         InputError: If no such measure exists.
@@ -169,7 +174,7 @@ def measure(name: str) -> Measure:
 
 
 def _measure_before(name, now):
-    """Return the measure for the interval before. It may read measurements of that interval only."""
+    """Return the measure for the previous interval. The measure may read only measurements of that interval."""
     if now.memory or names(now.term) - {*INTERVAL, *FIXED}:
         raise InputError(f"found `{name}`, expected a measure that reads one interval alone")
     meanings = {each: Name(f"{each}{BEFORE}") for each in INTERVAL}
@@ -196,7 +201,10 @@ def joined(*memories) -> tuple[tuple[Register, ...], ...]:
 
 
 def memory_of(signals) -> tuple[tuple[Register, ...], ...]:
-    """Return the registers of several Signals in groups. If a Signal reads R_m, the registers of R_m are included."""
+    """Return the registers of several Signals in groups.
+
+    If a Signal reads R_m, the result includes the registers of R_m.
+    """
     needed = measure(LEAST_RTT).memory if any("R_m" in each.inputs for each in signals) else ()
     return joined(needed, *(each.memory for each in signals))
 

@@ -1,6 +1,7 @@
-"""Controllers with state. Once a step, such a controller updates its state from its sender's observations.
+"""Controllers that keep state, for example a congestion window.
 
-Such a controller sends by a window, at a rate, or by both.
+Once a step, such a controller updates its state from its sender's observations. Such a controller sends by a window, at
+a rate, or by both.
 """
 
 import ast
@@ -42,7 +43,7 @@ class Stateful:
     """A controller with state that `parse` has read and checked.
 
     The controller decides from the first step at which all its inputs have been observed. Before this step, its state
-    has any value that the declaration allows.
+    may have any value that the declaration allows.
 
     Attributes:
         parameters: The observations and constants that the controller, or one of its beliefs, reads.
@@ -100,7 +101,10 @@ class Stateful:
             yield from forever(self, view, first)
 
     def _unseen(self, name, view):
-        """Return why an observation is missing at the end of a view. Every measurement is available within two R_m."""
+        """Return the reason why an observation is missing at the end of a view.
+
+        Every measurement is available within two R_m.
+        """
         if view.horizon > 2 * view.R and self.observations[name].read(view, view.horizon - 1) is None:
             return f"`update` reads `{name}`, which this network does not measure; expected a network that does"
         return (
@@ -128,12 +132,13 @@ class Stateful:
         return parse_stateful(b"".join(lines).decode(), name, self.file, self.observations | self.beliefs)
 
     def does_less_uninformed(self, view):
-        """Return the formula that the state has a value which is possible only because comparisons with delays fail.
+        """Return the formula that the state has a value which is possible only while delays are unknown.
 
         The formula is about the first step at which the controller decides, or the last step of the view. A delay is
-        unknown if its bytes were sent before the trace. Every comparison with an unknown delay fails. Any statement
-        about a controller that may begin in any state must cover this situation. For a controller that reads only the
-        delay of the present step, `before_trace` states whether the situation occurs.
+        unknown if its bytes were sent before the trace. Every comparison with an unknown delay fails, so the state may
+        get a value that it could not get otherwise. Any statement about a controller that may begin in any state must
+        cover this case. For a controller that reads only the delay of the current step, `before_trace` states whether
+        the case occurs.
         """
         steps = dict.fromkeys((self.first_decision(view), view.horizon - 1))
         return some([self._does_less_uninformed(view, t) for t in steps])
@@ -163,14 +168,14 @@ class Stateful:
         return all(step.is_alike_from(each, longest) for each in few)
 
     def has_laws(self) -> bool:
-        """Return whether some state follows a law between bounds."""
+        """Return whether a law between bounds determines some state variable."""
         return any(isinstance(node, Bounded) for node in nodes(self.update))
 
     def delay_parts(self) -> int | None:
         """Return the number of equal parts of R_m to which the controller compares delays.
 
-        The number is 8 for `delay > R_m / 8`, and 1 if no comparison is with a part of R_m. It is None if any part can
-        matter, as in `window * delay > 2 * MSS * R_m`.
+        The number is 8 for `delay > R_m / 8`, and 1 if no comparison is with a part of R_m. The number is None if any
+        part of R_m can matter, as in `window * delay > 2 * MSS * R_m`.
         """
         few = {name for name, each in self.observations.items() if each.few}
         ends = [node.values for node in nodes(self.update) if isinstance(node, Remembered)]
@@ -180,10 +185,10 @@ class Stateful:
         return None if None in parts else lcm(*(part for part in parts if part))
 
     def followed(self, view):
-        """Return the controller's state, as columns by name, for the observations in a view of numbers.
+        """Return the controller's state as columns by name. The controller gets the observations in a view of numbers.
 
         The controller's own Python computes the state from the step at which the controller decides. Before this step,
-        and wherever the controller leaves a choice, the state comes from the view.
+        and wherever the controller leaves a choice to the network, the state comes from the view.
         """
         state = {memory.name: list(view.state[memory.name]) for memory in self.state}
         own, program, decides = replace(view, state=state), self._program, False
@@ -197,7 +202,7 @@ class Stateful:
         return state
 
     def lines_run(self, view: FlowView) -> list[dict[int, bool]]:
-        """Return which lines of its source ran at each step of an execution; see `Controller.lines_run`.
+        """Return the lines of its source that ran at each step of an execution; see `Controller.lines_run`.
 
         Before the first step at which the controller decides, only `send` runs.
         """
@@ -226,7 +231,10 @@ class Stateful:
         return [name for name in self.parameters if name in self.observations and self.observations[name].dated]
 
     def _decides(self, step, before):
-        """Return whether the controller decides at this step: whether all its inputs have been observed."""
+        """Return whether the controller decides at this step.
+
+        It decides once the sender has observed all its inputs.
+        """
         if not self.state or step.t == 0:
             return False
         unseen = step.unseen(self.update)
@@ -236,7 +244,7 @@ class Stateful:
         raise InputError(f"{problem}; expected to read it only later", self.file, getattr(unseen, "line", None))
 
     def pretty(self):
-        """Return the controller as mathematics for people: the update once a step, then the limits of sending."""
+        """Return the controller as mathematics for people: the update of each step, then the window and the rate."""
         words = Text()
         lines = words.listing(self.update, words.became) if self.state else []
         for name, tree in self.sent().items():
@@ -244,7 +252,7 @@ class Stateful:
         return "\n".join([*lines, *words.definitions()])
 
     def sent(self):
-        """Return the trees of `window` and `rate`, as far as they exist, in the order in which `send` returns them."""
+        """Return the existing trees among `window` and `rate`, in the order in which `send` returns them."""
         both = {"window": self.window, "rate": self.rate}
         return {name: tree for name, tree in both.items() if tree is not None}
 

@@ -7,22 +7,23 @@ device in each namespace. Packets towards the receivers pass three stages:
 2. a box that holds packets, in order, for the jitter;
 3. the whole propagation delay R_m.
 
-Packets towards the senders (acknowledgements) pass at once: they are never lost and never wait. So all of R_m comes
-after the bottleneck, and the round trip of a packet is the time from its arrival to its release in the log.
+Packets towards the senders (acknowledgements) pass at once: they are never lost and never wait. So the whole
+propagation delay comes after the bottleneck. The round trip of a packet is the time from its arrival to its release in
+the log.
 
-Time 0 is the arrival of the first packet. A packet arrives when the program reads it from a TUN device. The link's
-decisions follow, in integer arithmetic, from the arrival times and the sizes. After each run, the decisions are
-computed again from the log. A run is valid if
+Time 0 is the arrival of the first packet. A packet arrives when the program reads it from a TUN device. Integer
+arithmetic computes the link's decisions from the arrival times and the sizes. After each run, the emulation computes
+the decisions again from the log. A run is valid if
 
-- it replays: these repeated decisions are the same;
+- the repeated decisions are the same as the decisions during the run;
 - the machine dropped no packet by itself;
 - 99 % of the packets were released within a millisecond of the plan, where each packet of a batch that is due at one
-  instant may be 5 µs later than the packet before it;
+  instant may be 5 µs later than the previous packet;
 - the smallest D that explains the run is at most R_m + D;
 - every logged belief of a sender was true of the link.
 
-Throughout (in rates, buffers, positions in a schedule, and utilisation), bytes are those of IP packets, with headers
-and without link-layer framing.
+Bytes are always bytes of IP packets, with headers and without link-layer framing. This applies to rates, buffers,
+positions in a schedule, and utilisation.
 """
 
 from ccmatic.emulation.flows import Commands, FlowRequest

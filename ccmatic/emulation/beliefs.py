@@ -15,7 +15,7 @@ from ccmatic.base import RATE, read_text
 from ccmatic.contracts import Buffer, RunningMax, is_bound
 from ccmatic.emulation.link import ENDLESS, SECOND
 
-#: A bound has converged once it stays within this factor of its median from then on.
+#: A bound has converged at the first step from which on it stays within this factor of its median.
 CLOSE = 0.9
 
 
@@ -39,7 +39,7 @@ class Steps:
     def converged(self):
         """The time at which the beliefs converged, as a pair: (finished windows, time in ns of the run).
 
-        Beliefs have converged once all bounds on the link's rate have converged. The value is None if the beliefs did
+        Beliefs have converged once all bounds on the link's rate have converged. The pair is None if the beliefs did
         not converge in the first half of the run.
         """
         bounds = [belief for belief in self.log.model.beliefs if is_bound(belief) and belief.unit == RATE]
@@ -58,7 +58,7 @@ class Steps:
         """The number of packets by which the sender left its envelope in each step except the last.
 
         A positive number is the excess over the highest allowed rate. A negative number is the shortfall below the
-        lowest allowed rate. The number is 0 for a step that the log lacks, or whose length changed.
+        lowest allowed rate. The number is 0 if the log lacks the step, or if the step's length changed.
         """
         sent, time, length = (self.columns[name] for name in ("sent", "time", "step_ns"))
         regular = np.diff(time) == length[:-1]
@@ -72,9 +72,10 @@ class Steps:
         return float(min(0, sent - low) + max(0, sent - high)) / packet
 
     def missing(self, end):
-        """Return the time in ns in which a sender that steps by a clock took no step.
+        """Return the total time in ns for which a sender that steps by a clock took no steps.
 
-        This time adds up gaps between two steps and the gap from the last step to `end`, an instant in ns of the run.
+        The result is the sum of the gaps between steps and of the gap from the last step to `end`, an instant in ns of
+        the run.
         """
         time, length = self.columns["time"], self.columns["step_ns"]
         if not len(time):
@@ -144,7 +145,7 @@ def _truth(link, packets, row):
 def _queue(size, packets, now):
     """Return the waiting bytes without the packet in service, because the sender's model treats traffic as a fluid.
 
-    Packets of another size, such as handshakes, are not counted either, because the sender does not know of them.
+    The function also omits packets of another size, such as handshakes, because the sender does not know of them.
     """
     arrived = np.searchsorted(packets["arrival"], now, side="right")
     waiting = packets[np.searchsorted(packets["admitted"], now, side="right") : arrived]
@@ -160,7 +161,7 @@ def _is_true(belief, view):
 def read_steps(log, origin):
     """Read the Steps from a flows.Log.
 
-    If the sender was writing the last line when it ended, this incomplete line is omitted.
+    If the sender ended while it wrote the last line, the function ignores this incomplete line.
 
     Args:
         log: The flows.Log.

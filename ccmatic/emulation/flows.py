@@ -2,8 +2,8 @@
 
 The text of a flow is KIND or KIND:ARGUMENT. Every congestion control of the kernel is a KIND. `kinds.KINDS` lists the
 other kinds. Each kind is a class, and the text after the colon is the argument of its constructor. The method
-`prepare(context)` is a context manager. It creates what the flow needs on the machine, yields Commands, and finally
-removes everything that it created.
+`prepare(context)` is a context manager. It prepares the machine for the flow, yields Commands, and finally removes
+everything that it created.
 """
 
 import shutil
@@ -49,8 +49,8 @@ class Context:
         number: The number of the flow, from 0.
         senders: The name of the senders' network namespace (`ip netns exec NAME …`).
         receivers: The name of the receivers' network namespace.
-        folder: A folder for files; the folder is removed after the run.
-        seconds: The time, from the first packet on, for which the link is emulated. Commands may run longer.
+        folder: A folder for files, which exists until the end of the run.
+        seconds: The time for which the machine emulates the link, from the first packet on. Commands may run longer.
         link: The Link.
     """
 
@@ -110,7 +110,7 @@ class Kernel:
 
     @contextmanager
     def prepare(self, context):
-        """Yield the flow's Commands, as the description of this module requires."""
+        """Yield the flow's Commands; the description of this module explains `prepare`."""
         if not shutil.which("iperf3"):
             raise InputError("a TCP flow needs `iperf3`; install iperf3")
         place = ["--port", context.port, "--forceflush"]

@@ -12,10 +12,10 @@ from ccmatic.trace_export import OPPORTUNITY, Holds, Opportunities, Schedule
 
 SECOND, MS = 10**9, 10**6
 
-#: The bytes of the largest packet, unless a schedule sets another size; and the bytes of a buffer that never fills.
+#: Two sizes in bytes: the largest packet, unless a schedule sets another size, and a buffer that never fills.
 MTU, ENDLESS = 1500, 2**61
 
-#: The threshold of a link that marks nothing.
+#: The threshold of a link that marks no packets.
 NO_MARKS = 2**63 - 1
 
 #: The patterns by which the jitter box, after the bottleneck, holds packets in order. `uniform`: the box holds each
@@ -30,13 +30,14 @@ OWN = "own"
 
 @dataclass(frozen=True)
 class LinkChange:
-    """A change of a link, beside that of its rate.
+    """A change of a link that accompanies a change of its rate.
 
     Attributes:
-        at: The instant in ns. The last of the link's rates begins then.
-        extra: The growth of R_m in ns, for packets that the bottleneck admits later.
-        buffer: The buffer from then on, in bytes.
-        loses: Whether the packets that wait at that instant are lost. The log has them as lost on arrival.
+        at: The instant of the change in ns. At this instant, the last of the link's rates begins.
+        extra: The growth of R_m in ns, for packets that the bottleneck admits after the change.
+        buffer: The buffer after the change, in bytes.
+        loses: Whether the link loses the packets that wait at the instant of the change. The log records them as lost
+            on arrival.
     """
 
     at: int
@@ -51,20 +52,22 @@ class Link:
 
     Attributes:
         rates: The rates of the bottleneck, as pairs (start in ns, bits per second). The first rate starts at 0.
-        rtt: R_m in ns, above 0. On a link with a schedule, R_m is the schedule's step and delays no packet.
-        buffer: β, the largest number of bytes that the link has accepted but not yet admitted; ENDLESS if infinite. By
-            a virtual clock, the bottleneck serves a packet byte by byte, and admits each byte once it has served the
-            byte. So the rest of a packet in service still waits.
+        rtt: R_m in ns, above 0. On a link with a schedule, R_m is only the schedule's step. It does not delay packets.
+        buffer: The buffer size β: the largest number of bytes that the link has accepted but not yet admitted; ENDLESS
+            if infinite. The bottleneck serves a packet byte by byte on a virtual clock, and admits each byte after its
+            service. So the rest of a packet in service still waits.
         jitter: D in ns; 0 if the pattern is `none`.
         pattern: One of PATTERNS, or OWN.
         seed: The seed of the pattern's random choices.
         schedule: The Schedule of all admissions and releases, or None.
-        opportunities: The Opportunities at which the bottleneck serves, or None. If given, `rates` has their mean rate.
+        opportunities: The Opportunities at which the bottleneck serves, or None. If given, `rates` contains their mean
+            rate.
         rtts: R_m of each flow in ns, by the flow's number. `rtt` applies to flows beyond the end of this tuple.
         holds: The Holds if the pattern is OWN; otherwise None.
         model: The Model whose packets.h implements the bottleneck; None for the model of the default links.
         change: The LinkChange, or None.
-        threshold: θ in bytes: the link marks a packet if more bytes wait with it. None if the link marks nothing.
+        threshold: The threshold θ in bytes: the link marks a packet if more than θ bytes wait, including the packet.
+            None if the link marks no packets.
     """
 
     rates: tuple
@@ -90,7 +93,7 @@ class Link:
         return 0 if self.schedule else self.rtt_of(flow)
 
     def propagations(self, packets):
-        """Return the delay of each packet of a log behind the box that holds them, in ns."""
+        """Return the delay of each packet of a log from the jitter box to the receivers, in ns."""
         delays = np.array([self.propagation(flow) for flow in packets["flow"].tolist()], np.int64)
         return delays + (self.change.extra * (packets["admitted"] > self.change.at) if self.change else 0)
 
@@ -111,7 +114,7 @@ class Link:
         return Fraction(self.rates[0][1] * self.rtt, 8 * SECOND)
 
     def _policer(self):
-        """Return the bucket of a policer in front of the bottleneck in bytes, and the share of its tokens as a pair.
+        """Return three integers about the policer: its bucket in bytes, and its share of the link rate as a fraction.
 
         Raises:
             InputError: The bucket does not hold a packet.
@@ -170,7 +173,7 @@ def of_texts(
         seed: The seed of the pattern's random choices.
         model: The Model of the bottleneck, or None.
         path_change: The questions.Change of the path, or None.
-        threshold: θ, such as `30kb` or `1/2bdp`; None if the link marks nothing.
+        threshold: The threshold θ for marks, such as `30kb` or `1/2bdp`; None if the link marks no packets.
 
     Raises:
         InputError: If a quantity cannot be read, or if quantities contradict one another.
@@ -185,7 +188,7 @@ def of_texts(
 
 
 def _changed(link, change):
-    """Return the link with the change of a path at one instant, by the upper ends of its ranges."""
+    """Return the link with a path's change at one instant. If the change has ranges, their upper ends apply."""
     if len(link.rates) > 1:
         raise InputError("--change gives the link other rates, and --on a change of the path; expected one of them")
     factors = {name: change.factors.get(name, (1, 1)) for name in ("rtt", "rate", "buffer")}
@@ -209,7 +212,7 @@ def _changed(link, change):
 
 
 def _with_threshold(link, text):
-    """Return a link that marks above a threshold, given as text, or the link itself for None."""
+    """Return a link that marks packets above a threshold. The threshold is text, or None for the unchanged link."""
     if text is None:
         return link
     threshold = floor(quantities.size(text, link.bdp))
@@ -263,7 +266,7 @@ def of_schedule(file):
 
 
 def of_holds(file):
-    """Return the Link that a holds file describes. Each flow with a box of its own has the R_m of the file.
+    """Return the Link that a holds file describes. Each flow with its own jitter box has the R_m in the file.
 
     Raises:
         InputError: If the file has no holds.

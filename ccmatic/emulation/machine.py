@@ -21,8 +21,8 @@ from ccmatic.emulation.link import MS
 DEVICE, SENDER, RECEIVER = "ccm0", "10.77.0.1", "10.77.0.2"
 NAMESPACES = Path("/run/netns")
 
-#: The program that runs a command so that the command ends when this process ends. (A `preexec_fn` could have this
-#: effect. But while a Python process with a `preexec_fn` forks, it loses interrupts.)
+#: A program that runs a command. The command ends when this process ends. (A `preexec_fn` could have this effect, too.
+#: But a Python process that forks with a `preexec_fn` loses interrupts.)
 TIED = Path(__file__).with_name("tied.c")
 
 #: The fields of a line of `ss` before the congestion control: state, two queues, two addresses.
@@ -35,11 +35,11 @@ _NUMBER = re.compile(r"\b(bytes_sent|lastrcv|busy|rwnd_limited):(\d+)")
 #: machine's default congestion control.
 _TALK = 10_000
 
-#: The number of packets that may wait in a device for the emulator. The emulator reads packets at once if it gets a
-#: processor.
+#: The number of packets that may wait in a device for the emulator. An emulator that has a processor reads packets at
+#: once.
 QUEUE = 100_000
 
-#: Settings by which TCP forgets earlier connections, and by which only flows send packets.
+#: Settings that make TCP forget earlier connections, and that let only flows send packets.
 SETTINGS = {"ipv6/conf/all/disable_ipv6": "1", "ipv4/tcp_no_metrics_save": "1"}
 
 
@@ -130,7 +130,7 @@ def alive(pid):
 
 def _make(name, address, mtu, window, ecn):
     _ip("netns", "add", name)
-    # The kernel's buffers also hold metadata of packets: four times the packets' bytes are enough.
+    # The kernel's buffers also hold metadata of packets. A size of four times the packets' bytes is enough.
     most = min(max(4 * window, 2**20), 2**30)
     settings = SETTINGS | {"ipv4/tcp_rmem": f"4096 {most} {most}", "ipv4/tcp_wmem": f"4096 {2**18} {most}"}
     settings["ipv4/tcp_ecn"] = str(int(ecn))
@@ -156,8 +156,8 @@ def _remove(name):
 def close_connections(namespace, port=None):
     """Close the TCP connections of a namespace now; if `port` is given, only the connections to this port.
 
-    Otherwise the kernel would keep the unsent bytes of an ended process, and the namespace, for minutes, and would try
-    to send these bytes.
+    Otherwise the kernel would keep the namespace and the unsent bytes of an ended process for minutes, and would try to
+    send these bytes.
     """
     to = ["dport", "=", f":{port}"] if port else []
     _sockets(namespace, "--kill", *to)
@@ -226,7 +226,7 @@ class NotReady(InputError):
 class Process:
     """A command that runs in a separate process group, and in a namespace if one is given.
 
-    It dies with this process.
+    The command dies with this process.
     """
 
     def __init__(self, what, command, folder, namespace=None, stdin=subprocess.DEVNULL):
@@ -318,7 +318,7 @@ class Process:
 
 @contextmanager
 def stopping_cleanly():
-    """Let a request to terminate interrupt this process as Ctrl-C does, so that the process cleans up."""
+    """Make a request to terminate act like Ctrl-C while the context lasts, so that the process cleans up."""
 
     def interrupt(*_):
         raise KeyboardInterrupt

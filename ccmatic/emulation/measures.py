@@ -99,7 +99,7 @@ def _false(steps, step, name, truth):
 
 
 def _ramp(log, span, start, rtt):
-    """Return when a flow had ramped up, in seconds from the beginning of `span`; None if the flow never ramped up.
+    """Return the time at which a flow had ramped up, in seconds from the beginning of `span`; None if it never did.
 
     A flow has ramped up when its rate over STRETCH R_m is RAMPED times its mean rate since `start`. `log` contains the
     flow's packets.
@@ -116,7 +116,7 @@ def _ramp(log, span, start, rtt):
 
 
 def _shares(emulation, start):
-    """Yield a records.SharesRecord for each period after `start` with a fixed set of flows that should send."""
+    """Yield a records.SharesRecord for each period after `start` in which the same flows should send."""
     begin, end = int(start * SECOND), emulation.duration
     changes = {time for span in emulation.spans for time in span if begin < time < end}
     for now, then in pairwise([begin, *sorted(changes), end]):
@@ -171,7 +171,7 @@ def _describe(link):
 def summed_up(emulation, start, flow=None):
     """Return the values of the fields of records.Measures, by the names of the fields.
 
-    If a schedule serves bytes with tokens that it kept from before `start`, these bytes do not count as served.
+    A schedule may keep tokens from before `start`. Bytes that are served with these tokens do not count as served.
 
     Args:
         emulation: The Emulation.
@@ -205,7 +205,7 @@ def summed_up(emulation, start, flow=None):
 def _earned_bytes(emulation, begin):
     """Return the bytes of each packet that are served with tokens from after `begin`.
 
-    A schedule may keep older tokens.
+    A schedule may also use older tokens.
     """
     size, schedule = emulation.log["size"], emulation.link.schedule
     if not schedule:
@@ -265,7 +265,7 @@ def _beside(trace, emulated):
 
 
 def _flow_sentence(flow):
-    """Return a sentence about a flow: when the flow ramped up, and whether its sender's beliefs were true."""
+    """Return a sentence that states when a flow ramped up, and whether its sender's beliefs were true."""
     parts = ["never ramped up" if flow.ramp_seconds is None else f"ramped up in {flow.ramp_seconds:.3g} s"]
     if beliefs := flow.beliefs:
         when = f"after {beliefs.converged_windows} windows, at {beliefs.converged_seconds or 0:.3g} s"
@@ -281,7 +281,10 @@ def _flow_sentence(flow):
 
 
 def _over_time(result):
-    """Yield a sentence per period with a fixed set of sending flows: the rate and the share of each flow."""
+    """Yield a sentence for each period with a constant set of sending flows.
+
+    It states the rate and the share of each flow.
+    """
     for part in result.shares or ():
         rates = [
             (flow, rate) for flow, rate in zip(result.flows, part.mbit_per_second, strict=True) if rate is not None

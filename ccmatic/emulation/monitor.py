@@ -1,9 +1,9 @@
-"""Check expectations of a run. The run's log becomes an execution of numbers, sampled at the ends of steps of R_m/10.
+"""Check expectations on a run. The run's log becomes an execution of numbers with steps of R_m/10.
 
 A packet counts as sent when it arrives at the link, and as lost when the link drops it. A packet counts as served one
-propagation delay before the link passes it to the receivers. The reason is the order in the models: first the
-bottleneck and the jitter box, then all propagation. So sent bytes that are neither lost nor served wait in the
-bottleneck, or jitter or a delay of the machine holds them. All bytes of a packet wait until the whole packet is served.
+propagation delay before the link passes it to the receivers. This is the order in the models: first the bottleneck and
+the jitter box, then all propagation. So bytes that are sent but neither lost nor served wait in the bottleneck, in the
+jitter box, or because of a delay of the machine. All bytes of a packet wait until the whole packet is served.
 """
 
 from fractions import Fraction
@@ -78,9 +78,9 @@ class Monitor:
         return self._judge(emulation.log, len(emulation.flows), begin, steps, emulation.link)
 
     def _steps(self, begin, end, propagation):
-        """Return the number of steps whose service is known.
+        """Return the number of steps for which the log contains all served packets.
 
-        Packets served in later steps arrive after the end of the run.
+        Packets that are served in later steps arrive after the end of the run.
         """
         return (end - propagation - begin) * R // self._link.rtt
 
@@ -109,7 +109,7 @@ class Monitor:
 def _execution(link, log, flows, instants):
     """Return the packets of a log as an execution of numbers, counted in bytes.
 
-    The result has those parts of a NetworkView that expectations read.
+    The result has the parts of a NetworkView that expectations read.
     """
     numbers = range(flows)
     of_flows = [_byte_counts(link, log[log["flow"] == number], number, instants) for number in numbers]

@@ -31,9 +31,10 @@ def measure_flows(link, flows, seconds=None, warmup=None, out=None, plot=None, e
     """Emulate flows on a link and return the measures.
 
     Args:
-        link: Options by name, in one of four forms: the arguments of `link.of_texts`; only `schedule`, a file with a
-            schedule or holds; `schedule`, a mahimahi link trace, and further arguments of `link.of_opportunities`; or
-            `on`, a path that `questions.describe` can read.
+        link: Options by name, in one of four forms. The first form has the arguments of `link.of_texts`. The second has
+            only `schedule`, a file with a schedule or holds. The third has `schedule`, a mahimahi link trace, and
+            further arguments of `link.of_opportunities`. The fourth has `on`, a path that `questions.describe` can
+            read.
         flows: Requests of flows, which `kinds.timetable` can read. If an expectation names competitors, the run also
             has their flows.
         seconds: The length of the run. The default is the length of the schedule; without one, SECONDS or the length of
@@ -63,7 +64,7 @@ def measure_flows(link, flows, seconds=None, warmup=None, out=None, plot=None, e
     chosen = timetable(flows, seconds)
     if (emulated.schedule or emulated.holds) and any(request.rtt for request in chosen):
         raise InputError("a flow's rtt on a schedule, which determines all delays; expected none")
-    # A warm-up that lasts until beliefs converge ends by the middle of the run.
+    # If the warm-up lasts until beliefs converge, the warm-up ends in the first half of the run.
     monitor.require(chosen, seconds - (seconds / 2 if warmup is None else warmup))
     require()
     folder = writable_folder(out) if out else None
@@ -83,7 +84,8 @@ def measure_flows(link, flows, seconds=None, warmup=None, out=None, plot=None, e
 def proved(link, flows):
     """Yield a records.GuaranteeLine for each guarantee of a flow that is the only flow on a link of constant rate.
 
-    Here, R_m is the value that the sender measures: the link's R_m plus the time that the link needs to serve a packet.
+    For these guarantees, R_m is the value that the sender measures: the link's R_m plus the time that the link needs to
+    serve a packet.
 
     Args:
         link: The links.Link.

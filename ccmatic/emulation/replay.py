@@ -18,7 +18,7 @@ def decisions(link, arrivals, sizes, flows=None):
 
 
 def outcomes(link, arrivals, sizes, flows=None):
-    """Decide again which packets a link loses, and when the link admits and releases each packet.
+    """Decide again which packets a link loses, and at which times it admits and releases each packet.
 
     Args:
         link: The Link.
@@ -27,8 +27,9 @@ def outcomes(link, arrivals, sizes, flows=None):
         flows: The number of each packet's flow; None if the packets belong to no flow.
 
     Returns:
-        For each packet, (whether the packet is lost, when its last byte is admitted, when the packet is to be
-        released, whether the link marks it). Times are in ns. Both times of a lost packet are -1.
+        For each packet, a tuple: whether the packet is lost, the time at which its last byte is admitted, the time at
+        which the packet is to be released, and whether the link marks it. Times are in ns. Both times of a lost packet
+        are -1.
     """
     count = len(sizes)
     packets = np.empty((count, 3), np.int64)

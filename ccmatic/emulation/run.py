@@ -18,24 +18,24 @@ from ccmatic.fitting import least, packet_log
 
 SOURCE = Path(__file__).with_name("emulator.c")
 
-#: The largest number of TCP bytes that may wait in a buffer, even in a larger buffer.
+#: A limit on the TCP bytes that may wait in a buffer, even if the buffer is larger.
 MOST_WAITING = 2**26
 
-#: The port of the first flow's receiver; and the longest time, in seconds, to wait for a first packet.
+#: The port of the first flow's receiver, and the longest time in seconds to wait for a first packet.
 PORT, PATIENCE = 5001, 15
 
 #: A record of the log, for one packet. Instants are in ns from the arrival of the first packet; -1 means never.
 #: `size` is in bytes. `flow` is the flow's number, or -1 if the packet belongs to no flow. `admitted` is the instant at
 #: which the packet's last byte leaves the bottleneck. `planned` is the planned instant of the release to the receivers,
-#: and `released` the actual instant. `marked` is 1 if the packet has a mark, and 2 if the link would mark it, and its
-#: sender does not understand marks.
+#: and `released` the actual instant. `marked` is 1 if the packet has a mark. It is 2 if the link would mark the packet,
+#: but its sender does not understand marks.
 RECORD = np.dtype(
     [("arrival", "<i8"), ("admitted", "<i8"), ("planned", "<i8"), ("released", "<i8"), ("size", "<i4"),
      ("flow", "<i2"), ("lost", "i1"), ("marked", "i1")]
 )  # fmt: skip
 
-#: Lateness in ns: the tolerance of a valid run, and the extra time that each packet of a batch may take. All packets
-#: of a batch are due at one instant, but no output is infinitely fast.
+#: Lateness in ns: the lateness that a valid run tolerates, and the extra time that each packet of a batch may take. All
+#: packets of a batch are due at one instant, but no output is infinitely fast.
 TOLERANCE, PACE = SECOND // 1000, 5000
 
 
@@ -71,7 +71,7 @@ class Emulation:
     def lateness(self):
         """The lateness of release, in ns, of each packet that was due before the end of the run.
 
-        A packet is due at its planned instant, or PACE after the previous packet was due, whichever is later.
+        A packet is due at its planned instant or at PACE after the due time of the previous packet, whichever is later.
         """
         packets = self.log[(self.log["lost"] == 0) & (self.log["planned"] < self.duration)]
         packets = packets[np.argsort(packets["planned"], kind="stable")]
@@ -83,8 +83,8 @@ class Emulation:
     def jitter(self):
         """The smallest D, in ns, with which an execution of CBR-delay explains the released packets.
 
-        If rates or the flows' R_m differ, or if the link has a model, the explanation is an execution of the requested
-        link instead. The value is None for fewer than two packets.
+        If the link has several rates or a model, or if the flows' R_m differ, the explanation is an execution of the
+        requested link instead of CBR-delay. The value is None for fewer than two packets.
         """
         kept = self.log[self.log["released"] >= 0]
         if len(kept) < 2:
@@ -99,7 +99,7 @@ class Emulation:
         return int(delays.max() - delays.min())
 
     def alone_until(self, flow):
-        """Return, in ns, until when a flow was the only flow on a link of one rate; 0 if it never was."""
+        """Return the time in ns until which a flow was the only flow on a link of constant rate; 0 if it never was."""
         if self.link.schedule or self.link.opportunities or self.link.model:
             return 0
         others = self.log["arrival"][(self.log["flow"] != flow) & (self.log["flow"] >= 0)]
@@ -108,7 +108,10 @@ class Emulation:
 
     @cached_property
     def false_beliefs(self):
-        """The false beliefs of each flow: a list of (step, belief's name, beliefs.Truth); None if it logs no steps."""
+        """The false beliefs of each flow, as a list of (step, belief's name, beliefs.Truth).
+
+        A flow that logs no steps has None.
+        """
         kept = self.log[self.log["lost"] == 0]
         return [
             steps and list(steps.false(self.link, kept, self.alone_until(flow)))

@@ -7,16 +7,16 @@ from ccmatic.base import InputError
 from ccmatic.emulation import machine
 from ccmatic.emulation.link import MS, SECOND
 
-#: The largest share of its turn for which a flow of a valid run may be held up; and a duration in ns that is always
+#: Two limits. In a valid run, a flow may be held up for at most this share of its turn. A duration in ns is always
 #: tolerated, because a program needs some time to begin.
 TOLERATED, AT_FIRST = 0.02, 50 * MS
 
 
 @dataclass(frozen=True)
 class Hold:
-    """A time for which a part of a flow was held up.
+    """A time for which the machine held up a part of a flow.
 
-    A time for which a part of a flow was held up by the machine.
+    Attributes:
         what: The part that was held up, in words.
         ns: How long it was held up, in ns.
         of: The length of the flow's turn, in ns.
@@ -31,12 +31,12 @@ class Hold:
 
     @property
     def too_long(self):
-        """Whether the flow was held up for too long, so that the run does not show an undisturbed flow."""
+        """Whether the flow was held up for too long. In this case, the run does not show an undisturbed flow."""
         return self.ns > max(AT_FIRST, TOLERATED * self.of)
 
 
 class Turn:
-    """A flow during its turn in a run. As a context manager it creates and removes what the flow needs on the machine.
+    """A flow during its turn in a run. As a context manager, a Turn sets up the machine for the flow, and cleans up.
 
     Args:
         request: The flows.FlowRequest.
@@ -112,7 +112,7 @@ class Turn:
 
         Args:
             steps: The beliefs.Steps of the flow, if none of its steps is missing; otherwise None.
-            end: The time at which the flow's turn was over, in ns of the run.
+            end: The end of the flow's turn, in ns of the run.
         """
         if self._commands.congestion_control:
             if self._connection:

@@ -33,8 +33,8 @@ class ProvedBounds:
 def broken(row):
     """Yield, as text, each proved bound that a row of results breaks.
 
-    A run may have a utilisation that is lower by 0.01, because the warm-up and the end of the run cut windows. Runs
-    whose link rate changes, and runs on a real network stack, are not checked.
+    A run may have a utilisation that is lower than the bound by 0.01, because the warm-up and the end of the run cut
+    windows. The function does not check runs whose link rate changes, and runs on a real network stack.
 
     Args:
         row: A ResultRecord.
@@ -51,11 +51,11 @@ def bounds(sender, buffer_bdp, at_start=False):
     Args:
         sender: The controller's file or shipped name.
         buffer_bdp: The buffer in C·R_m.
-        at_start: Whether the sender still runs its start controller, which the sender keeps until the first large loss.
+        at_start: Whether the sender still runs its start controller, which it replaces after the first large loss.
     """
     export = _export(sender)
     if export.remembers:
-        return ProvedBounds()  # without proved bounds
+        return ProvedBounds()  # a sender without proved bounds
     path = guarantees.DeployedPath(export.jitter, buffer=Fraction(buffer_bdp))
     wanted = " at its start" if at_start else ""
     for where, guarantee in export.guarantees(path):

@@ -26,7 +26,7 @@ MEASURES = {
 
 
 def draw(rows, folder, suffix=".png"):
-    """Draw every figure whose data is in the rows.
+    """Draw every figure for which the rows contain data.
 
     Args:
         rows: The ResultRecords.

@@ -11,8 +11,8 @@ from ccmatic.evaluation import bounds, figures, runs
 class Grid:
     """The runs of senders on the paper's grid of links; see `ccmatic.api.evaluate`.
 
-    Iterating over a Grid yields a ResultRecord for each missing run. Its `outside` lists the proved bounds that the run
-    breaks.
+    Iterating over a Grid yields a ResultRecord for each missing run. The field `outside` lists the proved bounds that
+    the run breaks.
 
     Attributes:
         count: The number of runs that were missing when the Grid was created.

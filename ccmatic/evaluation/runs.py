@@ -3,9 +3,9 @@
 A run is simulated or emulated. The simulator calls the exported C code. The emulator runs on this machine, where
 network stacks of the kernel can run for comparison.
 
-A controller of beliefs, exported to C, takes a step every R_m + D, and so does the simulation. The jitter of its model
-covers the path's propagation delay R_m. If the path aggregates acknowledgements, the jitter also covers up to D. A
-controller with state takes a step every R_m.
+A controller of beliefs, exported to C, takes a step every R_m + D, and so does the simulation. The jitter in the
+controller's model covers the path's propagation delay R_m. If the path aggregates acknowledgements, this jitter also
+covers up to D. A controller with state takes a step every R_m.
 """
 
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ BUFFERS = tuple(Fraction(2) ** power for power in range(-4, 5))
 #: to D = R_m.
 JITTERS = ("none", "aggregation")
 
-#: Durations in seconds: of a run, of the warm-up at its beginning, and between changes of the rate.
+#: Durations in seconds: the length of a run, its warm-up, and the time between changes of the rate.
 SECONDS, WARM_UP, BETWEEN = 60, 20, 20
 
 #: The length in seconds of a run on a real network stack.
@@ -86,10 +86,10 @@ def real_grid():
 
 
 def require(senders, real):
-    """Check that all senders can be run, on a real network stack or in the simulator.
+    """Check that a real network stack or the simulator can run all senders.
 
     Raises:
-        InputError: If a sender cannot be run.
+        InputError: If a sender cannot run.
     """
     for sender in senders:
         (request if real else exporting.make)(sender)
@@ -254,7 +254,10 @@ def _rate_at(scenario, second):
 
 
 def _as_emulation(done, lag, name, scenario):
-    """Return a simulated Run in the form of an emulator's log. The delivery of each packet takes `lag` more steps."""
+    """Return a simulated Run in the form of an emulator's log.
+
+    Each packet is delivered `lag` steps later than in the Run.
+    """
     per_tick = float(done.path.propagation) * SECOND / done.path.step
     log = np.zeros(len(done.sent), RECORD)
     released = np.where(done.released == NEVER, NEVER, done.released + lag * done.path.step)
@@ -311,7 +314,7 @@ class _Beliefs:
 
 
 class _Window(WindowFlow):
-    """A flow of a controller with state. Its step is R_m. After the path's delays, acknowledgements take R_m more."""
+    """A flow of a controller with state. Its step is R_m. Acknowledgements take the path's delays, plus R_m."""
 
     step_in_rtts, lag = 1, 1
     patterns = _BEHIND

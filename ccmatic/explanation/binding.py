@@ -2,8 +2,8 @@
 
 from fractions import Fraction
 
-#: The size of a change, in C·R_m; and the length of the longest trace for which binding laws are shown. Each number in
-#: a trace requires two checks.
+#: The size of a change in C·R_m, and the length of the longest trace for which binding laws are shown. Each number in a
+#: trace requires two checks.
 LITTLE, LONGEST = Fraction(1, 10**9), 60
 
 WAYS = ((LITTLE, "more"), (-LITTLE, "less"))
@@ -17,8 +17,8 @@ def binding(query, trace):
         trace: The Trace.
 
     Returns:
-        For each step, lines that name a column and a law that keeps the column from being larger or smaller. All lists
-        are empty if the trace has more steps than LONGEST.
+        A list of texts for each step. Each text names a column, and a law that does not allow a larger or smaller value
+        in the column. All lists are empty if the trace has more steps than LONGEST.
     """
     if trace.horizon > LONGEST:
         return [[] for _ in range(trace.horizon)]

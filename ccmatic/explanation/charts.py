@@ -21,7 +21,8 @@ def figure(chart, steps, marks):
     Args:
         chart: The Chart.
         steps: The number of values in a line.
-        marks: The steps at which objectives are decided, each with whether all objectives decided there are met.
+        marks: The steps at which objectives are decided. Each step is mapped to whether all objectives that are decided
+            there are met.
     """
     area = _Area(chart, steps)
     says = f"{chart.heading}: {'; '.join(line.label for line in chart.lines)}"
@@ -37,7 +38,10 @@ def figure(chart, steps, marks):
 
 
 def positions(chart, steps):
-    """Return the data that the slider reads: for each line, its heights in pixels and its values as text, by step."""
+    """Return the data that the slider reads.
+
+    For each line and step, the data contains the height in pixels and the value as text.
+    """
     area = _Area(chart, steps)
     return [
         {"y": [area.down(value) for value in drawn.values], "text": [_value(chart, value) for value in line.values]}
@@ -55,7 +59,7 @@ def _value(chart, value):
 class _Area:
     """The drawing area of a chart.
 
-    Vertical positions are in pixels from the top, horizontal ones are fractions of WIDTH.
+    Vertical positions are in pixels from the top. Horizontal positions are fractions of WIDTH.
     """
 
     def __init__(self, chart, steps):
@@ -146,7 +150,7 @@ class _Area:
     def names(self):
         """Yield the names of lines without overlap.
 
-        Each name is near the end of its line or, in a stack, near its area.
+        Each name is near the end of its line. In a stack, each name is near its area.
         """
         chart, wanted = self.chart, []
         tops = [self.down(line.values[-1]) for line in chart.stacked()]

@@ -1,15 +1,18 @@
-"""The step of an execution of numbers at which it is decided whether a reason holds."""
+"""The step at which an execution of numbers decides whether a reason holds.
+
+A reason is a condition with an explanation.
+"""
 
 from ccmatic.contracts import AllOf, AnyOf, AtMost, Compared, Fails, Implied
 
 
 def decided(reason, truth, end):
-    """Return the step from which on no further step can change whether a reason holds.
+    """Return the step at which it becomes certain whether a reason holds. Later steps cannot change this.
 
     Args:
         reason: A Reason whose terms are numbers.
         truth: Whether the reason holds.
-        end: The last step, which decides every reason that names no step.
+        end: The last step of the execution. It decides every reason that names no step.
     """
     match reason:
         case Compared(step=int(step)):
@@ -29,7 +32,7 @@ def decided(reason, truth, end):
 def _joined(parts, every, truth, end):
     """Return the step that decides a conjunction (`every`) or a disjunction.
 
-    One part decides the result, or all parts do.
+    Either one part decides the result, or all parts together do.
     """
     steps = [decided(part, truth, end) for part in parts if part.condition is truth]
     return (max if every is truth else min)(steps, default=end)

@@ -1,4 +1,4 @@
-"""Accounts of flows, in numbers and in sentences: what each flow of a trace receives, observes and does."""
+"""Accounts of flows, in numbers and in sentences: service, observations and actions of each flow of a trace."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ LONGEST_WAIT = 40
 
 @dataclass(frozen=True)
 class FlowAccount:
-    """What one flow receives, observes and does, from one step of a trace to the end of the trace.
+    """The service, observations and actions of one flow, from one step of a trace to the end of the trace.
 
     Attributes:
         number: The number of the flow, from 1.
@@ -24,9 +24,9 @@ class FlowAccount:
         sent: The flow's sent bytes.
         lost: The flow's lost bytes.
         waits: The waiting time, in steps, of the last byte served at each step, if bytes arrive evenly within a step.
-        delays: The delay that the sender observes at each step, in whole steps. Steps without an observed delay are
-            skipped. Empty if the controller reads no delay.
-        held: The bytes that the flow's own jitter holds at each step. Empty if the network has no such jitter.
+        delays: The delays that the sender observes, in whole steps, for each step with an observed delay; empty if the
+            controller reads no delay.
+        held: The bytes that the flow's own jitter holds at each step; empty if flows have no separate jitter.
         windows: The flow's window at each step, in bytes.
         packet: MSS in bytes.
         round_trip: R_m in steps.
@@ -48,7 +48,10 @@ class FlowAccount:
 
     @property
     def hold(self) -> Fraction:
-        """The longest time, in steps, for which jitter holds the flow's bytes, at the rate of the flow's service."""
+        """The longest time, in steps, for which jitter holds bytes of the flow.
+
+        The rate of the flow's service converts bytes to time.
+        """
         return max(self.held) * len(self.held) / self.served if self.held and self.served else Fraction(0)
 
     @property
@@ -112,7 +115,10 @@ def accounts(query: Any, controller: Any, x: Any) -> list[FlowAccount]:
 
 
 def contrast(least: FlowAccount, most: FlowAccount) -> list[str]:
-    """Return sentences that explain, from two accounts, why the flow that is served least does not catch up."""
+    """Return sentences that explain why the flow with the least service does not catch up.
+
+    Two accounts supply the numbers.
+    """
     name, other = least.name, most.name
     sentences = []
     if least.lost * most.sent > most.lost * least.sent:
@@ -157,7 +163,7 @@ def _delays(model: Any, controller: Any, flow: Any, steps: Sequence[int]) -> Ite
 
 
 def _waits(flow: Any, steps: Sequence[int]) -> Iterator[Fraction]:
-    """Yield the waiting time of the last byte served at each step. Steps without service are skipped."""
+    """Yield the waiting time of the last byte served at each step, except for steps without service."""
     for t in steps:
         served = flow.S[t]
         if served <= flow.S[t - 1]:
@@ -187,7 +193,7 @@ def _admitted(flow: Any, t: int) -> Fraction | None:
 
 
 def _range(values: Sequence[Any], says: Callable[[Any], str]) -> str:
-    """Return values in words: a single value, or the smallest and the largest value."""
+    """Return values in words. If the values differ, the text has the smallest and the largest value."""
     least, most = min(values), max(values)
     return says(least) if least == most else f"{says(least)} to {says(most)}"
 

@@ -22,7 +22,7 @@ from ccmatic.explanation.words import UNITS, leaf_text, number
 from ccmatic.traces import ROLES, Chart, Form, Lanes, Line, scales
 from ccmatic.verification import Outcome
 
-#: The words that describe columns in charts, and the roles of these columns.
+#: The words that describe columns in charts, and the visual roles of these columns.
 WORDS = {
     "A": ("sent", "sent"),
     "S": ("served", "served"),
@@ -46,7 +46,7 @@ CHARTS = (
 #: The roles that beliefs and other columns take, in order.
 OTHERS = ("belief", "probe", "truth", "jitter")
 
-#: The largest belief about a rate, in C, that a chart shows.
+#: The largest belief about a rate that a chart shows, as a multiple of C.
 CUT = 10
 
 
@@ -72,8 +72,8 @@ class View:
 def page(trace, report):
     """Return the text of the page for a trace.
 
-    trace: The Trace, which may have any number of flows.
-        trace: The Trace, of any number of flows.
+    Args:
+        trace: The Trace, with any number of flows.
         report: The Report of the trace's replay.
 
     Raises:
@@ -176,7 +176,10 @@ def _verdict(report):
 
 
 def _named(trace, controller):
-    """Return the names of the flows' controllers: one name for all, or one per flow. An unknown name is empty."""
+    """Return the names of the flows' controllers: a single name for all flows, or one name per flow.
+
+    An unknown name is empty.
+    """
     if isinstance(controller, controllers.Several):
         return [each.name for each in controller.each]
     return [trace.controller_name or ""]
@@ -243,7 +246,7 @@ def _sections(shared, lanes, steps, marks):
 
 
 def _objectives(trace, report):
-    """Yield each objective with the comparisons that decide it, and the steps at which they are decided."""
+    """Yield each objective with the comparisons that decide it, and with the steps of these comparisons."""
     end = trace.horizon - 1
     for name, reason in reasons_of(report, observed(trace, report)).items():
         met = report.objectives[name]
@@ -292,9 +295,10 @@ def _listings(trace, controller):
 
 
 def _choices(trace, controller):
-    """Return which lines of a controller were true or false at each step, and the rates that an envelope allowed.
+    """Return, for each step, the lines of a controller that were true or false, and the rates that an envelope allowed.
 
-    Step 0 has no entries, because no decision leads to it. If there is no controller, or it has state, return None.
+    Step 0 has no entries, because no decision leads to it. If there is no controller, or if the controller has state,
+    return None.
     """
     if not isinstance(controller, controllers.Controller):
         return None

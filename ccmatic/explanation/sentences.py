@@ -18,9 +18,9 @@ class Explanation:
     """An explanation of a trace in sentences.
 
     Attributes:
-        broken: Sentences about the objectives that are not met, and why no exception applies.
+        broken: Sentences about the objectives that the trace misses, and about the reasons why no exception applies.
         network: Sentences about the actions of the network.
-        sender: Sentences about which controller chose the rates, and how.
+        sender: Sentences about the controller that chose the rates, and about its choice.
     """
 
     broken: tuple
@@ -70,7 +70,10 @@ def _unit(unit):
 
 @blamed()
 def reasons_of(report, x):
-    """Return a reason for each objective, by name: the property's if it agrees with the report, else a bare one."""
+    """Return a reason for each objective, by name.
+
+    If the property's own reason disagrees with the report, use one without parts.
+    """
     given = report.query.property.reasons(report.query.model, x) if report.objectives else {}
     return {
         name: given[name] if name in given and given[name].condition is truth else Stated(name, truth)
@@ -95,7 +98,10 @@ def _broken(report, x):
 
 
 def _worst(leaves, end):
-    """Yield leaves in words. If leaves concern one quantity at several steps, one sentence reports the worst step."""
+    """Yield leaves of reasons in words.
+
+    If leaves concern one quantity at several steps, one sentence reports the worst step.
+    """
     groups = {}
     for leaf in leaves:
         groups.setdefault(leaf.reason.what, []).append(leaf)
@@ -166,7 +172,7 @@ def _sender(trace, report, x):
 
 
 def _within(trace, allowed):
-    """Yield a sentence about where the rates were in the envelope."""
+    """Yield a sentence about the position of the rates within the envelope."""
     chosen = list(zip(range(1, trace.horizon), trace.columns["r"][1:], allowed, strict=True))
     free = [(t, r, rates) for t, r, rates in chosen if rates and rates.low < rates.high]
     at = {

@@ -30,7 +30,7 @@ def quantity(value, unit):
 
 
 def leaf_text(leaf, end):
-    """Return a leaf of an execution's reasons in words, whether the leaf is true or false. `end` is the last step."""
+    """Return a true or false leaf of an execution's reasons in words. `end` is the last step."""
     reason = leaf.reason
     match reason:
         case Compared(since=None):

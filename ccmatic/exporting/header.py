@@ -15,14 +15,14 @@ from ccmatic.exporting.parts import constants, no_fractions, power, title
 from ccmatic.exporting.targets import AROUND
 from ccmatic.runtime import shipped
 
-#: More bytes than a step serves on any link for which beliefs are claimed to be true (100 Gbit/s for 22 s).
+#: A number of bytes that no step serves on a link for which beliefs are claimed to be true (100 Gbit/s for 22 s).
 MOST = 2**38
 
 #: The largest numerator and denominator of a step's length in R_m. Their product with the longest R_m has 58 bits.
 LARGEST_PART = 2**24
 
-#: The start controller ends when more packets than this are lost in a step (section 6.4). True beliefs exclude such a
-#: loss.
+#: When more packets than this are lost in a step, the start controller ends (section 6.4). If the beliefs are true, no
+#: such loss is possible.
 LARGE_LOSS = 2
 
 
@@ -32,9 +32,9 @@ class Export:
 
     Attributes:
         controller: The Controller.
-        at_start: The Controller that runs until the first large loss; None if there is no such controller.
+        at_start: The Controller that runs before the first large loss; None without a separate start controller.
         model: The network model (`ccmatic.contracts.model`) whose beliefs the controllers read.
-        horizon: T. A belief times out every T-1 steps.
+        horizon: The horizon T. A belief times out every T-1 steps.
         jitter: The largest variation of the path's non-congestive delay, in R_m. A step is R_m plus this jitter.
         around: The congestion control of the kernel that runs within an envelope; None if there is no such envelope.
     """
@@ -58,7 +58,7 @@ class Export:
         """The program that the kernel runs, followed by the files that it includes.
 
         Raises:
-            InputError: If the controller is an envelope around no congestion control, or computes in floats.
+            InputError: If the controller is an envelope without a congestion control inside it, or computes in floats.
         """
         if self.is_envelope and not self.around:
             raise _no_rate(self)
@@ -77,7 +77,7 @@ class Export:
         return self.controller.source
 
     def within(self):
-        """Yield C code by which the sender itself chooses a rate in an envelope. An Export has no such code."""
+        """Yield C code with which the sender itself chooses a rate in an envelope. An Export has no such code."""
         yield from ()
 
     def header(self):
@@ -115,8 +115,8 @@ class Export:
         If several proofs exist for a controller, the first proof whose conditions the path meets is used.
 
         Args:
-            path: The guarantees.DeployedPath, with the jitter of the export. None stands for a path of which only the
-                jitter is known.
+            path: The guarantees.DeployedPath, with the jitter of the export. None stands for a path whose jitter is the
+                only known quantity.
         """
         path = path or guarantees.DeployedPath(self.jitter)
         for where, controller in (("", self.controller), (" at its start", self.at_start)):
@@ -126,7 +126,7 @@ class Export:
                 yield where, min(translated, key=lambda guarantee: bool(guarantee.missing))
 
     def promises(self):
-        """Yield the guarantees of the controller as sentences, for a path of which only the jitter is known."""
+        """Yield the controller's guarantees as sentences, for a path whose only known quantity is the jitter."""
         proved = list(self.guarantees())
         for where, guarantee in proved:
             yield f"Proved of {self.name}{where} by {guarantee.result.file.stem}: {guarantee.sentence()}"
@@ -135,7 +135,7 @@ class Export:
 
     @property
     def constants(self):
-        """The constants in the C code by name: values, of which some end with a comment."""
+        """The values of the constants in the C code, by name. A value may end with a comment."""
         return {
             "CCM_D": f"{self.model.default_jitter} /* the model's jitter, in steps */",
             "CCM_STEPS": f"{self.horizon} /* a window and the step before it: beliefs time out once a window */",
@@ -155,7 +155,7 @@ class Export:
         return f"/* In bytes per step, bytes and whole steps. */\nstruct ccm_beliefs {{\n    uint64_t {names};\n}};\n"
 
     def _decisions(self):
-        """Return the Decisions by the names of the C functions that compute them."""
+        """Return the Decisions, by the names of their C functions."""
         controllers = {"ccm_decide": self.controller, "ccm_decide_at_start": self.at_start or self.controller}
         jitter = self.model.default_jitter
         return {name: Decision(controller, jitter, name) for name, controller in controllers.items()}
@@ -185,7 +185,7 @@ def _function(name, decision):
 def rounded(belief, value):
     """Return the value of a belief as exported code stores it.
 
-    Lower bounds are rounded down and upper bounds are rounded up. Both are at most MOST.
+    The function rounds lower bounds down and upper bounds up. Both are at most MOST.
     """
     return Fraction(min(MOST, belief.whole(value))) if is_bound(belief) else value
 

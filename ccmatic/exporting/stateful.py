@@ -90,7 +90,7 @@ class StatefulExport:
         return "\n".join([*parts, *functions, *sender, "#endif\n"])
 
     def kept(self, state):
-        """Return a state as C code stores it: as integers, rounded down.
+        """Return the integers, rounded down, that C code stores for a state.
 
         Args:
             state: Values in bytes, bytes per step, steps and numbers, by name.
@@ -125,7 +125,10 @@ class StatefulExport:
     @cached_property
     @isolated
     def first_decision(self):
-        """The first step at whose end the controller decides. By then, it has observed all quantities that it reads."""
+        """The first step at whose end the controller decides.
+
+        At this time, it has observed all quantities that it reads.
+        """
         horizon = self.model.R + self.past + 2
         x = execution(self.model, horizon, Buffer.parse("infinite"), self.jitter, state=self.controller.state)
         return self.controller.first_decision(x.flows[0]) or 0
@@ -153,7 +156,7 @@ class StatefulExport:
     def _names(self):
         """Return the names of the state variables.
 
-        An empty state has one, because C has no structure without a member.
+        An empty state has one variable, because a structure in C needs a member.
         """
         return [memory.name for memory in self.controller.state] or ["none"]
 

@@ -1,7 +1,7 @@
 """Find the shipped proofs that cover the path of a packet log, and the guarantees of these proofs.
 
-A proof covers any D if its steps are long enough (see `guarantees.translation`). But with longer steps the guaranteed
-bounds are weaker, because bounds are in units of C·step. Here, R_m includes the transmission time of a packet.
+A proof covers any jitter D if its steps are long enough (see `guarantees.translation`). But longer steps weaken the
+guaranteed bounds, because bounds are in units of C·step. Here, R_m includes the transmission time of a packet.
 """
 
 from dataclasses import dataclass, replace
@@ -19,13 +19,13 @@ from ccmatic.guarantees import sentence
 
 __all__ = ["guarantees", "models", "sentence"]
 
-#: A change of at most this factor is ignored. Also the percentage of the log's windows in the second basis.
+#: The largest factor of a change that is ignored, and the percentage of the log's windows that the second basis covers.
 SAME, SHARE = 1.1, 95
 
 
 @dataclass(frozen=True)
 class FittedPath:
-    """The path that a fit found: that of the whole log, or that of most windows.
+    """The path that a fit found, for the whole log or for most of its windows.
 
     Attributes:
         basis: The part of the log that the path explains, in words.
@@ -33,7 +33,7 @@ class FittedPath:
         rate: C in bytes per second.
         rtt: R_m in seconds.
         packet: The bytes of the largest packet.
-        against: The reasons why the path may not be the path of a proof, as sentences.
+        against: The reasons why a proof may not cover the path, as sentences.
     """
 
     basis: str
@@ -89,7 +89,10 @@ def guarantees(name, fitted):
 
 
 def _paths(fitted, fit):
-    """Yield the path of the whole log. If most windows have a much shorter delay, also yield their path."""
+    """Yield the path of the whole log.
+
+    If the delay of most windows is much shorter, also yield the path of these windows.
+    """
     log, least_delay = fitted.log, fitted.log.least_delay()
     rtt = fitted.rtt if least_delay is None or log.two_clocks else max(fitted.rtt, least_delay / SECOND)
     packet = int(log.size.max())
@@ -146,7 +149,7 @@ def _missing(buffer, needed, path, fitted):
 
 
 def _none(name, result, missing):
-    """Return the line, with the reason, for a proof that gives no guarantee; `result` is None if there is no proof."""
+    """Return the line for a proof that gives no guarantee, with the reason; `result` is None if there is no proof."""
     nothing = dict.fromkeys(records.GuaranteeLine.__struct_fields__)
     about = {} if result is None else {"proof": result.file.stem, "model": result.proof.model}
     return records.GuaranteeLine(**{**nothing, **about, "controller": name, "covered": False, "missing": [missing]})

@@ -74,7 +74,7 @@ def _in_seconds(name, value):
 
 
 def explanation_text(explanations):
-    """Return the report for people: the log, the networks that explain it, and the first packet that breaks others."""
+    """Return the report for people: the log, the networks that explain it, and the packets that rule out others."""
     log, answers = explanations.log, explanations.answers
     good = [answer for answer in answers if answer.explains]
     lines = [

@@ -1,7 +1,7 @@
-"""Networks that explain a log: each is a few parameters and laws that every packet has to obey.
+"""Networks that explain a log. A network has a few parameters, and laws that every packet has to obey.
 
-docs/reference/fit.md states the laws ("Networks that explain a log"). All of them are decided in whole numbers. The
-networks are tried in the order of NETWORKS, the simplest first.
+docs/reference/fit.md states the laws ("Networks that explain a log"). The search decides all laws in whole numbers. It
+tries the networks in the order of NETWORKS, the simplest first.
 """
 
 from collections.abc import Callable
@@ -32,10 +32,10 @@ class Explained:
 
     Attributes:
         jitter: D in ns.
-        propagation: The propagation delay in ns; with two clocks it includes the offset between them.
+        propagation: The propagation delay in ns. With two clocks, it includes the offset between the clocks.
         rate: The rate in bit/s: of the bottleneck, or of a policer's tokens.
         size: The buffer or the bucket in bytes; None for an infinite buffer.
-        parameters: Further parameters by name. The end of a name is the unit: bytes, bits_per_second, or ns.
+        parameters: Further parameters by name. Each name ends in the unit: bytes, bits_per_second, or ns.
     """
 
     jitter: int
@@ -47,12 +47,12 @@ class Explained:
 
 @dataclass(frozen=True)
 class Break:
-    """The first packet with which a network does not explain the log.
+    """The first packet that a network does not explain.
 
     Attributes:
-        packet: The number of the packet in the order sent, from 1.
-        line: Its place in the file.
-        law: What it does that no parameters of the network allow.
+        packet: The number of the packet in order of sending, from 1.
+        line: The line of the packet in the file.
+        law: The behaviour of the packet, in words, that no parameters of the network allow.
     """
 
     packet: int
@@ -66,10 +66,11 @@ class Explanation:
 
     Attributes:
         network: The name of the network.
-        explains: Whether it explains every packet; None if the search did not decide that.
-        found: The parameters if it does, else None.
-        breaks: The Break if it does not, else None.
-        on: The network as `--on` takes it; None if it explains nothing, or if `--on` cannot express it.
+        explains: Whether the network explains every packet; None if the search did not decide.
+        found: The Explained, if the network explains every packet; otherwise None.
+        breaks: The Break, if the network does not explain every packet; otherwise None.
+        on: The network as a text for `--on`; None if the network does not explain the log, or if `--on` cannot express
+            it.
         note: A sentence about the answer, or an empty text.
     """
 
@@ -83,7 +84,7 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Explanations:
-    """A log and the answer for each network, the simplest first.
+    """A log, and the answer for each network, with the simplest network first.
 
     Attributes:
         log: The PacketLog.
@@ -99,7 +100,7 @@ class Explanations:
 
     @property
     def explained(self):
-        """Whether a network explains the log; None if none does and the answer for one is unknown."""
+        """Whether some network explains the log; None if no network does, but some network is undecided."""
         if any(answer.explains for answer in self.answers):
             return True
         return None if any(answer.explains is None for answer in self.answers) else False
@@ -107,12 +108,12 @@ class Explanations:
 
 @dataclass(frozen=True)
 class Limits:
-    """What an explanation may assume.
+    """The limits of an explanation.
 
     Attributes:
         jitter: The largest jitter in ns.
         rtt: R_m in ns.
-        known: Whether a person gave R_m. Otherwise it is the least delay of the log.
+        known: Whether the user gave R_m. Otherwise R_m is the smallest delay in the log.
     """
 
     jitter: int
@@ -125,11 +126,11 @@ def explain(log, rtt=None, jitter=None):
 
     Args:
         log: The PacketLog.
-        rtt: R_m in seconds; by default the least delay in the log.
-        jitter: The largest jitter of an explanation, as text such as "4ms" or "1/4rtt"; by default JITTER · R_m.
+        rtt: R_m in seconds. By default, R_m is the smallest delay in the log.
+        jitter: The largest jitter of an explanation, as text such as "4ms" or "1/4rtt". By default, it is JITTER · R_m.
 
     Raises:
-        InputError: The log does not say when all packets were sent.
+        InputError: The log lacks the sending time of a packet.
     """
     if not all_dated(log):
         raise InputError(
@@ -150,7 +151,7 @@ def explain(log, rtt=None, jitter=None):
 
 
 def _most_jitter(text, rtt):
-    """Return the largest jitter in ns."""
+    """Return the largest jitter of an explanation in ns."""
     if text is None:
         return int(JITTER * rtt)
     rounds = quantities.in_unit(text, "rtt")
@@ -185,7 +186,7 @@ def _first_break(network, log, packets, limits):
 
 
 def _law(network, packets, limits, late):
-    """Return what the last packet does that a network does not allow."""
+    """Return the behaviour of the last packet, in words, that a network does not allow."""
     if network.sends_always and _pauses(packets, limits.rtt):
         return "no packet is under way for more than R_m before it is sent"
     if late:
@@ -203,14 +204,14 @@ def _explains(network, packets, limits):
 
 
 class _NotVisible(Exception):
-    """The log shows nothing of what a network would do."""
+    """Raised if the log lacks the effects of a network, such as the losses of a policer."""
 
 
 # ---- values of the laws at a rate ----
 
 
 def _values(packets, rates):
-    """Return the Values of a queue that is served at some Rates."""
+    """Return the Values of a queue that a link with the given Rates serves."""
     formed = queue(packets, rates)
     held = (packets.delivered - formed.left)[~packets.lost]
     margin = -(-packets.at_once * BYTE // max(rates.bits))
@@ -223,7 +224,7 @@ def _of_queue(found, **parameters):
 
 
 def _size(room):
-    """Return the smallest size of a Room that accepts PACKET bytes, if there is one, else the smallest size."""
+    """Return the smallest size in a Room that accepts PACKET bytes. If no size does, return the smallest size."""
     return max(room.least, PACKET) if room.most is None or room.most >= PACKET else room.least
 
 
@@ -250,7 +251,7 @@ def _pausing(packets, limits, any_will_do=False):
 
 
 def _pauses(packets, rtt):
-    """Return the times in ns, each longer than R_m, in which no packet was under way."""
+    """Return the times in ns, each longer than R_m, in which no packet was in flight."""
     ended = np.maximum.accumulate(np.where(packets.lost, packets.at, packets.delivered))
     silent = packets.at[1:] - ended[:-1]
     return silent[silent > rtt].tolist()
@@ -264,7 +265,7 @@ def _policer(packets, limits, any_will_do=False):
 
 
 def _tokens(packets, any_will_do=False):
-    """Return an Explained of a policer's losses, whose delays are not examined; None if there is none."""
+    """Return an Explained for a policer's losses, without regard to delays; None if no policer explains them."""
     if not packets.lost.any():
         if any_will_do:
             return Explained(0, 0, 1, None)
@@ -302,14 +303,14 @@ def _outage(packets, limits, any_will_do=False):
 
 
 def _gaps(packets, limits):
-    """Return the places, among the delivered packets, of the longest times without a delivery, the longest first."""
+    """Return the longest times without a delivery, the longest first, as indices of delivered packets."""
     kept = packets.without_losses()
     between = np.diff(kept.delivered)
     return [int(place) for place in np.argsort(-between, kind="stable")[:_GAPS] if between[place] > limits.jitter]
 
 
-#: How many of the longest times without a delivery may be the outage, and the logarithm of how many packets before the
-#: first unexplained one the rate may have changed.
+#: Two limits of the search. The outage is one of this many longest times without a delivery. The rate changes at most 2
+#: to the power of this number of packets before the first unexplained packet.
 _GAPS, _CHANGES = 2, 9
 
 
@@ -346,7 +347,7 @@ def _change_of_rate(packets, limits, any_will_do=False):
 
 
 def _first_unexplained(packets, limits):
-    """Return how many packets a constant rate explains."""
+    """Return the number of packets that a constant rate explains."""
     good, bad, hints = 0, len(packets.at), ()
     while bad - good > 1:
         middle = (good + bad) // 2
@@ -360,7 +361,7 @@ def _first_unexplained(packets, limits):
 
 
 def _change_at(packets, limits, count, any_will_do):
-    """Return the Explained of a rate that changes when this many packets have left the link, or None."""
+    """Return the Explained of a rate that changes after the given number of packets has left the link, or None."""
     kept = np.flatnonzero(~packets.lost)
     first = _constant_rate(packets.first(int(kept[count - 1]) + 1), limits)
     at = first and int(packets.delivered[kept[count - 1]]) - first.propagation
@@ -421,7 +422,7 @@ def _on_policer(found, limits):
 
 
 def _on_policed(found, limits):
-    """Return the network of a policer in front of a bottleneck; None if its tokens come faster than the link serves."""
+    """Return the text of a policer in front of a bottleneck; None if tokens come faster than the link serves."""
     model = _model("POLICED")
     share = Fraction(found.parameters["tokens_bits_per_second"], found.rate)
     if share > 1:
@@ -459,12 +460,14 @@ class Network:
     """A kind of network.
 
     Attributes:
-        explain: A function from Arrivals and Limits to an Explained, or None. With `any_will_do` it may return any.
-        on: A function from an Explained and Limits to the network as `--on` takes it; None if `--on` cannot express it.
-        note: Why `--on` cannot express the network, if it cannot.
+        explain: A function from Arrivals and Limits to an Explained, or None. With `any_will_do`, it may return any
+            suitable Explained.
+        on: A function from an Explained and Limits to the network as a text for `--on`; None if `--on` cannot express
+            the network.
+        note: The reason why `--on` cannot express the network, if any.
         special: The names of the networks that are special cases of this one.
-        sends_always: Whether the sender must not pause.
-        store: The noun for the size of an Explained.
+        sends_always: Whether the network explains only logs of senders that never pause.
+        store: The noun for the field `size` of an Explained.
     """
 
     explain: Callable

@@ -30,8 +30,8 @@ class Fit:
     Attributes:
         model: The name of the model.
         jitter: The smallest jitter, in seconds, that explains the whole log.
-        rate: The lowest rate C found that needs no more jitter than `jitter`, in bytes per second; inf if every finite
-            rate needs more jitter.
+        rate: The lowest rate C that the search found for this jitter, in bytes per second; inf if every finite rate
+            needs more jitter.
         length: The length of a window in seconds.
         numbers: The number of each window. Window 0 begins at the first delivery.
         packets: The number of packets in each window.
@@ -58,7 +58,7 @@ class Fit:
         return float(np.mean(self.jitters <= seconds)) if len(self.jitters) else None
 
     def changes(self):
-        """Return the factors by which C changes between successive windows; windows with an infinite C are left out."""
+        """Return the factors by which C changes between successive windows, except windows with an infinite C."""
         finite = np.isfinite(self.rates)
         both = (np.diff(self.numbers) == 1) & finite[1:] & finite[:-1]
         return self.rates[1:][both] / self.rates[:-1][both]
@@ -66,7 +66,7 @@ class Fit:
 
 @dataclass(frozen=True, eq=False)
 class Queues:
-    """The bytes that waited at the bottleneck, as a model computes them.
+    """The queue at the bottleneck, as a model computes it.
 
     Attributes:
         model: The name of the model.
@@ -114,7 +114,7 @@ def fit(log, models=MODELS, horizon=10, rtt=None):
         log: The PacketLog.
         models: The names of the models.
         horizon: T; a window has T-1 steps.
-        rtt: R_m, the length of a step, in seconds; by default the shortest delay in the log.
+        rtt: R_m, which is the length of a step, in seconds. By default, R_m is the shortest delay in the log.
 
     Returns:
         The Fitted: the log and its fits.
@@ -135,7 +135,10 @@ def fit(log, models=MODELS, horizon=10, rtt=None):
 
 
 def round_trip(log, rtt):
-    """Return R_m in ns: `rtt` in seconds, or the least delay in the log if `rtt` is None. Raises InputError."""
+    """Return R_m in ns.
+
+    It is `rtt`, which is in seconds, or the smallest delay in the log if `rtt` is None. May raise InputError.
+    """
     if rtt is not None:
         step = round(Fraction(rtt) * SECOND)
         problem = "--rtt is too short; expected a nanosecond or more, such as --rtt 40ms"

@@ -23,8 +23,8 @@ from ccmatic.traces import Trace
 class Result:
     """The constants and answers of a proof so far.
 
-    file: The path of the JSON file, or None if nothing is saved.
-        file: The JSON file, or None if nothing is saved.
+    Attributes:
+        file: The path of the JSON file; None if the result is not saved.
         proof: The name or path of the proof.
         controller: The controller.
         horizon: The number of steps T in a window.

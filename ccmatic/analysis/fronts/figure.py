@@ -39,7 +39,7 @@ def draw(points, dominated, file):
 
 
 def _places(points, measure):
-    """Return the names of the points at each pair (utilisation, measure)."""
+    """Return the names of the points by their place in a panel, a pair (utilisation, measure)."""
     places = defaultdict(list)
     for point in points:
         if measure in point.measures:
@@ -48,7 +48,7 @@ def _places(points, measure):
 
 
 def _mark(axes, place, best):
-    """Mark a place, and name the points of the front at that place."""
+    """Draw a mark at a place of a panel, with the names of the front's points at that place."""
     axes.plot(*place, "o", color=SENDER if best else QUIET, fillstyle="full" if best else "none")
     if best:
         axes.annotate(", ".join(best), place, (5, 3), textcoords="offset points", fontsize=SMALL, fontweight="bold")

@@ -17,7 +17,7 @@ class Front:
 
     Attributes:
         points: A Point for each controller.
-        dominated: For each proved point by name, the names of the points that dominate it.
+        dominated: The name of each proved point, mapped to the names of the points that dominate it.
         figure: The file of the figure; None if no point is proved.
     """
 

@@ -1,4 +1,4 @@
-"""Guarantees as points in the space of measures, and which points dominate others."""
+"""Guarantees as points in the space of measures. A point may dominate other points."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -62,7 +62,7 @@ class Point:
 
 
 def measured(proof, result, freedom):
-    """Return the measures of a proof that holds, from the proof's definition, its Result, and a Member's freedom."""
+    """Return the measures that a proof guarantees. `freedom` is the freedom of a Member."""
     measures = {name: result.values[name] for name in MEASURES if name in result.values} | {"freedom": freedom}
     moved = [state for state in proof.states if any(each.name in proof.beliefs for each in state.measures)]
     windows = [windows_after(state, CHANGE, result.values) for state in moved]
@@ -70,7 +70,7 @@ def measured(proof, result, freedom):
 
 
 def dominated(points):
-    """Return, for each proved Point, the names of the points that dominate it.
+    """Return the name of each proved Point, mapped to the names of the points that dominate it.
 
     A point dominates another point if it is at least as good in each measure, and better in at least one. A missing
     guarantee is worse than any value.
@@ -85,7 +85,7 @@ def _dominates(other, one):
 
 
 def _rank(point, name):
-    """Return a key that is larger for a better value."""
+    """Return a sort key, which is larger for a better value of a measure."""
     if name not in point.measures:
         return (False, 0)
     return (True, point.measures[name] if MEASURES[name] else -point.measures[name])

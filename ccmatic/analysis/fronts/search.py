@@ -1,4 +1,7 @@
-"""The controllers in every class of a query's solutions, and envelopes, each proved by the shapes of its network."""
+"""The controllers in every class of a query's solutions, and envelopes around them.
+
+Shapes (general proofs) prove each of them.
+"""
 
 from collections import defaultdict
 from fractions import Fraction
@@ -35,8 +38,8 @@ def members(query, events):
 
     Args:
         query: The query.
-        events: The events of a complete synthesis. Each remaining candidate then belongs to a class with a solution, or
-            to one that timed out.
+        events: The events of a complete synthesis. Each remaining candidate then belongs to a class that has a
+            solution, or to a class that timed out.
     """
     remaining = generator(query)
     breaking = [Trace.from_json(event.trace) for event in events if event.kind == COUNTEREXAMPLE]
@@ -95,7 +98,7 @@ def _lowest(form):
 
 
 def step_of(text):
-    """Return the step of a Grid. Raise InputError if the text is no such step."""
+    """Return the step between the factors of a Grid. Raise InputError if the text is no valid step."""
     step = exact(text)
     factors(step, MOST)
     return step
@@ -145,7 +148,10 @@ def prove_each(query, members, folder, jobs=1, cluster=None, options=SolverOptio
 
 @isolated
 def point(member, folder, network, options):
-    """Return a Member's Point for the first of the network's shapes that holds, or else for the last shape tried."""
+    """Return a Member's Point for the network's first shape whose proof holds.
+
+    If no shape's proof holds, return the Point for the last shape.
+    """
     name, source = member.name, member.source
     try:
         *_, tried = attempts(parse(source, name), folder, Listener(), network=network, options=options)

@@ -28,7 +28,8 @@ class Attempt:
         worst: The edge value of the smallest share; None if the search found none.
         why: If there is no smallest share, the reason in words (no such execution, or a timeout).
         exists: Whether an execution of the searched kind exists; None if unknown.
-        everywhere: Whether `exists` also covers executions that begin in a state which a controller reaches only later.
+        everywhere: Whether `exists` also covers executions that begin in a state which a controller reaches only after
+            a while.
     """
 
     period: int | None
@@ -41,13 +42,13 @@ class Attempt:
 
     @property
     def decided(self) -> bool:
-        """Whether the search decided all values of the share."""
+        """Whether the search decided all candidate values of the share."""
         if self.exists is False:
             return self.everywhere
         return self.worst is not None and self.worst.verdict != UNDECIDED
 
     def proves(self, share: Fraction) -> bool:
-        """Whether the search proves that no searched execution leaves a flow less than `share`."""
+        """Whether the search proves that each flow gets at least `share` in each searched execution."""
         if self.exists is False:
             return self.everywhere
         return self.worst is not None and self.worst.none is not None and self.worst.none >= share
@@ -75,7 +76,7 @@ class Starvation:
         notes: Sentences about the quantities that the network rounds.
         flows: The number of flows that share the network.
         attempts: The Attempts, in order.
-        left_out: The exclusions that apply, such as executions outside the published model.
+        left_out: The excluded kinds of executions, such as executions outside the published model.
         seconds: The time that all searches took.
     """
 
@@ -110,40 +111,40 @@ class Starvation:
 
     @property
     def attempt(self) -> Attempt | None:
-        """The Attempt with the trace of the smallest share, if possible one that repeats; None without a trace."""
+        """The Attempt whose trace shows the smallest share, preferably with repetition; None if there is no trace."""
         shown = [(self._lesser(each), each) for each in self.attempts if each.worst and each.worst.trace]
         return min(shown, key=lambda pair: (pair[1].period is None, pair[0]))[1] if shown else None
 
     @property
     def trace(self) -> Trace | None:
-        """The trace of `attempt`; None without a trace."""
+        """The trace of `attempt`, or None."""
         return self.attempt.worst.trace if self.attempt and self.attempt.worst else None
 
     @cached_property
     def accounts(self) -> list[FlowAccount]:
-        """For each flow, what the flow receives, observes and does in the last period or window of the trace."""
+        """For each flow, its service, observations and actions in the last period or window of the trace."""
         return _accounts(self.attempt) if self.attempt else []
 
     @property
     def least(self) -> FlowAccount | None:
-        """The flow that receives the fewest bytes; None without a trace."""
+        """The flow that receives the fewest bytes; None if there is no trace."""
         return min(self.accounts, key=lambda account: account.served, default=None)
 
     @property
     def most(self) -> FlowAccount | None:
-        """The flow that receives the most bytes; None without a trace."""
+        """The flow that receives the most bytes; None if there is no trace."""
         return max(self.accounts, key=lambda account: account.served, default=None)
 
     @property
     def share(self) -> Fraction | None:
-        """The exact share of the flow that receives the fewest bytes; None without a trace."""
+        """The exact share of the flow that receives the fewest bytes; None if there is no trace."""
         return self._lesser(self.attempt) if self.attempt else None
 
     @property
     def ratio(self) -> Fraction | None:
-        """The largest number of served bytes of any flow, divided by the smallest.
+        """The ratio of the most to the fewest bytes that the link serves for a flow.
 
-        None without a trace, or if it is 0.
+        The ratio is None if there is no trace, or if the link serves no bytes of some flow.
         """
         if self.least is None or self.most is None or not self.least.served:
             return None

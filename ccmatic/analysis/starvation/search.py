@@ -15,8 +15,8 @@ from ccmatic.query import Decides, Network, Query, left_out
 from ccmatic.questions import Placed, describe, place
 from ccmatic.solving import SolverOptions
 
-#: The shares that the search decides, as fractions of a fair share. The search ends if a flow may receive less than
-#: the first of these fractions.
+#: The shares that the search decides, as fractions of a fair share. If a flow may receive less than the first of these
+#: fractions, the search ends.
 PARTS = (Fraction(1, 500), Fraction(1, 50), THRESHOLD, Fraction(1, 2), Fraction(1))
 
 #: If no execution repeats, the search covers one window. These are the window's length in R_m, and the divisor of
@@ -77,7 +77,7 @@ def search(
     listener: Callable[[str], None],
     options: SolverOptions,
 ) -> Starvation:
-    """Return the Starvation of a controller beside another controller; see `ccmatic.api.starve`.
+    """Search for the starvation of a controller beside another controller; see `ccmatic.api.starve`.
 
     Args:
         controller: The controller.
@@ -121,7 +121,7 @@ class _Search:
         self._decides = max((LOOK if step is None else step for step in first), default=0)
 
     def attempts(self, periods: Sequence[int]) -> Iterator[Attempt]:
-        """Yield an Attempt for each period, until an Attempt leaves some flow less than the smallest share to decide.
+        """Yield an Attempt for each period. Stop as soon as some flow gets less than the smallest share to decide.
 
         If no execution repeats, yield one further Attempt, for a single window.
         """
@@ -177,7 +177,10 @@ class _Search:
         return Attempt(period, horizon, monotonic() - begin, worst, why, exists)
 
     def _worst(self, period: int | None, horizon: int, options: SolverOptions) -> tuple[Worst, int]:
-        """Return the Worst and T. If a sender treats the first steps differently, T exceeds the requested horizon."""
+        """Return the Worst and its horizon T.
+
+        If a sender treats the first steps differently, T exceeds the requested horizon.
+        """
         xs = [part * self._fair for part in PARTS]
         network = place(self._description, True, self._description.flows or 2, horizon).network
         given = [*self._placed.given, A_PACKET, *(self._converged() if period is None else ())]
@@ -189,13 +192,13 @@ class _Search:
             return self._worst(period, error.needed, options)
 
     def _converged(self) -> tuple[str, ...]:
-        """The conditions of a converged start, which hold until every sender has decided."""
+        """The conditions of a converged start. They hold until every sender has made its first decision."""
         name = definitions.chosen("properties", "EXPECTS")
         start = load_definition("properties", "PROPERTY", name).starts["converged"]
         return (*start.given, *start.windows, UNDECIDED.format(self._decides))
 
     def _horizon(self, period: int | None) -> int:
-        """Return the smallest T at which an execution shows a period twice, and all decisions of the last period."""
+        """Return the smallest horizon T that shows a period twice, and all decisions of the last period."""
         R, jitter = self._model.round_trip(1), self._placed.network.jitter
         if period is None:
             return ROUNDS * R + 1 + self._decides
@@ -203,7 +206,10 @@ class _Search:
         return period + 1 + max(period, back)
 
     def _clock(self, period: int | None, last: bool) -> Clock:
-        """Return a clock with half of the remaining time; for the last period or a window, a clock with all of it."""
+        """Return a clock with half of the remaining time.
+
+        The search of the last period or of a window gets all remaining time.
+        """
         limit = self._options.timeout
         if not isinstance(limit, int | float | Fraction):
             return Clock.of(limit)

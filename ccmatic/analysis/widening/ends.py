@@ -52,7 +52,7 @@ class Grid:
     each end, the index of its factor. A larger index means a wider envelope.
 
     Attributes:
-        ends: Two Ends, low and high, for each `return` statement, in the order of the source.
+        ends: The Ends of the rates: a lower and an upper End for each `return` statement, in the order of the source.
         shape: The number of factors of each end.
         size: The number of envelopes.
 
@@ -93,7 +93,7 @@ class Grid:
         return parse(self.source(point, says), name or f"{self.controller.name}_wider", None, self._beliefs)
 
     def least(self, trace):
-        """Return the narrowest envelope that allows a trace's rates; every wider envelope allows them, too.
+        """Return the narrowest envelope that allows the rates of a trace. Every wider envelope allows these rates, too.
 
         Raises:
             InputError: If no envelope allows the rates.
@@ -128,7 +128,10 @@ def _is_zero(rate):
 
 
 def _times(factor, rate):
-    """Return a rate times a factor, with 0 for rates below 0. Both would send the minimum, one packet per R_m."""
+    """Return a rate times a factor.
+
+    A negative rate counts as 0, because in both cases the sender sends the minimum, one packet per R_m.
+    """
     text = ast.unparse(rate)
     if factor == 0 or _is_zero(rate):
         return "0"

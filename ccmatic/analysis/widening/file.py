@@ -1,4 +1,7 @@
-"""The file that describes a widening, and the check of its folder. Only verifying envelopes again needs a solver."""
+"""The file that describes a widening, and the check of its folder.
+
+The check needs a solver only if it verifies envelopes again.
+"""
 
 import json
 from dataclasses import dataclass
@@ -57,7 +60,7 @@ def to_json(widening):
 def unfinished(folder, query, grid):
     """Return the Checkpoint that an interrupted search left in a folder.
 
-    If the folder has no such search, or one with another query or grid, the Checkpoint is empty.
+    If the folder has no interrupted search, or a search with another query or grid, the Checkpoint is empty.
     """
     file = Path(folder) / ABOUT
     if not file.exists():
@@ -83,7 +86,7 @@ class WideningReport:
         traces: The number of traces in the folder.
         grid: The number of envelopes on the grid.
         faults: The mistakes in the folder, as sentences.
-        uncovered: The Python text of an envelope that no file decides, or None.
+        uncovered: The Python text of an envelope about which no file decides, or None.
         verified: Whether the envelopes in the folder were verified again.
         undecided: The files of envelopes whose verification timed out.
     """
@@ -103,7 +106,7 @@ class WideningReport:
 
 
 def check_widening(folder, allow_code=False, verify=None) -> WideningReport:
-    """Check a folder of `ccmatic widen`: the replayed traces must break all other envelopes and leave none undecided.
+    """Check a folder of `ccmatic widen`: replayed traces must break every envelope outside the maximal ones.
 
     Args:
         folder: The folder.
@@ -159,7 +162,7 @@ class _Check:
     def holds(self, path, point, verify):
         """Record an envelope.
 
-        It must equal the grid's envelope at its point, and no trace or verification may refute it.
+        The envelope must equal the grid's envelope at its point. No trace and no verification may refute it.
         """
         shape = self._grid.shape
         if len(point) != len(shape) or any(not 0 <= i < n for i, n in zip(point, shape, strict=True)):

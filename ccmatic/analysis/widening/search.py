@@ -21,7 +21,7 @@ from ccmatic.workers import Team
 
 @dataclass(frozen=True)
 class Breaking:
-    """A trace that breaks every envelope at least as wide as the one at `point`."""
+    """A trace that breaks the envelope at `point` and all wider envelopes."""
 
     point: Point
     trace: Trace
@@ -49,7 +49,7 @@ class Widening:
     seconds: float
 
     def beyond(self, point: Point) -> Iterator[tuple[End, int | None]]:
-        """Yield the ends of an envelope that could be wider on the grid.
+        """Yield the ends of an envelope that the grid could move further out.
 
         Each end comes with the number of a trace that breaks the next wider envelope, or None if no such trace is
         known.
@@ -123,27 +123,27 @@ class _Search:
         return ~(self._good | self._bad)
 
     def result(self):
-        """Return the Widening so far: the maximal ones among the envelopes that are known to hold."""
+        """Return the Widening so far, with the maximal envelopes among those that are known to hold."""
         points = [tuple(point.tolist()) for point in np.argwhere(self._good)]
         maximal = tuple(point for point in points if not any(self._good[wider] for wider in self._next(point)))
         decided = maximal, tuple(self._breaking), int(self._unknown.sum())
         return Widening(self._grid, self._query, *decided, self._questions, monotonic() - self._begun)
 
     def _next(self, point):
-        """Yield each envelope that is wider than a point's envelope by one step of one end."""
+        """Yield each envelope that results if one end of a point's envelope moves out by one step."""
         for end, size in enumerate(self._grid.shape):
             if point[end] + 1 < size:
                 yield _moved(point, end, point[end] + 1)
 
     def take(self, checkpoint):
-        """Use the results of an earlier search."""
+        """Start with the results of an earlier search."""
         for point in checkpoint.points:
             self._good[inside(point)] = True
         for trace in checkpoint.traces:
             self._break(trace)
 
     def narrowest(self):
-        """Return the narrowest undecided envelopes, at most as many as are judged at once."""
+        """Return the narrowest undecided envelopes: at most as many as the search judges at once."""
         left = np.argwhere(self._unknown & ~self._late)
         order = left.sum(axis=1).argsort(kind="stable")[: self._at_once]
         return [tuple(point) for point in left[order].tolist()]
@@ -161,7 +161,10 @@ class _Search:
             point = wider[steps]
 
     def hold(self, points):
-        """Return, for each point, whether its envelope is known to hold. Undecided envelopes are judged first."""
+        """Judge the undecided envelopes among the points.
+
+        Then return for each point whether its envelope is known to hold.
+        """
         known = self._good | self._bad | self._late
         pending = [point for point in points if not known[point]]
         for point in pending:

@@ -1,4 +1,7 @@
-"""The worst value that a network can force on a controller. The search decides both sides of this edge value."""
+"""The worst value that a network can force on a controller.
+
+The search proves a bound on this value, and finds a trace close to the bound.
+"""
 
 from ccmatic.analysis.worst_case.edge import UNDECIDED, NoExecution, Worst, search
 from ccmatic.analysis.worst_case.side_by_side import search_each

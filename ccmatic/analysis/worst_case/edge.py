@@ -22,11 +22,11 @@ MOST = 10**6
 
 
 class NoExecution(InputError):
-    """An error that states that no execution satisfies the conditions, so that no worst value exists.
+    """The error that no execution satisfies the conditions. In this case, no worst value exists.
 
     Attributes:
         everywhere: Whether the error also covers executions that begin in a state which the controller reaches only
-            later. Such executions do not reach any decided x either.
+            after a while. If so, these executions do not reach any decided value x either.
     """
 
     everywhere = False
@@ -38,16 +38,17 @@ class Worst:
 
     Attributes:
         controller: The controller.
-        quantity: The Quantity. Its `what` is a condition on an execution and x. Its `worse` states on which side of x
-            the values are worse.
-        none: Of the decided x that no execution reaches, the x nearest to the edge. None if the searched range has no
-            such x.
-        some: The x on the other side of the edge, which the execution `trace` reaches. None if the range has no such x.
+        quantity: The Quantity. Its `what` is a condition on an execution and a value x. Its `worse` states whether
+            larger or smaller values are worse.
+        none: The decided value nearest to the edge that no execution reaches; None if the searched range has no such
+            value.
+        some: The value on the other side of the edge, which the execution `trace` reaches; None if the range has no
+            such value.
         verdict: `found`, or `unknown` if values between `none` and `some` timed out.
         seconds: The time that the search took.
         trace: The trace that reaches `some`.
         report: The Report of the trace's replay.
-        left_out: The exclusions that apply to the question.
+        left_out: The Exclusions of the question: the executions that it leaves out, and why.
         elsewhere: Whether executions that go on for ever reach values between `none` and `some`, but only from a state
             that the controller does not declare. It is unknown whether the controller ever reaches such a state.
         advice: Sentences that suggest further questions.
@@ -66,7 +67,7 @@ class Worst:
     advice: tuple[str, ...] = ()
 
     def in_units(self, scale: Fraction, unit: str) -> "Worst":
-        """Return the same Worst with x in another unit.
+        """Return the same Worst, with its values in another unit.
 
         Args:
             scale: The new unit as a multiple of the old unit.
@@ -78,7 +79,7 @@ class Worst:
 
     @property
     def index(self) -> tuple[Fraction | None, Fraction | None] | None:
-        """The quantity's index at `none` and at `some`; None if the quantity has no index."""
+        """The quantity's index, such as Jain's index, at `none` and at `some`; None if the quantity has no index."""
         if self.quantity.index is None:
             return None
         _, of = self.quantity.index
@@ -87,9 +88,9 @@ class Worst:
 
     @property
     def never(self) -> bool:
-        """Whether the user's own condition is true of no execution, for any x that was decided.
+        """Whether the user's own condition holds in no execution, for every value of x that was decided.
 
-        Such a condition has no worse side, so the result for other x remains open.
+        A user's condition does not tell which values of x are worse, so the result for other values remains open.
         """
         return self.quantity.worse is None and self.some is None and self.verdict == FOUND
 
@@ -150,7 +151,7 @@ def search(
         network: The Network.
         of: A quantity's name, a condition, or a Quantity.
         start: The name of a start.
-        given: Further conditions; only executions that satisfy them count.
+        given: Further conditions. Only executions that satisfy all conditions count.
         period: If given, only executions that repeat after this many steps count.
         at: If given, the only x to decide.
         low: The lower end of the search.
@@ -187,7 +188,7 @@ def search(
 
 
 def _range(quantity, network, low, high, resolution):
-    """Return the values of x in increasing order. Raise InputError if the range is invalid."""
+    """Return the candidate values of x in increasing order. Raise InputError if the range is invalid."""
     most = (network.horizon - 1) // 2 if quantity.high is None else quantity.high
     first, last, step = (
         exact(default if value is None else value)
@@ -202,7 +203,7 @@ def _range(quantity, network, low, high, resolution):
 
 
 class _Edge:
-    """The search for two neighbouring x with different answers.
+    """The search for two neighbouring values of x with different answers.
 
     After a long time, a controller may be in a state that it does not declare. For executions that repeat for ever, the
     answer "no execution reaches x" is therefore valid only if it covers every state that the controller may reach.
@@ -231,10 +232,10 @@ class _Edge:
         return Executions(Part(query, existence, self._options, reads, controller.state), controller)
 
     def find(self, worse, first=None):
-        """Return (none, some, verdict), as in a Worst.
+        """Search for the edge. Return (none, some, verdict), which are fields of a Worst.
 
-        If an execution reaches the mildest x, then executions exist. Otherwise the search must check whether any
-        execution exists. For executions that repeat, this check takes the longest time.
+        If an execution reaches the mildest value of x, then executions exist. Otherwise the search must check whether
+        any execution exists. For executions that repeat, this check takes longer than all other checks.
 
         Raises:
             NoExecution: If no execution satisfies the conditions.
@@ -275,7 +276,10 @@ class _Edge:
         return query, way
 
     def _falls(self, worse):
-        """Return whether executions reach the lower values of x. Without a worse side, the ends of the range decide."""
+        """Return whether executions reach the lower values of x.
+
+        If it is unknown which values are worse, the ends of the range decide.
+        """
         if worse is not None:
             return worse == "above"
         return self._answer(self._xs[0]) == SAT or self._answer(self._xs[-1]) == UNSAT
@@ -292,7 +296,7 @@ class _Edge:
         return self._answers[x]
 
     def _is_refuted(self, x):
-        """Return whether no execution reaches x because no execution reaches some milder x."""
+        """Return whether x is already excluded, because no execution reaches some milder value."""
         less_bad = self._xs[self._xs.index(x) + 1 :]
         return self._is_monotone and any(self._answers.get(other) == UNSAT for other in less_bad)
 
@@ -306,7 +310,7 @@ class _Edge:
         return self._query.observed(trace, beliefs, self._controller.state)
 
     def _ask(self, x=None):
-        """Check whether an execution exists, or one that reaches x if x is given, and store its trace."""
+        """Check whether an execution exists, and store its trace. If x is given, the execution must reach x."""
         answer, part = UNKNOWN, self._executions.part
         with suppress(OutOfTime), self._clock.question():
             answer, trace = self._executions.find(*([] if x is None else [self._at(x)[1].formula(part.x)]))
@@ -319,7 +323,10 @@ class _Edge:
         return answer
 
     def _ask_later(self, x):
-        """Return UNSAT if no execution reaches x from any state that the controller may reach, else UNKNOWN."""
+        """Return UNSAT if no execution reaches x, even if it begins in any state that the controller may reach.
+
+        Otherwise return UNKNOWN.
+        """
         answer = UNKNOWN
         with suppress(OutOfTime), self._clock.question():
             answer, _ = self._later.find(self._at(x, self._anywhere)[1].formula(self._later.part.x))

@@ -16,11 +16,11 @@ from ccmatic.verification import Executions, Part
 
 
 def begun_later(query, controller, options):
-    """Return the controller with every initial state that it may reach after any number of steps, and possibly more.
+    """Return the controller with all states that it may ever reach as initial states, and possibly further states.
 
-    A declaration holds at each step if no step leads from a declared state to another state. Declarations that do not
-    hold are dropped, one after another, until all remaining declarations hold. A declaration whose check timed out is
-    dropped, too.
+    A declaration limits the controller's state. The declaration holds at each step if no step leads from a declared
+    state to an undeclared state. Declarations that do not hold are dropped, one after another, until all remaining
+    declarations hold. A declaration whose check timed out is dropped, too.
 
     Returns:
         The controller without the dropped declarations; None if each declaration holds at each step.
@@ -41,7 +41,7 @@ def _lost(query, controller, names, options):
     step_query = query.on(model=query.model.begun_anywhere())
     step_query = replace(step_query, property=replace(query.property, repeats=0, given="", x=0))
     if any(each.name == "before the trace" for each in left_out(step_query, controller)):
-        return set(names)  # the executions do not show every behaviour of the controller
+        return set(names)  # these executions do not show every behaviour of the controller
     way = WayToFail("an execution", lambda x: True)
     reads = step_query.units().keys() & {*controller.parameters}
     part = Part(step_query, way, options, reads, controller.state)

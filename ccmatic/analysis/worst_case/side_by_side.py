@@ -1,4 +1,4 @@
-"""The worst cases of several questions, found by other processes and machines."""
+"""The worst cases of several questions. Other processes and machines do the searches."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -29,7 +29,7 @@ def search_each(
 
     Args:
         questions: The Questions.
-        among: `at`, `low`, `high` and `resolution` as in `search`, in the units of each expectation.
+        among: The arguments `at`, `low`, `high` and `resolution` of `search`, in the unit of each expectation.
         listener: A function that is called with each x before the solver decides the x, if this process does the work.
         jobs: The number of processes that search.
         cluster: The address of a Dask cluster that searches instead of processes.
@@ -96,7 +96,10 @@ def _side_by_side(
 def _search_there(
     record: dict[str, Any], texts: list[ControllerText], arguments: dict[str, Any], options: SolverOptions
 ) -> Worst:
-    """Return the Worst for a controller's text, without controller and report, which processes cannot exchange."""
+    """Return the Worst for a controller's text.
+
+    The result has no controller and no report, because processes cannot exchange these objects.
+    """
     query = queries.from_record(record, allow_code=True)
     worst = search(query.controller(texts), query.network, options=options, **arguments)
     return replace(worst, controller=None, report=None)  # type: ignore[arg-type]

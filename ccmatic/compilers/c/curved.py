@@ -18,7 +18,7 @@ def curved(writer, tree):
     """Write a term in single floats.
 
     The largest parts that contain neither a function nor a layer are computed exactly, in integers, and then rounded to
-    floats. Therefore no precision is lost in the difference of two large counts.
+    floats. Therefore the difference of two large counts loses no precision.
 
     Args:
         writer: An Expression, which declares the required variables and functions.
@@ -28,7 +28,7 @@ def curved(writer, tree):
         The C expression, of type float.
 
     Raises:
-        InputError: If a condition reads a nonlinear function, so that C code cannot decide the condition exactly.
+        InputError: If a condition reads a nonlinear function. C code cannot decide such a condition exactly.
     """
     name = f"{writer.prefix}_network_{len(writer.functions) + 1}"
     inputs = _Inputs(writer)
@@ -46,7 +46,7 @@ def curved(writer, tree):
 
 
 class _Inputs(Walker):
-    """Replaces, by names, the largest parts of a term that C code represents exactly.
+    """Replaces the largest parts of a term that C code represents exactly. A name stands for each replaced part.
 
     `words` has the C expression, of type float, for each of these names.
     """

@@ -1,8 +1,9 @@
 """Terms and conditions of controllers as C code with integers only. Conditions are decided exactly.
 
-A term reads only integers and known numbers, so it is linear with rational coefficients. If the coefficients are
-multiplied by their common denominator, the term needs a single division, which comes last. An assigned value that is
-read more than once becomes a C variable, which holds the term times its common denominator.
+A term reads only integers and known numbers, so it is linear with rational coefficients. The C code multiplies the
+coefficients by their common denominator, so that the term needs a single division at the end. If the controller reads
+an assigned value more than once, the value becomes a C variable. This variable holds the term times its common
+denominator.
 """
 
 import re
@@ -46,7 +47,7 @@ class Expression(Walker):
     term, a `term` times a factor, or a `condition`.
 
     Args:
-        constants: The values of those names that stand for numbers.
+        constants: The values of the names that stand for known numbers.
         file: The controller's file, for messages.
 
     Attributes:
@@ -62,7 +63,7 @@ class Expression(Walker):
         self.functions, self.prefix = [], "ccm"
 
     def variable(self, leaf):
-        """Return the C expression of a name, how many of its units make 1, and its largest value in these units."""
+        """Return the C expression of a name, the number of its units in 1, and its largest value in these units."""
         raise NotImplementedError
 
     def truth(self, leaf):
@@ -70,7 +71,7 @@ class Expression(Walker):
         raise NotImplementedError
 
     def presumed(self, comparison):
-        """Return a further C condition that a comparison requires; an empty text if there is none."""
+        """Return a further C condition on which a comparison depends; an empty text if there is no such condition."""
         return ""
 
     def statements(self, tree, leaf):
@@ -99,7 +100,7 @@ class Expression(Walker):
     def body(self, tree, leaf, indent):
         """Return the statements of a tree. `leaf` returns the statements at the end of each path."""
         if not isinstance(tree, If):
-            statements = leaf(tree)  # first, because these statements determine which variables to declare
+            statements = leaf(tree)  # first, because these statements determine the variables to declare
             return [f"{indent}{statement}" for statement in (*self.declared(), *statements)]
         test = self.condition(tree.test)
         if isinstance(test, bool):
@@ -165,9 +166,10 @@ class Expression(Walker):
         return ARITHMETIC[op](left, right)
 
     def leaves_of(self, tree):
-        """Return the absolute coefficients of a term, each with the largest total value that it multiplies.
+        """Return the absolute coefficients of a term.
 
-        The total includes all branches of max, min and if. Variables count as leaves.
+        Each coefficient is mapped to the largest total value that it multiplies. The total includes all branches of
+        max, min and if. Variables count as leaves.
         """
         value = yield tree, "constant"
         if value is not None:
@@ -178,7 +180,7 @@ class Expression(Walker):
                 common, most = _denominator_and_most(leaves)
                 if id(tree) not in self.often or (most >= MOST and self.extents.walk(tree).is_written_out):
                     return leaves
-                return {Fraction(1, common): most}  # beyond 64 bits, so is every term that reads the variable
+                return {Fraction(1, common): most}  # terms with this variable exceed 64 bits, too
             case Item():
                 return (yield self.components.of(tree), "leaves")
             case Name():
@@ -201,7 +203,7 @@ class Expression(Walker):
         self.refuse(tree, f"`{text(tree)}` has no {self.WORLD}")
 
     def is_product(self, tree):
-        """Return whether neither side of a product is a known number."""
+        """Return whether a node is a product in which both sides are unknown."""
         return tree.op == "*" and (yield tree.left, "constant") is None and (yield tree.right, "constant") is None
 
     def denominators(self, tree):
@@ -211,7 +213,7 @@ class Expression(Walker):
         ]
 
     def scaled(self, tree):
-        """Return a product or quotient as a number and a term whose product equals it."""
+        """Return a product or quotient as a pair of a number and a term, whose product has the same value."""
         left, right = (yield tree.left, "constant"), (yield tree.right, "constant")
         if tree.op == "/":
             if right is None:
@@ -237,7 +239,7 @@ class Expression(Walker):
         return most >= MOST and any(isinstance(node, Affine) for node in nodes(tree))
 
     def denominator_and_most(self, *trees, factor=Fraction(1)):
-        """Return the common denominator of the terms times a factor, and the terms' largest value in that unit."""
+        """Return the common denominator of the terms times a factor, and their largest value times this denominator."""
         return _denominator_and_most(_times(_joined(*(self.walk(tree, "leaves") for tree in trees)), factor))
 
     def term(self, tree, factor):

@@ -18,11 +18,12 @@ def float_function(name, tree, inputs):
     Args:
         name: The function's name.
         tree: A term. A scalar counts as a vector with one component.
-        inputs: The names that the term may read, in the order of the array `in`; or the name of a vector that is all of
-            `in`.
+        inputs: The names that the term may read, in the order of the array `in`. If a single name is a vector, the
+            vector is the whole array `in`.
 
     Returns:
-        C source: arrays of constants, and the function `static inline void NAME(const float in[], float out[])`.
+        The C source, with arrays of constants and the function `static inline void NAME(const float in[], float
+        out[])`.
 
     Raises:
         InputError: If the term reads another name, or has a part that is not a number. The error names the line.

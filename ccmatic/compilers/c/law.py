@@ -1,4 +1,4 @@
-"""Nonlinear laws as C code with integers only. The error of the result is known.
+"""Nonlinear control laws, such as a cube root, as C code with integers only. The error of the result is known.
 
 Linear parts of a law are exact if 64 bits hold them. All other parts are computed with a 32-bit mantissa and a power of
 two (c/law.h). Each operation rounds off less than 2^-31 of its result.
@@ -65,7 +65,7 @@ class Law(Walker):
     Args:
         writer: An Expression that reads exact delays instead of their whole steps.
         line: The line of the law in the controller.
-        made: The number of variables so far. New variables are numbered from this number on.
+        made: The number of existing variables. The numbers of new variables begin with this number.
         name: The prefix of the variables' names.
 
     Attributes:
@@ -88,9 +88,9 @@ class Law(Walker):
         return self.walk(tree)
 
     def visit_object(self, node):
-        """Write known terms and linear terms directly.
+        """Write known terms and linear terms as C expressions.
 
-        Any other term is an operation on numbers, and gets a variable for its result.
+        Any other term is an operation on numbers. A new C variable holds its result.
         """
         value = self.writer.constant(node)
         if value is not None:
@@ -189,9 +189,10 @@ class Law(Walker):
         return self.require_relative(number, f"divides by `{text(tree)}`")
 
     def require_relative(self, number, what):
-        """Return the number if its error is relative: it is then close to 0 only if the exact value is.
+        """Return the number if its error is relative.
 
-        If the error is not relative, raise InputError.
+        Such a number is close to 0 only if its exact value is close to 0. If the error is not relative, raise
+        InputError.
         """
         if not number.relative:
             expected = "expected a sum that is linear and needs no more than 64 bits"
@@ -217,7 +218,7 @@ class Law(Walker):
 
 
 def wide(writer, tree):
-    """Return, as a Rounded, a term that exceeds 64 bits. `writer` declares the required variables."""
+    """Return the Rounded of a term that exceeds 64 bits. `writer` declares the required variables."""
     law = Law(writer, getattr(tree, "line", None), writer.made, "wide")
     law.require_exact_tests(tree)
     number = law.number(tree)

@@ -35,19 +35,22 @@ LARGEST = 2**50
 #: Limits in whole steps. Longer delays count as the longest delay. With steps of 1 us, longer times exceed a week.
 LONGEST_DELAY, LONGEST_TIME = 255, 2**41
 
-#: A number of bytes that limits nothing, because no interface sends as many in a step; and the largest packet in bytes.
+#: First, a number of bytes that stands for no limit, because no interface sends as many bytes in a step. Second, the
+#: size of the largest packet in bytes.
 LINE_RATE, LARGEST_PACKET = 2**38, 2**32
 
 #: The age, in steps, of the oldest observation that a controller may read.
 LONGEST_PAST = 64
 
 
-#: The observations that have another name in C code. A controller may read `served` only if R_m is one step.
+#: The observations that have a different name in C code. A controller may read `served` only if R_m is one step.
 _CALLED = {"served": "acked"}
 
 
 class Update(Expression):
-    """Writes C code for a controller. `was` is the state before a step; `seen[n]` are the observations of n steps ago.
+    """Writes C code for a controller.
+
+    In this code, `was` is the state before a step, and `seen[n]` holds the observations of n steps ago.
 
     Args:
         controller: The controller.
@@ -56,7 +59,7 @@ class Update(Expression):
 
     Attributes:
         past: The age, in steps, of the oldest observation that the code reads.
-        laws: For the line of each law in the code, the state that follows the law, and the error in words.
+        laws: For each law, by its line in the source: the state that follows the law, and the error in words.
         errors: The errors, in words, of those network layers that exceed 64 bits.
     """
 
@@ -85,7 +88,7 @@ class Update(Expression):
 
     def truth(self, leaf):
         if leaf.name == "before_trace":
-            return False  # a real flow has no bytes from before a trace
+            return False  # a real flow has no bytes from the time before a trace
         return f"was.{leaf.name}" if leaf.name in self.units else self.observation(leaf)
 
     def presumed(self, comparison):
@@ -114,7 +117,10 @@ class Update(Expression):
         return f"seen[{back}].{name or _CALLED.get(leaf.name, leaf.name)}"
 
     def update(self, tree):
-        """Return statements that set the state `m` as the tree states, and return whether the step is possible."""
+        """Return C statements for a tree.
+
+        These statements set the state `m`, and return whether the step is possible.
+        """
         return self.statements(as_sent(tree), self.ended)
 
     def ended(self, tree):
@@ -129,7 +135,7 @@ class Update(Expression):
         return [*lines, "return true;"]
 
     def followed(self, name, bounded, made):
-        """Return statements by which state follows a law. `made` is the number of statements so far."""
+        """Return statements that set a state to the value of a law. `made` is the number of statements so far."""
         law = Law(self.in_law, bounded.line, made)
         errors = {}
         try:
@@ -142,9 +148,9 @@ class Update(Expression):
         return [*law.lines, f"m->{name} = ccm_kept({value});"]
 
     def of_law(self, law, tree, one, up, errors):
-        """Return one·tree for a law, rounded down or up. The terms of an extreme are rounded separately.
+        """Return the value of a law times `one`, rounded down or up.
 
-        The function adds the errors of rounding to `errors`.
+        The terms of a maximum or minimum are rounded separately. The function adds the errors of rounding to `errors`.
         """
         tree = bare(tree)
         if isinstance(tree, Extreme):
@@ -179,9 +185,9 @@ class Update(Expression):
         return f"if ({' && '.join(known)}) {assigned}" if known else assigned
 
     def rounded(self, tree, one=1, up=False):
-        """Return one·tree, rounded down or rounded up.
+        """Return the value of a tree times `one`, rounded down or rounded up.
 
-        Terms of an extreme are rounded separately, because their denominators are smaller.
+        The terms of a maximum or minimum are rounded separately, because their denominators are smaller.
         """
         tree = bare(tree)
         if isinstance(tree, Extreme):
@@ -200,7 +206,7 @@ class Update(Expression):
 
 
 def _whole(number, one, up):
-    """Return one·number as an integer, where `number` is a Rounded."""
+    """Return a Rounded times `one` as an integer."""
     word = number.word if one == 1 else f"ccm_times({number.word}, {literal(Fraction(one)).word})"
     return f"-ccm_whole(ccm_negated({word}))" if up else f"ccm_whole({word})"
 
@@ -219,6 +225,9 @@ class _InLaw(Update):
 
 
 def kept(memory, value):
-    """Return the integer that exported code stores for a new value of state, in the units of the state's memory."""
+    """Return the integer that exported code stores for a new value of state.
+
+    The integer counts units of the state's memory.
+    """
     parts = value * ONE[memory.unit]
     return max(-LARGEST, min(LARGEST, ceil(parts) if memory.is_upper else floor(parts)))

@@ -1,7 +1,7 @@
-"""Beliefs as C code, which computes the programs of the beliefs on a window of observations.
+"""Beliefs as C code. The code runs the programs of the beliefs on a window of observations.
 
 Lower bounds are rounded down and upper bounds up, so that rounding never makes a true belief false. A comprehension
-becomes a bounded loop. Each computed index passes through `ccm_index`, as the kernel's verifier requires.
+becomes a bounded loop. The kernel's verifier requires that each computed index passes through `ccm_index`.
 """
 
 from contextlib import contextmanager
@@ -12,7 +12,8 @@ from ccmatic.compilers.c.expression import Expression
 from ccmatic.contracts import START, TIMEOUT, RunningMax, is_bound
 from ccmatic.language import Binary, Comprehension, Extreme, If, Name, Number, Past, conjuncts, reads
 
-#: The largest values of a window's column, of a belief, and of a packet; and the largest number of steps of a window.
+#: Four limits: the largest value in a window's column, the largest belief, the largest packet, and the largest number
+#: of steps in a window.
 _COLUMN, _BELIEF, _PACKET, _STEPS = 2**58, 2**40, 2**32, 2**10
 
 #: The column of `struct ccm_window` that holds each observation.
@@ -28,7 +29,7 @@ _COLUMNS = {
     "doubtful": "doubtful",
 }
 
-#: The observations that are differences of counts; and the counts that never decrease.
+#: Two groups of observations: differences of counts, and counts that never decrease.
 _DIFFERENCES, _GROWING = ("sending", "admitted"), ("sent", "acked")
 
 
@@ -48,7 +49,7 @@ def window_functions(beliefs, jitter):
     """
     called = {}
     writers = {belief.program: _Writer(belief.program, jitter, called) for belief in beliefs}
-    ordered = sorted(beliefs, key=lambda belief: not is_bound(belief))  # state beliefs read the bounds of the same step
+    ordered = sorted(beliefs, key=lambda belief: not is_bound(belief))  # other beliefs read bounds of this step
     pairs = [(belief, writers[belief.program]) for belief in ordered]
     parts = [
         _function("ccm_start_beliefs(const struct ccm_window *w, struct ccm_beliefs *b)", "0", "b", _start, pairs),
@@ -72,7 +73,7 @@ def window_functions(beliefs, jitter):
 
 
 def _function(signature, t, target, value, pairs):
-    """Return a function that sets each belief for which `value` gives an expression.
+    """Return a C function that sets beliefs. It sets each belief for which `value` returns an expression.
 
     `t` is the C expression of the step, unless the step is a parameter.
     """
@@ -138,8 +139,8 @@ def _most(unit):
 class _Writer(Expression):
     """Writes the C functions of one program.
 
-    `called` collects, by name, the texts of the C functions of all programs. Each text follows those of functions it
-    calls.
+    `called` collects, by name, the texts of the C functions of all programs. A function's text follows the texts of the
+    functions that it calls.
     """
 
     def __init__(self, program, jitter, called):
@@ -151,14 +152,14 @@ class _Writer(Expression):
         self.capped = False  # whether a delay longer than the window counts as long as the window
 
     def state(self, belief, function):
-        """Return the value of a function as a belief, an expression of type uint64_t."""
+        """Return the value of a belief's function as a C expression of type uint64_t."""
         self.capped = not is_bound(belief) and not belief.upper
         value = self.value(self.inlined(self.program.definitions[function]), _is_upper(belief), function)
         self.capped = False
         return f"ccm_at_most({_most(belief.unit)}, {value})"
 
     def samples(self, name, up):
-        """Return a C call of the function that computes the extreme of a bound's samples."""
+        """Return a C call of the function that computes the largest or smallest sample of a bound."""
         return self.value(self.inlined(self.program.definitions[name]), up, name)
 
     def inlined(self, tree):
@@ -181,7 +182,10 @@ class _Writer(Expression):
         return isinstance(tree, Name) and isinstance(self.program.helpers.get(tree.name), Comprehension)
 
     def value(self, tree, up, function):
-        """Return a term of a function as an expression of type uint64_t, at least 0, rounded as `up` states."""
+        """Return a term as an expression of type uint64_t, rounded up if `up` is true, and otherwise rounded down.
+
+        A negative value gives 0.
+        """
         match tree:
             case Name(name) if self.is_each(tree):
                 return self.extreme(self.program.helpers[name], up, name)
@@ -209,7 +213,10 @@ class _Writer(Expression):
         return _divided(self.amount(tree, Fraction(common)), common, up)
 
     def amount(self, tree, factor):
-        """Return factor·tree as an expression of type uint64_t. A negative difference gives 0."""
+        """Return the value of a tree times a factor as an expression of type uint64_t.
+
+        A negative difference gives 0.
+        """
         term = self.term(tree, factor)
         if term.isdigit():
             return term
@@ -238,7 +245,7 @@ class _Writer(Expression):
         return False
 
     def extreme(self, comprehension, up, function):
-        """Return a C call of a function that iterates over a window."""
+        """Return a C call of a new function that iterates over a window."""
         name = self.named(comprehension, f"{function}_{'up' if up else 'down'}")
         if name not in self.called:
             shared, self.shared = self.shared, None
@@ -256,7 +263,7 @@ class _Writer(Expression):
         return f"{name}(w, t)"
 
     def named(self, key, name):
-        """Return the C name for a function of this program."""
+        """Return the C name of a function of this program."""
         if (id(key), name) not in self.names:
             taken = {*self.called, *self.names.values()}
             word = c_name(f"window_{name}", "the function", self.file)
@@ -273,7 +280,7 @@ class _Writer(Expression):
     def loop(self, comprehension, statement):
         """Return statements that iterate over a comprehension's times.
 
-        The loop stops where a condition that must hold at all times so far fails.
+        If a condition must hold at all times so far, the loop stops at the first time at which the condition fails.
         """
         k = comprehension.index
         first, on = ("0", f"{k} < t") if comprehension.since else ("1", f"{k} <= t")
@@ -353,7 +360,7 @@ class _Writer(Expression):
         return f"if ({condition}) return true;" if decides else f"if (!({condition})) return false;"
 
     def walk(self, tree, *context):
-        """Walk without memoised results, because the meaning of names depends on the enclosing loop."""
+        """Walk a tree without memoised results, because the meaning of names depends on the enclosing loop."""
         around, self._results = self._results, {}
         try:
             return super().walk(tree, *context)
@@ -387,7 +394,7 @@ class _Writer(Expression):
         return f"{function}({', '.join(['w', 't', *(self.indices[name] for name in outer)])})"
 
     def place(self, leaf, more=0):
-        """Return the index in the window at which a leaf is read, or the index `more` steps before."""
+        """Return the index in the window at which the code reads an observation, or the index `more` steps earlier."""
         if not isinstance(leaf, Past):
             return f"ccm_index(t - {more})" if more else "t"
         if leaf.back == Name("time"):
@@ -396,7 +403,7 @@ class _Writer(Expression):
         back = signed.replace("(int64_t)", "")
         if back == "0" and not more:
             return "t"
-        if "ccm_" in back:  # an extreme of offsets, of which some may be negative
+        if "ccm_" in back:  # some of these offsets may be negative
             back = f"(unsigned)({signed})"
         elif not (back.isidentifier() or back.isdigit()):
             back = f"({back.strip('()')})"
@@ -407,7 +414,7 @@ _PICK = {"max": "ccm_at_least", "min": "ccm_at_most"}
 
 
 def _divided(amount, over, up):
-    """Return amount/over, rounded as `up` states."""
+    """Return amount/over, rounded up if `up` is true, and otherwise rounded down."""
     if over == 1:
         return amount
     return f"ccm_up({amount}, {over})" if up else f"ccm_down({amount}, {over})"

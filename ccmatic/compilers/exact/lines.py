@@ -7,14 +7,17 @@ _RAN, _DECIDED = "a line ran", "a condition was decided"
 
 
 class Lines(dict):
-    """The lines that ran, by number. An `if` or `elif` line has the value of its condition; other lines have True."""
+    """The lines that ran, by number.
+
+    The entry of an `if` or `elif` line is the value of its condition; other entries are True.
+    """
 
     def mark(self, function, scope):
         """Make a function record its lines here when it runs.
 
         Args:
             function: The syntax of the function, which is changed.
-            scope: The names that the function's Python may use. Two names are added.
+            scope: The names that the function's Python may use. `mark` adds two names.
         """
         scope[_RAN] = self._ran
         scope[_DECIDED] = self._decided
@@ -30,7 +33,10 @@ class Lines(dict):
 
 
 def _marked(statements):
-    """Return the statements, each after a call that records its lines. A condition itself records its outcome."""
+    """Return the statements, with a call before each one that records its lines.
+
+    A condition itself records its outcome.
+    """
     marked = []
     for statement in statements:
         if isinstance(statement, ast.If):
@@ -47,6 +53,6 @@ def _is_docstring(statement):
 
 
 def _call(name, place, *arguments):
-    """Return the syntax of a call whose last arguments are the first and the last line of a place."""
+    """Return the syntax of a call. Its last arguments are the first and the last line of a place in the source."""
     lines = [ast.Constant(place.lineno), ast.Constant(place.end_lineno)]
     return ast.copy_location(ast.Call(ast.Name(name, ast.Load()), [*lines, *arguments], []), place)

@@ -1,4 +1,7 @@
-"""Numbers of which only bounds are known, such as an unknown delay. A controller's own Python can compute with them."""
+"""Uncertain numbers, such as an unknown delay, of which only bounds are known.
+
+A controller's own Python can compute with them.
+"""
 
 import operator
 from fractions import Fraction
@@ -11,7 +14,7 @@ class Open:
         number: The value that comparisons use. If it is None, no comparison holds.
         low: The lower end; None for no lower end.
         high: The upper end; None for no upper end.
-        before: For an observation, a function that returns the same observation some time earlier.
+        before: For an observation, a function that returns the observation of the same name at an earlier step.
     """
 
     __hash__ = None
@@ -39,7 +42,7 @@ class Open:
     def __mul__(self, factor):
         """Multiply by a factor.
 
-        A product of two Open numbers has no known ends, because only comparisons use such a product.
+        The product of two Open numbers gets no ends, because only comparisons use such a product.
         """
         if isinstance(factor, Open):
             return Open(_product(self.number, factor.number), None, None)
@@ -71,14 +74,15 @@ class Unmeasured(Open):
 
 
 def ends(number):
-    """Return the value that comparisons use for a number, and the number's two ends."""
+    """Return three values for a number: the value that comparisons use, the lower end and the upper end."""
     return (number.number, number.low, number.high) if isinstance(number, Open) else (number,) * 3
 
 
 def extreme(pick, values):
     """Return the largest or the smallest of several numbers; `pick` is max or min.
 
-    If all numbers are observations and one of them is unknown, the result is also unknown. Formulas do the same.
+    If all numbers are observations and one of them is unknown, the result is also unknown. The formulas for solvers
+    state the same.
     """
     if not any(isinstance(value, Open) for value in values):
         return pick(values)
@@ -94,7 +98,10 @@ def extreme(pick, values):
 
 
 class Options:
-    """The allowed values of state: any number in one of several ranges, given as pairs of ends or of truth values."""
+    """The allowed values of a state variable: any number in one of several ranges.
+
+    A range is a pair of ends, or a pair of truth values.
+    """
 
     def __init__(self, ranges):
         self.ranges = ranges

@@ -11,7 +11,10 @@ from ccmatic.language import add_beliefs, is_constant
 
 
 class ObservedNumber(Fraction):
-    """An observation at a step. The syntax `[back]` gives the observation made `back` earlier."""
+    """An observation at a step.
+
+    The syntax `[back]` gives the observation of an earlier step: `back` is the time in between.
+    """
 
     def __new__(cls, number, before):
         made = super().__new__(cls, number)
@@ -23,7 +26,10 @@ class ObservedNumber(Fraction):
 
 
 class ObservedTruth:
-    """An observed condition at a step. The syntax `[back]` gives the condition observed `back` earlier."""
+    """An observed condition at a step.
+
+    The syntax `[back]` gives the condition of an earlier step: `back` is the time in between.
+    """
 
     def __init__(self, truth, before):
         self.truth, self.before = truth, before
@@ -36,11 +42,17 @@ class ObservedTruth:
 
 
 class OneOf(tuple):
-    """Several allowed values of state, of which the network chooses one. The same step does not read the result."""
+    """Several allowed values of a state variable.
+
+    The network chooses one of them. The controller does not read the result in the same step.
+    """
 
 
 class Within(NamedTuple):
-    """A range of allowed values of state, from which the network chooses, or which bounds a law that is not run."""
+    """A range of allowed values of a state variable.
+
+    The network chooses from the range, or the range bounds a law that does not run.
+    """
 
     low: Fraction | Open
     high: Fraction | Open
@@ -98,7 +110,7 @@ class Program:
 
 
 def _return_state(function, state):
-    """Change `update` such that it takes all state as parameters and returns the final values."""
+    """Change `update` so that the function takes all state as parameters, and returns the final values of the state."""
     given = {argument.arg for argument in function.args.args}
     function.args.args += [ast.arg(name) for name in state if name not in given]
     values = [ast.Name(name, ast.Load()) for name in state]
@@ -108,7 +120,7 @@ def _return_state(function, state):
 def _leave_laws_out(function):
     """Remove the law from each `bounded(law, low, high)`, because a law may have no exact value.
 
-    Only the bounds stay.
+    Only the bounds remain.
     """
     for node in ast.walk(function):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "bounded":
@@ -118,7 +130,7 @@ def _leave_laws_out(function):
 def _options(made, before):
     """Return the Options for a piece of state after `update`.
 
-    If the new value depends on an unknown delay, any delay is possible. In this case, the state may also stay
+    If the new value depends on an unknown delay, the Options allow any delay. In this case, the state may also stay
     unchanged.
     """
     several = made if isinstance(made, OneOf) else (made,)

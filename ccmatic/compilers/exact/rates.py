@@ -71,7 +71,7 @@ def run_exactly(source, file, lines=None):
 
 
 def exactly(source, scope):
-    """Return the syntax of a source in which names stand for all numbers.
+    """Return the syntax of a source, with a name instead of each number.
 
     The function adds the exact Fraction of each name to `scope`.
     """
@@ -84,9 +84,10 @@ def with_fractions(module, source, scope):
 
 
 class _Exact(ast.NodeTransformer):
-    """Replaces each list by a Row. Replaces each number by a name in `scope` for the exact Fraction of its digits.
+    """Replaces each list by a Row, and each number by a name.
 
-    The names contain a space, so no source can use them.
+    In `scope`, the name stands for the exact Fraction of the digits. The names contain a space, so no source can use
+    them.
     """
 
     def __init__(self, literals, scope):

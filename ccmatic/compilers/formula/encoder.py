@@ -64,9 +64,10 @@ class Encoder(VectorWalker):
         return some(low > high, within)
 
     def unordered(self, tree, reached=()):
-        """Yield (condition, line) for each `between(low, high)`: the condition that it is reached with low > high.
+        """Yield (condition, line) for each `between(low, high)`.
 
-        Branches that numbers exclude are skipped, so these branches may divide by 0.
+        The condition states that execution reaches this line with low > high. Branches that numbers exclude are
+        skipped, so these branches may divide by 0.
         """
         if isinstance(tree, If):
             test = self.condition(tree.test)
@@ -79,7 +80,7 @@ class Encoder(VectorWalker):
             yield every(reached, self.form(tree.low) > self.form(tree.high)), tree.line
 
     def at_least(self, floor, form, rate):
-        """Return the formula rate = max(floor, form). If numbers decide the maximum, the formula contains no choice."""
+        """Return the formula rate = max(floor, form). If both sides are numbers, the formula contains no choice."""
         larger = form >= floor
         if isinstance(larger, bool):
             return equal(rate, form if larger else floor)
@@ -156,7 +157,7 @@ class Encoder(VectorWalker):
         return _weighted(weights, vector, bias)
 
     def product(self, node, left, right):
-        """Return left·right for two linear terms, of which one is a number. `node` is used in messages."""
+        """Return left·right for a linear term and a number, in either order. Error messages name the line of `node`."""
         if left.coefficients:
             left, right = right, left
         if left.coefficients:
@@ -164,7 +165,7 @@ class Encoder(VectorWalker):
         return right * left.constant
 
     def quotient(self, node, left, right):
-        """Return left/right for a linear term and a nonzero number. `node` is used in messages."""
+        """Return left/right for a linear term and a nonzero number. Error messages name the line of `node`."""
         if right.coefficients:
             self.refuse(node, f"`{text(node)}` is a division by an unknown, which has no {self.WORLD}")
         if right.constant == 0:
@@ -183,7 +184,7 @@ def _weighted(row, vector, bias):
 
 
 def keeps_sign(here, further):
-    """Return whether a linear term keeps its sign as an unknown grows in equal steps.
+    """Return whether a linear term has the same sign for all larger values of an unknown, which grows in equal steps.
 
     Args:
         here: The term for the smallest value of the unknown.

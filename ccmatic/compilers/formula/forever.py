@@ -1,4 +1,4 @@
-"""Laws of controllers that repeat the last period of a trace for ever, provided that their observations do."""
+"""Laws by which controllers repeat the last period of a trace for ever, provided that their observations repeat."""
 
 import operator
 from contextlib import contextmanager
@@ -14,10 +14,10 @@ from ccmatic.logic import choice, either, equal, every, implies, linear, no, som
 def forever(controller, view, decides):
     """Yield the laws (law name, t, formula) of a sender whose execution repeats for ever.
 
-    In a period, each piece of state returns to its value or grows by some number. In every later period, the state
-    grows by the same number again, like the observations. The controller repeats its actions in the next period if each
-    comparison that matters has the same outcome. The controller repeats them for ever if the difference between the two
-    sides of each comparison stays constant, or moves away from the value at which the outcome changes.
+    In a period, each state variable returns to its value or grows by some number. In every later period, the state and
+    the observations grow by the same numbers again. If each relevant comparison has the same outcome, the controller
+    repeats its actions in the next period. For this to last for ever, the difference between the two sides of each
+    comparison stays constant, or moves away from the value at which the outcome changes.
 
     Args:
         controller: The controller.
@@ -51,7 +51,7 @@ def forever(controller, view, decides):
 
 
 def _growths(controller, view, begin, end):
-    """Return how much each number that the update reads grows per period, by name."""
+    """Return the growth per period of each number that the update reads, by name."""
     growths = dict.fromkeys(("R_m", "D", "MSS"), linear(0))
     sent = {tree.name for tree in controller.sent().values() if isinstance(tree, Name)}
     for memory in controller.state:
@@ -70,7 +70,10 @@ def _growths(controller, view, begin, end):
 
 
 class _Onward(Step):
-    """A step of the last period, together with the corresponding steps in all later periods. `growths` is by name."""
+    """A step of the last period, together with the corresponding steps in all later periods.
+
+    `growths` has the growth of each number by name.
+    """
 
     def __init__(self, controller, view, t, growths):
         super().__init__(controller, view, t, None)
@@ -79,7 +82,7 @@ class _Onward(Step):
         self.growth = self.persists = self.later.walk
 
     def goes_on(self, tree):
-        """Return the condition that in each later period the update has the same effect on state, except for growth.
+        """Return the condition that the update has the same effect on state in each later period, except for growth.
 
         The condition concerns the path that the update takes through the tree.
         """
@@ -96,7 +99,7 @@ class _Onward(Step):
         raise TypeError(f"no update: {tree!r}")
 
     def goes_on_as(self, name, tree):
-        """Return the condition of `goes_on` for one piece of state."""
+        """Return the condition of `goes_on` for one state variable."""
         if name in self.truths:
             return self.persists(tree)
         match tree:
@@ -107,7 +110,7 @@ class _Onward(Step):
         return self.for_each_delay(name, tree, tree, self.grows_between)
 
     def grows_between(self, name, low, high):
-        """Return the condition that a piece of state grows per period by a number that its two ends permit."""
+        """Return the condition that the two ends of a state variable permit its growth per period."""
         grown = self.growths[name]
         if low is high:
             return True if low is None else self.grows(low, grown)
@@ -116,7 +119,7 @@ class _Onward(Step):
         return every(low_holds, high_holds, below <= grown, grown <= above)
 
     def is_and_grows(self, name, low, high):
-        """Return the condition that a piece of state lies between its two ends, and grows as these ends permit."""
+        """Return the condition that a state variable lies between its ends, and that both ends permit its growth."""
         return every(self.lies(name, low, high), self.grows_between(name, low, high))
 
     def unchanged(self, name):
@@ -151,7 +154,7 @@ class _Onward(Step):
 
 
 class _Later(Walker):
-    """Describes what trees do in the later periods, at a step of the last period.
+    """Describes the values of trees in the later periods, relative to a step of the last period.
 
     For a term, the result is (growth, condition): if the condition holds, the term grows by `growth` in each later
     period. For a condition, the result is the formula that its outcome is the same in each later period.
@@ -169,7 +172,7 @@ class _Later(Walker):
             return linear(0), True
         if node.name in self.step.growths and node.name not in self.step.truths:
             return self.step.growths[node.name], True
-        return True  # other laws require that an observed condition, or state that is a condition, repeats
+        return True  # other laws require that each condition repeats, whether it is observed or part of the state
 
     def visit_Binary(self, node):
         for chosen, factor in ((node.left, node.right), (node.right, node.left)):
@@ -190,7 +193,10 @@ class _Later(Walker):
         return grown, every(left_holds, right_holds)
 
     def visit_Extreme(self, node):
-        """Require that one of the terms is the extreme and stays it, by the growth of all terms."""
+        """Require that the same term is the maximum or minimum in each later period.
+
+        The growth of all terms decides this.
+        """
         if node in self.step.chosen:
             return linear(0), True
         leads = operator.ge if node.pick == "max" else operator.le
@@ -219,7 +225,7 @@ class _Later(Walker):
         return (yield node.part)
 
     def visit_Logic(self, node):
-        """Require that the outcomes of all parts stay, or the outcome of one part that decides the whole.
+        """Require that all parts keep their outcomes, or that one part which decides the result keeps its outcome.
 
         As in Python, evaluation stops at the first part that numbers decide.
         """
@@ -244,7 +250,10 @@ class _Later(Walker):
         return every(cases)
 
     def difference(self, node):
-        """Describe a comparison: the difference of its sides stays constant, or moves away from the turning point."""
+        """Describe a comparison.
+
+        The difference of its sides must stay constant, or move away from the value at which the outcome changes.
+        """
         (of_left, left_holds), (of_right, right_holds) = (yield node.left), (yield node.right)
         growth, step = of_left - of_right, self.step
         rises, falls = growth >= 0, growth <= 0

@@ -52,9 +52,9 @@ class Step(Encoder):
             yield f"{memory.name}_is_true_or_false", self.t, some(equal(now, 0), equal(now, 1))
 
     def unseen(self, tree):
-        """Return a name that the update may read before the sender has observed it; None if there is no such name.
+        """Return the Name of an observation that the update may read before the sender has made it; otherwise None.
 
-        Tests that depend only on the time are decided. The paths that they exclude are not considered.
+        Return None without one. Tests that depend only on the time exclude paths. The search ignores excluded paths.
         """
         names = {"R_m": self.view.R, "D": self.view.D, "time": self.t, "step": 1}
         reached = dict.fromkeys(_reached(tree, {name: Fraction(number) for name, number in names.items()}))
@@ -64,7 +64,7 @@ class Step(Encoder):
     def updated(self):
         """Return the condition that the update leads from the previous state to the state of this step.
 
-        If the execution has numbers, the controller's own Python runs.
+        If the execution consists of numbers, the controller's own Python decides.
         """
         if self.view.numeric:
             outcome = self.program.outcome(self.arguments())
@@ -72,7 +72,7 @@ class Step(Encoder):
         return self.becomes(self.controller.update)
 
     def may_be(self, name, outcome):
-        """Return whether a piece of state has one of the values that the controller's own Python allows.
+        """Return whether a state variable has one of the values that the controller's own Python allows.
 
         In a trace, True is stored as 1.
         """
@@ -93,7 +93,7 @@ class Step(Encoder):
         raise TypeError(f"no update: {tree!r}")
 
     def becomes_one(self, name, tree):
-        """Return the condition of `becomes` for one piece of state."""
+        """Return the condition of `becomes` for one state variable."""
         now = self.now[name]
         if name in self.truths:
             return either(self.condition(tree), equal(now, 1), equal(now, 0))
@@ -103,9 +103,10 @@ class Step(Encoder):
         return some([self.for_each_delay(name, option, option, self.lies) for option in options])
 
     def for_each_delay(self, name, low, high, holds):
-        """Return the formula of `holds` for a piece of state and its ends, by cases for the delays that the ends read.
+        """Return the formula of `holds` for a state variable and its two ends.
 
-        An unknown delay may be any nonnegative number of steps. In this case, the state may also stay unchanged.
+        If the ends read delays, the formula has a case for each delay. An unknown delay may be any nonnegative number
+        of steps. If a delay is unknown, the state may also stay unchanged.
 
         Args:
             name: The name of the state.
@@ -130,7 +131,7 @@ class Step(Encoder):
         return some([*cases, every(unknown, some(self.unchanged(name), anything))])
 
     def lies(self, name, low, high):
-        """Return the condition that a piece of state lies between two trees. None stands for no end."""
+        """Return the condition that a state variable lies between two trees. None stands for no end."""
         now = self.now[name]
         if low is high:
             return True if low is None else equal(now, self.form(low))
@@ -140,16 +141,16 @@ class Step(Encoder):
         )
 
     def unchanged(self, name):
-        """Return the condition that a piece of state keeps its previous value."""
+        """Return the condition that a state variable keeps its previous value."""
         return equal(self.now[name], self.values[name])
 
     def opened(self, low, high, part, least):
-        """Return the two ends (trees or None) if a delay in them may be any number of at least `least` steps."""
+        """Return the two ends (trees or None) for a delay in them that may be any number from `least` steps on."""
         ends = _Ends(self, part, Number(Fraction(least))).walk
         return low if low is None else ends(low)[0], high if high is None else ends(high)[1]
 
     def unbounded(self, part):
-        """Return the number of steps that also stands for all larger numbers; None if there is no such number."""
+        """Return the number of steps that also stands for all larger numbers; None if the delay has no such number."""
         return self.controller.observations[next(leaves(part)).name].unbounded(self.view)
 
     def sends(self):
@@ -233,7 +234,10 @@ class Step(Encoder):
         return (yield from super().visit_Extreme(node))
 
     def visit_Binary(self, node):
-        """Encode a product with a choice as a choice of products, because a factor may be a count of whole steps."""
+        """Encode a product.
+
+        If a factor is conditional, the product is, too, because the other factor may be a count of steps.
+        """
         for chosen, factor in ((node.left, node.right), (node.right, node.left)):
             if node.op == "*" and isinstance(bare(chosen), If):
                 test, *branches = parts(bare(chosen))
@@ -245,15 +249,15 @@ class Step(Encoder):
         return (yield from super().visit_Binary(node))
 
     def product_of(self, node, branch, factor):
-        """Return the product of a choice's branch and a factor.
+        """Return the product of a branch and a factor.
 
-        The same node is returned each time, and so visited once.
+        Each call returns the same node, so a walk visits it only once.
         """
         key = id(branch), id(factor)
         return self.products.setdefault(key, Binary("*", branch, factor, node.line))
 
     def visit_Comparison(self, node):
-        """Encode a comparison that reads a count of whole steps, by cases for the values of the count.
+        """Encode a comparison that reads a count of whole steps, with a case for each value of the count.
 
         The comparison is false while the count is unknown.
         """
@@ -269,7 +273,7 @@ class Step(Encoder):
     @contextmanager
     def choosing(self, part, number):
         """Fix a count of whole steps to one number while the context lasts."""
-        # Memoised results depend on this number, so the context starts without any.
+        # Memoised results depend on this number, so the context starts without memoised results.
         results, self._results, self.chosen[part] = self._results, {}, number
         yield
         self._results = results
@@ -330,7 +334,7 @@ class OpenStep(Step):
         return self.holds.setdefault(tree, boolean(f"{self.name}_{len(self.holds)}"))
 
     def readings(self, tree):
-        """Return no pairs, so that a state which depends on a delay may take the value for any delay."""
+        """Return no pairs. A state that depends on a delay may then take the value for any delay."""
         return []
 
 
@@ -374,7 +378,10 @@ def _joined_if_known(op, left, right):
 
 
 def _extreme_of(pick, several):
-    """Return the ends of an extreme. A term without a lower end does not affect the lower end of a maximum."""
+    """Return the ends of a maximum or minimum.
+
+    A term without a lower end does not affect the lower end of a maximum.
+    """
     lows, highs = zip(*several, strict=True)
     near, far = (lows, highs) if pick == "max" else (highs, lows)
     known = tuple(end for end in near if end is not None)
@@ -384,7 +391,7 @@ def _extreme_of(pick, several):
 
 
 class _FewIn(Walker):
-    """Finds the counts of whole steps in a tree: observations with the given names, and extremes of them.
+    """Finds the counts of whole steps in a tree: observations with the given names, and maxima or minima of these.
 
     The result for a tree is whether the tree itself is such a count, and the different counts within it.
     """

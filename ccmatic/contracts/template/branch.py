@@ -1,7 +1,7 @@
 """Templates of controllers that are functions of beliefs, built from nested `Branch`es.
 
 A hole is a tuple of `Form`s, the linear forms that may fill the hole. In the hole of a condition, a form stands for
-"form > 0". In the hole of a leaf, the form is the rate.
+"form > 0". In the hole of a leaf, the form is the sending rate.
 """
 
 import ast
@@ -37,7 +37,10 @@ class Form:
         return text or "0"
 
     def positive(self) -> str:
-        """Return the condition "form > 0", written with each term on the side where its coefficient is positive."""
+        """Return the text of the condition "form > 0".
+
+        Each term stands on the side of > where its coefficient is positive.
+        """
         left = Form(tuple((term, c) for term, c in self.coefficients if c > 0))
         right = Form(tuple((term, -c) for term, c in self.coefficients if c < 0))
         return f"{left} > {right}"
@@ -51,13 +54,13 @@ class Form:
     def beliefs(self) -> tuple[tuple[str, Fraction], ...]:
         """The terms that contain a belief.
 
-        Forms with equal such parts belong to one class (docs/reference/encoding.md, section 9).
+        Forms that are equal in these terms belong to one class (docs/reference/encoding.md, section 9).
         """
         return tuple((term, c) for term, c in self.coefficients if not names_in(term) <= CONSTANTS.keys())
 
 
-#: Three types: the forms that may fill a hole; the part after a condition; and the path to a leaf, as pairs (hole of
-#: the condition, truth).
+#: Three types: the forms that may fill a hole, the part of a template after a condition, and the path to a leaf. A path
+#: consists of pairs (hole of the condition, truth of the condition).
 Hole = tuple[Form, ...]
 Part = Union["Branch", Hole]
 Path = tuple[tuple[int, bool], ...]
@@ -159,11 +162,14 @@ class Branch(Template[Form]):
         return f"def rate({', '.join(names)}):\n    {embedded(docstring)}\n" + "\n".join(body) + "\n"
 
     def kind(self, forms: Sequence[Form]) -> tuple[Any, ...]:
-        """Return the coefficients of beliefs. The coefficients of constants may differ between members of a class."""
+        """Return the coefficients of beliefs, which all members of a class share.
+
+        The coefficients of constants may differ within a class.
+        """
         return tuple(form.beliefs for form in forms)
 
     def samples(self) -> Iterator[str]:
-        """Yield controllers with one form: one per set of terms in conditions, and one per set of terms in leaves."""
+        """Yield controllers that test one form each: a form for each set of terms in conditions, and in leaves."""
         conditions = self.condition_holes()
         checked = set()
         for index, hole in enumerate(self.holes()):

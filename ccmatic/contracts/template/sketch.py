@@ -1,4 +1,4 @@
-"""Templates of controllers with state. A template is the text of a controller with some numbers left open."""
+"""Templates of controllers with state. A template is the text of a controller in which some numbers are open."""
 
 import ast
 import re

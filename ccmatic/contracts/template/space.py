@@ -30,11 +30,14 @@ class Template(Generic[F]):
         raise NotImplementedError
 
     def kind(self, forms: Sequence[F]) -> tuple[Any, ...]:
-        """Return the part that all candidates of a class share (docs/reference/encoding.md, section 9, "Counting")."""
+        """Return the part by which classes differ (docs/reference/encoding.md, section 9, "Counting")."""
         raise NotImplementedError
 
     def samples(self) -> Iterator[str]:
-        """Yield sources to check before a search. Together, these sources contain each form, or one of its class."""
+        """Yield sources to check before a search.
+
+        Together, they contain each form, or another form of the same class.
+        """
         raise NotImplementedError
 
     def described(self) -> Any:

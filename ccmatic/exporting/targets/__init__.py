@@ -35,7 +35,7 @@ def sources(target, export, header):
 
 
 def kernel_name(name, code):
-    """Return the name under which the kernel knows a controller's code. It has at most 15 characters.
+    """Return the kernel's name for a controller's code, which has at most 15 characters.
 
     The name contains a hash of the code, so that different codes have different names.
     """
