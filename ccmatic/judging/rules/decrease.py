@@ -1,0 +1,49 @@
+"""Rules: a window falls after one loss by the factor that its specification says."""
+
+from collections.abc import Callable
+
+from ccmatic import records
+from ccmatic.judging.rules.measures import lost, reduction
+from ccmatic.judging.rules.premises import all_of, alone, drain, lossless, only, round_trip
+from ccmatic.judging.rules.rule import Evidence, Measured, Rule
+from ccmatic.judging.scenario import SECOND, Scenario
+
+TOLERANCE = 0.03
+
+
+def _one(scenario: Scenario) -> str | None:
+    [loss, *others] = scenario.events
+    if others or not isinstance(loss, records.LossEvent) or loss.packets != 1:
+        return "the rule is about one lost packet"
+    return None if SECOND <= loss.at < scenario.duration - SECOND else "the packet is lost at the edge of the run"
+
+
+def _measure(beta: float) -> Callable[[Evidence], Measured | None]:
+    def measure(evidence: Evidence) -> Measured | None:
+        run, scenario = evidence.run, evidence.run.scenario
+        gone = run.packets[(run.packets["flow"] == 0) & (run.packets["lost"] == 2)]
+        if len(gone) != 1:
+            return None
+        at, rtt = int(gone["arrival"][0]), round_trip(scenario) + drain(scenario)
+        if lost(run, at - 4 * rtt, at + 4 * rtt) != 1:
+            return None
+        found = reduction(run, at, rtt)
+        return found and Measured(found[0], 1 - abs(found[0] - beta) / TOLERANCE, found[1])
+
+    return measure
+
+
+def _rule(name: str, beta: float, source: str, *controllers: str) -> Rule:
+    return Rule(
+        name=name,
+        definition=f"After one lost packet and no other, the window falls to the share β that {source} specifies.",
+        threshold=f"{beta:g}, within {TOLERANCE:g}",
+        source=source,
+        excludes=all_of(alone, lossless, only(records.LossEvent, some=True), _one),
+        measure=_measure(beta),
+        controllers=controllers,
+    )
+
+
+CUBIC = _rule("decrease-cubic", 0.7, "RFC 9438, 4.6", "cubic")
+RENO = _rule("decrease-reno", 0.5, "RFC 9002, 7.3.2", "reno", "newreno", "new_reno")

@@ -1,0 +1,29 @@
+"""Rule: few packets are lost on a constant link."""
+
+from ccmatic.judging.rules.measures import STEP, lost
+from ccmatic.judging.rules.premises import all_of, alone, lasts, lossless, only, sawtooth, start_up
+from ccmatic.judging.rules.rule import Evidence, Measured, Rule, at_most
+from ccmatic.judging.scenario import SECOND
+
+SHARE, FREE, INTERVAL = 0.02, 20, 10 * SECOND
+
+
+def _measure(evidence: Evidence) -> Measured | None:
+    run = evidence.run
+    worst = None
+    for begin in range(start_up(run.scenario), run.scenario.duration - INTERVAL + 1, STEP):
+        inside = (run.packets["arrival"] >= begin) & (run.packets["arrival"] < begin + INTERVAL)
+        sent = int((inside & (run.packets["flow"] == 0)).sum())
+        measured = at_most(lost(run, begin, begin + INTERVAL), FREE + SHARE * sent, begin)
+        worst = measured if worst is None or measured.margin < worst.margin else worst
+    return worst
+
+
+RULE = Rule(
+    name="losses",
+    definition="On a constant link without jitter, few packets are lost over every 10 s after start-up.",
+    threshold="at most 2 % of the packets sent, and 20 packets",
+    source="RFC 9743, 5.1.3; draft-ietf-ccwg-bbr, 2.7 (BBRLossThresh, 2 %)",
+    excludes=all_of(alone, lossless, only(), sawtooth, lasts(lambda s: start_up(s) + INTERVAL)),
+    measure=_measure,
+)

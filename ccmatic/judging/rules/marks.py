@@ -1,0 +1,39 @@
+"""Rule: a sender reacts to congestion marks."""
+
+from ccmatic.judging.rules.measures import reduction
+from ccmatic.judging.rules.premises import bdp, drain, round_trip
+from ccmatic.judging.rules.rule import Evidence, Measured, Rule, at_most
+from ccmatic.judging.scenario import Scenario
+
+MOST = 0.9
+
+
+def _excludes(scenario: Scenario) -> str | None:
+    if scenario.threshold is None:
+        return "the link marks nothing"
+    if 4 * scenario.threshold < bdp(scenario):
+        return "the threshold is below a quarter of a BDP"
+    if 2 * scenario.threshold > scenario.buffer:
+        return "the buffer may fill before a sender sees a mark"
+    return "events disturb the reaction" if scenario.events or scenario.loss or scenario.policer else None
+
+
+def _measure(evidence: Evidence) -> Measured | None:
+    run, scenario = evidence.run, evidence.run.scenario
+    marked = run.packets[(run.packets["flow"] == 0) & (run.packets["marked"] == 1) & (run.packets["released"] >= 0)]
+    if not len(marked):
+        return None
+    round_trips = round_trip(scenario) + drain(scenario)
+    found = reduction(run, int(marked["released"].min()), round_trips)
+    return at_most(found[0], MOST, found[1]) if found else None
+
+
+RULE = Rule(
+    name="marks",
+    definition="After the first packet with a mark, a sender that asked for marks lowers its window within three round "
+    "trips.",
+    threshold="to at most 90 %",
+    source="RFC 9002, 7.1; RFC 3168, 5; RFC 8511 (0.8 to 0.85 for ABE)",
+    excludes=_excludes,
+    measure=_measure,
+)

@@ -1,0 +1,55 @@
+"""Rule: a sender uses the link again after losses or an outage."""
+
+from ccmatic import records
+from ccmatic.judging.rules.measures import seen_until, utilisation
+from ccmatic.judging.rules.premises import (
+    all_of,
+    alone,
+    climb,
+    drain,
+    first_start,
+    last_end,
+    lasts,
+    lossless,
+    only,
+    roomy,
+)
+from ccmatic.judging.rules.rule import Evidence, Measured, Rule, at_least
+from ccmatic.judging.scenario import SECOND, Scenario
+
+LEAST, REST, LARGEST_BURST, EARLIEST = 0.5, 3 * SECOND, 10, SECOND
+
+
+def _begin(scenario: Scenario) -> int:
+    outages = sum(event.length for event in scenario.events if isinstance(event, records.OutageEvent))
+    return last_end(scenario) + 2 * outages + 3 * SECOND + climb(scenario) + drain(scenario)
+
+
+def _few(scenario: Scenario) -> str | None:
+    bursts = [event.packets for event in scenario.events if isinstance(event, records.LossEvent)]
+    if any(packets > LARGEST_BURST for packets in bursts):
+        return f"more than {LARGEST_BURST} packets in a row are lost"
+    return "packets are lost before a first window has grown" if first_start(scenario) < EARLIEST else None
+
+
+def _measure(evidence: Evidence) -> Measured | None:
+    begin = _begin(evidence.run.scenario)
+    return at_least(utilisation(evidence.run, begin, seen_until(evidence.run)), LEAST, begin)
+
+
+RULE = Rule(
+    name="recovery",
+    definition="After losses or outages, a sender uses the link again. It has one round trip per packet of a BDP, 20 "
+    "more, 4 s, twice the outages, and the time in which the buffer drains.",
+    threshold="at least 50 % of the link from then on",
+    source="RFC 9002, 6.2 and 7.6 (persistent congestion); RFC 5681, 3.1",
+    excludes=all_of(
+        alone,
+        lossless,
+        roomy,
+        only(records.LossEvent, records.OutageEvent, some=True),
+        _few,
+        lasts(lambda scenario: _begin(scenario) + REST + scenario.rtt),
+    ),
+    measure=_measure,
+)
