@@ -153,8 +153,8 @@ def round_trip(log, rtt):
 def _windows(kept, length):
     """Return the number, start and end of each window that ends before the log ends.
 
-    The first window begins at the first delivery, and each further window follows the one before. A packet belongs to
-    the window in which it is delivered.
+    The first window begins at the first delivery, and each further window begins at the end of the previous window. A
+    packet belongs to the window in which it is delivered.
     """
     number = (kept.delivered - kept.delivered[0]) // min(length, LONGEST)
     starts = np.flatnonzero(np.diff(number, prepend=-1))
@@ -189,7 +189,7 @@ def _queues(log, kept, fits):
         return None
     left = world.departures(rows(kept, np.array([0]), np.array([len(kept.sent)])), np.array([1 / fit.rate]))[0]
     sent = np.where(dated, (kept.sent - kept.delivered[0]) / SECOND, -np.inf)
-    # No delivery shows the queue that later packets met.
+    # No delivery reveals the queue that later packets met.
     lost = log.sent[log.lost & (log.sent != NEVER) & (log.sent <= kept.sent[-1])]
     lost = (lost - kept.delivered[0]) / SECOND
     before = np.searchsorted(sent, lost, side="right") - 1

@@ -31,8 +31,8 @@ def least(log, model, starts, ends, resolution=RESOLUTION):
         resolution: The precision of the jitter in seconds.
 
     Returns:
-        Two arrays of the length of `starts`: the jitter in seconds; and the lowest rate found at which this jitter
-        suffices, in bytes per second. The rate is inf if every finite rate needs more jitter.
+        Two arrays of the length of `starts`. The first has the jitter in seconds. The second has the lowest rate, in
+        bytes per second, that the search found for this jitter. The rate is inf if every finite rate needs more jitter.
 
     Raises:
         InputError: If the model has no jitter or no file logs.py.
@@ -66,10 +66,10 @@ def _jitter_function(model):
 
 
 def _propagation_floor(log, model):
-    """Return a function from Rows and x to the largest x, at most the given x, for which propagation is nonnegative.
+    """Return a function of Rows and x (seconds per byte). It lowers x until no propagation delay is negative.
 
-    A token bucket may have kept tokens. With kept tokens any x is possible, because each packet is delivered after it
-    was sent.
+    For a token bucket, any x is possible, because the bucket may have kept tokens, and each packet is delivered after
+    it was sent.
     """
     longest_per_byte = getattr(load_logs(model), "longest_per_byte", None)
     if log.two_clocks or longest_per_byte is None:
@@ -121,7 +121,7 @@ def _points(part, needed, x, level):
 
 
 def _reach(lines, level):
-    """Return by how much x may fall, and by how much x may rise, before a line reaches the level; (rows,) each."""
+    """Return two arrays (rows,): the largest fall and the largest rise of x before some line reaches the level."""
     with np.errstate(divide="ignore", invalid="ignore"):
         far = (lines.value - level[:, None]) / lines.slope
     rising, falling = lines.slope > 0, lines.slope < 0

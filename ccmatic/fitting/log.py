@@ -1,4 +1,4 @@
-"""A packet log: when each packet was sent, when the packet was delivered, and its size."""
+"""A packet log: the sending time, the delivery time and the size of each packet."""
 
 from dataclasses import dataclass, replace
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from ccmatic.base import InputError
 
-#: The nanoseconds in a second, and the value that stands for an instant that does not exist.
+#: The nanoseconds in a second, and the value that stands for a missing instant.
 SECOND = 10**9
 NEVER = np.iinfo(np.int64).min
 
@@ -17,17 +17,17 @@ class PacketLog:
 
     Attributes:
         source: The name of the file, as the user wrote it.
-        sent: int64 (n,), when each packet arrived at the link, in ns from any origin. NEVER marks a packet that has
-            waited since before the log began.
-        delivered: int64 (n,), when each packet was delivered, in ns from the origin of `sent`. NEVER marks a lost
-            packet.
+        sent: int64 (n,), the time at which each packet arrived at the link, in ns from any origin. NEVER marks a packet
+            that already waited when the log began.
+        delivered: int64 (n,), the time at which each packet was delivered, in ns from the origin of `sent`. NEVER marks
+            a lost packet.
         size: int64 (n,), the size of each packet on the link in bytes.
         line: int64 (n,), each packet's place in the file, for messages: the number of a text line or a record, from 1.
-        two_clocks: Whether two machines' clocks, with an unknown offset between them, gave `sent` and `delivered`.
-        early: None if the link delivers a packet once the packet's last byte has left the link. A number if the link
-            passes whole packets at once. Then a delivery may be early by the largest packet's transmission time plus
-            this number of ns.
-        notes: Sentences for the user about how the log was read.
+        two_clocks: Whether `sent` and `delivered` come from the clocks of two machines, with an unknown offset.
+        early: None if the link delivers a packet only after the packet's last byte has left the link. If the link
+            passes whole packets at once, a number of ns. A delivery may then be early by the largest packet's
+            transmission time plus this number.
+        notes: Sentences for the user about assumptions of the log's reader.
     """
 
     source: str
@@ -41,7 +41,7 @@ class PacketLog:
 
     @property
     def lost(self):
-        """bool (n,): which packets were lost."""
+        """bool (n,), whether each packet was lost."""
         return self.delivered == NEVER
 
     def kept(self):
@@ -53,7 +53,7 @@ class PacketLog:
         return replace(self, **columns)
 
     def least_delay(self):
-        """Return the shortest delay in ns of packets whose two instants are known; None if there is no such packet."""
+        """Return the shortest delay in ns of packets whose two times are known; None if there is no such packet."""
         dated = ~self.lost & (self.sent != NEVER)
         return int((self.delivered - self.sent)[dated].min()) if dated.any() else None
 
@@ -72,9 +72,9 @@ def packet_log(source, sent, delivered, size, line=None, two_clocks=False, notes
         early: As in PacketLog.
 
     Raises:
-        InputError: If no path that keeps the order can leave such a log. The message names the file and the packet's
-            line. Either no packet is delivered; or a size is not above 0; or a packet is delivered before it was sent
-            (with one clock), or before an earlier packet.
+        InputError: If no path that keeps the order of packets can leave such a log. There are four cases: no packet is
+            delivered, a size is not above 0, a packet is delivered before it was sent (with one clock), or a packet is
+            delivered before an earlier packet. The message names the file and the packet's line.
     """
     sent, delivered, size = (np.asarray(column, np.int64) for column in (sent, delivered, size))
     line = np.arange(1, len(sent) + 1) if line is None else np.asarray(line, np.int64)
@@ -91,7 +91,7 @@ def packet_log(source, sent, delivered, size, line=None, two_clocks=False, notes
 
 
 def _check_order(log):
-    """Raise InputError if a packet is delivered before a packet sent earlier: the models keep the order."""
+    """Raise InputError if a packet is delivered before an earlier packet, because the models keep the order."""
     kept = np.flatnonzero(~log.lost)
     arrived = log.delivered[kept]
     latest = np.maximum.accumulate(arrived)

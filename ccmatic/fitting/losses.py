@@ -1,4 +1,4 @@
-"""Random loss: a share of the bytes of any interval, and a burst."""
+"""Random loss, described by two numbers: a share of the bytes in any interval, and a burst of further bytes."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,8 +14,8 @@ class RandomLoss:
     """A bound on losses: of the bytes sent in any interval, at most share · bytes + burst are lost.
 
     Attributes:
-        share: A multiple of 1/PARTS.
-        burst: In bytes.
+        share: The share of bytes that may be lost, a multiple of 1/PARTS.
+        burst: The number of further bytes that may be lost.
     """
 
     share: Fraction
@@ -23,7 +23,7 @@ class RandomLoss:
 
 
 def front(size, lost):
-    """Return the RandomLosses that explain a log's losses: for each burst of whole packets, the smallest share.
+    """Return the RandomLosses that explain a log's losses: the smallest share for each burst of whole packets.
 
     Args:
         size: int64 (n,), the bytes of each packet, in the order sent.
@@ -42,9 +42,10 @@ def explains(size, lost):
 
 
 def choose(front, size, lost):
-    """Return the RandomLoss of a front that stands for it; None if all its shares are above MOST.
+    """Return the RandomLoss that represents a front of RandomLosses; None if all shares of the front are above MOST.
 
-    It has the smallest burst whose share is at most twice the share of the lost bytes, or else the largest burst.
+    The result has the smallest burst whose share is at most twice the share of the lost bytes. Without such a burst,
+    the result has the largest burst.
     """
     allowed = min(MOST, 2 * Fraction(int(size[lost].sum()), int(size.sum())) + Fraction(1, PARTS))
     some = [each for each in front if each.share <= allowed] or front[-1:]
@@ -52,7 +53,7 @@ def choose(front, size, lost):
 
 
 def burst(size, lost, share):
-    """Return the smallest burst in bytes that explains the losses with a share; a Fraction."""
+    """Return the smallest burst, as a Fraction in bytes, that explains the losses with the given share."""
     excess = np.cumsum(np.where(lost, size, 0) * share.denominator - size * share.numerator)
     before = np.minimum.accumulate(np.concatenate(([0], excess[:-1])))
     return Fraction(max(0, int((excess - before).max())), share.denominator)

@@ -1,15 +1,17 @@
 """Search all rates of whole bits per second for one that explains a log.
 
-Every law of `virtual_queue` is monotone in a rate: with a higher rate, packets leave no later and loads are no larger.
-So the values at both ends of an interval of rates bound those between them. The search splits intervals until it finds
-a rate, or until no interval can contain one. Then no rate exists: the answer is exact.
+Every law of `virtual_queue` is monotone in the rate: with a higher rate, packets leave no later, and queues are no
+longer. So the values at both ends of an interval of rates bound the values inside the interval. The search splits
+intervals until it finds a rate that explains the log, or until no interval can contain such a rate. Both answers are
+exact.
 """
 
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from math import inf, isqrt
 
-#: The largest rate in bit/s, and the largest number of rates that a search tries. Then the answer is "undecided".
+#: The largest rate in bit/s, and the largest number of rates that a search tries. After this number, the answer is
+#: "undecided".
 LARGEST, TRIES = 10**12, 1500
 
 #: The search ends when no rate needs a jitter that is smaller by more than these ns.
@@ -17,7 +19,7 @@ RESOLUTION = 1
 
 
 class Undecided(Exception):
-    """A search tried TRIES rates without an answer."""
+    """Raised if a search tried TRIES rates without an answer."""
 
 
 @dataclass(frozen=True)
@@ -25,10 +27,11 @@ class Values:
     """The values of a log's laws at a rate.
 
     Attributes:
-        latest: The longest time from a packet's departure to its delivery, in ns; -inf without deliveries.
-        soonest: The shortest such time; inf without deliveries.
+        latest: The longest time from a packet's departure to its delivery, in ns; -inf if there are no deliveries.
+        soonest: The shortest time from a packet's departure to its delivery, in ns; inf if there are no deliveries.
         room: The virtual_queue.Room of the losses.
-        margin: By how many ns a delivery may precede the departure, because the link passes whole packets at once.
+        margin: The largest number of ns by which a delivery may precede the departure, because the link passes whole
+            packets at once.
     """
 
     latest: float
@@ -51,17 +54,17 @@ class RateAnswer:
 
 
 def least_jitter(values_at, limit, early, hints=(), any_will_do=False):
-    """Return the RateAnswer of a rate that needs the smallest jitter; None if no rate explains the log.
+    """Return the RateAnswer of the rate that needs the smallest jitter; None if no rate explains the log.
 
-    If the search tries TRIES rates, it returns the best one so far. If lower rates need as little jitter, it returns
-    the lowest one that bisection finds.
+    After TRIES rates, the search returns the best rate so far. If lower rates need equally little jitter, the search
+    returns the lowest of these rates that bisection finds.
 
     Args:
         values_at: A function from a rate to its Values.
         limit: The largest jitter in ns.
-        early: The smallest time from departure to delivery is at least -early; None if any is allowed.
+        early: A limit on early deliveries: the time from departure to delivery is at least -early. None means no limit.
         hints: Rates to try first.
-        any_will_do: Return the first rate that explains the log.
+        any_will_do: Whether to return the first rate that explains the log.
 
     Raises:
         Undecided: The search tried TRIES rates, and none of them explains the log.
@@ -80,7 +83,7 @@ def least_jitter(values_at, limit, early, hints=(), any_will_do=False):
             best = RateAnswer(rate, each)
 
     def bound(low, high):
-        """Return a jitter that no rate between the two falls below; inf if none of them explains the log."""
+        """Return a lower bound on the jitter that rates between the two need; inf if no such rate explains the log."""
         slow, fast = values(low), values(high)
         if early is not None and fast.soonest < -early - slow.margin:
             return inf
@@ -119,7 +122,7 @@ def _middle(low, high):
 
 
 def _lowest(true, high):
-    """Return a number from 1 to `high` of which `true` is; bisection looks for a small one."""
+    """Return a number from 1 to `high` for which the function `true` holds. Bisection looks for a small number."""
     low = 0
     while high - low > 1:
         middle = _middle(max(low, 1), high)
@@ -130,9 +133,9 @@ def _lowest(true, high):
 
 
 def extreme_rate(values_at, largest):
-    """Return the RateAnswer of the largest or the smallest rate whose Room exists; None if there is none.
+    """Return the RateAnswer of the largest or the smallest rate for which a Room exists; None if no rate has a Room.
 
-    The largest rate has the smallest room.
+    The largest rate has the smallest Room.
 
     Raises:
         Undecided: The search tried too many rates.
@@ -157,7 +160,10 @@ def extreme_rate(values_at, largest):
 
 
 def smallest_rate(values_at, size, rate):
-    """Return the smallest rate with which a buffer size explains the losses. The size explains them with `rate`."""
+    """Return the smallest rate with which a buffer size explains the losses.
+
+    `rate` is a larger rate with which the size explains them.
+    """
     # A lower rate makes loads larger, so lost packets remain refused.
     return _lowest(lambda each: values_at(each).room.least <= size, rate)
 

@@ -6,7 +6,8 @@ from ccmatic import records
 from ccmatic.base import aligned
 from ccmatic.fitting.log import NEVER, SECOND
 
-#: The percentiles of windows that the report shows, and the jitters in R_m for which the report counts windows.
+#: The percentiles of windows in the report, and the jitters, in R_m, for which the report counts the windows that need
+#: at most this jitter.
 PERCENTS, WITHIN = (5, 50, 95), (1, 2, 4)
 
 
@@ -89,7 +90,7 @@ def _sentences(fitted):
 
 
 def _clocks(fitted):
-    """Yield a sentence on the clocks of the log, and on the propagation delays that they allow the fits to have."""
+    """Yield a sentence about the clocks of the log, and about the propagation delays that the clocks allow."""
     log = fitted.log
     if fitted.offset is not None:
         where = f"{milliseconds(abs(fitted.offset))} ms {'ahead' if fitted.offset > 0 else 'behind'}"

@@ -6,7 +6,7 @@ from ccmatic.contracts import Rows
 from ccmatic.fitting.log import NEVER, SECOND
 
 #: A packet with an unknown sending time counts as sent this many seconds before its part of the log. Any time before
-#: all known times is correct.
+#: all known times would be correct.
 EARLY = 1e6
 
 

@@ -1,24 +1,24 @@
-"""Find the least value of a function that has lines below it. The search first splits the cell with the least bound.
+"""Find the smallest value of a function that lies above known lines.
 
-The function is neither convex nor smooth. An evaluation at a point gives the function's value there and some lines
-(`rows.Lines`). The minimum of these lines equals the function at the point, and is nowhere above the function. This
-minimum is concave. Follow the minimum from the point to a place where it has fallen to some level. Between the point
-and that place, the function is above the chord of the minimum. Therefore, between two neighbouring points, no value is
-below both points' chords. The search ends when no cell's bound is below the least value found by more than the
-resolution.
+The search always splits the interval with the smallest bound. The function is neither convex nor smooth. An evaluation
+at a point returns the function's value at this point and some lines (`rows.Lines`). The minimum of these lines is a
+concave lower bound on the function, and equals the function at the point. From the point, follow this minimum to the
+place where it has fallen to some level. Between the point and this place, the function lies above the chord of the
+minimum. Therefore, between two neighbouring points, each value lies above at least one of their two chords. The search
+ends when no interval's bound is below the smallest known value by more than the resolution.
 """
 
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from math import inf
 
-#: The largest number of steps in the search for the greatest x that has the least value.
+#: The largest number of steps in the search for the largest x that has the smallest value.
 STEPS = 20
 
 
 @dataclass(frozen=True)
 class Point:
-    """An evaluated point of the function, and the places to its left and right where the lines have fallen to a level.
+    """An evaluated point of the function, with the nearest places on its left and right where its lines reach a level.
 
     Attributes:
         x: The argument of the function.
@@ -35,7 +35,7 @@ class Point:
     right: float
 
     def chord(self, x, foot):
-        """Return the value at x of the chord from this point to a foot, `left` or `right`. x is not beyond the foot."""
+        """Return the value at x of the chord from this point to a foot, `left` or `right`. x lies between both."""
         if x == self.x or foot in (inf, -inf):
             return self.value
         return self.value - (self.value - self.level) * ((x - self.x) / (foot - self.x))
@@ -73,7 +73,7 @@ class Cell:
 
 
 def _crossing(begin, end, low, high):
-    """Return the minimum of the upper one of two chords between `low` and `high`, and the place of this minimum."""
+    """Return the minimum, between `low` and `high`, of the larger of two chords, and the place of this minimum."""
     down = begin.chord(low, begin.right) - end.chord(low, end.left)
     up = end.chord(high, end.left) - begin.chord(high, begin.right)
     x = low if down <= 0 else high if up <= 0 else low + (high - low) * (down / (down + up))
@@ -86,11 +86,12 @@ class Search:
     Attributes:
         x: The argument at which to evaluate the function next; None once the search is over.
         level: The level that the next Point must have.
-        best: At the end of the search, the point of greatest x whose value is within the resolution of the least value.
+        best: At the end of the search, the point with the largest x whose value is within the resolution of the
+            smallest value.
     """
 
     def __init__(self, begin, end, resolution):
-        self._tolerance = resolution / 2  # half for the least value, half for the greatest x that has it
+        self._tolerance = resolution / 2  # half for the smallest value, half for the largest x with this value
         self.best = min(begin, end, key=lambda point: point.value)
         self._cells = [Cell.between(begin, end, 0.0)]
         self._right, self._left_steps = None, STEPS
@@ -117,7 +118,10 @@ class Search:
             self._go_left(max(ends, key=lambda point: point.x))
 
     def _go_left(self, point):
-        """Move left from a point, to where the lines again allow so small a value. No such place lies to the right."""
+        """Move left from a point, to the next place where the lines allow a value as small.
+
+        No such place lies to the right.
+        """
         self.x, self._right = None, point
         self.level = self._least + self._tolerance / 2
         if point.value <= self._least + self._tolerance:

@@ -1,8 +1,8 @@
-"""The queue that the delivered packets of a log form on a link, in whole numbers.
+"""The queue that the delivered packets of a log would form on a link, in whole numbers.
 
 Packet i arrives at a_i with s_i bytes. Work is counted in bits · 10^-9, so a rate of r bit/s does the work r in a
-nanosecond. Only delivered packets join the queue. It is empty at first. On a token-bucket policer the same number is
-what the bucket lacks (docs/reference/fit.md, "Networks that explain a log").
+nanosecond. Only delivered packets join the queue, which is empty at first. On a token-bucket policer, the same number
+is the number of missing tokens in the bucket (docs/reference/fit.md, "Networks that explain a log").
 """
 
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ import numpy as np
 
 from ccmatic.fitting.log import NEVER, PacketLog
 
-#: The work of a byte.
+#: The work that a link does to serve a byte.
 BYTE = 8 * 10**9
 
 #: The largest work for which 64 bits are enough.
@@ -20,17 +20,17 @@ _NARROW = 2**61
 
 @dataclass(frozen=True, eq=False)
 class Arrivals:
-    """The packets of a log that are known to have been sent, as arrays of whole numbers.
+    """The packets of a log with known sending times, as arrays of whole numbers.
 
     Attributes:
-        at: a_i in ns, from the first arrival.
-        delivered: d_i in ns, from the same origin; 0 if the packet is lost.
+        at: The arrival times a_i in ns, from the first arrival.
+        delivered: The delivery times d_i in ns, from the first arrival; 0 for a lost packet.
         lost: Whether each packet is lost.
-        size: s_i in bytes.
+        size: The sizes s_i in bytes.
         early: The largest number of ns between a delivery and a later departure of the same packet from the link. The
-            value is None with two clocks, because their offset is free.
-        at_once: The bytes of the largest packet if the link passes whole packets at once, so that a delivery may also
-            precede the departure by the time of such a packet; else 0.
+            value is None with two clocks, because their offset is unknown.
+        at_once: The bytes of the largest packet if the link passes whole packets at once, else 0. On such a link, a
+            delivery may also precede the departure by the transmission time of such a packet.
     """
 
     at: np.ndarray
@@ -58,7 +58,7 @@ class Arrivals:
 
 
 def arrivals(log: PacketLog):
-    """Return the Arrivals of a log whose packets all have a time of sending."""
+    """Return the Arrivals of a log in which every packet has a sending time."""
     lost = log.lost
     origin = log.sent[0]
     delivered = np.where(lost, origin, log.delivered) - origin
@@ -68,7 +68,7 @@ def arrivals(log: PacketLog):
 
 
 def all_dated(log: PacketLog):
-    """Return whether the log has the time of sending of every packet."""
+    """Return whether the log has a sending time for every packet."""
     return not (log.sent == NEVER).any()
 
 
@@ -78,28 +78,28 @@ class Rates:
 
     Attributes:
         bits: The rate of each segment in bit/s.
-        starts: When each segment but the first begins, in ns, in increasing order. The first rate also holds before the
-            log. The last rate is above 0.
+        starts: The start of each segment except the first, in ns, in increasing order. The first rate also applies
+            before the log. The last rate is above 0.
     """
 
     bits: tuple
     starts: tuple = ()
 
     def work(self, times):
-        """Return the work that the link can do from time 0 to each time, for an array of times from 0 on."""
+        """Return the work that the link can do from time 0 to each of the given times, which are an array."""
         edges, levels = self._knots(times.dtype)
         segment = np.searchsorted(np.array(self.starts, np.int64), times.astype(np.int64), side="right")
         return levels[segment] + (times - edges[segment]) * self._bits(times.dtype)[segment]
 
     def reached(self, levels):
-        """Return the first whole ns at which the work since time 0 is at least each level."""
+        """Return, for each level, the first whole ns at which the work since time 0 reaches the level."""
         edges, reached = self._knots(levels.dtype)
         segment = np.searchsorted(reached[1:], levels, side="left")
         bits = self._bits(levels.dtype)[segment]
         return edges[segment] - (reached[segment] - levels) // np.where(bits == 0, 1, bits)
 
     def _knots(self, dtype):
-        """Return the beginnings of the segments, and the work by then."""
+        """Return the start of each segment, and the work that the link can do until then."""
         edges, levels = [0, *self.starts], [0]
         for now, later, bits in zip(edges, edges[1:], self.bits, strict=False):
             levels.append(levels[-1] + (later - now) * bits)
@@ -114,8 +114,9 @@ class Queue:
     """The queue of a log on a link.
 
     Attributes:
-        load: The work that waits right after each packet if the link accepts it. Lost packets join no later load.
-        left: When each packet leaves, in ns, if the link accepts it.
+        load: The work that waits right after the arrival of each packet, if the link accepts the packet. Lost packets
+            add no work to later loads.
+        left: The time in ns at which each packet leaves the link, if the link accepts it.
     """
 
     load: np.ndarray
@@ -137,11 +138,11 @@ def queue(packets: Arrivals, rates: Rates):
 
 @dataclass(frozen=True)
 class Room:
-    """The sizes of a buffer, or of a bucket, that accept the delivered packets of a log and refuse the lost ones.
+    """The sizes of a buffer or bucket that accepts the delivered packets of a log and refuses the lost packets.
 
     Attributes:
         least: The smallest size in bytes that accepts all delivered packets.
-        most: The largest size in bytes that refuses all lost packets; None if none is lost.
+        most: The largest size in bytes that refuses all lost packets; None if no packet is lost.
     """
 
     least: int
@@ -149,7 +150,7 @@ class Room:
 
     @property
     def exists(self):
-        """Whether there is such a size."""
+        """Whether some size accepts and refuses the right packets."""
         return self.most is None or self.least <= self.most
 
 

@@ -2,8 +2,8 @@
 
 A proof counts time in steps. A deployed controller takes a step every R_m + D: the shortest round trip plus the jitter.
 The models have no separate propagation delay. So a proof for a jitter of J steps covers a path on which all delays
-except queueing add up to at most J steps. On such a path a step lasts (R_m + D)/J. The proof's C(R_m + D) is then the
-rate times 1 + J steps.
+except queueing add up to at most J steps. On such a path a step lasts (R_m + D)/J. The quantity C(R_m + D) of the proof
+is then the rate times 1 + J steps.
 """
 
 from dataclasses import dataclass, replace
@@ -25,9 +25,9 @@ SLACK = Fraction(1, 10**9)
 
 @dataclass(frozen=True)
 class DeployedPath:
-    """A path, as far as its values are known. None stands for an unknown value.
+    """The known values of a path. None stands for an unknown value.
 
-    If the rate or R_m is unknown, bounds are reported in multiples of C·R_m, which is one BDP.
+    If the rate or R_m is unknown, reports state bounds in multiples of one BDP, which is C·R_m.
 
     Attributes:
         jitter: D in R_m: the largest variation of delay that has causes other than queueing.
@@ -67,7 +67,7 @@ def path(
         mss: The size of a packet in bytes.
 
     Raises:
-        InputError: If a quantity cannot be read, or requires another quantity that is not given.
+        InputError: If a quantity cannot be read, or requires another quantity that is missing.
     """
     seconds = None if rtt is None else quantities.duration(rtt)
     if seconds == 0:
@@ -150,7 +150,7 @@ class Guarantee:
 
         Args:
             controller: The name of the controller.
-            basis: A description of where the values of the path come from.
+            basis: A description of the source of the path's values.
         """
         bdp = self.path.bdp
         assert bdp is not None and self.path.rtt is not None
@@ -208,9 +208,8 @@ class Guarantee:
 def translate(result: Result, path: DeployedPath) -> Guarantee:
     """Translate a proof into its guarantee on a path.
 
-    All published bounds come from this function: those of `fit`, `emulate`, `evaluate`, exported headers, policy files,
-    README
-    and docs.
+    All published bounds come from this function: the bounds in `fit`, `emulate`, `evaluate`, exported headers, policy
+    files, README and docs.
 
     Args:
         result: The result of a proof for a network with jitter.

@@ -29,7 +29,7 @@ def find_program(name: str | Path) -> tuple[Path, str]:
 
 
 def _not_linear(path: Path) -> InputError:
-    """Return the error that explains why a trained policy is no program for solvers."""
+    """Return the error that a trained policy is no program for solvers, with the reason."""
     policy = read_record(read_text(path), PolicyFile, str(path))
     word, _, envelope = policy.act.partition(":")
     expected = "an ONNX network of Relu whose inputs are terms of rates (docs/controllers.md)"

@@ -23,10 +23,11 @@ MAX_DIGITS, MAX_LEVELS = 2000, 500
 #: The limit on a term that is multiplied out, as in printed text: the number of its summands.
 MAX_TERMS = 10_000
 
-#: Printed text expands assigned names in terms with at most this many names and numbers. Larger terms keep the names.
+#: The largest number of names and numbers in a term whose assigned names printed text expands. Larger terms keep the
+#: names.
 MAX_WRITTEN = 200
 
-#: Counts stop at this number, because shared subterms can make them exponentially large.
+#: Counts stop at this number, because shared subterms can make counts exponentially large.
 _COUNTLESS = 10**9
 
 
@@ -42,11 +43,11 @@ class Extent(NamedTuple):
     """The size of a term after its assigned names are expanded.
 
     Attributes:
-        leaves: The number of names and numbers, each occurrence counted.
+        leaves: The number of occurrences of names and numbers.
         levels: The nesting depth.
         terms: The number of summands after the term is multiplied out.
         named: The number of summands if each Local counts as a single name.
-        bits: A number such that every coefficient is below 2**bits in absolute value.
+        bits: A number of bits: every coefficient is below 2**bits in absolute value.
         over: A common denominator of all coefficients.
     """
 

@@ -8,7 +8,7 @@ from ccmatic.base import exact
 
 
 class Literals:
-    """Read the literals of a source as the exact numbers that their digits spell.
+    """Reads the literals of a source as the exact numbers that their digits spell.
 
     For example, the literal 0.1 means 1/10 and not the float nearest to it.
     """

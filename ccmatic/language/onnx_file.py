@@ -1,8 +1,9 @@
-"""A converter from a network in an ONNX file to a program of the language, which is then read like other programs.
+"""A converter from a network in an ONNX file to a program of the language.
 
-A network computes with rates in packets per R_m, so its biases are multiples of u = MSS/R_m. All its operations commute
-with a change of unit: max(0, w·x/u + b)·u = max(0, w·x + b·u) where u > 0. The program therefore never divides by MSS,
-and stays linear in a solver's unknowns. The operator Tanh is an exception. It becomes `tanh(y, u)` = u·tanh(y/u).
+Readers treat this program like other programs. A network computes with rates in packets per R_m, so its biases are
+multiples of u = MSS/R_m. All its operations commute with a change of unit: max(0, w·x/u + b)·u = max(0, w·x + b·u)
+where u > 0. The program therefore never divides by MSS, and is linear in a solver's unknowns. The operator Tanh is an
+exception: it becomes `tanh(y, u)` = u·tanh(y/u).
 """
 
 import ast
@@ -28,7 +29,7 @@ LARGEST, MOST_NODES = 2**22, 1000
 #: The first version of ONNX's operator set whose operators have the semantics used here.
 OLDEST = 7
 
-#: For each possible name of the output, the parts of the program that send by this output.
+#: For each possible name of the output: the parts of the program that send according to this output.
 _DECIDES = {
     "rate": ("def rate({}):", "    return {}[0]", ()),
     "window": (
@@ -45,7 +46,7 @@ def program(path: Path) -> str:
     """Return the network of an ONNX file as the text of a controller.
 
     Each input has the shape (n, k). Its name lists k terms of rates, such as "C_L, q_U / R_m". The output has the shape
-    (n, 1) and the name `rate` or `window`. An output called `window` is also a rate: multiplied by R_m, it gives the
+    (n, 1) and the name `rate` or `window`. An output with the name `window` is also a rate. R_m times this rate is the
     window, which is at least one packet.
 
     Args:
@@ -67,7 +68,7 @@ def program(path: Path) -> str:
     try:
         model = onnx.load_model_from_string(content)
         text = _Program(model, str(path)).text()
-        onnx.checker.check_model(model)  # rejects attributes of a wrong type, which would otherwise count as 0
+        onnx.checker.check_model(model)  # rejects attributes with a wrong type, which would otherwise count as 0
         return text
     except onnx.checker.ValidationError as error:
         raise InputError(f"invalid ONNX: {shown(str(error))}", str(path)) from None
@@ -131,7 +132,7 @@ class _Program:
         return "\n".join([*lines, end.format(output.text), *more, ""])
 
     def input(self, value: "onnx.ValueInfoProto") -> _List:
-        """Return the list of terms that the name of an input denotes."""
+        """Return the list of terms that the name of an input contains."""
         try:
             syntax = ast.parse(value.name, mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -270,7 +271,7 @@ class _Program:
 
 
 class _Unfit(Exception):
-    """An error that explains why a node does not fit its inputs."""
+    """The error that a node of the graph does not fit its inputs."""
 
 
 _KNOWN = tuple(name.removeprefix("do_") for name in vars(_Program) if name.startswith("do_"))

@@ -1,8 +1,8 @@
 """The reader of controllers. It checks that the Python is in the subset and that units match, and builds a tree.
 
-Where a controller reads a name that it assigned, the tree contains a `Local`, which all readings share. Python computes
-an assigned value even if no code reads it. So an assignment may not divide by a term that can be 0. Lists,
-comprehensions and sums are expanded while they are read: a list becomes a `Row` of terms.
+If a controller assigns a name, the tree contains a `Local` at each place that reads the name. All these places share
+one node. Python computes an assigned value even if no code reads the value. So an assignment may not divide by a term
+that can be 0. Lists, comprehensions and sums are expanded while they are read: a list becomes a `Row` of terms.
 """
 
 import ast
@@ -41,7 +41,7 @@ from ccmatic.language.tree import (
     parts,
 )
 
-#: The constants whose values every query fixes. Terms may therefore be multiplied and divided by them.
+#: The constants whose values every query fixes. Controllers may therefore multiply and divide terms by these constants.
 KNOWN = ("R_m", "D")
 
 T = TypeVar("T")
@@ -67,7 +67,7 @@ def read_controller(
     Args:
         source: The text.
         beliefs: The units, by name, of the beliefs that the controller may read in addition to constants.
-        reserved: Further names to which the controller may not assign. It may not assign to beliefs or constants
+        reserved: Further names to which the controller may not assign. Beliefs and constants may not be assigned,
             either.
         file: The file of the source, for messages.
 
@@ -105,7 +105,7 @@ def parsed(source: str, file: str | None, read_module: Callable[[ast.Module], T]
 
 
 def read_start(source: str) -> str | None:
-    """Return NAME from `start = "NAME"`, the controller that runs until the first large loss; None without it."""
+    """Return NAME from the statement `start = "NAME"`, or None. This controller runs until the first large loss."""
     return next((name for statement in ast.parse(source).body if (name := start_of(statement))), None)
 
 
@@ -187,7 +187,7 @@ class Reader(RowReader):
     def unknown(self, name: str) -> str:
         """Return a message that explains why a parameter is rejected.
 
-        The message lists the readable names. If it cannot suggest one of these names, it adds that a sender's own
+        The message lists the readable names. If the message cannot suggest one of them, it adds that a sender's own
         numbers are state.
         """
         suggestion = suggest(name, self.units)
@@ -234,7 +234,10 @@ class Reader(RowReader):
         self.fail(before, f"missing return: a path through this {kind} ends without one")
 
     def branches(self, statement: ast.If, rest: list[ast.stmt]) -> Tree:
-        """Return the rate of an `if` with the statements after it. Each branch may assign to different names."""
+        """Return the rate of an `if` together with the statements after it.
+
+        The branches may assign to different names.
+        """
         test = self.whole(statement.test, self.condition(statement.test))
         self.enter_branch(statement)
         names = self.names
@@ -381,7 +384,7 @@ class Reader(RowReader):
         return Binary(op, left, right, node.lineno), unit
 
     def is_known(self, tree: Tree) -> bool:
-        """Return whether a term is a number in every query. Terms may be divided by such a term."""
+        """Return whether a term is a known number in every query. Other terms may be divided by a known number."""
         return self.read_names(tree) <= set(KNOWN)
 
     def is_factor(self, tree: Tree) -> bool:
@@ -395,7 +398,7 @@ class Reader(RowReader):
             self.fail(node, f"{product}, expected one of them {_OF_KNOWN}")
 
     def check_division(self, node: ast.BinOp, divisor: Tree) -> None:
-        """Raise InputError if the divisor is unknown, or can be 0 in code that Python always computes."""
+        """Raise InputError if the divisor is unknown, or if it can be 0 in code that Python always runs."""
         if not self.is_known(divisor):
             self.fail(node, f"{_divides(node)}, expected a divisor {_OF_KNOWN}")
         if not self.read_names(divisor):

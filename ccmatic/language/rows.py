@@ -58,7 +58,7 @@ class RowReader(Scope):
 
     @contextmanager
     def eager(self) -> Iterator[None]:
-        """Count everything read inside the context as computed, because Python computes even unused items of a list."""
+        """Treat everything that is read in the context as computed: Python computes even unused items of a list."""
         before, self.in_assignment = self.in_assignment, True
         yield
         self.in_assignment = before
@@ -99,7 +99,7 @@ class RowReader(Scope):
         return Row((Row(each), LIST) for each in zip(*rows, strict=True))
 
     def turns(self, node: ast.ListComp | ast.GeneratorExp, generators: Sequence[ast.comprehension]) -> list[Reading]:
-        """Return the (syntax, tree, unit) of each iteration of a comprehension."""
+        """Return a list of (syntax, tree, unit) with one entry for each iteration of a comprehension."""
         if not generators:
             return [(node.elt, *self.value(node.elt))]
         first, *others = generators

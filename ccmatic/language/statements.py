@@ -65,7 +65,7 @@ def is_target(node: ast.AST) -> TypeGuard[ast.Name]:
 def targets(module: ast.AST) -> Iterator[ast.Name]:
     """Yield the names to which a syntax tree assigns.
 
-    The result omits names of comprehensions, because such names have no meaning outside of them.
+    The result omits the names of comprehensions, because these names have no meaning outside of their comprehension.
     """
     nodes = [*ast.walk(module)]
     own = {id(name) for node in nodes if isinstance(node, ast.comprehension) for name in ast.walk(node.target)}

@@ -1,7 +1,7 @@
 """The reader of modules whose functions return a term, a condition or a list of terms.
 
-Terms may contain products of unknowns, and nonlinear functions. Each back end decides which of them it supports. If a
-parameter has the name of an earlier function, it stands for that function's result.
+Terms may contain products of unknowns, and nonlinear functions. Each back end decides which of these it supports. If a
+parameter has the name of an earlier function, the parameter stands for the result of that function.
 """
 
 import ast
@@ -37,8 +37,8 @@ def read_terms(
         file: The file of the source, for messages.
 
     Returns:
-        A (tree, unit) pair per function, by name, in source order. A list becomes a Vector, whose unit is the tuple of
-        the units of its terms. The unit of 0 is None.
+        A (tree, unit) pair per function, by name, in source order. A list becomes a Vector. The unit of a Vector is the
+        tuple of its terms' units. The unit of 0 is None.
 
     Raises:
         InputError: If the source is no such module. The error names the file and the line.
@@ -49,7 +49,7 @@ def read_terms(
 class TermsReader(Reader):
     """A reader of one module of functions."""
 
-    takes_tanh = False  # in these modules, tanh is `tanh(x)`, the function of a number
+    takes_tanh = False  # in these modules, `tanh(x)` is the plain function of a number
 
     def __init__(self, source: str, units: Mapping[str, Unit | str], file: str | None) -> None:
         super().__init__(source, units, FUNCTIONS, file)
@@ -140,7 +140,7 @@ class TermsReader(Reader):
         return Function("power", (self.plain(node.left), self.plain(node.right)), node.lineno), NUMBER
 
     def check_product(self, node: ast.BinOp, left: Tree, right: Tree) -> None:
-        """Allow all products, including products of unknowns."""
+        """Accept every product, including products of unknowns."""
 
     def check_division(self, node: ast.BinOp, divisor: Tree) -> None:
         if not self.read_names(divisor) and self.value_of(divisor) == 0:

@@ -5,10 +5,10 @@ from fractions import Fraction
 
 from ccmatic.language.tree import Binary, Extreme, If, Name, Number, Tree
 
-#: A linear form: a mapping from each name to its coefficient. The empty name has the constant.
+#: A linear form: a mapping from each name to its coefficient. The entry of the empty name is the constant.
 _Form = dict[str, Fraction]
 
-#: Lower bounds, in steps, on the multiples of a constant and on those of R_m.
+#: Lower bounds, in steps, on multiples of a constant and on multiples of R_m.
 _LEAST = {"": Fraction(1), "R_m": Fraction(1)}
 
 
@@ -17,8 +17,8 @@ def least_back(back: Tree, since: Mapping[str, str | None]) -> Fraction | None:
 
     Args:
         back: The offset: a term over numbers, `step`, R_m, D, `time` and the times of comprehensions.
-        since: For the time of each comprehension, the outermost first, the time that it must follow; None if it ranges
-            over the whole window.
+        since: For each comprehension, the outermost first: the time that its own time must follow; None if its time
+            ranges over the whole window.
     """
     match back:
         case Extreme(pick, terms):

@@ -174,7 +174,7 @@ class Local(Tree):
 
 @dataclass(frozen=True)
 class Bounded(Tree):
-    """The result of a law, which may be nonlinear. In a solver's query, the result is any number from low to high.
+    """The result of a law, which may be nonlinear. In a solver's query, this result is any number from low to high.
 
     A proof shows that the result is within the bounds wherever the law is reached.
     """
@@ -187,7 +187,7 @@ class Bounded(Tree):
 
 @dataclass(frozen=True)
 class Remembered(Tree):
-    """The end of a path through an update. It has the next value of each piece of state, by name."""
+    """The end of a path through an update. It contains the next value of each state variable, by name."""
 
     values: dict[str, Tree]
 
@@ -286,7 +286,7 @@ def rebuilt(tree: Tree, made: Sequence[Tree]) -> Tree:
     within = parts(tree)
     if all(new is old for new, old in zip(made, within, strict=True)):
         return tree
-    # The comparison is by identity, because hashing a tree would visit all of it.
+    # The comparison is by identity, because the hash of a tree would require a visit of the whole tree.
     by_id = {id(old): new for old, new in zip(within, made, strict=True)}
 
     def other(part: Any) -> Any:
@@ -353,8 +353,8 @@ class _Digest(Walker[bytes]):
 def as_sent(update: Tree, assumed: tuple[Tree, ...] = ()) -> Tree:
     """Return an update in the form that a deployed sender executes.
 
-    If a path ends in a law, its assumptions are dropped, because they concern the law's bounds, which exist only for
-    solvers. On other paths, the assumptions move to the end.
+    If a path ends in a law, the function drops the path's assumptions. They concern the law's bounds, which exist only
+    for solvers. On other paths, the assumptions move to the end.
     """
     match update:
         case If(test, then, Impossible()):

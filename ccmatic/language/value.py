@@ -34,7 +34,7 @@ def value(tree: Tree, values: Mapping[str, Any] | None = None, file: str | None 
     Args:
         tree: A term or a condition.
         values: The values of the names in the tree.
-        file: The file that the tree was read from, for messages.
+        file: The file of the tree's source, for messages.
 
     Raises:
         InputError: If the tree contains a function without exact values, such as tanh.
@@ -82,7 +82,7 @@ class Value(VectorWalker):
         if node.name not in self.values:
             raise TypeError(f"no number: {node!r}")
         value = self.values[node.name]
-        return Fraction(value) if type(value) is int else value  # as a Fraction, because int / int would be a float
+        return Fraction(value) if type(value) is int else value  # a Fraction, because int / int would be a float
 
     def visit_Past(self, node: Past) -> Visit[Any]:
         return self.values[node.name][(yield node.back)]

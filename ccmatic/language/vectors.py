@@ -43,7 +43,7 @@ class _Width(Walker[int | None]):
 
 
 class Components:
-    """The components of vectors as scalar trees. A component has one node, however often it is read."""
+    """The components of vectors as scalar trees. All reads of a component share one node."""
 
     def __init__(self) -> None:
         self._made: dict[tuple[Hashable, ...], tuple[Tree, Tree]] = {}

@@ -1,8 +1,8 @@
 """The walk over trees that every pass uses. It memoises results and does not depend on Python's recursion limit.
 
 Trees share parts (`tree.Local`), so a pass that visited every path to a part would take exponential time. A walker
-visits each node once per context. A walker has its own stack: the methods of a pass are generators that yield the parts
-whose results they need. The code of a pass therefore reads like a recursion, and a pass may skip parts.
+visits each node once per context, and has its own stack. The methods of a pass are generators, which yield the parts
+whose results they need. So the code of a pass reads like a recursion, and a pass may skip parts.
 """
 
 from collections.abc import Callable, Generator, Iterable
@@ -34,7 +34,7 @@ class Walker(Generic[T]):
     T is the type of the results.
 
     Args:
-        file: The file that the tree was read from, for messages.
+        file: The file of the tree's source, for messages.
     """
 
     #: The name of the result that this pass computes, for messages such as "`tanh` has no …".
@@ -76,7 +76,7 @@ class Walker(Generic[T]):
             del self._open[begun:]
 
     def _visit(self, request: Any) -> Any:
-        """Return the result of a request. If the request pushed a generator onto the stack, return _PENDING."""
+        """Return the result of a request, or _PENDING if the request pushed a generator onto the stack."""
         node = request[0]
         key = (id(node), *request[1:])
         if key in self._results:
@@ -113,14 +113,17 @@ class Walker(Generic[T]):
         self.refuse(node, f"`{type(node).__name__}` has no {self.WORLD}")
 
     def refuse(self, node: Any, why: str) -> NoReturn:
-        """Raise InputError with the line of the node, or of the closest enclosing node that has one."""
+        """Raise InputError with the line of the node.
+
+        If the node has no line, use the closest enclosing node with a line.
+        """
         around = (each for _, each, _ in reversed(self._open))
         lines = (getattr(each, "line", None) for each in (node, *around))
         raise InputError(why, self.file, next((line for line in lines if line), None))
 
 
 class VectorWalker(Walker[Any]):
-    """A pass that gives, for a vector, the tuple of the results for its components."""
+    """A pass whose result for a vector is the tuple of the results for its components."""
 
     def weighted(self, weights: Any, vector: Any, bias: Any) -> Any:
         """Return one output of a layer: the weighted sum of a vector's components, plus a bias."""

@@ -1,8 +1,8 @@
 """The reader of programs over a window. Such programs compute with a sender's observations at the steps of a window.
 
 A program is a module of functions. `def NAME(parameters)` returns a term or a condition at the current step. The
-parameters are observations, constants, beliefs, and earlier functions. `acked[k]` is the value that `acked` had a time
-of k ago.
+parameters are observations, constants, beliefs, and earlier functions. `acked[k]` is the value of `acked` at a time k
+before the current step.
 
 Comprehensions inside max(…), min(…), all(…) and any(…) range over earlier times. `for k in past` visits each step back
 to the start of the window. `for j in since(k)` visits the current step and the steps before it, up to but excluding k.
@@ -35,10 +35,10 @@ class Comprehension(Tree):
     Attributes:
         pick: `max`, `min`, `all` or `any`.
         index: The name of the time variable.
-        since: The index of an enclosing comprehension, whose time bounds the times of this one; None for the whole
-            window.
+        since: The index of an enclosing comprehension. Its time bounds the times of this comprehension. None stands for
+            the whole window.
         term: The term or condition, as a function of the index.
-        test: The condition that a time must satisfy to be visited; None if all times are visited.
+        test: The condition on the times that the comprehension visits; None if it visits all times.
     """
 
     pick: str
@@ -172,7 +172,7 @@ class _WindowReader(Reader):
         return super().condition(node)
 
     def past(self, node: ast.Subscript) -> Meaning:
-        """Read `acked[k]`, the value that a name had a time of k ago."""
+        """Read `acked[k]`, the value of a name at a time k before."""
         if not isinstance(node.value, ast.Name):
             self.fail(node, f"found `{ast.unparse(node)}`, expected the name of an observation before `[`")
         tree, unit = self.name(node.value)
@@ -232,7 +232,7 @@ def conjuncts(test: Tree | None) -> list[Tree]:
 def is_of_times(tree: Tree, index: str) -> bool:
     """Return whether a condition reads only constants and times, including `index`.
 
-    The truth of such a condition is decided before the sender observes anything.
+    The truth of such a condition is known before the sender observes anything.
     """
     return reads(tree, {}) <= {*CLOCK, *CONSTANTS, index} and not any(
         isinstance(part, Past | Comprehension) for part in _all(tree)

@@ -1,7 +1,7 @@
 """Environments for formulas. Each call has its own pySMT environment, so that calls and threads do not share one.
 
-pySMT looks up its environment on one stack for the whole process. This module adds a stack per thread above it. Only
-the thread that enters an `Environment` sees it. All other behaviour is that of pySMT.
+pySMT looks up its environment on one stack for the whole process. This module adds a stack per thread on top of it.
+Only the thread that enters an `Environment` can see this environment. All other behaviour is that of pySMT.
 """
 
 import threading
@@ -64,8 +64,8 @@ class _Environment(pysmt.environment.Environment):  # type: ignore[misc]
 class Environment:
     """An environment for formulas, used as a context manager.
 
-    Within `with environment:`, this thread creates its formulas in this environment. Terms of one environment cannot be
-    used in another one.
+    Within `with environment:`, this thread creates its formulas in this environment. Terms of one environment are
+    invalid in every other environment.
     """
 
     def __init__(self) -> None:

@@ -1,8 +1,9 @@
 """The language of laws: exact linear terms and conditions. Their values are unknowns (for solvers) or numbers.
 
-A term is a number or a `Linear`, which supports sums, scaling and comparisons. A condition is a bool if it is decided,
-and otherwise a `Condition`. Comparisons have one canonical form, so that equal conditions are the same node. Laws are
-written for unknowns and numbers alike. So a law can be evaluated on the numbers of an execution, without a solver.
+A term is a number or a `Linear`, which supports sums, scaling and comparisons. A condition is a bool if its truth is
+known, and otherwise a `Condition`. Comparisons have one canonical form, so that equal conditions are the same node.
+The same law applies to unknowns and to numbers. So ccmatic can evaluate a law on the numbers of an execution, without a
+solver.
 
 Numbers are ints or Fractions, never floats. A term or condition over unknowns has no truth value in Python, because
 only a solver can decide it. Therefore `==`, `not`, `and` and `if` on such a term or condition raise InputError.
@@ -18,7 +19,8 @@ from pysmt.typing import BOOL, REAL
 
 from ccmatic.base import InputError
 
-#: Two types: the operands of sums, scaling and comparisons; and the results of comparisons and of joined conditions.
+#: Two types. The first covers operands of sums, scaling and comparisons. The second covers comparisons and joined
+#: conditions.
 Term = Union["Linear", Fraction, int]
 Truth = Union["Condition", bool]
 
@@ -191,7 +193,8 @@ def real(name: str) -> Linear:
 def unit() -> Linear:
     """Return a positive unknown that serves as a unit, such as the unknown size of a byte in C·R_m.
 
-    Comparisons between multiples of this unit are decided at once. Solvers also need the condition `unit_is_positive`.
+    Comparisons between multiples of this unit have a known truth value. Solvers also need the condition
+    `unit_is_positive`.
     """
     return real(_UNIT)
 
@@ -261,17 +264,17 @@ def iff(left: Truth, right: Truth) -> Truth:
 
 
 def either(condition: Truth, then: Truth, otherwise: Truth) -> Truth:
-    """Return the condition `then` where `condition` holds, else `otherwise`."""
+    """Return a condition that equals `then` if `condition` holds, and otherwise equals `otherwise`."""
     return every(implies(condition, then), implies(no(condition), otherwise))
 
 
 def constant(truth: object) -> bool:
-    """Return Python's truth value of an object, as a decided condition."""
+    """Return the truth value of an object in Python, as a condition."""
     return bool(truth)
 
 
 def choice(condition: Truth, then: Term, otherwise: Term) -> Term:
-    """Return the term `then` where the condition holds, else `otherwise`."""
+    """Return a term that equals `then` if the condition holds, and otherwise equals `otherwise`."""
     if isinstance(condition, bool):
         return then if condition else otherwise
     return Linear({Ite(formula(condition), linear(then).node(), linear(otherwise).node()): Fraction(1)})
@@ -309,7 +312,7 @@ def _is_extreme(target: Term, cases: Sequence[tuple[Truth, Term]], bounds: Calla
 
 
 def _joined(join: Callable[[list[Any]], Any], conditions: Sequence[Truth | Sequence[Truth]], decisive: bool) -> Truth:
-    """Join conditions and drop the decided ones. A condition equal to `decisive` decides the result."""
+    """Join conditions without the known ones. A known condition that equals `decisive` decides the result."""
     decided, open_ones = False, []
     for condition in conditions:
         for part in condition if isinstance(condition, (list, tuple)) else (condition,):
@@ -323,7 +326,7 @@ def _joined(join: Callable[[list[Any]], Any], conditions: Sequence[Truth | Seque
 
 
 def _compare(difference: Linear, relation: Callable[[Any, Any], Any]) -> Truth:
-    """Return the condition difference ≤ 0 (or < 0, or = 0), scaled to coprime integer coefficients."""
+    """Return the condition that a difference is ≤ 0 (or < 0, or = 0), scaled to coprime integer coefficients."""
     value = _sign(difference)
     if value is not None:
         zero = Fraction(0)
@@ -338,7 +341,7 @@ def _compare(difference: Linear, relation: Callable[[Any, Any], Any]) -> Truth:
 
 
 def _sign(term: Linear) -> Fraction | None:
-    """Return a number with a term's sign, if the sign is decided: for a number, or a multiple of the unit."""
+    """Return a number with a term's sign, if the sign is known, as it is for a number or a multiple of the unit."""
     if not term.coefficients:
         return term.constant
     if term.constant or len(term.coefficients) > 1:

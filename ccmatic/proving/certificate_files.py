@@ -1,4 +1,4 @@
-"""The files of certificates, which lie in a folder beside the file of their proof."""
+"""The files of certificates. They lie in a folder beside the file of their proof."""
 
 import gzip
 import json
@@ -34,7 +34,7 @@ def certificate_file(result: Result, lemma: str) -> Path:
 
 
 def make_certificates(result: Result, prover: Prover, names: Iterable[str]) -> Iterator[str]:
-    """Write the missing certificates, and yield the name of each lemma that gets one.
+    """Write the missing certificates, and yield the name of each lemma that gets a certificate.
 
     A lemma gets a certificate if it holds and the proof rests on it.
 

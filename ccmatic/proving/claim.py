@@ -10,7 +10,7 @@ CHANGES = (Fraction(3, 2), Fraction(2), Fraction(4), Fraction(10))
 
 
 def steps(factor, ratio):
-    """Return ⌊log ratio⌋ to the base `factor`: how many steps by a factor > 1 fit into a growth by a ratio ≥ 1."""
+    """Return ⌊log ratio⌋ to the base `factor`: the number of steps by a factor > 1 within a growth by a ratio ≥ 1."""
     count, reached = 0, factor
     while reached <= ratio:
         count, reached = count + 1, reached * factor
@@ -20,8 +20,8 @@ def steps(factor, ratio):
 def windows(state, c):
     """Return a formula, as text, for the largest number of windows that can begin in a given State.
 
-    The number does not count windows that meet the state's `unless`. If the measures are ordered, each measure but the
-    first may restart at its worst value whenever an earlier measure improves.
+    The number does not count windows that meet the state's `unless`. If the measures are ordered, each measure except
+    the first may restart at its worst value whenever an earlier measure improves.
 
     Args:
         state: The State.
@@ -68,7 +68,7 @@ def windows_after(state, factor, c):
 
 
 def stays(model):
-    """Return a description of how the link rate may vary while a claim holds."""
+    """Return a description of the changes of the link rate under which a claim holds."""
     return "stays constant" if model.variation == 1 else f"stays between C and {_short(model.variation)}·C"
 
 
@@ -96,7 +96,10 @@ def sentences(proof, model, horizon, c):
 
 
 def _remarks(state, proof, c, ensured):
-    """Yield the sentences of a claim that follow the number of windows in a state. The state leads to other states."""
+    """Yield further sentences of a claim about a state.
+
+    They follow the sentence with the number of windows in the state.
+    """
     excuse = " and ".join(in_words(objective, proof, c) for objective in state.unless)
     if excuse:
         yield f"This number excludes windows in which {excuse}."
@@ -112,7 +115,8 @@ def _remarks(state, proof, c, ensured):
 def in_words(what, proof, c):
     """Return the words of a State or an Objective, with the values of the proof's constants inserted.
 
-    Phrases between semicolons that mention a dropped constant are omitted, because they bound nothing.
+    The function omits phrases between semicolons that mention a dropped constant, because such a constant stands for no
+    bound.
     """
     dropped = {constant.name for constant in proof.constants if constant.dropped(c[constant.name])}
     parts = what.says.split("; ")

@@ -1,4 +1,4 @@
-"""The search for the constants of a proof, each to its edge. At the next better value, a window breaks a lemma."""
+"""The search for the edge of each constant of a proof: at the next better value, a window breaks a lemma."""
 
 from dataclasses import replace
 
@@ -13,8 +13,8 @@ def search(prover, optima, earlier):
     Args:
         prover: The Prover.
         optima: The Optimum of each constant, by name.
-        earlier: The constants of similar proofs. Each name has a value, and the lemma that the next better value broke.
-            The search starts at the value from the proof whose other constants agree most.
+        earlier: The constants of similar proofs. Each constant has a value, and the lemma that failed at the next
+            better value. The search starts at the value in the proof whose other constants agree most.
 
     Raises:
         NoValue: If no value in the range of a constant works.
@@ -63,7 +63,7 @@ def verdicts(prover, values, answers):
 
 
 def _front(prover, constant, limits, values, before):
-    """Yield each value in the front of the preceding constant, with this constant's best value for it."""
+    """Yield each value in the front of the preceding constant, together with this constant's best value for it."""
     for other in before.front if before else ():
         try:
             yield other, _edge(prover, constant, limits, {**values, before.name: other}).value
@@ -93,8 +93,8 @@ def _together(prover, constants, values):
 def _weakened(prover, constants, values, best_values, fault):
     """Return the best values at which the window of `fault` no longer breaks its lemma.
 
-    No returned value is better than the value in `best_values`. To weaken one constant, the function gives the other
-    constants their loosest values.
+    No returned value is better than the value in `best_values`. While the function weakens one constant, the other
+    constants have their loosest values.
     """
     loosest = {**values, **{constant.name: constant.grid()[0] for constant in constants}}
 

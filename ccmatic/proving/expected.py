@@ -9,14 +9,14 @@ DECIDED = {"utilisation": ("utilisation", ""), "queue": ("inflight", "bdp"), "lo
 
 
 def networks(query):
-    """Return the networks whose proofs cover a query, as `attempts` takes them: with its buffer, and any buffer."""
+    """Return the networks whose proofs cover a query: one with the query's buffer, and one with any buffer."""
     buffer = query.buffer
     covering = [str(buffer)] if buffer == Buffer("any") else [str(buffer), "any"]
     return [(query.network.model_name, each, query.jitter) for each in covering]
 
 
 def undecided(expectation):
-    """Return the reason why no proof by a shape can imply an expectation, in words; None if some constants would."""
+    """Return the reason, in words, why no proof by a shape can imply an expectation; None if some proof could."""
     comparison = expectation.comparison
     constant, unit = DECIDED[comparison.subject]
     if expectation.conditions:

@@ -1,4 +1,4 @@
-"""Check whether a proof fits a controller: its network offers all inputs, and it follows all beliefs."""
+"""Check whether a proof fits a controller: its network offers all inputs, and its states follow all beliefs."""
 
 from contextlib import contextmanager, suppress
 
@@ -47,7 +47,7 @@ def state_is_there(name, controller):
 
 
 def _why_not_on(query, controller):
-    """Return the quantity that the network of a query lacks for a controller, in words; None if it lacks nothing."""
+    """Return the quantity that a query's network lacks for a controller, in words; None if the network lacks none."""
     controllers_ = controller if isinstance(controller, list | tuple) else [controller]
     model, by_window = query.network.model_name, any(controllers.sends_by_window(one) for one in controllers_)
     if by_window is not query.model.windows:

@@ -1,4 +1,4 @@
-"""Policies that choose rates in an envelope, at random or adversarially, in the simulation test of the proof.
+"""Policies that choose rates in an envelope, for the simulation test of a proof. Some are random, and some are hostile.
 
 A policy is a function of the allowed range of rates and the sender's observation. It returns one of the allowed rates.
 """
@@ -36,7 +36,7 @@ def _ends(result, rng, simulation):
 
 
 def _for_a_while(result, rng, simulation):
-    """Keep a random share, and change it from time to time."""
+    """Keep a random share, and change this share from time to time."""
     kept = []
 
     def share(seen):
@@ -75,7 +75,7 @@ def _alternating(result, rng, simulation):
 
 
 def _against(result, rng, simulation):
-    """Choose the end that is farther from the link's rate, which no sender knows."""
+    """Choose the end that is farther from the link's rate. No real sender knows this rate."""
 
     def choose(allowed, seen):
         rate = simulation.path.rate * simulation.path.propagation
@@ -85,7 +85,7 @@ def _against(result, rng, simulation):
 
 
 def _as_in_a_trace(result, rng, simulation):
-    """Repeat the choices of a window that breaks a lemma when some constant has its next better value."""
+    """Repeat the choices of a window that breaks a lemma at the next better value of some constant."""
     traces = [optimum.edge.trace for optimum in result.constants.values() if optimum.edge and optimum.edge.trace]
     if not traces:
         return _low(result, rng, simulation)

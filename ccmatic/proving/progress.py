@@ -62,7 +62,7 @@ def faults_of(controller, x, common):
 
 
 def _moving(measure, x):
-    """Yield a message for each limit or unit that reads a value which may change from window to window."""
+    """Yield a message for each limit or unit whose value may change from window to window."""
     for what, term in (("limit", measure.limit), ("unit", measure.unit)):
         moving = _unknowns(term(x)) - _unknowns(x.alpha) - _unknowns(0 if x.beta is None else x.beta) if term else ()
         if moving:
@@ -80,5 +80,5 @@ def _terms_differ(one, other):
 
 
 def _differ(one, other):
-    """Return whether two conditions differ as terms. In pysmt, equal conditions are the same node."""
+    """Return whether two conditions differ as terms. In pySMT, equal conditions are the same node."""
     return formula(one) is not formula(other)

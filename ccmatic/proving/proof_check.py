@@ -1,7 +1,7 @@
 """The check of a saved proof. The check trusts no result of `prove`.
 
-The check compares the file with the proof's definition, and again decides every lemma, edge and front. It reports what
-it leaves unchecked.
+The check compares the file with the proof's definition, and again decides every lemma, edge and front. It reports the
+entries that it does not check.
 """
 
 from collections.abc import Callable, Generator, Iterator, Mapping
@@ -30,8 +30,8 @@ class Finding:
         about: The subject of the check: a lemma, the edge of a constant, or another entry of the file.
         fault: A description of the mistake, or None.
         how: A description of the method of the check.
-        checked: False if the check trusts this entry; then `how` describes the entry.
-        unknown: Whether the only fault is that a solver timed out.
+        checked: False if the check trusts this entry. In this case, `how` describes the entry.
+        unknown: Whether the only fault is a timeout of a solver.
     """
 
     about: str
@@ -46,7 +46,7 @@ class Statement:
     """A statement in the file that a prover must decide.
 
     Attributes:
-        about: The subject, as in Finding. (The attribute `how` is also as in Finding.)
+        about: The subject, as in Finding. The attribute `how` is also as in Finding.
         question: The question for the prover.
     """
 
@@ -106,7 +106,7 @@ class Check:
 
     @property
     def verdict(self) -> str:
-        """ACCEPTED, REJECTED, or UNKNOWN if the only faults are that solvers timed out."""
+        """ACCEPTED, REJECTED, or UNKNOWN if the only faults are timeouts of solvers."""
         faults = [finding for finding in self if finding.fault]
         return ACCEPTED if not faults else UNKNOWN if all(finding.unknown for finding in faults) else REJECTED
 
@@ -240,7 +240,7 @@ def _better(constant: Constant, values: Values) -> Fraction | None:
 
 
 def _fronts(result: Result, proof: Proof, values: Values) -> Iterator[Finding | Statement]:
-    """Yield statements that each point of a front is best: its value works, and the next better value does not."""
+    """Yield the statements that each point of a front is best: its value works, but the next better value does not."""
     for before, constant in zip((None, *proof.constants), proof.constants, strict=False):
         points = result.constants[constant.name].front
         expected = before.front if before and constant.at is None else ()

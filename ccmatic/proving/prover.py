@@ -44,10 +44,10 @@ class Optimum:
 
     Attributes:
         value: The best value.
-        edge: The Answer that shows that the next better value fails. The value is None if the range ends at the value,
+        edge: The Answer that shows that the next better value fails. The edge is None if the range ends at the value,
             or if the author chose the value.
-        front: Pairs of numbers, or None if the constant has no front. A pair has a value of the preceding constant, and
-            this constant's best value for it (None if no value works).
+        front: Pairs of numbers; None if the constant has no front. A pair consists of a value of the preceding constant
+            and this constant's best value for it (None if no value works).
     """
 
     value: Fraction
@@ -61,7 +61,7 @@ class NoValue(InputError):
     Attributes:
         constant: The name of the constant.
         trace: A window that breaks a lemma at the loosest value, or None.
-        result: The Result so far. The value is None if the error did not come from `prove`.
+        result: The Result so far; None if the error did not come from `prove`.
     """
 
     def __init__(self, message: str, constant: str, trace: Trace | None) -> None:
@@ -128,7 +128,10 @@ class Prover:
 
     @blamed()
     def ask(self, lemma, constants):
-        """Return the Answer to a lemma at the given values of its constants. A lemma that holds is decided once."""
+        """Return the Answer to a lemma at the given values of its constants.
+
+        The prover decides a lemma that holds only once.
+        """
         begin = monotonic()
         answer, trace = UNKNOWN, None
         given, then, used = self._evaluated(lemma, constants)
@@ -179,8 +182,8 @@ class Prover:
     def limits(self, constant):
         """Return the lemmas that limit a constant.
 
-        These lemmas read the constant. The other constants that these lemmas read precede the constant, or are found
-        together with it.
+        These lemmas read the constant. The search finds the other constants in these lemmas earlier than this constant,
+        or together with it.
         """
         names = [other.name for other in self.proof.constants]
         decided = {*names[: names.index(self.proof.joined_with(constant)[-1].name) + 1]}
@@ -192,10 +195,10 @@ class Prover:
         """Return the Answer to the first lemma that does not hold, or None.
 
         This lemma moves to the front of the list, and the lemmas before it move to the end. If an earlier window
-        already breaks a lemma, no solver runs.
+        already breaks a lemma, the method runs no solver.
         """
-        # A replay of earlier windows costs little, so all lemmas are tried in this way before a solver checks the first
-        # lemma.
+        # A replay of earlier windows costs little time. So all lemmas are first checked by replays, and only then by a
+        # solver.
         for answers in (self._earlier_fault, self.ask):
             for place, lemma in enumerate(lemmas):
                 answer = answers(lemma, values)
@@ -249,7 +252,7 @@ class Prover:
         return [*faults, *self._faults_of_sender()]
 
     def outgrown(self):
-        """Return the names of state variables that may leave their declared initial values by the end of a window."""
+        """Return the names of state variables that may leave the declared initial values within a window."""
         trace = self.ask(self.lemmas["windows join"], {}).trace
         if trace is None:
             return []
@@ -258,7 +261,7 @@ class Prover:
         return [each.name for each in self.controller.state if not all(each.first(x.flows[0], t) for t in shared)]
 
     def require_joined(self):
-        """Raise NoValue if windows join for no values of the constants, and OutOfTime if the solver times out."""
+        """Raise NoValue if no values of the constants let windows join, and OutOfTime if the solver times out."""
         joined = "windows join"
         answer, faults = self.ask(self.lemmas[joined], {}), self._faults_of_sender()
         if answer.verdict == UNDECIDED:

@@ -1,4 +1,4 @@
-"""The questions that the check of a proof asks a prover, as data, and the decision of each question."""
+"""The questions to a prover in the check of a proof, as data, and the decision of each question."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -22,7 +22,7 @@ class AddsUp:
 
 @dataclass(frozen=True)
 class OfLemma:
-    """The question which verdict on a lemma is right, at these values of the constants.
+    """The question of which verdict on a lemma is right, at these values of the constants.
 
     If the file has neither a window nor a certificate for the lemma, the solvers decide.
 
@@ -62,7 +62,7 @@ class Best:
 
     Attributes:
         constant: The constant.
-        value: The value to judge; None if the file says that even the loosest value does not work.
+        value: The value to judge; None if the file claims that even the loosest value does not work.
         values: The values of the other constants, by name.
     """
 
@@ -79,8 +79,8 @@ class Decision:
     """The decision of a question.
 
     Attributes:
-        fault: The reason why the answer is no, or why a window or a certificate does not show what it should show. The
-            value is None if the answer is yes.
+        fault: The reason why the answer is no, or why a window or a certificate does not show its claim; None if the
+            answer is yes.
         verdict: The verdict on the lemma; UNDECIDED if the solver timed out.
         empty: Whether the lemma holds because no window satisfies its premise.
         how: A description of how the question was decided.
@@ -147,7 +147,10 @@ def _breaks(prover: Prover, lemma: Lemma, values: Values, trace: Trace) -> str |
 
 
 def _not_best(prover: Prover, constant: Constant, best: Fraction | None, values: Values) -> str | None:
-    """Return the reason why a constant's best value is another value, or None. Raises OutOfTime."""
+    """Return the reason why a constant's best value is another value, or None.
+
+    Raise OutOfTime if the solver times out.
+    """
     grid, limits = constant.grid(), prover.limits(constant)
     if best is not None:
         if best not in grid:
@@ -163,7 +166,7 @@ def _not_best(prover: Prover, constant: Constant, best: Fraction | None, values:
 
 
 def _first_fault(prover: Prover, limits: list[Lemma], values: Values) -> Answer | None:
-    """Return the Answer to the first lemma that does not hold, or None. Raises OutOfTime."""
+    """Return the Answer to the first lemma that does not hold, or None. Raise OutOfTime if the solver times out."""
     fault = prover.first_fault(limits, values)
     if fault and fault.verdict == UNDECIDED:
         raise OutOfTime(fault.lemma)

@@ -14,7 +14,7 @@ The proof covers one flow on this network. The flow always has data to send, and
 link rate {stays}. The proof does not cover several flows, other buffers, or more jitter.
 """
 
-#: The remark on a lemma whose premise is satisfied by no window.
+#: The remark on a lemma whose premise no window satisfies.
 OF_NONE = " (no window satisfies the premise)"
 
 

@@ -99,7 +99,7 @@ class Result:
         )
 
     def _traced(self):
-        """Return each answer that may have a trace, with the name of its file."""
+        """Return each answer that may have a trace, with the file name of the trace."""
         edges = {beyond(name): optimum.edge for name, optimum in self.constants.items() if optimum.edge}
         return [*edges.items(), *self.answers.items()]
 
@@ -115,7 +115,9 @@ class Result:
 
 
 def begin_result(folder, prover, proof):
-    """Return the Result of an earlier run in a folder, which a prover can resume; without one, an empty Result.
+    """Return the Result of an earlier run in a folder, from which a prover can resume.
+
+    Without such a run, return an empty Result.
 
     Args:
         folder: The folder, or None.
@@ -150,8 +152,8 @@ def earlier_constants(folder, result):
         result: The Result of the current proof.
 
     Returns:
-        One dict for each proof, by constant. A value of the dict is a pair: the constant's value, and the lemma that
-        the next better value broke.
+        One dict for each proof. It maps a constant's name to a pair: the constant's value, and the lemma that failed at
+        the next better value.
     """
     proofs = []
     for file in sorted(Path(folder).glob(f"*_T{result.horizon}.json")) if folder else ():
@@ -227,7 +229,7 @@ def _answer(result, about, what):
 
 
 def _difference(written, expected, where):
-    """Return the place where a file differs from what ccmatic would write, apart from versions and times; or None."""
+    """Return the place where a file differs from the output of ccmatic, except for versions and times; or None."""
     if isinstance(written, dict) and isinstance(expected, dict) and written.keys() == expected.keys():
         pairs = [
             (written[key], expected[key], f"{where}, {key}") for key in written if key not in ("made_by", "seconds")

@@ -1,4 +1,7 @@
-"""Proofs by shapes: generic proofs in proofs/ that fit a controller's beliefs, tried one after another."""
+"""Proofs by shapes, which are general proofs in proofs/.
+
+The search tries all shapes that fit a controller's beliefs.
+"""
 
 from collections.abc import Generator
 from dataclasses import dataclass
@@ -21,9 +24,9 @@ class Attempt:
         shape: The name of the shape.
         verdict: The verdict, as in `Proved`.
         result: The Result with the constants and answers so far.
-        missing: The constants without a value.
-        why: If constants are missing, the reason why no value of the first one works, and the file of a window that
-            shows this. Otherwise, the reason why the complete proof proves nothing, or None.
+        missing: The constants for which no value works.
+        why: If constants are missing, the reason why no value of the first missing constant works, and the file of a
+            window that shows this. Otherwise, the reason why the complete proof proves nothing, or None.
         proved: The complete proof if no constant is missing, otherwise None.
     """
 
@@ -38,8 +41,8 @@ class Attempt:
 def shapes(controller, network=None) -> list[str]:
     """Return the names of the shapes that fit a controller.
 
-    The network of such a shape offers all inputs of the controller. The shape follows each belief that the controller
-    reads and that may be false.
+    The network of such a shape offers all inputs of the controller. The shape also follows each belief of the
+    controller that may be false.
 
     Args:
         controller: The Controller.
@@ -71,7 +74,7 @@ def shapes_on(network) -> list[str]:
 def window_shapes(controller) -> list[str]:
     """Return the names of the shapes that fit a window-based controller.
 
-    The network of such a shape measures a delay if and only if the controller reads one.
+    The network of such a shape measures a delay if and only if the controller reads a delay.
     """
 
     def fits(name):
@@ -92,8 +95,7 @@ def attempts(
 
     Args:
         controller: The controller, in a form that `controllers.given` accepts.
-        folder: The folder for results, as in `prove`. (Also as in `prove`: `listener`, `horizon`, `certify`,
-            `options`.)
+        folder: The folder for results, as in `prove`.
         listener: A Listener that receives the progress, as in `prove`.
         network: The network, as in `shapes`.
         horizon: The number of steps T in a window, as in `prove`.

@@ -1,7 +1,7 @@
 """The simulation test of a proof, on links whose rate changes.
 
-The test simulates the deployed controller. No window of a run may break a lemma. The test also reports how close the
-windows come to a violation. If the controller is an envelope, policies choose its rates.
+The test simulates the deployed controller. No window of a run may break a lemma. The test also reports the smallest
+distance of the windows from a violation. If the controller is an envelope, policies choose its rates.
 """
 
 from bisect import bisect
@@ -33,7 +33,7 @@ class Trial:
         sizes: The buffer sizes to simulate, in C·R_m. None stands for an infinite buffer.
         windows: The number of windows so far, by the state in which the windows begin.
         broken: The number of windows that broke a lemma, by the name of the lemma. All numbers should be 0.
-        closest: For each objective, the best value of its constant that all windows so far satisfy, as an index in the
+        closest: For each objective: the best value of its constant that all windows so far satisfy, as an index in the
             constant's grid.
     """
 
@@ -60,8 +60,8 @@ class Trial:
                 envelope.
             jitter: The pattern of jitter, as in Simulation. None stands for a random choice from JITTER.
             hiding: The pattern of hidden tokens, as in Simulation. None stands for a random choice from HIDING.
-            changes: A dict of rate changes. It maps a step to the rate from its end on, as a share of the initial rate.
-                None stands for two random changes.
+            changes: A dict of rate changes. It maps a step to the rate that applies from the end of this step on, as a
+                share of the initial rate. None stands for two random changes.
         """
         rng, model = Random(seed), self.prover.query.model
         bdp = rng.choice((24, 60, 120))
@@ -100,8 +100,8 @@ class Trial:
     def _look(self, trace):
         """Count a window of a run.
 
-        If a window breaks a lemma, or comes nearer to a violation than all earlier windows, it counts only if it
-        satisfies all laws of the model. A window too soon after a rate change may violate these laws.
+        A window that breaks a lemma, or that comes nearer to a violation than all earlier windows, counts only if it
+        satisfies all laws of the model. A window soon after a rate change may violate these laws.
         """
         c, query = self.result.values, self._query(str(trace.constants.get("beta", "infinite")))
         x = query.observed(trace, query.units())
@@ -130,7 +130,7 @@ class Trial:
                     yield lemma.name, bisect(range(len(grid)), False, key=breaks) - 1
 
     def closest_values(self):
-        """Yield the nearest approach to each objective for which there is one.
+        """Yield the nearest approach of the windows to each objective, if any.
 
         A nearest approach is a tuple (lemma, constant, proved value, best value that all windows satisfy).
         """
@@ -162,7 +162,7 @@ def _sizes(buffer):
 
 
 def _first(bound, bdp, rng):
-    """Return a random initial value for a bound. The value is a true bound on the link.
+    """Return a random initial value for a belief that is a bound. The bound is true of the link.
 
     The link serves `bdp` bytes per step.
     """

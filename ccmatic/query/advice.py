@@ -17,7 +17,7 @@ def advice(query: Query, controller: Decides, undecided: bool, late: bool = Fals
         query: The question.
         controller: The controller in question.
         undecided: Whether the solver timed out on the question.
-        late: Whether the time was over before a solver received the question.
+        late: Whether the question timed out before a solver received it.
     """
     sentences = [_sooner_encoded(query)] if undecided and late else []
     for each in controllers.each_of(controller):
@@ -28,14 +28,14 @@ def advice(query: Query, controller: Decides, undecided: bool, late: bool = Fals
 
 
 def _sooner_encoded(query: Query) -> str:
-    """Return advice that leaves more time to the solver."""
+    """Return advice by which more of the time remains for the solver."""
     period = query.property.period
     shorter = f"a shorter period than {period}" if period else f"a shorter horizon than {query.horizon}"
     return f"{shorter}, or a longer timeout: the encoding timed out, before a solver got the question"
 
 
 def _finer(query: Query, controller: controllers.Stateful) -> Iterator[str]:
-    """Suggest a model with finer steps, such that each delay in the controller's comparisons is a whole step."""
+    """Suggest a model with finer steps: each delay in the controller's comparisons is a whole number of them."""
     parts = controller.delay_parts() or _STEPS
     R = min(query.model.round_trip(number) for number in range(1, query.model.flows + 1))
     if R % parts and (R < _STEPS or controller.delay_parts()) and "R" in query.model.parameters:

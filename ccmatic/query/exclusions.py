@@ -1,4 +1,4 @@
-"""The exclusions of a question: executions that it omits because of its network, its property or its controller."""
+"""The exclusions of a question: the executions that its network, its property or its controller rules out."""
 
 import ast
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ def left_out(query: Query, controller: Decides | None = None, later: bool = Fals
     Args:
         query: The question.
         controller: The controller in question. The default is any candidate of the query's template.
-        later: Whether the answer also covers traces that begin with any state that the controller can reach.
+        later: Whether the answer also covers traces that begin in any state that the controller can reach.
     """
     controller = controller or query.read_controller(query.read_by_candidates()[1])
     exclusions = [*query.model.exclusions(), *query.property.exclusions(query.model, controller.parameters)]
@@ -50,7 +50,7 @@ def _of_flows(query: Query, controller: Decides) -> list[Any]:
 
 
 def _of_beliefs(query: Query, controller: controllers.Controller, flow: FlowView) -> Iterator[Exclusion]:
-    """Yield the exclusions of large beliefs that only the controller distinguishes, and of beliefs that turn false."""
+    """Yield the exclusions that concern beliefs: large values that a window does not distinguish, and false beliefs."""
     for bound in query.model.bounds() if not query.property.deployed else ():
         where = bound.turns_false(flow, query.buffer) if bound.name in controller.parameters else None
         if where:
@@ -61,7 +61,10 @@ def _of_beliefs(query: Query, controller: controllers.Controller, flow: FlowView
 
 
 def beyond_window(model: Model, controller: controllers.Controller, flow: FlowView) -> Iterator[tuple[str, Any]]:
-    """Yield each belief whose large values only the controller distinguishes, with its largest value in a window."""
+    """Yield each belief whose large values the controller, but not the window, distinguishes.
+
+    Add the largest value in a window.
+    """
     values = {name: real(name) for name in controller.parameters} | {"R_m": Fraction(1), "D": Fraction(flow.D)}
     for belief in model.beliefs:
         if isinstance(belief, StateBelief) and belief.most and belief.name in controller.parameters:
@@ -105,7 +108,7 @@ def _of_sender(
 
 
 def knows_more(controller: controllers.Stateful, flow: FlowView) -> bool:
-    """Return whether a sender may act as in no execution, because it knows delays from before the trace."""
+    """Return whether a sender may act as in no execution, because it knows delays from the time before the trace."""
     if controller.first_decision(flow) is None:
         return False
     longest = _longest(controller, flow)
@@ -117,7 +120,7 @@ def knows_more(controller: controllers.Stateful, flow: FlowView) -> bool:
 
 
 def _longest(controller: controllers.Stateful, flow: FlowView) -> int:
-    """Return the longest delay, in steps, that an execution shows of bytes sent before the trace, or 0."""
+    """Return the longest delay, in steps, of bytes sent before the trace that an execution shows, or 0."""
     return max((each.unbounded(flow) or 0 for each in controller.observations.values()), default=0)
 
 
@@ -127,7 +130,7 @@ def _beliefs(controller: controllers.Stateful) -> dict[str, Any]:
 
 
 def _reads_time(belief: Any) -> bool:
-    """Return whether a belief waits until all its inputs lie within the trace."""
+    """Return whether a belief has no value until all its inputs lie within the trace."""
     return any(node.arg == "time" for node in ast.walk(ast.parse(belief.source)) if isinstance(node, ast.arg))
 
 
@@ -146,7 +149,7 @@ def _of_first_state(controller: controllers.Stateful) -> Iterator[Exclusion]:
 
 
 def _of_packets(controller: controllers.Stateful, flow: FlowView, largest: Fraction) -> Iterator[Exclusion]:
-    """Yield the states that lack a valid initial value for some packet size that the question allows."""
+    """Yield the state variables that have no valid initial value for some packet size that the question allows."""
     for memory in controller.state:
         checker = Checker()
         checker.add(every(flow.alpha >= largest, memory.first(flow, 0)))

@@ -20,16 +20,16 @@ class Network:
     """A bottleneck with its buffer, and the number of steps of its traces.
 
     Args:
-        model: The name of a folder in models/, or the path of a file that defines a MODEL. The attribute holds the
-            Model.
+        model: The name of a folder in models/, or the path of a file that defines a MODEL. The attribute `model` holds
+            the Model.
         buffer: The buffer: `infinite`, `any`, a size such as "1/2 bdp", or a least size such as ">=1 bdp". A number
-            without a unit is in C·R_m. The attribute holds a Buffer.
+            without a unit is in C·R_m. The attribute `buffer` holds a Buffer.
         horizon: T, the number of steps in a trace: at least D + 2 and at most LONGEST. A step lasts R_m.
-        jitter: The largest jitter D, as text such as "1 rtt", or as a number of steps. None stands for the model's D.
-            If the model's name has a D, both must agree.
+        jitter: The largest jitter D, as text such as "1 rtt", or as a number of steps. None stands for the model's
+            default D. If the model's name also sets D, the two values must agree.
         delay: The laws of delay: one of DELAYS.
-        model_name: The model's name or absolute path in records. Only a query with a Model object as `model` needs this
-            argument.
+        model_name: The model's name or absolute path in records. This argument is necessary only if `model` is a Model
+            object.
 
     Raises:
         InputError: If the values describe no network.
@@ -104,7 +104,7 @@ def set_fields(made: object, **fields: Any) -> None:
 
 
 def _jitter_in_steps(jitter: object, steps: int) -> object:
-    """Return the jitter in steps, where `steps` is the number per round trip. Raises InputError for a duration."""
+    """Return the jitter in steps, where `steps` is the number of steps per R_m. Raise InputError for a duration."""
     rounds = quantities.in_unit(jitter, "rtt")
     if rounds is None and any(quantities.in_unit(jitter, unit) is not None for unit in quantities.DURATIONS):
         path = "24 mbit, rtt 40 ms, buffer 1 bdp, jitter 4 ms"
@@ -116,7 +116,7 @@ def _jitter_in_steps(jitter: object, steps: int) -> object:
 
 
 def _buffer_in_steps(buffer: object, steps: int) -> object:
-    """Return the buffer in units of C·step, where `steps` is the number of steps per round trip."""
+    """Return the buffer in units of C·step, where `steps` is the number of steps per R_m."""
     text = str(buffer).strip()
     sign, size = (">=", text[2:]) if text.startswith(">=") else ("", text)
     bdps = quantities.in_unit(size, "bdp")

@@ -42,10 +42,10 @@ class Query:
     Args:
         network: The Network.
         property: The name of a folder in properties/, or the path of a file that defines a PROPERTY. The attribute
-            holds the Property with its thresholds. The default is the DEFAULT of properties/, which is the synthesis
-            invariant.
-        template: The name of a folder in templates/, or the path of a file that defines a TEMPLATE. The attribute holds
-            the Template. By default, the query has no template and cannot be used for synthesis.
+            `property` holds the Property with its thresholds. The default is the DEFAULT of properties/, which is the
+            synthesis invariant.
+        template: The name of a folder in templates/, or the path of a file that defines a TEMPLATE. The attribute
+            `template` holds the Template. By default, the query has no template and cannot be used for synthesis.
         name: The name of the query.
         names: The names of the property and the template in records.
         expect: The answer that tests and reports expect.
@@ -82,7 +82,7 @@ class Query:
         names = {"template": None, **(names or {})}
         if property is None:
             property = definitions.chosen("properties", "DEFAULT")
-        # A Property already has its thresholds, so thresholds may only accompany a name.
+        # A Property already has its thresholds, so thresholds are only allowed together with a name.
         if not isinstance(property, Property):
             kind = load_definition("properties", "PROPERTY", property, allow_code=True)
             names["property"], property = absolute(property), kind.from_parameters(thresholds, allow_code=True)
@@ -149,8 +149,8 @@ class Query:
         """Return an execution whose numbers are unknowns: the variables of one trace.
 
         Args:
-            bounds: The laws for the sender's bounds in a way to fail. The bounds of a deployed controller may be false
-                initially, and may time out.
+            bounds: The assumption about the sender's bounds, as in a WayToFail. The bounds of a deployed controller may
+                be false at first, and may time out.
             state: The state variables of the trace's controller.
         """
         bounds, period = self._bounds(bounds), self.property.period
@@ -184,9 +184,9 @@ class Query:
 
     @isolated
     def encode(self, state: Sequence[Kept] = ()) -> None:
-        """Build all formulas once, to find mistakes that only unknowns reveal.
+        """Build all formulas once. This finds mistakes in definitions that numbers do not reveal.
 
-        Such mistakes are floats, and conditions that are used as Python booleans.
+        Examples are floats, and conditions that are used as Python booleans.
 
         Args:
             state: The state of a controller.
@@ -206,7 +206,10 @@ class Query:
         return {each.name: each.unit for each in (*self.model.beliefs, *self.model.observations.values())}
 
     def controller(self, given: Any) -> Decides:
-        """Load a controller for this query's model, or one per flow; `controllers.given` lists the forms of `given`."""
+        """Load a controller for this query's model, or one controller per flow.
+
+        `controllers.given` lists the forms of `given`.
+        """
         with self._naming_the_other_model():
             return self._fits(controllers.given(given, self.units(), self.model.observations))
 
@@ -216,7 +219,7 @@ class Query:
 
     @contextmanager
     def _naming_the_other_model(self) -> Iterator[None]:
-        """If an error is about a controller of the other type, add the name of a model on which such senders run."""
+        """If an error is about a controller of the other type, add the name of a model that supports this type."""
         try:
             yield
         except controllers.OtherKind as error:
@@ -226,12 +229,12 @@ class Query:
             raise InputError(f"{error.message}: --model {name}", error.file, error.line) from None
 
     def _fits(self, controller: Decides) -> Decides:
-        """Return the controller. Raises InputError if the number of controllers differs from the number of flows."""
+        """Return the controller. Raise InputError if the number of controllers differs from the number of flows."""
         count, flows = len(controllers.each_of(controller)), self.model.flows
         if count not in (1, flows):
             path = f"{self.network.model_name} has {flows} flow{'s' if flows > 1 else ''}"
             raise InputError(f"{path}, and {count} controllers are given; expected one for all, or one for each")
-        # A belief that a model declares may have the name too, but only senders with a window observe marks.
+        # A model's belief may have this name, too. But only window senders observe marks.
         observes = self.model.windows and self.model.threshold is None
         for each in controllers.each_of(controller) if observes else ():
             if "marked" in getattr(each, "parameters", ()):
@@ -256,7 +259,7 @@ class Query:
         return record
 
     def search_space(self) -> Template[Any]:
-        """Return the template. Raises InputError if the query has none."""
+        """Return the template. Raise InputError if the query has no template."""
         if self.template is None:
             raise InputError(f"the query {self.name} has no template to search; expected a section [template]")
         return self.template

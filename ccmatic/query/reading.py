@@ -27,7 +27,7 @@ def from_record(record: object, allow_code: bool = False) -> Query:
 
     Args:
         record: The record. A record is untrusted data, so it may name shipped definitions only.
-        allow_code: Whether the record may also name the user's files. Their code is run.
+        allow_code: Whether the record may also name the user's files, whose code then runs.
 
     Raises:
         InputError: If the record describes no query.

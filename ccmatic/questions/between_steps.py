@@ -1,4 +1,7 @@
-"""Errors about times between two steps of a network. They suggest the nearest whole steps, or shorter steps."""
+"""Errors about times that lie between two steps of a network.
+
+They suggest the nearest whole steps, or shorter steps.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,11 +17,11 @@ _MOST = 4
 
 @contextmanager
 def between_steps(description: NetworkDescription, placed: Placed) -> Iterator[None]:
-    """Let errors about a time between two steps name times in the description's units, within a `with` block.
+    """Within a `with` block, express errors about a time between two steps in the description's units.
 
     Args:
         description: The network as the user described it.
-        placed: The corresponding network for the solver.
+        placed: The corresponding network of the solver.
     """
     try:
         yield
@@ -37,7 +40,7 @@ def _shown(rounds: Fraction, description: NetworkDescription, placed: Placed) ->
     """Return a time as text: in ms if the description is a path, otherwise in round trips."""
     if description.rtt is None:
         return f"{rounds} rtt"
-    # Without propagation there is no window, and a round of the network is a step of R_m + D.
+    # In networks without propagation, senders have no window, and a step is R_m + D.
     seconds = rounds * description.rtt / (1 if placed.network.model.windows else placed.steps)
     return f"{float(seconds * 1000):.4g} ms"
 

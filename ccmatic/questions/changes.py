@@ -1,4 +1,4 @@
-"""Changes of a path, as people write them: `outage 2 rtt`, `change rtt x2 rate x1/2`, `queue lost`, `at 3 rtt`."""
+"""Changes of a path in the notation of users: `outage 2 rtt`, `change rtt x2 rate x1/2`, `queue lost`, `at 3 rtt`."""
 
 import re
 from collections.abc import Mapping
@@ -23,8 +23,8 @@ class Change:
     Args:
         factors: The least and the largest factor of each changed quantity, by name: rtt, rate, buffer.
         outage: The longest time without service before the change, in R_m.
-        loses: Whether the bytes that wait at the change are lost.
-        at: The earliest and the latest beginning in R_m; None for any instant.
+        loses: Whether the link loses the bytes that wait at the change.
+        at: The earliest and the latest beginning of the change in R_m; None for any instant.
     """
 
     factors: Mapping[str, tuple[Fraction, Fraction]]
@@ -42,14 +42,14 @@ class Change:
 
 
 def read_change(values: Mapping[str, str], rtt: Fraction | None) -> Change | None:
-    """Return the Change that the parts of a network describe; None if they describe none.
+    """Return the Change that the parts of a network describe; None if the network does not change.
 
     Args:
         values: The texts of the network's parts, by key.
         rtt: R_m in seconds, or None.
 
     Raises:
-        InputError: A part cannot be read, or there is no change to which it belongs.
+        InputError: A part cannot be read, or the change to which it belongs is missing.
     """
     if not values.keys() & {"outage", "change"}:
         for key in ("queue", "at"):

@@ -41,7 +41,7 @@ def long_enough(network: Network, needed: int, horizon: int | None, period: int 
 
 @contextmanager
 def usual_horizon(network: Network, period: int | None) -> Iterator[None]:
-    """Within this block, let errors about the horizon explain that the horizon is the default.
+    """Within this block, add to errors about the horizon that the horizon is the default.
 
     Args:
         network: The network with the default horizon.

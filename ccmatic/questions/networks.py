@@ -13,7 +13,7 @@ from ccmatic.contracts import Model, load_definition
 from ccmatic.query import Network
 from ccmatic.questions import changes
 
-#: The number of bytes in a packet, unless a description gives it.
+#: The number of bytes in a packet, unless a description states it.
 PACKET = 1500
 
 #: The upper bound on the packet size in networks of senders at rates, in units of C·step.
@@ -36,7 +36,7 @@ _KEYS = {
 _STORES = ("buffer", "bucket")
 _PACKETS = ("packet", "packets")
 
-#: The parameters of models that items of a network set.
+#: The parameters of models that items of a description set.
 _SETTINGS = {"loss": "loss_rate", "burst": "loss_burst"}
 _NO_COMMA = re.compile(rf"\s+(?=(?:{'|'.join(_KEYS)})\s+(?:[>\d]|infinite|any))", re.ASCII)
 _PARAMETER = re.compile(r"\w+=\S+", re.ASCII)
@@ -51,17 +51,17 @@ class NetworkDescription:
 
     Args:
         text: The whole text.
-        model: The name or path of a model. The value is None if the text describes a path and names no model.
-        rate: The link's rate C in bytes per second. The value is None if the text has no rate.
-        rtt: The round-trip propagation delay R_m in seconds. The value is None if the text has no delay.
+        model: The name or path of a model. None if the text describes a path and names no model.
+        rate: The link's rate C in bytes per second. None if the text has no rate.
+        rtt: The round-trip propagation delay R_m in seconds. None if the text has no delay.
         buffer: The buffer as the user wrote it: `infinite`, `any`, or a size, possibly after >=. A size in packets is
             converted to bytes.
         store: The noun before the size in the text: `buffer`, or `bucket` for a policer.
-        jitter: The jitter D as the user wrote it. The value is None if the text has no jitter.
+        jitter: The jitter D as the user wrote it. None if the text has no jitter.
         packet: The packet size MSS in bytes.
-        flows: The number of flows that share the network, if the text gives it.
+        flows: The number of flows that share the network, if the text states this number.
         pauses: Whether applications may pause.
-        threshold: The queue above which packets are marked, as the user wrote it. A size in packets is converted to
+        threshold: The queue above which the link marks packets, as the user wrote it. A size in packets is converted to
             bytes.
         change: The change of the path, or None.
         aggregates: Whether a part of the jitter is the aggregation of acknowledgements.
@@ -85,7 +85,10 @@ class NetworkDescription:
 
     @property
     def jitter_seconds(self) -> Fraction | None:
-        """The jitter D in seconds. None if the text gives no jitter, or gives it in round trips of unknown length."""
+        """The jitter D in seconds.
+
+        The value is None if the text has no jitter, or if its jitter is in round trips of unknown length.
+        """
         if self.jitter is None:
             return None
         match = _AMOUNT.fullmatch(self.jitter)
@@ -101,15 +104,15 @@ class NetworkDescription:
 
 @dataclass(frozen=True)
 class Placed:
-    """A Network for the solver that represents a description.
+    """A Network that represents a description for the solver.
 
     Args:
         network: The Network.
         units: The units for expectations on this Network, in the form in which a property states its own units.
         given: Conditions that the description adds, in the language of the clause `avoids`.
-        notes: Sentences about the quantities that the Network rounds, or counts differently from the path.
+        notes: Sentences about quantities that the Network rounds, or that it counts in another way than the path.
         steps: The number of the Network's steps per R_m.
-        counts_flight: Whether the Network's queue also counts bytes in flight, unlike the path's queue.
+        counts_flight: Whether the Network's queue also counts bytes in flight. The path's queue does not.
     """
 
     network: Network
@@ -121,7 +124,7 @@ class Placed:
 
 
 def describe(text: str) -> NetworkDescription:
-    """Return the NetworkDescription of a text, e.g. `24 mbit, rtt 40 ms, buffer 1 bdp`. Raises InputError."""
+    """Return the NetworkDescription of a text such as `24 mbit, rtt 40 ms, buffer 1 bdp`. May raise InputError."""
     first, *others = _items(text)
     values: dict[str, str] = {}
     for item in others:
@@ -181,8 +184,8 @@ def named_model(description: NetworkDescription, name: str) -> str:
     """Return the name of a model with the parameters that a description sets.
 
     Raises:
-        InputError: The model has no such parameter, or it loses bytes by chance and the description does not say how
-            many.
+        InputError: The model has no such parameter, or the model loses bytes by chance and the description does not
+            state how many.
     """
     model = load_definition("models", "MODEL", name, allow_code=True)
     losing, is_path = definitions.chosen("models", "LOSSY"), description.rate is not None
@@ -218,7 +221,7 @@ def place(description: NetworkDescription, by_window: bool, flows: int, horizon:
         return _placed(description, name, model, model.round_trip(1), horizon)
     if description.rtt is None:
         return _placed(description, name, model, 1, horizon)
-    # Without propagation, the round trip is part of the jitter, and a step is R_m + D (ccmatic/guarantees).
+    # In networks without propagation, the round trip is part of the jitter, and a step is R_m + D (ccmatic/guarantees).
     total = description.rtt + (description.jitter_seconds or 0)
     return _placed(description, name, model, description.rtt / total, horizon)
 
@@ -298,7 +301,7 @@ def _model(description: NetworkDescription, by_window: bool, flows: int) -> tupl
 
 
 def _changing(name: str, description: NetworkDescription, by_window: bool, flows: int) -> str:
-    """Return the name of the network whose path changes, for the name of the network before the change."""
+    """Return the name of the changing network that corresponds to a network without changes."""
     base, _, parameters = name.partition(":")
     known = definitions.chosen("models", "CHANGING")
     if not by_window:
@@ -356,7 +359,7 @@ def _marking(description: NetworkDescription, name: str, model: Model, steps: Fr
 
 
 def require_threshold(description: NetworkDescription, model: Model) -> None:
-    """Raise InputError if a description has a threshold, and its model no marks, or the reverse."""
+    """Raise InputError if a description has a threshold but its model has no marks, or the reverse."""
     text, example = shown(description.text), definitions.chosen("models", "MARKED")
     if model.threshold is None and description.threshold is not None:
         problem = f"'{text}' has a threshold, and {model.name} marks no packets"
@@ -404,7 +407,7 @@ def units(rate: Fraction | None, rtt: Fraction | None, scale: Fraction = Fractio
     Args:
         rate: The link's rate C in bytes per second. The value is None if unknown.
         rtt: The propagation delay R_m in seconds. The value is None if unknown.
-        scale: The propagation delay R_m in the time unit of the execution.
+        scale: The propagation delay R_m in the execution's unit of time.
     """
     kind = load_definition("properties", "PROPERTY", definitions.chosen("properties", "EXPECTS"))
     units = {
@@ -444,7 +447,7 @@ def _rtt(text: str) -> Fraction:
 
 
 def _total(times: Sequence[str], rtt: Fraction | None) -> str | None:
-    """Return the sum of times as text: in rtt, or in ms if one of them is in other units. None without times."""
+    """Return the sum of times as text: in rtt if all times are in rtt, otherwise in ms. Without times, return None."""
     if len(times) < 2:
         return next(iter(times), None)
     match = [_AMOUNT.fullmatch(text) for text in times]
@@ -512,7 +515,10 @@ def _expected(item: str) -> str:
 
 
 def _items(text: str) -> list[str]:
-    """Return the parts of a description between commas. A part `parameter=value` stays with the model's name."""
+    """Return the parts of a description between commas.
+
+    A part `parameter=value` remains together with the model's name.
+    """
     items: list[str] = []
     for part in text.split(","):
         if items and _PARAMETER.fullmatch(part.strip()):
@@ -534,7 +540,7 @@ def _example(is_path: bool) -> str:
 
 
 def _setting(key: str, text: str) -> str:
-    """Return the value of a model's parameter for an item of a network."""
+    """Return the value of a model's parameter that an item of a description sets."""
     match = quantities.QUANTITY.fullmatch(text.removesuffix("%").strip())
     amount = exact(match[1]) if match else None
     if text[:1] in "<>=":

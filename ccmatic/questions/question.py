@@ -23,7 +23,7 @@ class Question:
 
     Args:
         query: The Query that a solver decides.
-        controller: The controller. For several flows, this is a group of the controllers of all flows.
+        controller: The controller. For several flows, this is a Several with the controllers of all flows.
         text: The expectation as the user wrote it.
         expectation: The parsed expectation, in the network's units.
         description: The network as the user described it.
@@ -42,7 +42,7 @@ class Question:
     is_usual: bool = False
 
     def horizon_named(self) -> AbstractContextManager[None]:
-        """Return a block in which errors about a default horizon explain that the horizon is the default."""
+        """Return a context that adds to errors about a default horizon that the horizon is the default."""
         return usual_horizon(self.query.network, self._expects.period) if self.is_usual else nullcontext()
 
     @property
@@ -67,7 +67,7 @@ class Question:
         """Return sentences that suggest the next question after a counterexample.
 
         If the expectation has an amount, a sentence suggests a question about the worst value. If the first step alone
-        violates the expectation, another sentence is about the start.
+        violates the expectation, another sentence suggests another start.
         """
         sentences = self._of_start(trace)
         try:
@@ -85,7 +85,7 @@ class Question:
         return ("--from converged, or --from start: the first step alone breaks the expectation",)
 
     def edge(self) -> tuple[Any, list[str]]:
-        """Return the quantity whose worst case decides the question, and the conditions on the start, as in `worst`.
+        """Return the quantity whose worst case decides the question, and the conditions on the start, for `worst`.
 
         Raises:
             InputError: If the expectation states no amount.
@@ -95,7 +95,7 @@ class Question:
 
     @property
     def scale(self) -> Fraction:
-        """The unit of the expectation's text, as a multiple of the unit of `edge`, which counts delays in steps."""
+        """The unit in the expectation's text, as a multiple of the unit in `edge`, which counts delays in steps."""
         comparison = self.expectation.comparison
         steps = self.query.model.round_trip(1) if comparison.subject == "delay" else 1
         return Fraction(comparison.written[1] * steps)
@@ -107,7 +107,7 @@ class Question:
         return Fraction(comparison.amount / comparison.written[1])
 
     def met(self, worst: Any) -> str:
-        """Return the verdict on the expectation that follows from the Worst of its quantity."""
+        """Return the verdict on the expectation. It follows from the Worst of the expectation's quantity."""
         amount, below = self.amount, worst.quantity.worse == "below"
         if worst.none is not None and (worst.none >= amount if below else worst.none <= amount):
             return "holds"
@@ -180,14 +180,17 @@ def _require_sent(expectation: Any, at_first: Sequence[str], decides: Decides) -
 
 
 def _require_no_queue(named: Sequence[str]) -> None:
-    """Raise InputError for conditions on a queue that counts bytes in flight: they would exclude executions."""
+    """Raise InputError for conditions on a queue that also counts bytes in flight.
+
+    They would exclude too many executions.
+    """
     if "queue" in named:
         message = "a condition on the queue of a path, where the network counts bytes in flight as well"
         raise InputError(f"{message}, would leave executions out; expected a relative network, or no such condition")
 
 
 def beside(texts: Sequence[str]) -> list[str]:
-    """Return the controllers that expectations name after `beside`, without duplicates. Raises InputError."""
+    """Return the controllers that expectations name after `beside`, without duplicates. May raise InputError."""
     kind = load_definition("properties", "PROPERTY", definitions.chosen("properties", "EXPECTS"))
     named = (kind.parse(text, _any_units(kind)).beside for text in texts)
     return list(dict.fromkeys(filter(None, named)))

@@ -1,7 +1,7 @@
 """Conversion of records to JSON and back.
 
-Each form of data that ccmatic writes is a class. ccmatic checks input field by field against its class. An error
-message names the place, the value at this place, and the expected type.
+Each form of data that ccmatic writes is a class. When ccmatic reads data, it checks each field against this class. An
+error message names the place, the value at this place, and the expected type.
 """
 
 import json
@@ -38,8 +38,8 @@ _PART = re.compile(r"\.(\w+)|\[(\d+)\]|\[(\.\.\.)\]")
 class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The base class of all JSON objects that ccmatic writes.
 
-    Numbers that decide a verdict are Fractions. In JSON they are text such as "3/10". A record that is a whole file has
-    a tag: the field `format` contains the name and version of the format.
+    Numbers that decide a verdict are Fractions. In JSON they are text such as "3/10". If a record is a whole file, its
+    field `format` contains the name and version of the format.
     """
 
 
@@ -107,7 +107,7 @@ def _convert(value: object, kind: type[R]) -> R:
 
 
 def _exact(kind: type[Any], value: Any) -> Fraction:
-    """Return the exact number that a record's text stands for."""
+    """Return the exact number that a text in a record stands for."""
     if kind is not Fraction:
         raise NotImplementedError(kind)
     try:
@@ -117,7 +117,7 @@ def _exact(kind: type[Any], value: Any) -> Fraction:
 
 
 def _message(whole: object, kind: type[Any], complaint: str, what: str | None) -> str:
-    """Return the error message for a complaint of msgspec."""
+    """Return the error message for an error of msgspec."""
     message, _, path = complaint.partition(" - at `$")
     place, value = _place(whole, kind, path.removesuffix("`"), complaint)
     if expected := _EXPECTED.match(message):
@@ -131,8 +131,8 @@ def _message(whole: object, kind: type[Any], complaint: str, what: str | None) -
 def _place(value: Any, kind: type[Any], path: str, complaint: str) -> tuple[str, Any]:
     """Return the place that a path of msgspec denotes, in words, and the value at this place.
 
-    For a key of a dict, msgspec reports only `[...]`. A bisection finds the key: it looks for the first prefix of the
-    dict that fails.
+    For a key of a dict, msgspec reports only `[...]`. A bisection finds the key: it searches for the shortest prefix of
+    the dict that is invalid.
     """
     names: list[str] = []
     rebuilt: Callable[[Any], Any] = lambda part: part  # noqa: E731
@@ -157,7 +157,7 @@ def _first_wrong_key(value: dict[Any, Any], rebuilt: Callable[[Any], Any], kind:
 
 
 def _with(rebuilt: Callable[[Any], Any], whole: Any, key: Any, part: Any) -> Any:
-    """Return the result of `rebuilt` for a copy of `whole` in which the value at `key` is replaced by `part`."""
+    """Return the result of `rebuilt` for a copy of `whole`. In this copy, the value at `key` is `part`."""
     copy = whole.copy()
     copy[key] = part
     return rebuilt(copy)

@@ -14,12 +14,12 @@ Verdict = Literal["holds", "violated", "unknown"]
 
 
 class QueryRecord(Record, kw_only=True):
-    """A question in names and numbers, as in the sections `network` and `property` of a query file.
+    """A question as names and numbers. They are those of the sections `network` and `property` of a query file.
 
     Attributes:
         template: The name of the search template, for a synthesis query.
         template_digest: The SHA-256 of the forms in each hole of the template.
-        simulation: The seed and the first step, for a simulated trace.
+        simulation: For a simulated trace: the seed, and the first step of the trace in the run.
     """
 
     model: str
@@ -39,7 +39,7 @@ class TraceFile(Record, tag_field="format", tag="ccmatic trace 1", kw_only=True)
     Attributes:
         horizon: The number of values in each column.
         broken: The conditions of the property that the trace violates.
-        controller: The source of the controller that chose the rates; null if there is none.
+        controller: The source of the controller that chose the rates; null if no controller did.
         controller_name: The controller's name, if it has one.
         digest: The SHA-256 of this object without the field `digest`, as JSON with sorted keys.
     """
@@ -103,7 +103,7 @@ class RunAbout(Record, tag_field="format", tag="ccmatic run 1"):
     Attributes:
         version: The version of ccmatic that made the file.
         name: The query's name.
-        finished: The number of events, stored once no candidate is undecided.
+        finished: The number of events. The run stores this number as soon as no candidate is undecided.
     """
 
     version: str
@@ -116,7 +116,7 @@ class RunEvent(Record):
     """One event of a run, which is a row of the table `events`.
 
     Attributes:
-        candidate: For each hole, the index of the chosen form.
+        candidate: The index of the chosen form for each hole of the template.
         trace: A TraceFile as text.
     """
 
@@ -151,7 +151,7 @@ class WideningFile(Record, tag_field="format", tag="ccmatic widening 1"):
     Attributes:
         step: The step between neighbouring factors.
         most: The largest factor.
-        envelopes: For each file, a list with the index of the factor for each end.
+        envelopes: The envelope in each file, as a list with the index of the factor for each end.
         breaking: Files of traces. Together, these traces break all other envelopes.
     """
 
@@ -185,9 +185,9 @@ class ConstantRecord(Record):
     """A constant of a proof.
 
     Attributes:
-        edge: The answer which shows that the next better value fails. The value is null if the range ends at this
-            value, or if the author chose the value.
-        front: Pairs of a value of the preceding constant, and this constant's best value for it.
+        edge: The answer that shows that the next better value fails; null if the range ends at this value, or if the
+            author chose the value.
+        front: Pairs: a value of the preceding constant, and this constant's best value for that value.
     """
 
     value: Fraction

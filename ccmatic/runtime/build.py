@@ -43,7 +43,7 @@ def _make(folder, compiler, *files):
 
 
 def _require(tool, kind=None):
-    """Return the path of a tool, or of a substitute for it. Raises InputError if neither exists."""
+    """Return the path of a tool, or of a substitute for it. Raise InputError if neither exists."""
     path = shutil.which(tool)
     if not path:
         raise InputError(f"there is no {tool}; on Debian, apt-get install {_PACKAGES[kind or tool]}")

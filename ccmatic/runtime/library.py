@@ -59,13 +59,12 @@ class Library:
         return CompiledSender(self, packet, rtt, now)
 
     def decide(self, beliefs, packet, wanted=0):
-        """Return the rate that follows from beliefs, in bytes per step, rounded down, at least 0.
+        """Return the rate that the controller chooses for given beliefs, in bytes per step, rounded down, at least 0.
 
         Args:
             beliefs: The values of beliefs by name, in bytes per step, bytes and steps.
             packet: The packet size MSS in bytes.
-            wanted: The rate that a policy requests within an envelope, in bytes per step. Ignored for other
-                controllers.
+            wanted: The rate that a policy requests within an envelope, in bytes per step. Other controllers ignore it.
         """
         values = (_U64 * len(self.names))(*(beliefs.get(name, 0) for name in self.names))
         function = self["decide"]
@@ -74,7 +73,7 @@ class Library:
 
 
 class Called:
-    """One flow of a Library. Its methods call the functions of the library. Times are in ns and sizes in bytes.
+    """One flow of a Library. Its methods call the functions of the library. Times are in ns, and sizes are in bytes.
 
     Raises:
         InputError: If R_m or the packet size is out of range.
@@ -110,7 +109,7 @@ class Called:
         self._call("rtt", None, (_U64, rtt))
 
     def guessed(self):
-        """Declare that the initial R_m is only a guess until an RTT is measured."""
+        """Declare that the initial R_m is only a guess until the first measurement of an RTT."""
         self._call("guessed", None)
 
     def fix_step(self, length):
@@ -118,7 +117,7 @@ class Called:
         return self._call("fix_step", ctypes.c_bool, (_U64, length))
 
     def start(self, **values):
-        """Begin with these values of beliefs or state. The values have the form in which the C code stores them.
+        """Begin with these values of beliefs or state. The values are in the form that the C code stores.
 
         Raises:
             InputError: If the sender has no belief or state with one of these names.
@@ -148,7 +147,7 @@ class CompiledSender(Called):
     A call takes the Observation at the end of a step, and returns the rate of the next step in bytes per unit of time.
 
     Attributes:
-        over: The length of a step, which is the `propagation` of the simulation's path.
+        over: The length of a step, which equals the `propagation` of the simulation's path.
     """
 
     over = Fraction(1)
@@ -159,7 +158,10 @@ class CompiledSender(Called):
         self._step.restype, self._step.argtypes = _U64, [_SENDER] + [_U64] * 5
 
     def __call__(self, observed):
-        """Return the rate of the next step in bytes per unit of time, given the Observation after the last step."""
+        """Return the rate of the next step in bytes per unit of time.
+
+        The argument is the Observation after the last step.
+        """
         if observed.step == 0:
             return self.rate_at_first() / self.over
         bytes_so_far = observed.sent, observed.delivered, observed.lost
@@ -189,7 +191,7 @@ class CompiledSender(Called):
         self._call("found", None, (_U64, now), (_U64, sent_at), (_U64, size))
 
     def in_flight(self, now, size):
-        """Report the number of bytes in flight, as counted by a network stack that may undo detected losses."""
+        """Report the number of bytes in flight. A network stack counts them, and may undo detected losses."""
         self._call("in_flight", None, (_U64, now), (_U64, size))
 
     def more_jitter(self, length):

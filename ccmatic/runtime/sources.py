@@ -17,7 +17,10 @@ def include_folder():
 
 
 def library_sources(export):
-    """Return the texts of NAME.h and NAME.c by file name. They are an exported sender with a call for each event."""
+    """Return the texts of NAME.h and NAME.c by file name.
+
+    Together they are an exported sender, with one function to call for each event.
+    """
     return {
         f"{export.name}.h": export.header(),
         f"{export.name}.c": "\n".join(map(shipped, ("events.c", export.library))).replace("NAME", export.name),

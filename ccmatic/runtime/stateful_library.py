@@ -10,9 +10,9 @@ _U64, _I64 = ctypes.c_uint64, ctypes.c_int64
 
 
 class StepObservations(ctypes.Structure):
-    """The observations by the end of a step, in cumulative bytes and whole steps, as in the C type `struct ccm_seen`.
+    """The observations at the end of a step, in cumulative bytes and whole steps, like the C type `struct ccm_seen`.
 
-    A delay of -1 means that there is no delay. The field `waited` is the precise delay, in 4096ths of a step.
+    A delay of -1 means that no delay is known. The field `waited` is the precise delay, in 4096ths of a step.
     """
 
     _fields_ = [
@@ -54,7 +54,7 @@ class StatefulSender(Called):
         return self._call("stayed", _U64)
 
     def state(self):
-        """Return the state by name, in bytes, bytes per step, steps, or as plain numbers. A condition is 1 or 0."""
+        """Return the state by name, in bytes, bytes per step, steps, or plain numbers. A condition is 1 or 0."""
         pairs = zip(self.export.controller.state, self.kept(), strict=True)
         return {memory.name: Fraction(kept, ONE[memory.unit]) for memory, kept in pairs}
 

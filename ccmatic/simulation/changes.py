@@ -12,12 +12,12 @@ class PathChange:
     """The change of a path. Times are in R_m from the beginning of the run, and factors multiply the path's values.
 
     Attributes:
-        at: The beginning of the outage, or of the change if there is none.
+        at: The beginning of the outage. Without an outage, the instant of the change.
         outage: The time without service.
         rate: The factor of the rate.
         rtt: The factor of R_m, at least 1.
         buffer: The factor of the buffer.
-        loses: Whether the packets that wait at the change are lost.
+        loses: Whether the link loses the packets that wait at the change.
     """
 
     at: Fraction
@@ -32,7 +32,7 @@ class PathChange:
         return _whole((self.at + self.outage) * path.step, "the instant of the change in ticks")
 
     def delay(self, path):
-        """Return by how many ticks packets that the link admits after the change are delayed."""
+        """Return the additional delay, in ticks, of packets that the link admits after the change."""
         return _whole((self.rtt - 1) * path.step, "the growth of R_m in ticks")
 
     def segments(self, path):

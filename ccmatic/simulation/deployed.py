@@ -1,8 +1,8 @@
-"""A controller as deployed: a sender for the simulator that computes its model's beliefs from its observations.
+"""A deployed controller: a sender for the simulator that computes its model's beliefs from its observations.
 
 The sender works in windows of `period` steps. At the end of a window, the model's timeouts change the beliefs. The next
-window begins with these beliefs. The module names no particular belief: samples move bounds, and a state has a value
-(`Belief`).
+window begins with these beliefs. The module names no particular belief. Samples move the beliefs that are bounds, and
+programs compute the other beliefs.
 """
 
 from dataclasses import dataclass
@@ -20,8 +20,7 @@ class Window:
         start: The number of the step at whose end the window began.
         beliefs: One column per belief, by name, in bytes and steps. The last value of a column is the value after the
             timeouts.
-        before_timeout: For each belief that carries over to the next window, the last value of the belief before the
-            timeouts.
+        before_timeout: The last value before the timeouts of each belief that carries over to the next window, by name.
     """
 
     start: int
@@ -68,15 +67,15 @@ class Deployed:
         Args:
             model: The Model; see `ccmatic.contracts.model`.
             controller: The controller; see `ccmatic.controllers`.
-            path: The Path. The sender reads only the values that a real sender knows: R_m, D and the packet size. The
-                sender reads neither the link's rate nor the buffer.
+            path: The Path. The sender reads only the values that a real sender knows: R_m, D and the packet size. It
+                does not read the link's rate or the buffer.
             period: The number of steps in a window, which is T-1.
             start: The first value of each bound, by the bound's name, in bytes and steps.
             alpha: The lowest rate in bytes per step. The default is one packet per step.
-            kept: A function that takes a belief and a value and returns the value to store. It may round the value, for
-                example. By default the value is stored unchanged.
-            choose: A function for envelopes. It takes the allowed Rates and the Observation, and returns one of these
-                rates.
+            kept: A function that takes a belief and a value and returns the value to store. The function may round the
+                value, for example. By default, the sender stores the value unchanged.
+            choose: A function for envelopes. The function takes the allowed Rates and the Observation, and returns one
+                of the allowed rates.
 
         Raises:
             InputError: If a bound lacks a first value.

@@ -44,7 +44,7 @@ class _Parameters(ctypes.Structure):
 
 
 class Segment(ctypes.Structure):
-    """`struct link_rate` of link.h: the rate and the buffer from an instant on."""
+    """The structure `link_rate` of link.h: the rate and the buffer from an instant on."""
 
     _fields_ = (("time", _I64), ("bytes", _I64), ("buffer", _I64), ("flush", _I64))
 
@@ -54,14 +54,14 @@ class Bottleneck:
 
     Args:
         path: The Path. Its tick length, buffer, jitter and model determine the link.
-        keep: A function that takes an instant. It returns whether the link keeps a token that no packet uses at that
-            instant.
+        keep: A function that takes an instant. The function returns whether the link keeps a token that no packet uses
+            at that instant.
         rng: The random.Random for all other random choices of the link.
-        later: The Segments of the rate after the first one, at most two.
+        later: The Segments of the rate after the first Segment, at most two.
 
     Raises:
         InputError: If the model has no packets.h, if the machine has no C compiler that accepts this file, or if the
-            link cannot know changes in advance.
+            link cannot handle changes that are known in advance.
     """
 
     def __init__(self, path, keep, rng, later=()):
@@ -107,7 +107,7 @@ class Bottleneck:
         return taken, _outcomes(outcomes, decided)
 
     def columns(self, now):
-        """Return the model's own columns at instant `now`, in bytes by name; the dict is empty if there are none."""
+        """Return the model's own columns at instant `now`, in bytes by name; an empty dict if the model has none."""
         names = [column.name for column in self._path.model.own_columns]
         values = (_I64 * (len(names) or 1))()
         count = self._library.packets_columns(self._state, _I64(now), values) if names else 0
@@ -123,8 +123,8 @@ class Bottleneck:
             last: The instant of the latest admission.
 
         Returns:
-            The new outcomes of the waiting packets, as far as these are known under the new rate, in the form that
-            `offer` returns. They mark no packet.
+            The new outcomes of the waiting packets, as far as the new rate determines them, in the form that `offer`
+            returns. No packet is marked in these outcomes.
 
         Raises:
             InputError: If the link cannot change its rate.

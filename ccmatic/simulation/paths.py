@@ -1,8 +1,9 @@
-"""Network paths, simulated packet by packet: a model's bottleneck, written in C, and then a box that delays packets.
+"""Network paths, simulated packet by packet.
 
-Time is in integer ticks. Service needs no rounding. The bottleneck serves a packet in TICKS ticks (or more, if the
-link's rate changes), and a whole number of packets in a step (R_m). The simulator rounds down only the instants at
-which packets are sent within a step. This rounding breaks no law of the model:
+A model's bottleneck, written in C, is followed by a box that delays packets. Time is in integer ticks, so service needs
+no rounding. The bottleneck serves a packet in TICKS ticks (or more, if the link's rate changes), and a whole number of
+packets in a step (R_m). The simulator rounds down only the instants at which packets are sent within a step. This
+rounding breaks no law of the model:
 
 - If the sender is at most as fast as the link, neighbouring packets of a step are at least one service time apart.
 - If the sender is at least as fast as the link, neighbouring packets of a step are at most one service time apart.
@@ -40,11 +41,11 @@ class Path:
         packet: The number of bytes in every packet.
         jitter: The longest delay D of a packet after the bottleneck, in whole steps. It is 0 if the model has no
             jitter.
-        buffer: The buffer β: how many bytes may wait at the bottleneck, rounded down to whole packets. None means
-            infinite.
+        buffer: The buffer size β: the number of bytes that may wait at the bottleneck, rounded down to whole packets.
+            None means infinite.
         ticks: The number of ticks that the bottleneck takes to serve a packet.
         threshold: The waiting bytes above which the bottleneck marks a packet, in whole packets. The default is the
-            model's, rounded down to whole packets. None if the model marks nothing.
+            model's threshold, rounded down to whole packets; None if the model marks no packets.
 
     Raises:
         InputError: If a value is out of range, or the model has no packets.h.
@@ -108,7 +109,7 @@ class Path:
         return self.bdp * self.ticks
 
     def finer(self, rates):
-        """Return the same path with shorter ticks, such that serving a packet takes whole ticks at each of the rates.
+        """Return the same path with shorter ticks. At each of the rates, the service of a packet takes whole ticks.
 
         Raises:
             InputError: If the step would need more than FINEST ticks.
@@ -122,7 +123,7 @@ class Path:
         """Return the same path at another rate. The number of ticks in a step stays the same.
 
         Raises:
-            InputError: If serving a packet would not take a whole number of ticks.
+            InputError: If the service of a packet would not take a whole number of ticks.
         """
         path = replace(self, rate=rate)
         ticks, rest = divmod(self.step, path.bdp)
@@ -136,9 +137,10 @@ class Path:
         return self.jitter * self.step
 
     def bottleneck(self, rng, hiding, later=()):
-        """Return a new bottleneck. `hiding` is a key of HIDING: how the link hides tokens, if it supports that.
+        """Return a new bottleneck.
 
-        `later` are the Segments of its rate after the first one.
+        `hiding` is a key of HIDING: the pattern by which the link hides tokens, if it supports that. `later` contains
+        the Segments of its rate after the first Segment.
         """
         return Bottleneck(self, _choose(HIDING, hiding, "hiding")(rng, self.bound, self.step), rng, later)
 
@@ -216,8 +218,8 @@ def _bursts(rng, bound, step):
 def aggregation(lost):
     """Return a pattern by which acknowledgements arrive in bursts at regular times.
 
-    A burst acknowledges all packets admitted since the burst before, and a lost burst leaves them to the next one. The
-    interval between bursts is such that a packet waits for at most D.
+    A burst acknowledges all packets admitted since the previous burst. If a burst is lost, the next burst acknowledges
+    its packets. The interval between bursts ensures that a packet waits for at most D.
 
     Args:
         lost: The number of bursts in a row that may be lost. Each burst is lost with probability 1/2.
@@ -248,7 +250,7 @@ JITTER = {
 }
 JITTER["mixed"] = _mix(list(JITTER.values()))
 
-#: Patterns that decide whether the link keeps a token if no packet waits for the token at `now`.
+#: Patterns that decide whether the link keeps a token for which no packet waits at `now`.
 HIDING = {
     "never": lambda rng, bound, step: lambda now: False,
     "always": lambda rng, bound, step: lambda now: True,

@@ -14,10 +14,10 @@ from ccmatic.traces import Trace
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A simulated execution: the fate of each packet, in the order of sending. All instants are in ticks.
+    """A simulated execution: the outcome of each packet, in the order of sending. All instants are in ticks.
 
     Instants after the end of the run are planned. The instant of an event is NEVER if the packet is lost before the
-    event, or if the packet's fate is not yet decided.
+    event, or if its outcome is still unknown.
 
     Attributes:
         path: The path at the beginning of the run.
@@ -27,8 +27,8 @@ class Run:
         dropped: The instant at which the bottleneck dropped each packet, or NEVER if the bottleneck did not drop the
             packet.
         started: The instant at which the bottleneck admitted each packet.
-        token: The instant at which each packet's token was generated. This equals `started`, unless a bucket hid the
-            token.
+        token: The instant at which each packet's token was generated. This instant equals `started`, unless a bucket
+            hid the token.
         released: The instant at which each packet was delivered.
         marked: Whether the bottleneck marked each packet.
         changes: The changes of the link's rate, each as a pair: the step at whose end the rate changed, and the path
@@ -57,7 +57,7 @@ class Run:
         return self.dropped < NEVER
 
     def path_within(self, start, end):
-        """Return the path that is in force between the ends of two steps.
+        """Return the path that applies between the ends of two steps.
 
         Raises:
             InputError: If the link's rate changes between these two instants.
@@ -69,13 +69,13 @@ class Run:
 
     @cached_property
     def samples(self):
-        """The counts at the ends of the steps 0 … `steps`: `A`, `L`, `K`, `S` in packets, `Q` and `F` in whole steps.
+        """The counts at the ends of steps 0 … `steps`: `A`, `L`, `K` and `S` in packets, `Q` and `F` in whole steps.
 
         The model's own columns are in packets.
         For each step, the column `r` has the number of packets that the step's rate allows.
 
-        K counts the tokens generated so far that some packet uses before the run ends. If no packet uses a token that
-        the link keeps, the token counts as wasted from the instant at which it was generated.
+        K counts the tokens generated so far that some packet uses before the end of the run. If the link keeps a token
+        that no packet ever uses, this token counts as wasted from its generation on.
         """
         ends = np.arange(self.steps + 1) * self.path.step
 
@@ -99,7 +99,7 @@ class Run:
         }
 
     def _marks(self, kept, arrived, S):
-        """Return the marked packets that were delivered, and those in the network, at the ends of the steps."""
+        """Return two counts of marked packets at the ends of the steps: those delivered, and those in the network."""
         marked = np.concatenate(([0], np.cumsum(self.marked[kept])))
         return {"echoed": marked[S], "carried": marked[arrived] - marked[S]}
 
@@ -109,8 +109,8 @@ class Run:
         Args:
             start: The first step.
             horizon: The number of steps. By default, the trace continues to the end of the run.
-            alpha: The value MSS / (C·R_m). The default is that of one packet. The value is below 1/5, below β, and at
-                most the lowest rate in the trace.
+            alpha: The value MSS / (C·R_m), below 1/5, below β, and at most the lowest rate in the trace. By default,
+                MSS is one packet.
 
         Raises:
             InputError: If the run has no such steps, `alpha` is out of range, or the link's rate changes within the
@@ -127,7 +127,7 @@ class Run:
 
         Returns:
             Two Fractions: the wait until the packet's first byte left the queue, and the wait until its last byte left
-            the queue. Both Fractions are 0 if no packet has been delivered by then.
+            the queue. Both are 0 if no packet has been delivered by then.
         """
         served = int(self.samples["S"][t])
         if not served:
@@ -146,10 +146,10 @@ class Run:
         return float(np.mean(self.lost[self.sent > start * self.path.step]))
 
     def delays(self, start=0):
-        """Return how long each packet waited at the bottleneck, in the path's unit of time.
+        """Return the waiting time of each packet at the bottleneck, in the path's unit of time.
 
-        The array suits np.mean and np.percentile. The array covers the packets that were sent after step `start` and
-        that the bottleneck admitted before the end of the run.
+        The array covers the packets that were sent after step `start` and that the bottleneck admitted before the end
+        of the run.
         """
         end = self.steps * self.path.step
         through = (self.sent > start * self.path.step) & (self.started <= end)
@@ -216,8 +216,8 @@ def sampled(samples, model, jitter, bdp, room, start, horizon, alpha=None, seed=
 def _columns(samples, start, horizon, bdp):
     """Return the columns of a trace made of samples, by name.
 
-    Bytes are in units of `bdp`. The counts are shifted such that S and the known losses are 0 in the first step. Delays
-    are whole steps, at most `horizon`.
+    Bytes are in units of `bdp`. The counts are shifted so that the bytes served S and the known losses are 0 in the
+    first step. Delays are whole steps, at most `horizon`.
     """
 
     def column(counts, origin=0):

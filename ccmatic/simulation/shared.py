@@ -11,8 +11,8 @@ class SharedLink:
 
     In each step, the packets of all flows reach the link evenly spaced, and the last packet arrives at the end of the
     step. The packets of a flow are spread among the packets of the other flows. If a flow's packets came in a burst at
-    the end of the step, they would wait for a link that was idle before. The laws of a link of constant rate exclude
-    such a wait.
+    the end of the step, they would wait for a link that was idle earlier in the step. The laws of a link of constant
+    rate exclude this.
 
     Args:
         simulation: A Simulation that has sent no packet yet.
@@ -53,7 +53,7 @@ class _Share:
         self.observation = self._observe(0)
 
     def sent(self, accepted):
-        """Record that the flow sent packets, and which of them the link accepted."""
+        """Record the packets that the flow sent, and whether the link accepted each of them."""
         self._detected, self._latest = self._lost, len(accepted)
         self._sent += len(accepted)
         self._lost += len(accepted) - sum(accepted)

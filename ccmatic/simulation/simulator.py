@@ -1,6 +1,6 @@
 """Event simulation of one flow over a path, packet by packet, in integers.
 
-A step lasts R_m. Once per step, the sender gives its rate for the next step. The packets of a step are spaced evenly,
+A step lasts R_m. Once per step, the sender chooses its rate for the next step. The packets of a step are spaced evenly,
 and the last packet leaves at the end of the step. At the ends of steps, every execution obeys the laws of the path's
 model.
 """
@@ -20,23 +20,25 @@ from ccmatic.simulation.run import Run
 
 @dataclass(frozen=True)
 class Observation:
-    """The observations of a sender by the end of a step. Bytes are cumulative.
+    """The observations of a sender at the end of a step. Byte counts are cumulative.
 
     Attributes:
         step: The number of finished steps.
-        sent: A, the bytes sent.
-        delivered: S, the bytes delivered.
-        lost: Ld, the lost bytes that the sender has detected: the bytes lost by the end of the previous step.
-        dropped: L, the bytes lost by now. Only on an ideal path does a sender observe these losses at once.
+        sent: The bytes sent (A in the laws).
+        delivered: The bytes delivered (S in the laws).
+        lost: The lost bytes that the sender has detected (Ld in the laws): the bytes lost by the end of the previous
+            step.
+        dropped: The bytes lost so far (L in the laws). A sender observes these losses at once only on an ideal path.
         delay: The time in steps from sending to delivery of the packet delivered last; None before any delivery.
-        last: Q, the delay in whole steps of the last packet that was delivered in the latest step with a delivery. It
-            is 0 before any delivery.
-        first: F, the delay in whole steps of the first packet that was delivered in the same step.
+        last: The delay in whole steps of the last packet that was delivered in the latest step with a delivery (Q in
+            the laws); 0 before any delivery.
+        first: The delay in whole steps of the first packet that was delivered in the same step (F in the laws).
         rate: The sending rate of the last step in bytes per unit of time; 0 before the first step.
         timely: The lost bytes from which the sender can conclude that the buffer was full throughout a step. All bytes
-            of `lost` are timely if each step has one sending rate and the sender detects losses within the next step.
-        excess: The lost bytes that show by how much the arrivals of a step exceeded the free buffer. All bytes of
-            `lost` count if bytes are lost one by one and the sender detects losses within the next step.
+            of `lost` belong to `timely` if each step has one sending rate and the sender detects losses within the next
+            step.
+        excess: The lost bytes that reveal the excess of a step's arrivals over the free buffer. All bytes of `lost`
+            belong to `excess` if bytes are lost one by one and the sender detects losses within the next step.
         limited: Whether the flow sent less than its rate allowed in the last step, because its application had no data
             to send.
         marked: The bytes delivered with a mark.
@@ -72,8 +74,8 @@ class Simulation:
             path: The Path.
             seed: The seed of the path's random choices.
             initial_queue: The number of bytes sent in one burst at time 0; it must be a multiple of the packet size.
-            jitter: A key of paths.JITTER: how the path delays packets after the bottleneck.
-            hiding: A key of paths.HIDING: when a token bucket keeps unused tokens.
+            jitter: A key of paths.JITTER: the pattern by which the path delays packets after the bottleneck.
+            hiding: A key of paths.HIDING: the pattern by which a token bucket keeps unused tokens.
             rates: The rates to which `change_rate` may change the link's rate. At each rate, the link must serve a
                 whole number of packets per step.
             change: The PathChange of the run, or None.
@@ -101,8 +103,8 @@ class Simulation:
     def step(self, rate, offers=None):
         """Send for one step at `rate`, in bytes per unit of time.
 
-        The sender sends whole packets, at least one if the application offers one. The fraction of a packet that
-        remains carries over to the next step.
+        The sender sends whole packets, and at least one if the application offers one. A remaining fraction of a packet
+        carries over to the next step.
 
         Args:
             rate: The rate.
@@ -123,11 +125,12 @@ class Simulation:
         Args:
             count: The number of packets that may be sent.
             offers: A function for an application that pauses. It takes `count` and returns the places of the offered
-                packets, in order. Place i is the place of the i-th packet of an application that always sends. A sender
-                at a rate sends at most one packet at a place. Other senders may catch up later.
+                packets, in order. Place i is the place of the i-th packet of an application that always sends. A rate
+                sender sends at most one packet at a place. Other senders may catch up later.
 
         Returns:
-            A list that says for each sent packet whether the link accepts it, and keeps it when the path changes.
+            A list that states, for each sent packet, whether the link accepts the packet and keeps it when the path
+            changes.
         """
         places = range(1, count + 1) if offers is None else offers(count)
         length = self.path.step
@@ -146,7 +149,7 @@ class Simulation:
         return self._through[: self._delivered]
 
     def marked_of(self, packets):
-        """Return how many packets, given by their numbers, are marked."""
+        """Return the number of marked packets among the packets with these numbers."""
         return sum(packet in self._marked for packet in packets)
 
     def delay_of(self, packet):
@@ -155,15 +158,15 @@ class Simulation:
         return Fraction(self._released[number] - self._sent[packet], self.path.step)
 
     def steps_since_sent(self, packet):
-        """Return how many steps ago the step ended in which the packet with this number was sent."""
+        """Return the number of steps since the end of the step in which the packet with this number was sent."""
         return self._steps + -self._sent[packet] // self.path.step
 
     def change_rate(self, rate):
         """Change the link's rate from now on. Call this method at the end of a step.
 
-        Packets that wait or are in flight stay there. Two laws look back beyond the beginning of a trace: the law of
-        service within the jitter, and the law that delays fit the buffer. Both laws hold again once all packets that
-        are now on the path have been delivered.
+        Packets that wait or are in flight remain where they are. Two laws look back beyond the beginning of a trace:
+        the law of service within the jitter, and the law that delays fit the buffer. Both laws hold again as soon as
+        all packets that are now on the path have been delivered.
 
         Args:
             rate: The new rate in bytes per unit of time.
@@ -215,7 +218,10 @@ class Simulation:
         return count
 
     def _send(self, arrivals, end):
-        """Send packets at these instants of a step that ends at `end`; return whether the link accepts each."""
+        """Send packets at these instants of a step that ends at `end`.
+
+        Return for each packet whether the link accepts it.
+        """
         accepted, outcomes = self._bottleneck.offer(arrivals, end)
         first = len(self._sent)
         self._sent += arrivals
@@ -247,7 +253,7 @@ class Simulation:
         self._deliver(admitted, tokens)
 
     def _deliver(self, admitted, tokens):
-        """Plan the release of packets: in order, and at most D after the generation of their tokens."""
+        """Plan the release of packets. They leave in order, and at most D after the generation of their tokens."""
         wish, bound, released = self._release, self.path.bound, self._released
         last = released[-1] if released else 0
         change, extra = self._extra

@@ -1,9 +1,9 @@
 """A flow that sends by a window over a simulated path, and advances in steps of R_m.
 
-At the end of each step, A(t) = max(A(t-1), S(t-1) + Ld(t) + cwnd(t)). The sum A(t) is smaller if the sender also has a
-rate, as in `ccac2021`. The flow sends whole packets, evenly over the step. The flow, not the path, adds the delay R_m
-of acknowledgements: behind the path's bottleneck, only jitter delays a packet. The sender detects a loss by three later
-packets or by a timeout.
+At the end of each step, A(t) = max(A(t-1), S(t-1) + Ld(t) + cwnd(t)). Here A counts bytes sent, S bytes served and Ld
+detected losses. If the sender also has a rate, A(t) may be smaller, as in `ccac2021`. The flow sends whole packets,
+evenly over the step. The flow, not the path, adds the delay R_m of acknowledgements: behind the path's bottleneck, only
+jitter delays a packet. The sender detects a loss by three later packets or by a timeout.
 """
 
 from bisect import bisect_right
@@ -19,7 +19,7 @@ class WindowFlow:
     """A flow over a Simulation of a link.
 
     A timeout fires when no packet is in flight any more and at least one loss is undetected. As in the model, a timeout
-    fires at once, but never for losses that the sender has already detected.
+    fires at once. It never fires for losses that the sender has already detected.
 
     Attributes:
         simulation: The Simulation.
@@ -54,14 +54,14 @@ class WindowFlow:
         allowed = max(0, step.acked + step.lost + self.sender.window() - step.sent)
         self._budget += self.sender.rate_per_step()
         packets = min(allowed, self._budget) // packet
-        # The flow does not make up for packets that the window held back; only a fraction of a packet carries over.
+        # The flow does not send later the packets that the window held back. Only a fraction of a packet carries over.
         self._budget = min(self._budget - packets * packet, packet - 1)
         return packets
 
     def learn(self, accepted):
-        """Record which packets of this step the link accepts. The sender will detect the lost packets later.
+        """Record the packets of this step that the link accepts. The sender will detect the lost packets later.
 
-        The flow stores, for each lost packet, the number of earlier packets that were not lost.
+        For each lost packet, the flow stores the number of earlier packets that were not lost.
         """
         before = self._sent - len(self._before)
         lost = [i for i, taken in enumerate(accepted) if not taken]

@@ -16,7 +16,8 @@ class SolverOptions:
     """Options for the solvers.
 
     Attributes:
-        solvers: Names of solvers in `NAMES`. Each solver decides every question, and all answers must agree.
+        solvers: The names of solvers, each one of `NAMES`. Each solver decides every question, and all answers must
+            agree.
         timeout: The number of seconds for each question, a Clock that several questions share, or None for no limit.
         seed: The seed of the search.
 

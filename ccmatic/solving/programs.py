@@ -19,9 +19,8 @@ def greatest(
     """Return the supremum of numerator/denominator over a polyhedron.
 
     A point (x, 1) and its multiples (x·s, s) have the same quotient. The function therefore also scales the constant of
-    each term by s, and chooses s such that the denominator is 1. If the numerator is then bounded, a point attains the
-    bound. Otherwise, there is a direction along which the numerator grows without bound. Exact arithmetic checks either
-    outcome.
+    each term by s, and chooses s so that the denominator is 1. If the scaled numerator is bounded, some point attains
+    the bound. Otherwise, the numerator grows without bound in some direction. Exact arithmetic checks either outcome.
 
     Args:
         numerator: A linear term of unknowns.

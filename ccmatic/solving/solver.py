@@ -154,7 +154,7 @@ def conflict(conditions: Sequence[Truth]) -> list[int]:
 
 
 def script(conditions: Iterable[Truth], comment: str = "") -> str:
-    """Return an SMT-LIB 2 script that asks whether conditions have a common solution, in a scope of its own.
+    """Return an SMT-LIB 2 script, in a separate scope, with the query whether conditions have a common solution.
 
     Args:
         conditions: The conditions.
@@ -182,7 +182,10 @@ def _is_long(formula: Any) -> bool:
 
 
 def _z3_model(model: z3.ModelRef) -> dict[str, Fraction | bool]:
-    """Return all symbols' values at once. Single reads through pySMT once took a third of the time of a synthesis."""
+    """Return the values of all symbols at once.
+
+    Separate reads through pySMT took a third of the time of a synthesis.
+    """
     values = {}
     for symbol in model:
         value = model[symbol]
@@ -253,7 +256,7 @@ class _Z3(Z3Solver):  # type: ignore[misc]
 
 
 class _Yices(SmtLibSolver):  # type: ignore[misc]
-    """The solver Yices over a pipe. This class skips the rest of a line that pySMT leaves unread after a value."""
+    """The solver Yices over a pipe. pySMT leaves the rest of a line unread after a value. This class skips it."""
 
     def _get_answer(self) -> str:
         answer: str = super()._get_answer()

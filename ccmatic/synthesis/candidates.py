@@ -13,8 +13,8 @@ _kept = threading.local()
 def verify(record, reads, sample, options, proved, source, name):
     """Return the verdict on the controller with this source.
 
-    The verdict does not contain the controller, because processes cannot exchange controllers. A thread keeps the
-    verifier of a query for the next call.
+    The verdict does not contain the controller, because processes cannot exchange controllers. Each thread keeps the
+    verifier of a query for its next call.
 
     Args:
         record: The record of the query, from `Query.record`.

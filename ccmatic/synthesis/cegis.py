@@ -50,10 +50,11 @@ def synthesise(query, jobs=1, cluster=None, store=None, options=SolverOptions())
     refuted or undecided.
 
     Args:
-        query: The Query. It must have a template.
+        query: The Query. The Query must have a template.
         jobs: The number of local worker processes, as in `workers.Team`.
-        cluster: The other machines on which workers run, as in `workers.Team`.
-        store: The Store of the run. The search resumes from it and extends it. None stores nothing.
+        cluster: The cluster on whose machines workers run, as in `workers.Team`.
+        store: The Store of the run. The search resumes from the Store and extends it. With None, the search stores
+            nothing.
         options: The SolverOptions. The timeout applies to each candidate.
 
     Raises:
@@ -120,7 +121,7 @@ class _Search:
                 self._proved(ways)
 
     def run(self, team, ahead):
-        """Verify candidates until none remains, up to `ahead` candidates at once."""
+        """Verify candidates until no candidate remains. At most `ahead` candidates are verified at once."""
         proved = tuple(sorted(self.proved))
         while True:
             while len(team) < ahead and (forms := self.generator.propose()):

@@ -1,7 +1,7 @@
 """The check of a finished synthesis run. The check trusts neither the generator nor a solver of the run.
 
 The check replays each counterexample. Then it shows that the counterexamples and the classes of the solutions together
-strike out the whole search space. It trusts the solutions unless the caller requests that they be verified again.
+strike out the whole search space. The check trusts the solutions, unless the caller requests another verification.
 """
 
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ from ccmatic.synthesis import run_file as store
 from ccmatic.verification import UNDECIDED, VIOLATED, Verifier
 
 #: The largest search space, in candidates, that the check enumerates. For larger spaces, a checked refutation proves
-#: the cover.
+#: that the strikes cover the space.
 LARGEST_ENUMERATED = 10**8
 
 #: The largest number of missing events that a report names.
@@ -39,7 +39,7 @@ class Report:
         query: The Query of the run.
         solutions: The number of solutions.
         counterexamples: The number of counterexamples.
-        faults: A sentence for each event that does not show what it claims to show.
+        faults: A sentence for each event that does not prove its claim.
         uncovered: The source of a candidate that no event strikes out, or None.
         method: The method of the check: `enumeration` or `refutation`.
         steps: The number of steps of the refutation.
@@ -59,7 +59,7 @@ class Report:
 
     @property
     def covered(self):
-        """Whether the run shows that its solutions are complete."""
+        """Whether the run proves that its solutions are complete."""
         return not self.faults and self.uncovered is None
 
 
@@ -69,7 +69,7 @@ def check_cover(path, allow_code=False, verify=None) -> Report:
     Args:
         path: The path of the run file.
         allow_code: Whether the run may name files whose code is run, as in `query.from_record`.
-        verify: The SolverOptions for the verification of each solution. None trusts the solutions.
+        verify: The SolverOptions for the verification of each solution. With None, the check trusts the solutions.
 
     Raises:
         InputError: If the file contains no run, or if its template has changed since the run.
@@ -154,7 +154,7 @@ class _Run:
         return Strike.of_trace(self.query.template, trace)
 
     def compare(self):
-        """Check that each solution has a class of its own, and that no counterexample strikes the solution out."""
+        """Check that no two solutions share a class, and that no counterexample strikes out a solution."""
         classes = {}
         for event in self.solutions:
             kind = self.query.template.kind(self.query.template.forms(event.candidate))
@@ -182,8 +182,8 @@ class Strike:
         words: A machine word for each hole and form, with one bit per step. For a condition, bit t says whether the
             condition holds at step t. For a leaf, bit t says whether the leaf chooses the trace's rate at step t.
         steps: The word in which the bits of all steps are set.
-        members: For a class, it says for each hole whether each form belongs to the class. The class strikes out a
-            candidate if all of the candidate's forms belong to it. Empty for a trace.
+        members: For a class of solutions: whether each form of each hole belongs to the class. The class strikes out a
+            candidate if all of the candidate's forms belong to the class. For a trace, the list is empty.
     """
 
     words: tuple
@@ -231,7 +231,10 @@ class Strike:
         return True
 
     def parts(self):
-        """Yield strikes of WORD steps each. This strike contains the candidates that all of these strikes contain."""
+        """Yield strikes of WORD steps each.
+
+        A candidate is in this strike if and only if it is in all of these parts.
+        """
         for first in range(0, max(self.steps.bit_length(), 1), WORD):
             part = self.steps >> first & (1 << WORD) - 1
             yield Strike(tuple(tuple(word >> first & part for word in forms) for forms in self.words), part)
@@ -283,7 +286,7 @@ def _enumerate(template, strikes):
 
 
 def _struck(node, words, active):
-    """Return which candidates of a node agree with the trace at all active steps.
+    """Return whether each candidate of a node agrees with the trace at all active steps.
 
     The returned array has the axes of `active`, and then one axis per hole.
     """

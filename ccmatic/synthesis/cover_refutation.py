@@ -11,7 +11,7 @@ from ccmatic.contracts import Branch
 
 
 def refute(template, strikes):
-    """Refute that some candidate escapes all strikes.
+    """Refute the statement that some candidate is in no strike.
 
     Args:
         template: The template.
@@ -35,7 +35,10 @@ def refute(template, strikes):
 
 
 class _Formula:
-    """The clauses of the formula. A hole may have several forms, which only makes it easier for strikes to apply."""
+    """The clauses of the formula.
+
+    In a model of the formula, a hole may have several forms. This only makes more strikes apply.
+    """
 
     def __init__(self, template, strikes):
         self.clauses, self._top = [], 0

@@ -14,7 +14,7 @@ def confirmed(query, event):
     A replay confirms the trace. The trace has every belief that candidates may read.
 
     Raises:
-        InputError: If the event does not show what it claims. The message gives the reason.
+        InputError: If the event does not prove its claim. The message states the reason.
     """
     if event.kind not in (store.SOLUTION, store.COUNTEREXAMPLE, store.UNDECIDED, store.PROVED):
         raise InputError(f"expected a solution, a counterexample, undecided or proved, not {event.kind!r:.40}")

@@ -1,4 +1,4 @@
-"""Generators: they hold the candidates that remain after traces and solutions have struck out others.
+"""Generators of candidates. A generator holds the candidates that traces and solutions have not struck out.
 
 A trace that breaks one candidate breaks every candidate that would have chosen the same rates on this trace. The
 generator strikes out exactly these candidates at once (docs/reference/encoding.md, section 8, point 4). A candidate is
@@ -90,8 +90,8 @@ class ArrayGenerator:
 class SatGenerator:
     """A generator whose candidates are the models of a formula. In a model, each hole has exactly one of its forms.
 
-    A trace affects the formula only through two facts per step: whether each condition holds, and whether each leaf
-    chooses the trace's rate. Steps at which all forms behave alike share one variable.
+    A trace adds only two facts per step to the formula: whether each condition holds, and whether each leaf chooses the
+    trace's rate. Steps at which all forms have the same behaviour share one variable.
     """
 
     left = None
@@ -159,9 +159,9 @@ class SatGenerator:
         return self._patterns[key]
 
     def _at_most_one(self, literals):
-        """Allow at most one of the literals to be true, by a sequential counter.
+        """Add the clauses of a sequential counter, which allow at most one of the literals to be true.
 
-        The variable `before` says whether an earlier literal is true.
+        The variable `before` states whether an earlier literal is true.
         """
         before = [self._new() for _ in literals]
         for literal, reached in zip(literals, before, strict=True):

@@ -55,7 +55,10 @@ class ReplayGenerator:
 
 
 class Replay:
-    """The set of candidates that a counterexample strikes out: all if it breaks the property for all rates."""
+    """The set of candidates that a counterexample strikes out.
+
+    If it breaks the property for all rates, these are all candidates.
+    """
 
     def __init__(self, query, trace):
         self._query, self._trace = query, trace

@@ -16,7 +16,8 @@ _COLUMNS = ("kind", "candidate", "source", "way", "trace", "seconds", "number")
 
 SOLUTION, COUNTEREXAMPLE, UNDECIDED, PROVED = "solution", "counterexample", "undecided", "proved"
 
-#: A pattern for tables with computed columns. If ccmatic read such a table, SQLite would run expressions from the file.
+#: A pattern for tables with computed columns. If ccmatic read such a table, SQLite would run expressions from the
+#: untrusted file.
 _COMPUTED = re.compile(r"\b(AS|GENERATED)\b", re.IGNORECASE)
 
 _TABLES = """
@@ -36,7 +37,8 @@ class Event:
         kind: SOLUTION, COUNTEREXAMPLE, UNDECIDED or PROVED.
         candidate: For each hole, the index of the chosen form.
         source: The candidate's Python source.
-        way: The way in which a counterexample fails, or a way to fail that is ruled out for all controllers.
+        way: The name of the way in which a counterexample fails, or of a way to fail that is impossible for all
+            controllers.
         trace: The counterexample, as JSON text.
         seconds: The time of the verification in seconds.
         number: The position in the run; None before the event is stored.
@@ -141,7 +143,7 @@ def _open(path, create):
 
 
 def _lock(path):
-    """Lock the file until the process ends. Other processes may still read it."""
+    """Lock the file until the process ends. Other processes may still read the locked file."""
     try:
         if path.exists():
             with opened(path):

@@ -1,6 +1,7 @@
 """The files of synthesised controllers. Each controller has a readable Python file of its own.
 
-Each file records its origin. Each query has its own folder, which a complete synthesis replaces as a whole.
+Each file records its origin. Each query has its own folder of solutions. A complete synthesis replaces this folder as a
+whole.
 """
 
 import hashlib
@@ -35,17 +36,16 @@ CONTENTS = "solutions.json"
 class Folder:
     """The folder with the solutions of one synthesis.
 
-    During the synthesis, solutions are written at once to a neighbour folder, NAME.partial. The method `complete`
-    replaces the folder by this neighbour. The first new file removes the neighbour of an earlier synthesis. So a
-    synthesis that is interrupted before its first solution changes nothing.
+    During the synthesis, each solution is written at once to another folder, NAME.partial. The method `complete`
+    replaces the folder NAME by NAME.partial. The first solution removes the NAME.partial of an earlier synthesis. So a
+    synthesis that is interrupted before its first solution changes no folder.
 
     Args:
         path: The path of the folder.
         query: The Query.
 
     Raises:
-        InputError: If the folder or its neighbour contains a file that no synthesis wrote, or a file that was changed
-            later.
+        InputError: If NAME or NAME.partial contains a file that no synthesis wrote, or a file that was changed later.
         Unreadable: If the folder is not writable.
     """
 
@@ -85,7 +85,7 @@ class Folder:
         self._begin()
         self._say(complete=True)
         self._remove(self._replaced)
-        # The folder is replaced by two renames. A crash between them leaves both folders complete, under other names.
+        # Two renames replace the folder. A crash between them leaves both folders complete, but under other names.
         try:
             if self.path.exists():
                 self.path.rename(self._replaced)

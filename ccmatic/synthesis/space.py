@@ -19,14 +19,14 @@ class Space:
 
     @cached_property
     def classes(self):
-        """For each hole, the class of each form as a number (docs/reference/encoding.md, section 9, "Counting")."""
+        """The class of each form in each hole, as a number (docs/reference/encoding.md, section 9, "Counting")."""
         return [_class_ids(hole) for hole in self.holes]
 
     def choices(self, trace):
         """Return the behaviour of the forms on a trace.
 
         For each hole, the result is an array of truth values. Its axes are the forms, and the steps t = 1 … T-1 that
-        the controller decides. For a condition, a value says whether the condition holds. For a leaf, a value says
+        the controller decides. For a condition, a value states whether the condition holds. For a leaf, a value states
         whether the leaf would choose the trace's rate.
         """
         values = _Values(trace, self.template.names)

@@ -28,7 +28,7 @@ def export(trace, kind, scale, file=None, allow_code=False, lead=0):
         kind: The format, one of FORMATS.
         scale: The Scale.
         file: The path of the trace's file, for error messages.
-        allow_code: Whether the trace's model may be a file whose code is run, as in `definitions.load`.
+        allow_code: Whether the trace's model may be a file, whose code then runs, as in `definitions.load`.
         lead: The number of whole ms of silence before the trace begins, in a link trace; 0 in other formats.
 
     Returns:

@@ -28,8 +28,8 @@ class Array:
     Attributes:
         name: The name of the array.
         meaning: The meaning of the values, in words.
-        values: A Fraction for each t = 0 … horizon-1. If the quantity belongs to the step that ends at t, the first
-            value is None.
+        values: A Fraction for each t = 0 … horizon-1. If the quantity belongs to a step, value t is about the step that
+            ends at t, and the first value is None.
     """
 
     name: str
@@ -137,16 +137,16 @@ def _within(column):
 
 
 def _held(scaled):
-    """Return for each t how long ago the network admitted the byte after S[t]; 0 if it was not admitted by t.
+    """Return, for each t, the time since the network admitted the byte after S[t]; 0 if it was not admitted by t.
 
-    Both K and A - L grow linearly within steps. Before the trace, they grow at the link's rate.
+    The function assumes that K and A - L grow linearly within steps. Before the trace, they grow at the link's rate.
     """
     curves = scaled.columns["K"], scaled.through
     return tuple(min(_age(curve, t, S, scaled) for curve in curves) for t, S in enumerate(scaled.columns["S"]))
 
 
 def _age(curve, t, level, scaled):
-    """Return how many seconds before t the curve last had this level. The level is at most the curve's value at t."""
+    """Return the seconds since the curve last had this level before t. The level is at most the curve's value at t."""
     for later in range(t, 0, -1):
         low, high = curve[later - 1], curve[later]
         if low <= level:

@@ -11,7 +11,10 @@ LARGEST, MOST_KEPT, PACKETS = 10**15, 2**63 - 1, (576, 65535)
 
 
 def text(kind, head, columns, rows):
-    """Return a file's text from its first line, its values by key, its column names, and its rows as text."""
+    """Return the text of a file.
+
+    The arguments are its first line, its values by key, its column names, and its rows.
+    """
     return "\n".join([kind, *(f"# {key} {value}" for key, value in head.items()), ",".join(columns), *rows]) + "\n"
 
 

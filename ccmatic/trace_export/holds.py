@@ -32,10 +32,10 @@ class Holds:
         packet: The number of bytes in a packet.
         buffer: The buffer in bytes, or None if it is infinite.
         period: The time in ns after which the behaviour of the boxes repeats.
-        boxes: For each flow, points (instant let through by the link, instant released by the box) in ns. They go from
-            0 to the period, with straight lines in between. If two points have the same first instant, the first point
-            is for bytes let through by then, and the second point for later bytes.
-        state: For each flow, the initial state of the sender by name, in bytes, bytes per step, steps, or as plain
+        boxes: For each flow, points (instant at the link's exit, instant at the box's exit) in ns. The points go from 0
+            to the period, with straight lines in between. If two points have the same first instant, the first point
+            applies to bytes that left the link until then, and the second point to later bytes.
+        state: For each flow, the initial state of the sender by name, in bytes, bytes per step, steps, or plain
             numbers.
     """
 
@@ -54,7 +54,7 @@ class Holds:
                 raise InputError(f"the box of flow {flow} {fault}")
 
     def _fault(self, box):
-        """Return the reason why no box behaves like this, or None."""
+        """Return the reason why no box can behave as described, or None."""
         if len(box) < 2 or box[0][0] != 0 or box[-1][0] != self.period:
             return f"does not cover the time from 0 to the period, {self.period} ns"
         if any(later < now for pair in pairwise(box) for now, later in zip(*pair, strict=True)):
@@ -82,12 +82,12 @@ class Holds:
 
     @staticmethod
     def begins(path):
-        """Return whether a file begins like Holds of any version. Raises InputError if the file is unreadable."""
+        """Return whether a file begins like Holds of any version. Raise InputError if the file is unreadable."""
         return read_text(path).startswith(FORMAT.rpartition(" ")[0])
 
     @staticmethod
     def load(path):
-        """Read Holds from a file. Raises InputError, which names the place of the mistake, if the file has none."""
+        """Read Holds from a file. If the file has no Holds, raise InputError, which names the place of the mistake."""
         with located(str(path)):
             return _parse(read_text(path).splitlines())
 
@@ -116,7 +116,7 @@ def _parse(lines):
 
 
 def content(trace, scale, allow_code):
-    """Return the text of a trace's Holds at a Scale, and notes on omissions. Raises InputError like `of_trace`."""
+    """Return the text of a trace's Holds at a Scale, and notes on omissions. May raise InputError like `of_trace`."""
     return of_trace(trace, scale, allow_code).text(), [
         *packet_notes(trace.constants["MSS"] * _byte(trace, scale), scale),
         "the file repeats the last period of the trace",
@@ -133,7 +133,7 @@ def of_trace(trace, scale, allow_code=False):
     Args:
         trace: The Trace.
         scale: The Scale.
-        allow_code: Whether the trace's model may be a file whose code is run, as in `definitions.load`.
+        allow_code: Whether the trace's model may be a file, whose code then runs, as in `definitions.load`.
 
     Raises:
         InputError: If the trace has no such jitter or no period.
@@ -164,7 +164,7 @@ def _byte(trace, scale):
 
 
 def _period(trace):
-    """Return the period of the trace in steps, from its query. Raises InputError if it has none."""
+    """Return the period of the trace in steps, from its query. Raise InputError if the trace has no period."""
     period = exact(trace.query.get("property", {}).get("repeats", 0))
     if period.denominator != 1 or not 1 <= period < trace.horizon:
         raise InputError("the trace does not repeat itself; expected one of `ccmatic worst --period`")
@@ -172,7 +172,10 @@ def _period(trace):
 
 
 def _curves(trace, flows, period):
-    """Yield two curves of each flow, let through and served, up to the release of all bytes. Raises InputError."""
+    """Yield two curves of each flow up to the release of all bytes: bytes through the link, and bytes served.
+
+    May raise InputError.
+    """
     longest = int(trace.constants["D"])
     for number in range(1, flows + 1):
         for name in (f"K{number}", f"S{number}"):
@@ -200,8 +203,8 @@ def _unrolled(column, period, more):
 def _box(let, served, begin, period):
     """Yield points (let through, released), in steps, of the period that starts at `begin`.
 
-    The byte at a level of the curve `let` leaves when the curve `served` reaches that level. Both curves are straight
-    within steps. While no byte is let through, no byte can overtake another.
+    The byte at a level of the curve `let` leaves the box when the curve `served` reaches that level. Both curves are
+    straight within steps. While no byte leaves the link, no byte can overtake another byte.
     """
     for t in range(begin, begin + period):
         now, after = let[t], let[t + 1]
@@ -228,9 +231,9 @@ def _passes(curve, level):
 
 
 def _state(trace, scale, model, step, period):
-    """Yield the state of each flow's controller at a step, by name, in bytes, bytes per step, steps and numbers.
+    """Yield the state of each flow's controller at a step, by name, in bytes, bytes per step, steps or numbers.
 
-    Raises InputError for state that grows in each period, such as a position in the byte stream.
+    Raise InputError for state that grows in each period, such as a position in the byte stream.
     """
     several = controllers.each_of(_controller(trace, model))
     for number in range(1, model.flows + 1):
@@ -246,7 +249,7 @@ def _state(trace, scale, model, step, period):
 
 
 def _controller(trace, model):
-    """Return the controller of the flows. Raises InputError if the trace's rates come from no controller."""
+    """Return the controller of the flows. Raise InputError if no controller chose the trace's rates."""
     if trace.controller is None:
         raise InputError("the trace has no controller; expected one, as senders begin with its state")
     return controllers.parse(trace.controller, "controller", beliefs=(), observations=model.observations)

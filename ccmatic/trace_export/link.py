@@ -42,7 +42,7 @@ def _require_buffer(scaled, t):
 
 
 def _require_order(scaled, t):
-    """Raise InputError unless the bytes served by t, for each flow, are the bytes that arrived first."""
+    """Raise InputError unless the link serves the bytes of each flow in the order of their arrival."""
     left = scaled.columns["S"][t]
     for u, came in enumerate(scaled.through):
         for flow in scaled.flows:

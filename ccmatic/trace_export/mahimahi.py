@@ -4,9 +4,9 @@ A line of the file is a delivery opportunity: at this millisecond, up to 1504 by
 to packets that arrived in an earlier millisecond. The unused bytes of an opportunity are lost. After the last line,
 mm-link reads the file again from the beginning.
 
-The opportunities follow the served bytes S, not the tokens K, because the file cannot express a delay behind the link.
-When K is ahead of the bytes that have arrived, opportunities that follow K would be lost. S is never ahead: S ≤ A - L.
-By the end of each step, ⌊S/1504⌋ opportunities have passed.
+The opportunities follow the served bytes S instead of the tokens K, because the file cannot express a delay behind the
+link. If K is larger than the bytes that have arrived, opportunities that follow K would be lost. S is never larger: S ≤
+A - L (sent minus lost). By the end of each step, ⌊S/1504⌋ opportunities have passed.
 """
 
 from fractions import Fraction
@@ -49,9 +49,9 @@ def _check(scaled):
 
 
 def _lines(scaled):
-    """Yield the millisecond of each opportunity: when S reaches its last byte, rounded up but within the same step.
+    """Yield the millisecond of each opportunity: the time at which S reaches its last byte, rounded up within the step.
 
-    If the opportunities of the trace would end before the trace, one more follows. It is the next opportunity of a link
+    If the opportunities would end before the trace, one further opportunity follows: the next opportunity of a link
     that continues at rate C.
     """
     S, step = scaled.columns["S"], scaled.step / _MS
@@ -60,8 +60,8 @@ def _lines(scaled):
         end = floor(t * step)
         numbers = range(floor(S[t - 1] / OPPORTUNITY) + 1, floor(S[t] / OPPORTUNITY) + 1)
         if numbers:
-            # Use whole numbers, because there may be millions of opportunities. S reaches the last byte at
-            # (slope·number + start) / whole.
+            # Whole numbers are fast, and there may be millions of opportunities. S reaches the last byte of an
+            # opportunity at (slope·number + start) / whole.
             slope = OPPORTUNITY * step / (S[t] - S[t - 1])
             start = (t - 1) * step - S[t - 1] / OPPORTUNITY * slope
             whole = lcm(slope.denominator, start.denominator)
@@ -132,10 +132,10 @@ def _buffer(scaled):
 
 
 def _room(scaled):
-    """Return the size in bytes of a queue with the trace's losses: the bytes queued at a loss, plus one packet.
+    """Return the size in bytes of a queue that has the trace's losses: the bytes queued at a loss, plus one packet.
 
-    In steps without losses, S may serve bytes up to one millisecond before their opportunity. The queue also has room
-    for these bytes.
+    In steps without losses, the trace may serve bytes up to one millisecond before their opportunity. The queue also
+    has room for these bytes.
     """
     lossy, behind = scaled.lossy(), OPPORTUNITY + _MS * scaled.fastest(scaled.columns["S"])
     kept = [waiting + behind for t, waiting in enumerate(scaled.inflight()) if t not in lossy]
@@ -143,7 +143,7 @@ def _room(scaled):
 
 
 def _late(scaled):
-    """Yield a note if S closely follows A - L, because a packet that arrives with its opportunity misses it."""
+    """Yield a note if bytes are served soon after they arrive: a packet that arrives with its opportunity misses it."""
     lead = Fraction(scaled.scale.packet)
     if (scaled.step / _MS).denominator > 1:
         lead += _MS * scaled.fastest(scaled.through)

@@ -9,7 +9,7 @@ from ccmatic.base import InputError, located, read_text
 #: Bytes of IP packets in an opportunity. (mm-link counts 1504 bytes, because it adds 4 bytes to every packet.)
 OPPORTUNITY = 1500
 
-#: The last millisecond that a link trace may have. It is almost three hours; no run is longer than one hour.
+#: The last millisecond that a link trace may have: almost three hours. No run is longer than one hour.
 LATEST = 10**7
 
 
@@ -41,7 +41,7 @@ class Opportunities:
 
     @staticmethod
     def load(path):
-        """Read a link trace. Raises InputError, which names the place of the mistake, if the file is no link trace."""
+        """Read a link trace. If the file is no link trace, raise InputError, which names the place of the mistake."""
         with located(str(path)):
             return _parse(read_text(path).splitlines())
 

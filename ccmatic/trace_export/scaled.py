@@ -46,21 +46,21 @@ class Scale:
 
 
 class Scaled:
-    """A trace at a scale, the common basis of all export formats. All numbers are Fractions.
+    """A trace in concrete units: the common basis of all export formats. All numbers are Fractions.
 
     Attributes:
         step: The number of seconds in a step of the trace.
         byte: The number of bytes in the trace's unit, which is C times a step.
-        columns: Cumulative bytes of all flows together at t = 0 … horizon-1: `A`, `S`, `L`, `K` and, if the trace has
-            it, `Ld`. `A`, `S` and `K` count from the bytes served at t = 0. `K` omits tokens that are wasted later, so
-            that `K` never falls.
+        columns: Cumulative bytes of all flows together at t = 0 … horizon-1: `A` (sent), `S` (served), `L` (lost), `K`
+            (tokens) and, if the trace has it, `Ld` (detected losses). `A`, `S` and `K` count from the bytes served at t
+            = 0. `K` omits tokens that are wasted later, so that `K` never falls.
         flows: The same columns for each flow, without `K`, if there are several flows; otherwise empty.
         through: A - L, the position of the last byte that was sent and not lost.
         packet_limit: The packet size MSS in bytes.
         jitter: The jitter D in seconds.
         buffer: The buffer β in bytes, or None if it is infinite.
         queue: The bytes that are sent and not yet served at t = 0.
-        allow_code: Whether the trace's model may be a file whose code is run, as in `definitions.load`.
+        allow_code: Whether the trace's model may be a file, whose code then runs, as in `definitions.load`.
 
     Raises:
         InputError: If no link with a queue has these columns.
@@ -88,7 +88,7 @@ class Scaled:
 
     @cached_property
     def model(self):
-        """The trace's Model. Raises InputError if there is no such model, or if its code may not be run."""
+        """The trace's Model. Raise InputError if this model does not exist, or if its code may not run."""
         return load_definition("models", "MODEL", self.trace.query.get("model"), self.allow_code)
 
     @property
@@ -116,7 +116,7 @@ class Scaled:
         }
 
     def column(self, name):
-        """Return a column of the trace, in the trace's units. Raises InputError if the trace lacks this column."""
+        """Return a column of the trace, in the trace's units. Raise InputError if the trace lacks this column."""
         if name not in self.trace.columns:
             raise InputError(f"the trace has no column {name}")
         return self.trace.columns[name]
@@ -131,7 +131,7 @@ class Scaled:
         return t * self.step
 
     def inflight(self):
-        """Return the bytes in flight beyond the propagation delay at each t: A - L - S."""
+        """Return the bytes in flight beyond the propagation delay at each t: A - L - S (sent - lost - served)."""
         return tuple(sent - served for sent, served in zip(self.through, self.columns["S"], strict=True))
 
     def full(self, t):
@@ -139,10 +139,10 @@ class Scaled:
 
         The interval is a pair: its beginning and its end, as shares of the step.
 
-        Within a step, all curves are straight, except that bytes sent in a step with a loss arrive evenly until the end
-        of this interval. If the buffer is full at the end of the step, the interval ends there. Otherwise, the interval
-        ends at the instant after which K grows by just the room that the buffer has at the end of the step. During the
-        interval, A - L grows as fast as K.
+        Within a step, all curves are straight, with one exception: in a step with a loss, the bytes sent arrive evenly
+        until the end of this interval. If the buffer is full at the end of the step, the interval ends there.
+        Otherwise, the buffer has free room at the end of the step. The interval then ends at the instant after which K
+        grows by exactly this room. During the interval, A - L grows as fast as K.
         """
         K, lost = self.columns["K"], self.columns["L"][t] - self.columns["L"][t - 1]
         free = K[t] + self.buffer - self.through[t]

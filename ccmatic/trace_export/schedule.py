@@ -1,4 +1,4 @@
-"""Schedules, a file format of the emulator: when a link admits and delivers bytes, in whole bytes and nanoseconds.
+"""Schedules: a file format of the emulator for the times of a link's admissions and deliveries, in bytes and ns.
 
 This module makes a schedule from a trace at a scale, and reads schedule files.
 """
@@ -22,7 +22,9 @@ _NS = Fraction(1, 10**9)
 
 @dataclass(frozen=True)
 class Schedule:
-    """Cumulative curves of a bottleneck and of the path behind it. They count from the first byte waiting at time 0.
+    """Two cumulative curves: of a bottleneck, and of the path behind it.
+
+    They count from the first byte that waits at time 0.
 
     Attributes:
         rate: The link's rate C in bytes per second. After the last point, both curves continue at this rate.
@@ -32,9 +34,9 @@ class Schedule:
         queue: The bytes sent by time 0 and not yet served.
         points: Points (ns, bytes admitted, bytes served) in order of time. The first point is at time 0, and straight
             lines connect the points.
-        lost: The bytes that the trace loses after time 0; 0 if the file does not give this number.
-        beliefs: The sender's beliefs at time 0 by name, in bytes per step, bytes and steps. The value is empty if the
-            file has no beliefs.
+        lost: The bytes that the trace loses after time 0; 0 if the file lacks this number.
+        beliefs: The sender's beliefs at time 0 by name, in bytes per step, bytes and steps. It is empty if the file has
+            no beliefs.
     """
 
     rate: Fraction
@@ -71,13 +73,13 @@ class Schedule:
         return self.duration + (level - self.points[-1][column]) / (self.rate * _NS)
 
     def segments(self, bits):
-        """Return each point together with the growth of the curves from this point to the next point.
+        """Return each point, together with the growth of both curves from this point to the next point.
 
         Args:
             bits: The link's rate in bits per second, at which the last segment continues.
 
         Returns:
-            Tuples (…, length in ns, bytes admitted, bytes served). A tuple begins with the point; its last three
+            Tuples (…, length in ns, bytes admitted, bytes served). A tuple begins with the point. Its last three
             numbers describe the segment after this point.
         """
         gains = [tuple(b - a for a, b in zip(*pair, strict=True)) for pair in pairwise(self.points)]
@@ -98,12 +100,12 @@ class Schedule:
 
     @staticmethod
     def begins(path):
-        """Return whether a file begins like a schedule of any version. Raises InputError if the file is unreadable."""
+        """Return whether a file begins like a schedule of any version. Raise InputError if the file is unreadable."""
         return read_text(path).startswith("#")
 
     @staticmethod
     def load(path):
-        """Read a schedule file. Raises InputError, which names the place of the mistake, if it is no schedule."""
+        """Read a schedule file. If the file is no schedule, raise InputError, which names the place of the mistake."""
         with located(str(path)):
             return _parse(read_text(path).splitlines())
 
@@ -138,7 +140,7 @@ def _points(lines, start):
 
 
 def content(scaled):
-    """Return the text of a Scaled trace's schedule, and notes on rounding. Raises InputError like `of_trace`."""
+    """Return the text of a Scaled trace's schedule, and notes on rounding. May raise InputError like `of_trace`."""
     return of_trace(scaled).text(), list(_notes(scaled))
 
 

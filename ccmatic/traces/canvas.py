@@ -80,7 +80,7 @@ def require(path=None):
 
 
 def tools():
-    """Return the two functions of matplotlib in use: rc_context and Figure. Raises InputError without matplotlib."""
+    """Return rc_context and Figure of matplotlib. Raise InputError if matplotlib is missing."""
     try:
         from matplotlib import rc_context
         from matplotlib.figure import Figure
@@ -98,7 +98,7 @@ def prepare(axes, title, end):
     axes.grid(color="#e6e6e6", linewidth=0.7)
     axes.set_axisbelow(True)
     axes.locator_params(axis="y", nbins=5)
-    axes.ticklabel_format(axis="y", scilimits=(-2, 4), useMathText=True)  # longer numbers leave the figure
+    axes.ticklabel_format(axis="y", scilimits=(-2, 4), useMathText=True)  # longer numbers would not fit into the figure
     pad = 0.02 * end or 0.5
     axes.set_xlim(-pad, end + pad)
 
@@ -171,11 +171,11 @@ def name(axes, labels):
 
 
 def apart(wanted, gap, height):
-    """Return places near the wanted places, in the same order, at least `gap` apart.
+    """Return places near the wanted places: in the same order, and at least `gap` apart.
 
     The places are within 0 … height if there is enough room.
     """
-    # Pool adjacent violators: each group is drawn as a block around its mean, and blocks that overlap are merged.
+    # The method is "pool adjacent violators": each group is a block around its mean, and overlapping blocks become one.
     groups = []
     for index, place in enumerate(wanted):
         groups.append([place - index * gap])

@@ -12,8 +12,8 @@ from ccmatic.base import BYTES, RATE, TIME, InputError, Unit
 if TYPE_CHECKING:
     from ccmatic.traces.trace import Trace
 
-#: The dash patterns of lines by rank, in points: None or (offset, (on, off)). With them, lines that coincide all stay
-#: visible.
+#: The dash patterns of lines by rank, in points: None or (offset, (on, off)). With these patterns, lines that coincide
+#: remain visible.
 DASHES = (None, (0, (6, 6)), (0, (3, 9)), (6, (3, 9)))
 
 #: Two lines coincide if their distance is below this share of their chart's height.
@@ -21,7 +21,7 @@ NEAR = 1 / 100
 
 
 def scales(trace: "Trace") -> dict[Unit, Fraction]:
-    """Return the divisor for each unit. Division by it converts a trace's numbers to units of C·R_m, C and R_m.
+    """Return the divisor for each unit. It converts a trace's numbers to units of C·R_m, C and R_m.
 
     Raises:
         InputError: If the trace has no step, or C or R_m is not above 0.
@@ -34,7 +34,7 @@ def scales(trace: "Trace") -> dict[Unit, Fraction]:
 
 
 class Form(Enum):
-    """How the values of a line relate to time.
+    """The relation of a line's values to time.
 
     Attributes:
         POINTS: Each value belongs to an instant, and straight lines connect the values.
@@ -48,7 +48,7 @@ class Form(Enum):
 
 
 class Kind(Enum):
-    """How a chart shows its lines.
+    """The way in which a chart shows its lines.
 
     Attributes:
         LINES: All lines share one axis.
@@ -69,7 +69,7 @@ class Line:
         label: The text beside the line's end.
         values: An exact number for each step, in the chart's unit.
         role: The key of the line's colour in canvas.ROLES.
-        form: How the values relate to time.
+        form: The relation of the values to time.
     """
 
     label: str
@@ -80,10 +80,10 @@ class Line:
     def areas(
         self, low: Sequence[float], high: Sequence[float]
     ) -> Iterator[tuple[int, tuple[float, float], tuple[float, float]]]:
-        """Yield the areas between two lines of floats, as a stack draws them; skip steps without an area.
+        """Yield the areas between two lines of floats, as a stack draws them, except in steps without an area.
 
-        Each area is a tuple (step, lower values, upper values). The values are a pair: at the beginning and at the end
-        of the step.
+        Each area is a tuple (step, lower values, upper values). Each of them is a pair: the value at the beginning and
+        at the end of the step.
         """
         for t in range(1, len(high)):
             begin = t if self.form is Form.STEPS else t - 1
@@ -100,7 +100,7 @@ class Chart:
         title: The chart's title.
         unit: The unit of the chart's values, in a form for readers; empty if the values have no unit.
         lines: The Lines, in the order of drawing.
-        kind: How the chart shows its lines.
+        kind: The way in which the chart shows its lines.
         link: Whether the chart shows the link's rate, 1 C.
         cut: The largest value that the chart shows; None if the chart shows all values.
     """
@@ -138,7 +138,7 @@ class Chart:
         return tuple(drawn)
 
     def ranks(self) -> list[int]:
-        """Return the rank of each line: one above all earlier lines with which it coincides for a step, else 0."""
+        """Return the rank of each line: one more than all earlier lines with which it coincides for a step, else 0."""
         low, high = self.range
         near = NEAR * (high - low)
         ranks: list[int] = []

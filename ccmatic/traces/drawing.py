@@ -170,7 +170,7 @@ def _draw_delay(axes, samples):
 
 
 def _draw_measured(axes, samples, beyond):
-    """Draw delays in whole steps as spans, and delays beyond the horizon as arrows at the height `beyond`."""
+    """Draw delays in whole steps as spans. Draw delays beyond the horizon as arrows at the height `beyond`."""
     measured = [(t, delay) for t, delay in enumerate(samples.Q) if delay < samples.steps]
     longer = [(t, beyond) for t, delay in enumerate(samples.Q) if delay >= samples.steps]
     ends = ([t for t, _ in measured], [delay for _, delay in measured], [delay + 1 for _, delay in measured])
@@ -187,5 +187,8 @@ def _draw_points(axes, points, samples, marker="o", linestyle="", **line):
 
 
 def _held(axes, values):
-    """Return times and values of a belief. Each value holds until the next value, and the last to the panel's edge."""
+    """Return times and values of a belief.
+
+    A value lasts until the next value, and the last value until the panel's edge.
+    """
     return [*range(len(values)), axes.get_xlim()[1]], [*values, values[-1]]

@@ -1,4 +1,4 @@
-"""The lanes of a trace: charts of how its flows share the link, and a lane of charts for each flow."""
+"""The lanes of a trace: charts of the flows' shares of the link, and a lane of charts for each flow."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -15,7 +15,7 @@ from ccmatic.traces.charts import Chart, Form, Kind, Line, scales
 if TYPE_CHECKING:
     from ccmatic.traces.trace import Trace
 
-#: A sender's rate of at least this size, in units of C, limits nothing.
+#: A sender's rate of at least this size, in units of C, stands for no limit.
 UNLIMITED = 100
 
 #: The largest rate, in units of C, that a chart shows.
@@ -56,7 +56,7 @@ class Lanes:
         steps: The number of values in a line.
         shared: The charts about all flows together: their shares of the link, their waiting bytes, and the model's own
             columns.
-        each: One Lane for each flow.
+        each: A Lane for each flow.
     """
 
     steps: int
@@ -204,7 +204,7 @@ class _Reader:
 
 
 def _senders(trace: "Trace", model: Model | None, flows: int) -> tuple[list[str], Sequence[Any]]:
-    """Return the name of each flow's controller (empty if unknown), and the state of all (none if unknown)."""
+    """Return the name of each flow's controller (empty if unknown), and the state of all senders (empty if unknown)."""
     if trace.controller is None or model is None:
         return [""] * flows, ()
     with suppress(InputError):

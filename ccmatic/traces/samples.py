@@ -21,7 +21,7 @@ CROWD = 25
 
 @dataclass(frozen=True)
 class Samples:
-    """The columns of a trace for a drawing, at t = 0 … steps-1. Time is in R_m, bytes are in C·R_m, rates in C.
+    """The columns of a trace for a drawing, at t = 0 … steps-1. Times are in R_m, bytes in C·R_m, and rates in C.
 
     Attributes:
         A: Cumulative bytes sent.
@@ -34,7 +34,7 @@ class Samples:
         beta: The buffer, or None if it is infinite.
         D: The largest jitter.
         window: The window of the sender, or None if the sender uses no window.
-        allowed: For an envelope, the least and the largest rate that it allows over (t-1, t], from t = 1 on.
+        allowed: For an envelope, the smallest and the largest allowed rate over (t-1, t], from t = 1 on.
     """
 
     steps: int
@@ -106,7 +106,7 @@ class Samples:
 
     @property
     def service(self) -> tuple[list[float], list[float]]:
-        """The least and the most bytes, in C·R_m, that the network may have served by each step, given its tokens."""
+        """The smallest and largest number of bytes, in C·R_m, that the network may have served, given its tokens."""
         least = [self.K[t - self.D] if t >= self.D else self.K[0] - (self.D - t) for t in self.times]
         return [max(0, bytes) for bytes in least], list(map(min, self.K, self.kept))
 
@@ -117,7 +117,10 @@ class Samples:
 
 
 def _rates(trace: "Trace") -> Sequence[Fraction | int]:
-    """Return the rate over each step. For a window, this is the rate of the sent bytes, because r may limit nothing."""
+    """Return the rate over each step.
+
+    For a window sender, it is the rate of the bytes sent, because r may stand for no limit.
+    """
     if "cwnd" not in trace.columns:
         return trace.columns["r"]
     return [0, *(after - before for before, after in pairwise(trace.columns["A"]))]

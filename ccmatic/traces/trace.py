@@ -22,17 +22,17 @@ from ccmatic.traces import drawing
 class Trace:
     """One execution, sampled once per step at t = 0 … horizon-1.
 
-    Solvers and simulations produce traces; drawings and exports read them. One step is R_m and the link rate is C. Both
-    C and R_m are 1 unless `constants` gives other values. So time is in R_m, bytes are in C·R_m, and rates are in C.
+    Solvers and simulations produce traces; drawings and exports read them. One step lasts R_m, and the link's rate is
+    C. Both C and R_m are 1 unless `constants` has other values. So times are in R_m, bytes in C·R_m, and rates in C.
 
     Attributes:
         horizon: The number of values in each column.
         constants: The values of `C`, `R_m`, `D`, `MSS`, and of `beta` unless the buffer is infinite.
-        columns: The columns by name, each with `horizon` values. The columns of cumulative bytes are: `A` sent, `S`
-            served, `L` lost, `Ld` lost and detected by the sender, `K` tokens admitted. The column `r` is the sending
-            rate over (t-1, t]. The column `Q` (or `F`) is the delay, in whole steps, of the last (or first) byte
-            served; the value `horizon` stands for a delay of at least `horizon`. Beliefs have columns under their own
-            names.
+        columns: The columns by name, each with `horizon` values. The columns of cumulative bytes are: `A` (bytes sent),
+            `S` (bytes served), `L` (bytes lost), `Ld` (losses that the sender has detected), and `K` (tokens admitted).
+            The column `r` is the sending rate over (t-1, t]. The column `Q` (or `F`) is the delay, in whole steps, of
+            the last (or first) byte served; the value `horizon` stands for a delay of at least `horizon`. Beliefs have
+            columns under their own names.
         query: The query behind the trace, as text: `model`, `buffer`, `jitter`, `property` and the property's
             parameters.
         controller: The source of the controller that chose the rates; None if no controller chose them.
@@ -72,21 +72,21 @@ class Trace:
             raise KeyError(error.name) from None
 
     def measuring(self, measures: Collection[str]) -> "Trace":
-        """Return the same trace, but of the measured delays Q and F keep only those named in `measures`."""
+        """Return the same trace without the measured delays (Q and F) that `measures` does not name."""
         columns = {name: column for name, column in self.columns.items() if name in measures or name not in ("Q", "F")}
         return replace(self, columns=columns)
 
     def decisions(self, names: Collection[str]) -> Iterator[dict[str, Fraction]]:
-        """Yield, for t = 1, 2 and so on, the values of these names from which a sender chooses its rate r.
+        """Yield, for t = 1, 2 and so on, the values of these names. From these values, a sender chooses its rate r.
 
-        These values are the constants, and the sender's beliefs of the previous step. A constant is never read from a
-        column.
+        These values are the constants, and the sender's beliefs of the previous step. The value of a constant never
+        comes from a column.
         """
         for t in range(self.horizon - 1):
             yield {name: self.constants[name] if name in CONSTANTS else self.columns[name][t] for name in names}
 
     def allowed(self, controller: Any) -> list[Any]:
-        """Return the rates that a controller allows at t = 1, 2, …; `Controller.allowed` documents them and the errors.
+        """Return the rates that a controller allows at t = 1, 2, …; see `Controller.allowed`, also for errors.
 
         Raises:
             KeyError: If the trace lacks a belief that the controller reads.
@@ -116,7 +116,7 @@ class Trace:
 
     @staticmethod
     def from_json(text: str, file: str | None = None) -> "Trace":
-        """Read the trace that `to_json` wrote. Raises InputError, which names `file`, if the text is no valid trace."""
+        """Read the trace that `to_json` wrote. If the text is no valid trace, raise InputError, which names `file`."""
         data = parse_json(text, file, "a trace (.json)")
         records.require_format(data, TraceFile, file)
         read = records.convert(data, TraceFile, file, "not a complete trace")
@@ -142,7 +142,7 @@ class Trace:
 
     @staticmethod
     def load(path: str | Path) -> "Trace":
-        """Read a trace from a JSON file. Raises InputError, which names the file, if it is unreadable or no trace."""
+        """Read a trace from a JSON file. If it is unreadable or no trace, raise InputError, which names the file."""
         return Trace.from_json(read_text(path), str(path))
 
     def save(self, path: str | Path) -> None:
@@ -186,7 +186,7 @@ class Trace:
         return {"t": numpy.arange(self.horizon, dtype=float), **columns}
 
     def to_pandas(self) -> Any:
-        """Return the arrays of `to_numpy` as a DataFrame whose index is `t`. Raises InputError if pandas is missing."""
+        """Return the arrays of `to_numpy` as a DataFrame whose index is `t`. Raise InputError if pandas is missing."""
         try:
             import pandas
         except ImportError:

@@ -1,4 +1,4 @@
-"""Table 3 of the paper: the steady cycle of cc_probe_slow_k on two extreme links that look alike to the sender."""
+"""Table 3 of the paper: the steady cycle of cc_probe_slow_k on two extreme links that the sender cannot distinguish."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -25,8 +25,8 @@ class Table:
         probe: The probe duration T*, in R_m.
         rows: One tuple for each path and phase: the path, the phase, its duration in R_m, our entries, and the paper's
             entries (both by name).
-        differs: The first instant, in R_m, at which the sender can distinguish P1, P2 and the paths between them. The
-            value is None if it never can.
+        differs: The first instant, in R_m, at which the sender can distinguish P1, P2 and the paths between them. None
+            if the sender never can.
     """
 
     rate: Fraction
@@ -121,7 +121,7 @@ def rows(table):
 
 
 def markdown(table):
-    """Return the table as Markdown. Where the paper's entry differs, it stands in brackets."""
+    """Return the table as Markdown. If the paper's entry differs, the table shows it in brackets."""
     return "\n".join(_markdown(table)) + "\n"
 
 

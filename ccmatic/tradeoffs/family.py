@@ -32,8 +32,8 @@ class Point:
         probe: The probe duration T*.
         cycles: The number of cycles until the sender's first loss.
         convergence: The time until the sender's first loss.
-        loss: The largest loss of a probe, on the link or on P2. P2 is the corner of the belief set with the lowest
-            utilisation.
+        loss: The largest loss of a probe, on the link or on the link P2. P2 is the corner of the belief set with the
+            lowest utilisation.
         utilisation: The utilisation of the link in the steady state.
         utilisation_P2: The utilisation of P2 in the steady state.
         allowed: The allowed loss f(C).
@@ -78,7 +78,7 @@ def points(allowances=ALLOWANCES, probes=PROBES, rate=1000, start=10, buffer=1):
 
 
 def bound(allowance, rate, start, buffer):
-    """Return F⁻¹(C) and F⁻¹(C)·(R_m + β_s), by exact iteration of F. Raises InputError if F does not reach C."""
+    """Return F⁻¹(C) and F⁻¹(C)·(R_m + β_s), by exact iteration of F. Raise InputError if F does not reach C."""
     ramp, round_trips = Fraction(start), 0
     while ramp < rate:
         if round_trips == MOST_ROUND_TRIPS or allowance(ramp) <= 0:

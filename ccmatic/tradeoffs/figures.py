@@ -19,8 +19,8 @@ def draw_convergence(curves, rules, path, file):
     """Draw Figure 7: the number of round trips F⁻¹ of a ramp, against the rate that the ramp reaches.
 
     Args:
-        curves: For each allowance, a pair of its name and the points (k, F(k)).
-        rules: For each controller, a pair of its name and the points (round trips, rate). Its line is dashed.
+        curves: A pair for each allowance: its name, and the points (k, F(k)).
+        rules: A pair for each controller: its name, and the points (round trips, rate). These lines are dashed.
         path: The RampPath.
         file: The path of the picture.
     """
@@ -78,7 +78,7 @@ def draw_beliefs(file):
 def beliefs():
     """Yield the numbers of Figure 8: the corners of the belief set, and the largest losses at each corner.
 
-    The losses are the losses of a probe over T* and of a shorter probe.
+    These are the losses of a probe over T* and of a shorter probe.
     """
     corners = {"P1": (LEAST_RATE, LEAST_RATE * JITTER), "P2": (LEAST_RATE * (MEASURED + JITTER) // MEASURED, 0)}
     for name, (rate, buffer) in corners.items():
@@ -87,7 +87,7 @@ def beliefs():
 
 
 def _queue(T, rate):
-    """Return by how much a probe with C_Llambda·(T* + D) + α bytes over the time T lengthens the queue of a link."""
+    """Return the growth of a link's queue by a probe with C_Llambda·(T* + D) + α bytes over the time T."""
     return LEAST_RATE * (MEASURED + JITTER) + EXTRA - rate * T
 
 

@@ -1,4 +1,7 @@
-"""The reproduction of the paper's trade-off. It yields each result as data and as text, as soon as it is computed."""
+"""The reproduction of the paper's trade-off.
+
+It yields each result as data and as text, as soon as the result is computed.
+"""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -72,7 +75,7 @@ def read_allowances(allowances, buffer_time, start, end):
         The Allowances and the RampPath.
 
     Raises:
-        InputError: If a text is no number or no allowance, or if the theorem does not cover the arguments.
+        InputError: If a text is not the expected number or allowance, or if the theorem does not cover the arguments.
     """
     path = RampPath(number(start, "C_0"), number(end, "C"), number(buffer_time, "β_s"))
     read = [Allowance.parse(text) for text in allowances or DEFAULT]
@@ -82,7 +85,7 @@ def read_allowances(allowances, buffer_time, start, end):
 
 
 def number(text, name):
-    """Parse an exact number such as "3/2" or "0.1". Raises InputError, whose message uses `name` for the number."""
+    """Parse an exact number such as "3/2" or "0.1". May raise InputError, whose message uses `name` for the number."""
     try:
         return exact(text, 300)
     except InputError:

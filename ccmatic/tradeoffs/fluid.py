@@ -8,7 +8,10 @@ from itertools import zip_longest
 
 @dataclass(frozen=True)
 class Loss:
-    """A loss of `lost` bytes, at a constant rate from `begin` to `end`. If the two are equal, all are lost at once."""
+    """A loss of `lost` bytes, at a constant rate from `begin` to `end`.
+
+    If both are equal, all bytes are lost at once.
+    """
 
     begin: Fraction
     end: Fraction
@@ -28,8 +31,8 @@ class FluidLink:
         time: The time since the start.
         served: The bytes served since the start.
         lost: The bytes lost since the start.
-        service: Pairs (time, bytes served by then), one for each change of the service rate. Between them, the rate is
-            constant.
+        service: Pairs (time, bytes served by this time), one for each change of the service rate. Between two pairs,
+            the rate is constant.
         losses: All Losses, in order.
     """
 
@@ -88,11 +91,11 @@ class FluidLink:
 def alike(links, jitter):
     """Return the first instant at which links can no longer look the same to a sender, or None.
 
-    Links look the same if they lose the same bytes, and if delay boxes behind them can deliver the same bytes at each
-    instant. Each box delays bytes by at most `jitter`. Deliveries that are possible on all links lie between two
-    limits. The lower limit is the largest number of bytes that any link had served `jitter` earlier. The upper limit is
-    the smallest number of bytes that any link has served by now. Both limits are linear between the instants that the
-    function compares.
+    Links look the same if they lose the same bytes, and if delay boxes behind the links can deliver the same bytes at
+    each instant. Each box delays bytes by at most `jitter`. The deliveries that are possible on all links lie between
+    two limits. The lower limit is the largest number of bytes that any link had served `jitter` earlier. The upper
+    limit is the smallest number of bytes that any link has served by now. Both limits are linear between the instants
+    that the function compares.
 
     Args:
         links: FluidLinks that have run for the same time.

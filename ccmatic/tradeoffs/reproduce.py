@@ -1,7 +1,7 @@
 """Step 1 of Theorem 6.1 on concrete executions: link II imitates link I packet by packet.
 
 Each execution is first simulated on link I without loss, with delays of at most D. Then the same sender runs on link
-II. The delay box of link II tries to release each packet when link I released it.
+II. The delay box of link II tries to release each packet at the time of its release on link I.
 """
 
 from dataclasses import replace
@@ -11,11 +11,11 @@ from random import Random
 from ccmatic.base import definitions
 from ccmatic.simulation import Path, simulate
 
-#: The packets that link I serves per step, the number of steps in an execution, the seeds of the senders, and the
-#: ratios C_II / C_I.
+#: Four constants: the packets that link I serves per step, the number of steps in an execution, the seeds of the
+#: senders, and the ratios C_II / C_I.
 RATE, STEPS, SEEDS, FACTORS = 12, 40, range(12), (1, 3, 100)
 
-#: The largest jitter D in steps. The second constant has pairs of link I's buffer in packets, and the largest delay in
+#: The largest jitter D in steps. The second constant has pairs: link I's buffer in packets, and the largest delay in
 #: steps that the box of link I adds.
 JITTER, SHALLOW, DEEP = 2, ((2 * RATE, 0), (RATE, 1)), ((3 * RATE, 0),)
 
@@ -88,5 +88,8 @@ def _sender(room, seed, dice):
 
 
 def _adding(most):
-    """Return a jitter pattern: random up to `most` steps if `most` is below D, otherwise always D."""
+    """Return a jitter pattern.
+
+    It delays by up to `most` steps at random if `most` is below D, and otherwise always by D.
+    """
     return lambda rng, bound, step: lambda now: now + (rng.randint(0, most * step) if most < JITTER else most * step)

@@ -1,8 +1,8 @@
 """Steps of a proof that a machine can check: statements for a solver, algebraic derivations, and constructions.
 
 Each step has named hypotheses. The method `check` decides whether the claim follows from them. The method `without`
-checks that the claim does not follow if one hypothesis is dropped. A witness shows this. A witness consists of exact
-numbers, and exact arithmetic replays it before it is reported.
+checks that the claim does not follow if one hypothesis is dropped. A witness, which consists of exact numbers, shows
+this. Exact arithmetic replays the witness before `without` reports it.
 """
 
 from collections.abc import Callable
@@ -47,8 +47,8 @@ class Hypothesis:
         name: The name of the hypothesis.
         says: The meaning of the hypothesis in words.
         holds: The condition of the hypothesis, as a function of `Numbers`.
-        broken: A pair that says how to violate the hypothesis: a description, and the condition that replaces it. If
-            None, the hypothesis is simply dropped.
+        broken: A pair for the violation of the hypothesis: a description, and the condition that replaces the
+            hypothesis. With None, the check just drops the hypothesis.
     """
 
     name: str
@@ -98,7 +98,7 @@ class Step:
 
 
 class Numbers:
-    """The numbers of a statement, by name. They are unknowns, or the numbers of a witness.
+    """The numbers of a statement, by name: unknowns, or the numbers of a witness.
 
     Args:
         values: The numbers of a witness, by name; None for unknowns.
@@ -119,14 +119,14 @@ class Numbers:
     def _number(self, name):
         if self._values is None:
             return real(name)
-        # Solvers assign no value to unknowns that occur in no condition.
+        # Solvers assign no values to unknowns that do not occur in any condition.
         return self._values.get(name, Fraction(0))
 
 
 def times(left, right):
     """Return left · right, for numbers or terms.
 
-    `Linear` supports no product of unknowns. So a product becomes a new unknown: a monomial, which solvers for
+    `Linear` does not support products of unknowns. So a product becomes a new unknown: a monomial, as solvers for
     nonlinear arithmetic expect.
     """
     if not (isinstance(left, Linear) and isinstance(right, Linear)):
@@ -177,8 +177,8 @@ class Statement(Step):
         assumed = [every(list(self.laws(Numbers()))), *(each.holds(Numbers()) for each in others)]
         answer, values = _ask([*assumed, no(self.conclusion(Numbers()))], timeout)
         if values is not None and broken.holds(Numbers(values)):
-            # The witness satisfies the hypothesis. So the statement itself is false, and this check says nothing about
-            # the hypothesis.
+            # The witness satisfies the hypothesis. So the statement itself is false, and this check gives no
+            # information about the hypothesis.
             return Finding(UNDECIDED, monotonic() - begin)
         return self._finding(answer, values, begin, others)
 
@@ -214,7 +214,7 @@ class Derivation(Step):
 
     Attributes:
         start: The initial expression, of sympy.
-        substitutions: Tuples (name, symbol, expression), applied in this order.
+        substitutions: Tuples (name, symbol, expression), in the order of their application.
         result: The final expression.
     """
 
@@ -259,7 +259,7 @@ class Construction(Step):
     Attributes:
         examine: A function that takes the name of a hypothesis to violate, or None. It returns a witness against the
             claim, or None if every execution agrees with the claim.
-        breaks: For each hypothesis, a description of how it is violated.
+        breaks: For each hypothesis, a description of its violation.
     """
 
     examine: Callable

@@ -20,8 +20,8 @@ class StepResult:
     Attributes:
         step: The Step.
         finding: The Finding on the step.
-        broken: One tuple for each hypothesis: its name, a description of how it is violated, and the Finding without
-            it.
+        broken: A tuple for each hypothesis: its name, a description of its violation, and the Finding without the
+            hypothesis.
     """
 
     step: Step

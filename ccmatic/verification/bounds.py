@@ -1,6 +1,7 @@
-"""Nonlinear laws: a proof that the ranges which replace such a law in the encoding contain the law's true value.
+"""Nonlinear laws.
 
-The proof precedes every verdict on a controller that has a nonlinear law.
+In the encoding, a range replaces a law. This module proves that the range contains the law's true value. The proof
+precedes every verdict on a controller that has a nonlinear law.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -41,8 +42,8 @@ LONGEST = 10
 #: include all integers and keep the queries small.
 _MOST_STEPS = 16
 
-#: A query, as a tuple: the error, the equations on which it depends, its description, and the numbers to report; see
-#: `_questions`.
+#: A query, as a tuple: the error, the equations on which the error depends, its description, and the numbers to report;
+#: see `_questions`.
 _Question: TypeAlias = tuple[FNode, Sequence[FNode], str, dict[str, FNode]]
 
 _ORDER = {"<": LT, "<=": LE, ">": GT, ">=": GE, "==": Equals, "!=": lambda left, right: Not(Equals(left, right))}
@@ -55,10 +56,10 @@ def require_bounds(controller: Controller | Stateful, R: int, D: int) -> None:
     `between(low, high)` is valid if low <= high. An update reaches a range if the inputs of the update satisfy the
     tests on the way to this range. The range must be valid for all such inputs. MSS and line_rate are positive.
 
-    A test compares a delay in whole steps, as senders observe it. A law reads the exact delay. If a byte has a delay of
-    k whole steps, it was sent in the step that ends k steps before the end of the step of its delivery. Sending and
-    delivery may happen at any time within their steps. So the exact delay lies strictly between k - 1 and k + 1 steps.
-    The range must be valid for each such delay.
+    A test compares a delay in whole steps, as senders observe it. A law reads the exact delay. A byte with a delay of k
+    whole steps was sent in the step that ends k steps before the end of the step of its delivery. Sending and delivery
+    may happen at any time within their steps. So the exact delay lies strictly between k - 1 and k + 1 steps. The range
+    must be valid for each such delay.
 
     Args:
         controller: The controller. Only a Stateful controller has ranges; for other types there is nothing to prove.
@@ -192,7 +193,7 @@ class _Point:
         return symbol
 
     def delay(self, leaf: Tree) -> FNode:
-        """Return the unknown of a delay: the exact delay inside a law, and the delay in whole steps elsewhere."""
+        """Return the unknown of a delay: the exact delay if a law reads it, and the delay in whole steps elsewhere."""
         name = text(leaf)
         steps, exact = self.delays.setdefault(name, (Symbol(f"steps {name}", REAL), Symbol(f"read {name}", REAL)))
         return exact if self.in_law else steps

@@ -78,7 +78,7 @@ def _simplest(part: Part, trace: Trace, controller: Decides | None) -> Trace:
                 if simpler:
                     trace, value = simpler, rounder
                     break
-            # A value that is not round stays free, because a later choice may make it round.
+            # A value that is not round stays free, because a later choice of another value may make it round.
             if value.denominator <= DENOMINATORS[-1]:
                 checker.add(equal(unknown, value))
     except OutOfTime:
@@ -115,7 +115,7 @@ def _free(x: Execution) -> Iterator[Free]:
 
 
 def _free_of_windows(columns: Mapping[str, Sequence[Any]], horizon: int) -> Iterator[Free]:
-    """Yield such unknowns for window-based senders: initial values, then bytes sent, served, lost and wasted."""
+    """Yield the unknowns of `_free` for window senders: initial values, then bytes sent, served, lost and wasted."""
     for name, column in columns.items():
         yield column[0], _reader(name, 0)
     for t in range(1, horizon):

@@ -20,7 +20,7 @@ class Executions:
 
     @cached_property
     def checker(self) -> Checker:
-        """The solver, in which the network and the controller are asserted. Raises OutOfTime."""
+        """The solver, which already contains the conditions of the network and the controller. May raise OutOfTime."""
         checker = self.part.checker
         checker.add(self.part.choices(self._controller))
         return checker

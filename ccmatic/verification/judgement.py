@@ -1,4 +1,7 @@
-"""Verdicts for readers. A violation has a readable, replayed trace, and "holds" has a list of its assumptions."""
+"""Verdicts with their evidence.
+
+A violation has a readable, replayed trace, and "holds" has a list of its assumptions.
+"""
 
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
@@ -20,11 +23,12 @@ class Judgement:
 
     Attributes:
         controller: The controller.
-        verdict: The verdict, as in `verifier.Verdict`. (The attributes `seconds` and `way` are also as there.)
+        verdict: The verdict, as in `verifier.Verdict`, which also explains the attributes `seconds` and `way`.
         trace: The counterexample, or None.
-        unmodelled: A counterexample outside the published model, or None. It exists only if the controller holds on the
-            published model. It is a real execution of the network that the published model excludes.
-        unsure: Whether the search for such a counterexample timed out.
+        unmodelled: A counterexample outside the published model, or None. Such a counterexample is a real execution of
+            the network that the published model excludes. It exists only if the controller holds on the published
+            model.
+        unsure: Whether the search for a counterexample outside the published model timed out.
         report: The Report of the replay of `trace` or `unmodelled`.
         left_out: The Exclusions that apply to the verdict. If the verdict is VIOLATED, only the exclusion
             named `seconds` can apply.

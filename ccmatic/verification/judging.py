@@ -42,7 +42,7 @@ def judge_each(
 def _judge(record: dict[str, Any], texts: list[ControllerText], options: SolverOptions) -> Judgement:
     """Return the Judgement on a controller's texts. The Judgement lacks the controller and the report.
 
-    Controllers and reports cannot travel between processes. A thread keeps its last Judge for the next call.
+    Processes cannot exchange controllers and reports. Each thread keeps its last Judge for its next call.
     """
     key = record, options
     if getattr(_kept, "key", None) != key:

@@ -17,12 +17,13 @@ from ccmatic.contracts import Bounds, Execution, Law
 from ccmatic.query import Decides, Query
 from ccmatic.traces import Trace
 
-#: A pattern for names of controllers that messages may print. Other names in an untrusted trace may hide a message.
+#: A pattern for names of controllers that messages may print. In an untrusted trace, other names could hide a part of a
+#: message.
 _NAME = re.compile(r"[\w.+-]{1,80}", re.ASCII)
 
 
 class Outcome(Enum):
-    """The outcome of an execution for the property. Only BREAKS is evidence against a controller."""
+    """The result of judging an execution by the property. Only BREAKS is evidence against a controller."""
 
     BREAKS = "breaks"
     KEEPS = "keeps"
@@ -35,10 +36,10 @@ class Report:
 
     Attributes:
         query: The query of the trace.
-        controller: The controller of the trace. The value is None if no controller chose the rates.
+        controller: The controller of the trace. None if no controller chose the rates.
         checked: The number of laws that were checked.
         faults: The laws that the trace violates, by name and step.
-        objectives: The objectives of the property by name, and whether the trace meets each. The value is empty if the
+        objectives: The objectives of the property by name, and whether the trace meets each. The dict is empty if the
             trace lacks beliefs that the property reads.
         outcome: The outcome for the property. A trace with faults cannot be judged.
         reason: The reason why the trace cannot be judged, or None.
@@ -121,7 +122,10 @@ def check_trace(query: Query, trace: Trace) -> Report:
 
 
 def explained(trace: Trace, report: Report) -> Trace:
-    """Return the trace with `broken` set to the objectives that the Report found unmet."""
+    """Return the trace.
+
+    Its field `broken` lists the objectives that the trace does not meet, according to the Report.
+    """
     return replace(trace, broken=report.unmet)
 
 
@@ -129,7 +133,7 @@ def explained(trace: Trace, report: Report) -> Trace:
 def complete(query: Query, trace: Trace) -> Trace:
     """Return the trace with a column for each bound of the model that has no column yet.
 
-    Each bound starts at a value that is true on the path, and then follows the samples of each step.
+    Each bound starts at a value that is true of the path, and then follows the samples of each step.
 
     Raises:
         InputError: If the column of a sample is missing.
@@ -149,10 +153,10 @@ def _controller(query: Query, trace: Trace) -> Decides | None:
 def _read(query: Query, trace: Trace, controller: Decides | None) -> set[str]:
     """Return the names of the beliefs that the replay checks.
 
-    These are the beliefs that the trace states, and the beliefs that the trace must state. A trace must state a belief
-    in three situations: the belief can be false, the controller reads the belief, or the laws of another such belief
-    read it. With a deployed property, the replay checks all beliefs that can be false, even if no controller chose the
-    rates.
+    These are the beliefs that the trace contains, and the beliefs that the trace must contain. A trace must state a
+    belief in three situations: the belief can be false, the controller reads the belief, or the laws of another such
+    belief read it. With a deployed property, the replay checks all beliefs that can be false, even if no controller
+    chose the rates.
     """
     readable = query.units().keys()
     named = readable & trace.columns.keys()
@@ -206,7 +210,10 @@ def _delays_are_whole(query: Query, trace: Trace) -> Iterator[str]:
 
 
 def sender_laws(x: Execution, controller: Decides | None) -> Iterator[Law]:
-    """Yield the laws that a controller imposes on each sender of an execution. None imposes no laws."""
+    """Yield the laws that a controller imposes on each sender of an execution.
+
+    If the controller is None, yield no laws.
+    """
     if controller is not None:
         for flow in x.flows:
             yield from (Law("sender", *law) for law in controller.laws(flow))

@@ -20,7 +20,7 @@ from ccmatic.verification.bounds import require_bounds
 
 HOLDS, VIOLATED, UNDECIDED = "holds", "violated", "unknown"
 
-#: What is undecided in a verdict if no execution of the network is known, so that "holds" might be vacuous.
+#: The undecided part of a verdict if no execution of the network is known, so that "holds" might be vacuous.
 EXECUTION = "any execution"
 
 #: The largest number of laws that a message names.
@@ -35,8 +35,8 @@ class Verdict:
         controller: The controller.
         verdict: HOLDS, VIOLATED or UNDECIDED.
         seconds: The time of the verification.
-        way: The way to fail that the trace shows, or the way to fail on which the solver timed out. The value is None
-            if the controller holds.
+        way: The way to fail that the trace shows, or the way to fail on which the solver timed out. None if the
+            controller holds.
         trace: The counterexample if the verdict is VIOLATED, otherwise None. It has the beliefs that the encoding of
             `way` includes. The function `replayer.complete` adds the other beliefs.
     """
@@ -51,10 +51,10 @@ class Verdict:
 class Verifier:
     """A verifier of controllers for one query. It has one incremental solver per way to fail.
 
-    The verifier checks that verdicts are not vacuous. Before the first controller holds, or the first way to fail is
-    ruled out, the verifier makes sure that the network has an execution with some initial beliefs. If the property has
-    a premise, or if senders use windows, the verifier repeats this check for each controller that holds, because not
-    every window is feasible.
+    The verifier checks that verdicts are not vacuous. Before the first verdict "holds", and before the first proof that
+    a way to fail is impossible, the verifier makes sure that the network has an execution with some initial beliefs. If
+    the property has a premise, or if senders use windows, the verifier repeats this check for each controller that
+    holds, because not every window is feasible.
 
     Args:
         query: The query.
@@ -112,8 +112,8 @@ class Verifier:
         """Return the names of the ways to fail that are impossible, regardless of the rates that a controller chooses.
 
         Raises:
-            OutOfTime: If the time limit is over before the query is encoded. Then no controller could get a verdict
-                either.
+            OutOfTime: If the time limit is over before the query is encoded. In this case, no controller could get a
+                verdict either.
         """
         anyones = [part for part in self._parts if part.way.any_rates]
         ruled_out = [part.way.name for part in anyones if self._ask(part, None) == UNSAT]
@@ -147,7 +147,8 @@ class Verifier:
     def _find_execution(self, controller: Decides | None, way: WayToFail | None) -> bool:
         """Search for an execution in the encodings that already exist, then in a new one.
 
-        The new encoding is needed only if the bounds cannot stay constant, as a way to fail requires.
+        The new encoding is necessary only if a way to fail requires constant bounds, but the bounds of executions
+        cannot stay constant.
         """
         bounds = {bound.name for bound in self.query.model.bounds()}
         whole = Part(self.query, WayToFail(EXECUTION, lambda x: True), self._options, self.reads | bounds, self._state)
@@ -208,7 +209,10 @@ class Verifier:
 
 
 class Part:
-    """The solver's query for one way to fail. The solver keeps the network; controllers are pushed and popped."""
+    """The solver's query for one way to fail.
+
+    The network stays asserted in the solver, while controllers come and go.
+    """
 
     def __init__(
         self,
@@ -231,7 +235,7 @@ class Part:
 
     @property
     def checker(self) -> Checker:
-        """The solver, which is created at first use. Raises OutOfTime."""
+        """The solver, which is created at first use. May raise OutOfTime."""
         if self._checker is not None:
             return self._checker
         checker = Checker(self._options)
@@ -240,7 +244,7 @@ class Part:
         return self._go(checker)
 
     def _go(self, checker: Checker) -> Checker:
-        """Assert the conditions of this way to fail in a scope of their own, and return the checker."""
+        """Assert the conditions of this way to fail in a separate scope, and return the checker."""
         checker.push()
         for condition in self._way():
             checker.add(condition)
@@ -251,7 +255,7 @@ class Part:
     def execution(
         self, controller: Decides | None = None, premise: Callable[[NetworkView], Truth] | None = None
     ) -> str:
-        """Search for any trace, whether or not it fails. Afterwards, `self.trace` has the trace.
+        """Search for any trace, also one that does not fail. Afterwards, `self.trace` has the trace.
 
         Args:
             controller: The controller of the trace; None leaves the rates free.
@@ -277,9 +281,9 @@ class Part:
         return answer
 
     def replays(self, query: Query) -> None:
-        """Raise InputError if the last trace violates laws once its numbers replace the unknowns.
+        """Raise InputError if the numbers of the last trace violate laws.
 
-        The meaning of such a law differs between numbers and unknowns.
+        The meaning of such a law must differ between numbers and unknowns.
         """
         if self.trace is None:
             raise ValueError("the part has no trace")
@@ -334,7 +338,10 @@ class Part:
         return answer
 
     def question(self, controller: Decides | None) -> list[Truth]:
-        """Return the conditions of a trace in which this controller fails in this way. None leaves the rates free."""
+        """Return the conditions of a trace in which this controller fails in this way.
+
+        With None, the rates are free.
+        """
         laws = [law.formula for law in self._laws()]
         return [*laws, *self._way(), *([choices(self.x, controller)] if controller else [])]
 
@@ -364,7 +371,7 @@ class Part:
         return Trace(x.horizon, constants, columns, self.query.record(), source)
 
     def choices(self, controller: Decides | None) -> Truth:
-        """Return the condition that the senders obey the controller. Raises OutOfTime."""
+        """Return the condition that the senders obey the controller. May raise OutOfTime."""
         return choices(self.x, controller, Clock.of(self._options.timeout))
 
     def enter(self, controller: Decides | None) -> None:

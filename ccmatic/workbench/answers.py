@@ -1,8 +1,8 @@
 """Answers to the requests of a page, as JSON data: the verdict, and the counterexample with its steps.
 
 The text of a page may come from an untrusted source. Only the parser of ccmatic's language reads this text, and either
-accepts or rejects it. The command line also accepts paths, and runs the code or reads the text at these paths. The
-workbench accepts only the names of definitions that ccmatic ships.
+accepts or rejects it. The command line also accepts paths, and reads or runs the files at these paths. The workbench
+accepts only the names of definitions that ccmatic ships.
 """
 
 import ast
@@ -57,7 +57,7 @@ def verify(request: WorkbenchFile, solver: SolverOptions) -> Iterator[dict[str, 
         solver: The SolverOptions. The timeout applies to each expectation.
 
     Yields:
-        For each expectation, first the text that is being decided, and then the answer.
+        For each expectation, first its text, and then the answer.
 
     Raises:
         InputError: If the request is invalid. The file and line in the error refer to the controller's text.
@@ -138,8 +138,8 @@ def _question(request: WorkbenchFile, expect: str, file: Path) -> Question:
         _require_shipped(request, expect, file)
         return api.ask(file, request.on, expect, start=start, horizon=horizon)
 
-    # For each field: a variant of the question that lacks the question's own text and the texts of the fields listed
-    # before.
+    # For each field: a variant of the question without the expectation's text and without the texts of the earlier
+    # fields in this list.
     without: dict[str, Callable[[], Question]] = {
         "steps": ask,
         "start": partial(ask, start="any"),

@@ -37,7 +37,7 @@ def begin(file: str | None) -> WorkbenchFile:
 
 
 def _about_any(name: str, source: str) -> WorkbenchFile:
-    """Return a request with a question that makes sense for any controller."""
+    """Return a request with an expectation that makes sense for any controller."""
     question = AskedRecord(expect="utilisation >= 50%")
     return WorkbenchFile(name=name, controller=source, on="ccac, buffer 1 bdp, jitter 1 rtt", questions=[question])
 
@@ -45,8 +45,8 @@ def _about_any(name: str, source: str) -> WorkbenchFile:
 def introduction(question: WorkbenchFile, folder: Path) -> dict[str, Any]:
     """Return the data of a new page, for JSON: the question, the folder, and the controllers.
 
-    The entry `other` is the question for a controller that replaces the example. It is None if the page begins without
-    the example.
+    The entry `other` is the question for a controller that replaces the example. This entry is None if the page begins
+    without the example.
     """
     return {
         "question": data(question),
@@ -58,7 +58,7 @@ def introduction(question: WorkbenchFile, folder: Path) -> dict[str, Any]:
 
 
 def shipped_controller(name: str) -> str:
-    """Return the text of a controller that ccmatic ships. Raises InputError if no controller has this name."""
+    """Return the text of a controller that ccmatic ships. Raise InputError if no controller has this name."""
     if definitions.is_path(name):
         raise InputError(f"'{shown(name)}' is a path; expected the name of a controller that ccmatic ships")
     return find_program(name)[1]

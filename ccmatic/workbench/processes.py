@@ -6,8 +6,8 @@ import sys
 from collections.abc import AsyncGenerator
 from tempfile import TemporaryDirectory
 
-#: The interval in seconds at which a page receives a sign that its request is still in progress, and the largest size
-#: of a line of an answer in bytes.
+#: The interval in seconds at which a page receives a sign that its request is still in progress (a beat), and the
+#: largest size of a line of an answer in bytes.
 BEAT, LONGEST = 0.5, 2**27
 
 

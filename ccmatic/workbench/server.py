@@ -1,8 +1,8 @@
 """The server of the workbench. It serves only the user who started it, on this machine.
 
 The command prints a link with a token, and a page must present this token. Other sites in the same browser do not know
-the token. First of all, the server refuses requests that address this machine by another name, because such requests
-may come from DNS rebinding.
+the token. Before it checks the token, the server refuses requests that address this machine by another name, because
+such requests may come from DNS rebinding.
 """
 
 import hmac
@@ -143,7 +143,7 @@ async def _answer(request: Request, processes: Processes, verify: bool) -> Respo
 
 
 async def _body(request: Request) -> Any:
-    """Return the JSON data of a request of at most LARGEST bytes. Raises InputError."""
+    """Return the JSON data of a request of at most LARGEST bytes. May raise InputError."""
     content = bytearray()
     async for chunk in request.stream():
         content += chunk
@@ -173,7 +173,7 @@ def _static(text: str, kind: str) -> Callable[[Request], Awaitable[Response]]:
 
 
 def _files() -> dict[str, tuple[str, str]]:
-    """Return the text and the media type of each file of the page, by name. The server has no other files."""
+    """Return the text and the media type of each file of the page, by name. The server serves no other files."""
     script, style = "text/javascript", "text/css"
     return {
         "": (files.text("workbench.html"), "text/html"),

@@ -27,8 +27,8 @@ def serve(
         folder: The folder to which the server saves controllers.
         port: The port. The number 0 selects any free port.
         timeout: The time limit for each expectation, in seconds.
-        ready: A function that receives the link that opens the page. The part of this URL after `#` contains the
-            token, because browsers never send that part.
+        ready: A function that receives the link that opens the page. The part of this link after `#` contains the
+            token, because browsers never send that part to a server.
 
     Raises:
         InputError: If the packages of the extra `workbench` are missing, the folder does not exist, or the port is

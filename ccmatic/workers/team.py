@@ -159,7 +159,10 @@ def _processes(jobs: int) -> Executor:
 
 @contextmanager
 def _deaf_children() -> Iterator[None]:
-    """Let new processes ignore Ctrl-C within this block. A terminal sends Ctrl-C to all, but this process ends them."""
+    """Let new processes ignore Ctrl-C within this block.
+
+    A terminal sends Ctrl-C to all processes, but this process ends the others.
+    """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield

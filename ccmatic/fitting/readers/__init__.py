@@ -1,6 +1,6 @@
 """Read packet logs. Each format has a module, whose function `read_log(path, two_clocks)` returns a PacketLog.
 
-The first bytes of a file determine its format; the name of the file does not.
+The first bytes of a file determine its format. The name of the file does not matter.
 """
 
 from ccmatic.base import InputError, opened, shown
@@ -15,7 +15,7 @@ def read_log(path, two_clocks=False, received=None):
 
     Args:
         path: The log file. If `received` is given, this is the capture at the sender.
-        two_clocks: Whether sender and receiver have clocks of their own.
+        two_clocks: Whether sender and receiver have separate clocks.
         received: The capture at the receiver, or None.
 
     Returns:

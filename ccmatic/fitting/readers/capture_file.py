@@ -9,10 +9,11 @@ MAGICS = (b"\xa1\xb2\xc3\xd4", b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\x3c\x4d", b"\x4d\
 
 
 def packets(path):
-    """Yield (the number of its record from 1, its time of capture in ns, its Header) of each TCP or UDP packet.
+    """Yield (record number from 1, time of capture in ns, Header) for each TCP or UDP packet.
 
     Raises:
-        InputError: If the file is cut off, or a record is earlier than the record before. The message names the record.
+        InputError: If the file is cut off, or a record is earlier than the previous record. The message names the
+            record.
     """
     with opened(path) as file:
         yield from _packets(path, file)

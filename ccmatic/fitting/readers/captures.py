@@ -1,4 +1,4 @@
-"""Read packet captures: a pair from both ends, or one from the sender, where TCP acknowledgements show arrivals."""
+"""Read packet captures: a pair from both ends, or one from the sender. There, TCP acknowledgements show arrivals."""
 
 from collections import Counter, defaultdict, deque
 
@@ -24,7 +24,7 @@ def read_log(path, two_clocks=False):
 
     Args:
         path: The capture file.
-        two_clocks: Whether sender and receiver have clocks of their own.
+        two_clocks: Whether sender and receiver have separate clocks.
 
     Raises:
         InputError: If the file is no packet capture, or contains no acknowledged TCP data.
@@ -66,7 +66,7 @@ def read_pair(sent, received):
     for _, now, header in _pieces(received):
         if header.path == path:
             arrived.setdefault(_key(header), deque()).append(now)
-    # If two equal packets were sent and only one arrived, the second packet is the one that arrived.
+    # If the sender sent two equal packets and only one arrived, the arrived packet counts as the second.
     spare = Counter(row[3] for row in rows)
     delivered = []
     for *_, key in rows:
@@ -94,6 +94,6 @@ def _pieces(path):
 def _key(header):
     """Return the header fields that identify a packet at both ends.
 
-    Only retransmissions of a packet share these fields.
+    Two packets have equal fields only if one is a retransmission of the other.
     """
     return header.ports, header.identity, header.length, header.seq, header.ack, header.flags & SYN, header.begins

@@ -15,8 +15,8 @@ from ccmatic.fitting.log import NEVER, SECOND, packet_log
 
 HEADER = "sent,delivered,size"
 
-#: Limits: the bytes of a log; the seconds of an instant, large enough for clocks that count from 1970; and the bytes
-#: of a packet. Beyond these limits, nanoseconds or a sum of bytes would overflow.
+#: Three limits: the bytes of a log, the seconds of an instant (large enough for clocks that count from 1970), and the
+#: bytes of a packet. Beyond these limits, nanoseconds or a sum of bytes would overflow.
 LARGEST, LATEST, BIGGEST = 2**32, 2**32, 2**24
 
 #: The value that stands for an empty cell.
@@ -24,11 +24,11 @@ NOTHING = -1e15
 
 
 def read_log(path, two_clocks=False):
-    """Return the PacketLog of a CSV file. An empty `sent` marks a packet that has waited since before the log began.
+    """Return the PacketLog of a CSV file. An empty `sent` marks a packet that already waited when the log began.
 
     Args:
         path: The file.
-        two_clocks: Whether sender and receiver have clocks of their own.
+        two_clocks: Whether sender and receiver have separate clocks.
 
     Raises:
         InputError: If the file has another format, or if no path can leave such a log.

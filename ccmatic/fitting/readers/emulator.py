@@ -22,7 +22,7 @@ def read_log(path, two_clocks=False):
 
     Args:
         path: The file.
-        two_clocks: Whether sender and receiver have clocks of their own.
+        two_clocks: Whether sender and receiver have separate clocks.
 
     Raises:
         InputError: If the file has no such array.

@@ -1,7 +1,7 @@
-"""Read those header fields of a captured packet that a packet log needs.
+"""Read the header fields of a captured packet that a packet log needs.
 
-dpkt reads the captures. But dpkt needs 40 µs to create the objects of one packet, and captures have millions of
-packets.
+The library dpkt reads the captures. But it needs 40 µs to create the objects of one packet, and captures have millions
+of packets. So this module reads the headers itself.
 """
 
 from struct import unpack_from
@@ -52,7 +52,7 @@ class Header(NamedTuple):
 
     @property
     def largest(self):
-        """The largest segment that the sender of this SYN accepts, from TCP's option; None if the option is missing."""
+        """The largest segment that the sender of a SYN accepts, from the TCP option; None if the option is missing."""
         option = _option(self.options, 2)
         return unpack_from(">H", option)[0] if len(option) == 2 else None
 
@@ -80,7 +80,7 @@ def decode(link, frame):
         protocol, path = frame[at + 6], (frame[at + 8 : at + 24], frame[at + 24 : at + 40])
     else:
         return None
-    # For a packet over 64 KiB that the kernel still has to cut into segments, the header lacks the size.
+    # The header lacks the size of a packet over 64 KiB, which the kernel still has to cut into segments.
     size = size if size > inner else len(frame) - at
     return _transport(frame, at + inner, protocol, path, size, identity, size - inner)
 

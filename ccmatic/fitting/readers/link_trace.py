@@ -25,7 +25,7 @@ def read_log(path, two_clocks=False):
 
     Args:
         path: The file.
-        two_clocks: Whether sender and receiver have clocks of their own.
+        two_clocks: Whether sender and receiver have separate clocks.
 
     Raises:
         InputError: If the file is no link trace.

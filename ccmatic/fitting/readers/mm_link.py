@@ -5,8 +5,8 @@
 - `MS d PACKETS BYTES`: packets are dropped.
 - `MS # BYTES`: the link could carry this many bytes.
 
-The line of a leaving packet contains the packet's delay, which identifies the packet. If other packets are ahead of it
-in the queue at that time, the queue dropped these packets without a line, as CoDel does.
+The line of a leaving packet contains the packet's delay, which identifies the packet. If other packets are ahead of
+this packet in the queue, the queue dropped those other packets without a line, as CoDel does.
 """
 
 from collections import deque
@@ -32,7 +32,7 @@ def read_log(path, two_clocks=False):
 
     Args:
         path: The file.
-        two_clocks: Whether sender and receiver have clocks of their own.
+        two_clocks: Whether sender and receiver have separate clocks.
 
     Raises:
         InputError: If a line cannot be read or contradicts earlier lines.

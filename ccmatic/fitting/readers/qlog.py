@@ -35,7 +35,7 @@ def read_log(path, two_clocks=False):
 
     Args:
         path: The file.
-        two_clocks: Whether sender and receiver have clocks of their own.
+        two_clocks: Whether sender and receiver have separate clocks.
 
     Raises:
         InputError: If the file is no qlog of a sender.
@@ -101,8 +101,8 @@ class _Trace:
     Attributes:
         rows: A list [sent, delivered, size, number of the event] for each packet. `delivered` is NEVER for a lost
             packet, and None for a packet whose fate is not yet known.
-        out: For each pair of a connection and a number space: the numbers of unacknowledged packets, in order, and
-            their rows.
+        out: The unacknowledged packets of each pair (connection, number space): their numbers, in order, and their
+            rows.
     """
 
     def __init__(self, path, fields):

@@ -8,7 +8,7 @@ from bisect import bisect_left
 from ccmatic.fitting.log import NEVER
 from ccmatic.fitting.readers.headers import SYN, TCP
 
-#: The bytes of data and options in a segment if no SYN states them: those of a packet of 1500 bytes.
+#: The default for the bytes of data and options in a segment, if no SYN states them. A packet then has 1500 bytes.
 USUAL = 1460
 
 #: Marks a segment that the log omits: either in flight at the end, or a needless retransmission.
@@ -53,8 +53,8 @@ class TcpSender:
 
     Attributes:
         rows: A list [sent, delivered, size, record] for each segment with data, in the order sent. Instants are in ns.
-        out: A list [first, end, rows] for each unacknowledged range of data, in order. Sequence numbers are not modulo
-            2^32. The last row is that of the range's last transmission.
+        out: A list [first, end, rows] for each unacknowledged range of data, in order. Sequence numbers do not wrap at
+            2^32. The last row belongs to the range's last transmission.
         bytes: The total number of bytes sent.
     """
 
@@ -115,6 +115,6 @@ class TcpSender:
         return (row for row in self.rows if row[1] != UNKNOWN)
 
     def _near(self, number):
-        """Return a sequence number without the modulus 2^32: the candidate nearest to the acknowledged data."""
+        """Return a sequence number that does not wrap at 2^32: the candidate nearest to the acknowledged data."""
         near = number if self.acknowledged is None else self.acknowledged
         return near + (number - near + 2**31) % 2**32 - 2**31

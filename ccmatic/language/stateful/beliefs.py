@@ -1,7 +1,8 @@
-"""Beliefs of a controller with state. A sender updates them step by step, by programs in the controller's language.
+"""Beliefs of a controller with state.
 
-The values that a belief stores become state of the controller, and the belief's `update` runs before the controller's
-own. Every analysis of a controller therefore covers the controller's beliefs as well.
+A sender updates its beliefs step by step. Programs in the controller's language define the updates. The values that a
+belief stores become state of the controller. The belief's `update` runs before the controller's own `update`. Every
+analysis of a controller therefore covers the controller's beliefs as well.
 """
 
 import ast
@@ -45,7 +46,7 @@ class Belief(Protocol):
 
 
 class Source(Protocol):
-    """An observation or a belief. The source of an observation is None."""
+    """An observation or a belief. The attribute `source` of an observation is None."""
 
     @property
     def source(self) -> str | None: ...
@@ -64,7 +65,7 @@ def observations_and_beliefs(observations: Mapping[str, S]) -> tuple[dict[str, S
 def add_beliefs(module: ast.Module, beliefs: Mapping[str, B], file: str | None = None) -> dict[str, B]:
     """Add the beliefs that a source reads to its syntax tree, as if the source contained their programs.
 
-    A belief that the source itself declares is not added. If a belief reads other beliefs, those precede it.
+    A belief that the source itself declares is not added. Beliefs that another belief reads precede this other belief.
 
     Args:
         module: The syntax tree of the source, which the function changes.
@@ -75,8 +76,8 @@ def add_beliefs(module: ast.Module, beliefs: Mapping[str, B], file: str | None =
         The added beliefs, by name.
 
     Raises:
-        InputError: If a function of the source uses a name from a belief's program without a parameter of this name, or
-            assigns to such a name.
+        InputError: If a function of the source assigns to a name from a belief's program, or uses such a name without a
+            parameter of this name.
     """
     functions = {each.name: each for each in module.body if isinstance(each, ast.FunctionDef)}
     declared = {name for statement in module.body if (name := _declared(statement))}

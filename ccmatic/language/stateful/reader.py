@@ -30,7 +30,7 @@ _MORE: dict[Unit | str, Tree] = {
     NUMBER: Number(Fraction(1)),
 }
 
-#: Terms over a window sender's observations, by the names that other programs use for the quantities.
+#: Terms over a window sender's observations. Each has the name that other programs use for its quantity.
 _WRITTEN = {
     **dict.fromkeys(("inflight", "in_flight", "pipe", "packets_in_flight"), "sent - acked - lost"),
     **dict.fromkeys(("rtt", "latest_rtt", "last_rtt"), "R_m + delay"),
@@ -46,18 +46,19 @@ _INITIAL = "a number, anything(), above(a), between(a, b) or any_of(a, b, …)"
 
 @dataclass(frozen=True)
 class Declaration:
-    """A declared part of a controller's state.
+    """The declaration of a state variable of a controller.
 
     Attributes:
-        name: The name of the state.
-        unit: The unit of the state.
+        name: The name of the variable.
+        unit: The unit of the variable.
         kind: The form of the restriction on the initial value: `equal`, `anything`, `above`, `between` or `any_of`.
-        terms: The terms, over numbers and constants, of this restriction.
+        terms: The terms of this restriction. They contain only numbers and constants.
         line: The line of the declaration.
-        observations: The observations of the model, as in `read_stateful`. Terms read those among them that are
-            constant.
-        flow: The number of the state's flow, from 1, if there are several flows; None if every flow has this state.
-        belief: The belief that this state stores, if any.
+        observations: The observations of the model, as in `read_stateful`. The terms may read the constant
+            observations.
+        flow: The number of the variable's flow, from 1, if there are several flows; None if every flow has this
+            variable.
+        belief: The belief that this variable stores, if any.
     """
 
     name: str
@@ -71,12 +72,12 @@ class Declaration:
 
     @property
     def chosen(self) -> Tree:
-        """The initial value in a deployed sender, where no network chooses it, as a tree.
+        """The initial value, as a tree, in a deployed sender. There, no solver chooses the initial value.
 
-        This is the first of the allowed values; for a range, the smallest. For an upper bound it is the last allowed
-        value. If every value is allowed, the unit decides: ten packets (in bytes, or per R_m), one step, or the number
-        1. If the value must lie above a number, it exceeds the number by this amount. A condition without restriction
-        starts as false.
+        The value is the first of the allowed values, and the smallest value of a range. For an upper bound, the value
+        is the last allowed value. If every value is allowed, the unit decides: ten packets (in bytes, or per R_m), one
+        step, or the number 1. If the value must lie above a number, it exceeds the number by the amount for its unit. A
+        condition without restriction starts as false.
         """
         if self.unit == CONDITION:
             return self.terms[0] if self.terms else TRUTH[False]
@@ -86,7 +87,10 @@ class Declaration:
 
     @property
     def is_restricted(self) -> bool:
-        """Whether the author restricts the initial value. This is false for `anything()` and for beliefs."""
+        """Whether the controller's author restricts the initial value.
+
+        The author does not for `anything()` and for beliefs.
+        """
         return self.kind != "anything" and not self.belief
 
     @property
@@ -133,7 +137,7 @@ def read_stateful(
 
 
 def rate_line(source: str) -> int | None:
-    """Return the line of the function `rate` in a source without `send` and `update`; None if there is none."""
+    """Return the line of the function `rate` in a source without `send` and `update`; otherwise None."""
     functions = {function.name: function.lineno for function in _functions(source)}
     return None if functions.keys() & {"send", "update"} else functions.get("rate")
 
@@ -240,7 +244,7 @@ class _StatefulReader(TermReader):
             case _:
                 kind, nodes = "equal", [node]
         self.parameters = (*CONSTANTS, *(each.name for each in self.observations.values() if each.constant))
-        self.takes_tanh = False  # the network chooses initial values, so solvers must be able to express them
+        self.takes_tanh = False  # a solver chooses initial values, so formulas must be able to express them
         terms = tuple(self.in_unit(name, unit, each) for each in nodes)
         self.parameters, self.takes_tanh = None, True
         return kind, terms
@@ -269,7 +273,7 @@ class _StatefulReader(TermReader):
         return f"{expected}; {suggestion}{declared}"
 
     def enter(self, function: ast.FunctionDef) -> tuple[tuple[str, ...], list[ast.stmt]]:
-        """Begin to read a function, in which only constants have meanings so far."""
+        """Begin to read a function. At its beginning, only constants have meanings."""
         self.names = dict(self.constants)
         return self.begin(function)
 
@@ -294,7 +298,7 @@ class _StatefulReader(TermReader):
     def send(self, function: ast.FunctionDef) -> tuple[Tree | None, Tree | None]:
         """Read `send`.
 
-        Return the window and the rate. One of them may be None; it must be the same one on every path.
+        Return the window and the rate. One of the two may be None. If so, it must be None on every path.
         """
         _, body = self.enter(function)
         tree = self.block(body, function)
@@ -382,7 +386,7 @@ class _StatefulReader(TermReader):
 
 
 def _picked(tree: Tree, name: str) -> Tree:
-    """Return the tree of the window or that of the rate, as `name` selects."""
+    """Return the tree of the window or the tree of the rate, as `name` selects."""
     match tree:
         case If(test, then, other):
             return If(test, _picked(then, name), _picked(other, name))

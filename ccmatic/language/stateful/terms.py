@@ -1,7 +1,7 @@
 """The reader of terms in a controller with state.
 
-In addition to the terms of other controllers, such terms may have past observations, extremes over several steps, and
-bounded laws.
+In addition to the terms of other controllers, these terms may contain past observations, extremes over several steps,
+and laws with bounds.
 """
 
 import ast
@@ -58,7 +58,7 @@ class TermReader(Reader):
         self.has_root, self.has_choice = _Has(Function).walk, _Has(If).walk
 
     def in_unit(self, name: str, unit: Unit | str, node: ast.expr) -> Tree:
-        """Read a term to which state of this unit may be set."""
+        """Read a term that may be assigned to a state variable of this unit."""
         tree, term_unit = self.expression(node)
         if term_unit not in (None, unit):
             self.fail(node, f"sets `{name}` ({unit}) to `{ast.unparse(node)}` ({term_unit}), expected the same unit")
@@ -67,9 +67,9 @@ class TermReader(Reader):
         return self.whole(node, tree)
 
     def check_time(self, name: str, unit: Unit | str, node: ast.expr, tree: Tree, few: str) -> None:
-        """Raise InputError unless state of unit `time` may be set to a given term that reads a delay.
+        """Raise InputError unless a term that reads a delay may be assigned to a state variable of unit `time`.
 
-        The term may grow linearly with the delay, or may be an extreme of terms that do.
+        The term may grow linearly with the delay, or may be a maximum or minimum of such terms.
         """
         refused = f"sets `{name}` by `{few}`, which is not always known"
         if unit != TIME:
@@ -113,7 +113,7 @@ class TermReader(Reader):
         return super().expression(node)
 
     def law(self, name: str, unit: Unit | str, node: ast.expr) -> Tree:
-        """Read a law, linear or not, for state of this unit. Solvers use only the law's bounds."""
+        """Read a law, linear or not, for a state variable of this unit. Solvers use only the law's bounds."""
         self.in_law = True
         tree, term_unit = self.expression(node)
         self.in_law = False
@@ -146,7 +146,7 @@ class TermReader(Reader):
             super().check_division(node, divisor)
 
     def past(self, node: ast.Subscript, observed: ast.Name) -> Meaning:
-        """Read `acked[step]`: the value of an observation a known time ago."""
+        """Read `acked[step]`, the value of an observation at a known time before."""
         name = observed.id
         _, unit = self.name(observed)
         back, time_unit = self.expression(node.slice)
@@ -159,7 +159,7 @@ class TermReader(Reader):
         return Past(name, back, node.lineno), unit
 
     def extreme_over(self, node: ast.Call, called: str) -> Term:
-        """Read `max_over(ack_rate, 4)`: the largest value of an observation in this step and the three steps before."""
+        """Read `max_over(ack_rate, 4)`, the largest value of an observation in the last four steps."""
         match node:
             case ast.Call(args=[ast.Name(id=name) as observed, last], keywords=[]) if name in self.observations:
                 steps, unit = self.expression(last)
@@ -193,8 +193,8 @@ class TermReader(Reader):
     def comparison(self, node: ast.Compare) -> Tree:
         """Read a comparison.
 
-        Some observations are sometimes unknown. A comparison that reads an unknown observation is false. Therefore the
-        whole comparison must read the observation, not only one branch of a choice.
+        Some observations are sometimes unknown. A comparison that reads an unknown observation is false. Therefore, the
+        whole comparison must read the observation, and not only one branch of a conditional term.
         """
         tree = super().comparison(node)
         if few := self.choice_with_few(tree):
@@ -207,8 +207,8 @@ class TermReader(Reader):
     def is_factor(self, tree: Tree) -> bool:
         """Return whether an unknown term may be multiplied by the given term.
 
-        Factors are known numbers, counts of whole steps (because such counts have finitely many values), and choices
-        between factors.
+        Factors are known numbers, counts of whole steps (because these have finitely many values), and conditional
+        terms whose branches are factors.
         """
         tree = bare(tree)
         if isinstance(tree, If):
@@ -220,7 +220,7 @@ class TermReader(Reader):
 class _Few(Walker[str | None]):
     """Finds the name of a count of whole steps that a term reads.
 
-    `in_tests` includes the tests of the term's choices.
+    `in_tests` states whether the search includes the tests of conditional terms.
     """
 
     def __init__(self, few: frozenset[str]) -> None:
@@ -246,7 +246,7 @@ class _Few(Walker[str | None]):
 
 
 class _ChoiceWithFew(Walker[str | None]):
-    """Finds the name of a count of whole steps that a choice `then if test else other` inside a term reads."""
+    """Finds the name of a count of whole steps that some `then if test else other` inside a term reads."""
 
     def __init__(self, few: frozenset[str]) -> None:
         super().__init__()

@@ -151,7 +151,7 @@ class Attack:
         return state, self.observation(state), reward
 
     def watched(self, state: AttackState, action: Array) -> tuple[AttackState, Array, Array]:
-        """Play one interval, and return (AttackState, reward (n, 1), bytes served (n))."""
+        """Play one interval. Return the AttackState, the reward (n, 1) and the bytes served (n)."""
         effect = self.level.choose(self.options, state.effect, state.interval, jnp.clip(action[:, 0], -1, 1))
         links = effect.links
         memory, target, outcomes = self.target.step(links, state.memory, state.target, effect.wrong)
@@ -171,7 +171,7 @@ class Attack:
         """Return the reward, an array (n).
 
         Args:
-            used: The share of the link that was used, an array (n).
+            used: The used share of the link, an array (n).
             delays: The latest queueing delays in seconds, an array (LONG, n), the latest delay first.
             knowledge: The target's Knowledge.
         """
@@ -184,7 +184,7 @@ class Attack:
         return actions
 
     def totals(self, links: Links, state: AttackState) -> tuple[Array, Array, Array]:
-        """Return the totals of the target, as Environment.totals does."""
+        """Return the totals of the target's sender, as Environment.totals does."""
         return self.target.environment.totals(state.links, state.target)
 
     def _network(self, links: Links, knowledge: Knowledge, delay: Array) -> list[Array]:
@@ -198,8 +198,8 @@ class Attack:
 def _utilisation(attack: Attack, used: Array, delays: Array, knowledge: Knowledge) -> Array:
     """Return the reward of CCLab's Eq. 7.
 
-    The reward is the negative of the used share. A penalty (Eq. 6) is subtracted if a mean queueing delay is below the
-    threshold. The two means are over the last LONG and the last SHORT intervals (Eq. 5).
+    The reward is the negative of the used share. If a mean queueing delay is below the threshold, the reward is lower
+    by a penalty (Eq. 6). The two means are over the last LONG and the last SHORT intervals (Eq. 5).
     """
     least = jnp.minimum(delays.mean(0), delays[:SHORT].mean(0))
     return -used - attack.penalty * jnp.maximum(0, 1 - least / jnp.maximum(attack.threshold, 1e-6))

@@ -24,8 +24,8 @@ class Effect(NamedTuple):
         links: The Links for the interval.
         rate: The rate of each link in the interval, in bytes per second, an array (n).
         kept: A value that the level needs for the next action.
-        wrong: The factor by which each sender misjudges the smallest RTT, an array (n). The value is None if senders
-            measure the RTT correctly.
+        wrong: The factor by which each sender misjudges the smallest RTT, an array (n); None if senders measure the RTT
+            correctly.
     """
 
     links: Links
@@ -47,7 +47,7 @@ class Bandwidth:
     def begin(self, options: LinkOptions, links: Links) -> Effect:
         """Return the Effect before the first interval.
 
-        The value `kept` has the latest changes of the rate, an array (window, n), the latest change first.
+        The attribute `kept` holds the latest changes of the rate, an array (window, n), with the latest change first.
         """
         return Effect(links, links.capacity[0] / links.slot, jnp.zeros((options.window, len(links.slot))))
 
@@ -75,8 +75,8 @@ class Bandwidth:
     def observed(self, options: LinkOptions, effect: Effect) -> list[Array]:
         """Return the quantities that an adversary observes after an Effect, each an array (n).
 
-        The quantities are the rate, and how much the rate may still grow. Both are shares of the largest rate in the
-        options.
+        The quantities are the rate, and the growth that the budget still allows. Both are shares of the largest rate in
+        the options.
         """
         high = options.rate.ends[1]
         room = options.window * options.budget - effect.kept[:-1].sum(0) / MBIT
@@ -101,7 +101,10 @@ class LeastRtt:
             raise InputError(f"within is {shown(self.within)}; expected a number between 0 and 1, such as 0.05")
 
     def begin(self, options: LinkOptions, links: Links) -> Effect:
-        """Return the first Effect, as Bandwidth.begin does. Its value `kept` has the last action, an array (n)."""
+        """Return the first Effect, as Bandwidth.begin does.
+
+        Its attribute `kept` holds the last action, an array (n).
+        """
         none = jnp.zeros(len(links.slot))
         return Effect(links, links.capacity[0] / links.slot, none, none + 1)
 
@@ -122,16 +125,16 @@ class LeastRtt:
 
 @dataclass(frozen=True)
 class Jitter:
-    """The level of jitter: the adversary chooses how long the link holds bytes behind the bottleneck.
+    """The jitter level: the adversary chooses the time for which the link holds bytes behind the bottleneck.
 
-    The laws of a link with jitter leave this choice open. The action -1 holds bytes for no time, and the action 1 holds
-    bytes for the full jitter D. The action determines the losses.
+    The laws of a link with jitter allow any choice. With the action -1, the link holds bytes for no time. With the
+    action 1, the link holds bytes for the full jitter D. The action also determines the losses.
     """
 
     features, follows_links = 1, True
 
     def begin(self, options: LinkOptions, links: Links) -> Effect:
-        """Return the first Effect, as Bandwidth.begin does. Its value `kept` has the share of D, an array (n)."""
+        """Return the first Effect, as Bandwidth.begin does. Its attribute `kept` holds the share of D, an array (n)."""
         return Effect(links, links.capacity[0] / links.slot, jnp.zeros(len(links.slot)))
 
     def unharmed(self, key: Array, n: int) -> Array:

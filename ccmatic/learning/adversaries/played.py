@@ -28,7 +28,7 @@ class Played(NamedTuple):
         p95: The 95th percentile of this delay in seconds, an array (n).
         lost: The lost bytes as a share of the bytes that were acknowledged or lost, an array (n).
         held: The time for which jitter held bytes at the beginning of each interval, as a share of D, an array (steps,
-            n). None without jitter.
+            n); None without jitter.
     """
 
     rates: Numbers
@@ -70,7 +70,7 @@ def play(attack: Attack, decide: Decide, n: int, seed: int = 0) -> Played:
 
 
 def _late(acked: Numbers, waited: Numbers) -> Numbers:
-    """Return the 95th percentile of the delays of each link, weighted by bytes."""
+    """Return the 95th percentile of the delays of each link. Each delay is weighted by its bytes."""
     order = np.argsort(waited, axis=0)
     by = np.cumsum(np.take_along_axis(acked, order, axis=0), axis=0)
     place = np.argmax(by >= 0.95 * by[-1], axis=0)
@@ -90,15 +90,15 @@ def following(attack: Attack, rates: ArrayLike) -> Decide:
 
 
 def worst(episodes: Played, threshold: float) -> tuple[int, bool]:
-    """Find the episode with the least use of the link, among the episodes whose mean delay reaches a threshold.
+    """Find the episode with the lowest use of the link among the episodes whose mean delay reaches a threshold.
 
     Args:
         episodes: The Played episodes.
         threshold: The threshold for the mean queueing delay, in seconds.
 
     Returns:
-        The number of the episode, and whether any episode reaches the threshold. If no episode reaches it, the number
-        is that of the episode with the longest delay.
+        The number of the episode, and whether any episode reaches the threshold. If no episode does, the number is that
+        of the episode with the longest delay.
     """
     allowed = np.flatnonzero(episodes.delay >= threshold)
     if not len(allowed):

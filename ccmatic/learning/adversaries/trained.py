@@ -27,8 +27,8 @@ LEVELS: dict[str, Callable[..., Bandwidth | LeastRtt | Jitter]] = {
     "jitter": Jitter,
 }
 
-#: The default links of an attack: CCLab's range of rates and its R_m. CCLab's buffer is one BDP; here the BDP is that
-#: of the middle of the range.
+#: The default links of an attack: CCLab's range of rates and its R_m. CCLab's buffer is one BDP. In this table, the BDP
+#: is that of the middle of the range.
 LINKS = {"rate": {"low": 1, "high": 96}, "rtt": 20, "buffer": 121_250}
 
 
@@ -89,7 +89,7 @@ class Adversary:
         return policies.arrays(self.file.layers)
 
     def played(self) -> Played:
-        """Play the adversary for as many episodes as its baseline, with the same links or the same first rates."""
+        """Play as many episodes of the adversary as its baseline has, with the same links or the same first rates."""
         return play(
             self.attack,
             lambda state, observation, key: policies.outputs(self.layers, observation)[..., 0],

@@ -1,4 +1,4 @@
-"""Traces chosen to harm one sender, and the effect of these traces on other senders (CCLab's Table III)."""
+"""Traces that harm one sender, and the effect of these traces on other senders (CCLab's Table III)."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -34,11 +34,12 @@ def transfer(
     Args:
         adversaries: The Adversaries. All must have the same links and level.
         senders: The names of additional senders.
-        folder: The folder for the traces, which are written as mahimahi link traces. None writes no traces.
+        folder: The folder for the traces, which are written as mahimahi link traces. With None, the function writes no
+            traces.
 
     Raises:
-        InputError: If the Adversaries differ in links or level, adversaries without traces get `senders` or `folder`,
-            or two traces would go to one file.
+        InputError: If the Adversaries differ in links or level, if `senders` or `folder` is given for adversaries
+            without traces, or if two traces have the same file.
     """
     first = adversaries[0].attack
     for attack in (adversary.attack for adversary in adversaries):
@@ -120,7 +121,7 @@ def _line(
 def written(folder: Path | None, name: str, rates: NDArray[Any], options: LinkOptions) -> str | None:
     """Write the rates as a link trace, and return the path of the file; None without a folder.
 
-    The opportunity of a packet is in the millisecond, rounded up, in which the packet's last byte can be served.
+    A packet's delivery opportunity is the end of the millisecond in which the link can serve the packet's last byte.
 
     Args:
         folder: The folder, or None.

@@ -19,8 +19,8 @@ def find(name: str) -> type[Agent]:
     """Return the Agent class of an algorithm.
 
     Args:
-        name: The name of a shipped algorithm, or of an entry point in the group `ccmatic.agents`. It may also be a
-            folder's path with a `/` in it; the `train.py` of this folder sets AGENT.
+        name: The name of a shipped algorithm, or of an entry point in the group `ccmatic.agents`. The name may also be
+            a folder's path that contains a `/`. The file `train.py` of this folder sets AGENT.
 
     Raises:
         InputError: If there is no such algorithm, or its AGENT is not a subclass of Agent.

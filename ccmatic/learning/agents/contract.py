@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NoOptions:
-    """The options of an algorithm that has no options of its own."""
+    """The Options of an algorithm without further options."""
 
 
 class Agent(ABC):
     """A learner. A training makes one Agent, and the Agent learns from one episode after the other.
 
     Attributes:
-        Options: A frozen dataclass. Its fields are the keys of the section [agent] that only this algorithm has, with
-            their defaults. Its method `__post_init__` raises InputError for wrong values (see `require_whole`).
+        Options: A frozen dataclass. Its fields are the keys of the section [agent] that only this algorithm supports,
+            with their defaults. Its method `__post_init__` raises InputError for wrong values (see `require_whole`).
     """
 
     Options: ClassVar[type[Any]] = NoOptions
@@ -57,7 +57,10 @@ class Agent(ABC):
 
     @abstractmethod
     def layers(self) -> list[tuple[Any, Any]]:
-        """Return (weights (inputs, outputs), bias (outputs)) of each layer of the policy, with tanh between them."""
+        """Return (weights (inputs, outputs), bias (outputs)) for each layer of the policy.
+
+        There is a tanh between layers.
+        """
 
     @abstractmethod
     def state(self) -> dict[str, Any]:

@@ -16,7 +16,10 @@ LAYER = "Dense_{}"
 
 
 class Critic(DeterministicMixin, Model):  # type: ignore[misc]  # skrl has no types
-    """A network that values an observation in the role `value`, and an action with its observation in other roles."""
+    """A network that estimates values.
+
+    In the role `value` it values an observation, and in other roles an action with its observation.
+    """
 
     layers: tuple[int, ...] = ()
 
@@ -48,7 +51,7 @@ class Dense(nn.Module):
 
     @nn.compact
     def __call__(self) -> tuple[Array, Array]:
-        """Return (weights (inputs, outputs), bias (outputs))."""
+        """Return the pair (weights (inputs, outputs), bias (outputs))."""
         weights = self.param("kernel", self.first, (self.inputs, self.outputs))
         return weights, self.param("bias", nn.initializers.zeros, (self.outputs,))
 
@@ -71,7 +74,7 @@ def network(
 
 
 def give(model: Any, layers: Iterable[tuple[Any, Any]]) -> None:
-    """Store the given layers in the network of a Model."""
+    """Store the given layers in the network of a skrl Model."""
     params, numbers = model.state_dict.params, {}
     for number, (weights, bias) in enumerate(layers):
         numbers[LAYER.format(number)] = {"kernel": weights, "bias": bias}

@@ -23,7 +23,7 @@ class AgentSection:
 
     Attributes:
         algorithm: The name of the algorithm, in a form that `algorithms.find` accepts.
-        options: The values of the keys that only this algorithm has, as its Options.
+        options: The Options of the algorithm: the values of the keys that only this algorithm supports.
         layers: The number of units of each hidden layer, which is the same for policy and value networks.
         gamma: The discount factor per interval.
         parallel: The number of links on which the agent learns at once.
@@ -74,7 +74,7 @@ class Training:
 
     @property
     def attacks(self) -> bool:
-        """Whether the training is the training of an adversary."""
+        """Whether the training trains an adversary."""
         return isinstance(self.environment, adversaries.Attack)
 
     @property
@@ -161,7 +161,7 @@ def _environment(sections: Mapping[str, Any]) -> Environment | adversaries.Attac
 def _check_exported(environment: Environment) -> None:
     """Check that an exported sender can compute the observations and actions of the policy."""
     reward = environment.reward
-    assert isinstance(reward, str)  # A file contains no functions.
+    assert isinstance(reward, str)  # None of these keys, because a file contains no functions.
     policies.exportable(environment.observe, reward, None if environment.envelope else environment.act)
     options = environment.options
     if environment.envelope and options.longest_delay > 1:

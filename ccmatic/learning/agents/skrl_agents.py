@@ -1,4 +1,7 @@
-"""Agents of the library skrl, on JAX: the credit of rewards to actions, and the content of a checkpoint."""
+"""Agents of the library skrl, on JAX.
+
+This module credits rewards to actions, and selects the content of a checkpoint.
+"""
 
 from abc import abstractmethod
 from collections import deque
@@ -23,14 +26,15 @@ QUIET = {"write_interval": 0, "checkpoint_interval": 0}
 
 
 class Late:
-    """An agent that credits the reward of an interval to the action `lag` intervals earlier.
+    """An agent that credits the reward of an interval to the action from `lag` intervals before.
 
     In this interval, the sender receives the acknowledgements of the packets that it sent under that earlier action.
     Custard does the same: its statistics of an interval describe the packets sent in that interval. Without the lag, an
     agent with a discount factor of γ = 0 could learn nothing.
 
     Attributes:
-        NOTED: The names of the attributes that belong to an action. Their values wait with the action.
+        NOTED: The names of the attributes that belong to an action. The agent keeps their values until the action's
+            reward arrives.
     """
 
     NOTED: tuple[str, ...] = ()
@@ -47,7 +51,7 @@ class Late:
     def record_transition(
         self, *, observations: jax.Array, actions: jax.Array, next_observations: jax.Array, **others: Any
     ) -> None:
-        """Record a transition, as skrl describes, for the action that earned this reward."""
+        """Record a transition, as skrl describes, for the action to which this reward belongs."""
         noted = {name: getattr(self, name) for name in self.NOTED}
         self._waiting.append((observations, actions, next_observations, noted))
         if len(self._waiting) > self._lag:
@@ -67,7 +71,7 @@ class SkrlAgent(Agent):
 
     Attributes:
         KIND: The class of skrl's agent, a subclass of Late.
-        KEPT: The names of the attributes that the agent learns.
+        KEPT: The names of the attributes that hold the agent's learned state.
     """
 
     KIND: type[Any]

@@ -1,7 +1,7 @@
 """Train an agent, one episode after another.
 
 Each episode starts from the state that the agent has learned so far, and has its own seeds. So an interrupted training
-can resume, and gives the same result as a training without the interruption.
+can resume, and has the same result as a training without interruption.
 """
 
 import time

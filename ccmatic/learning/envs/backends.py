@@ -24,13 +24,13 @@ from ccmatic.learning.envs.environment import Environment, EnvironmentState, Lea
 from ccmatic.learning.envs.signals import Interval
 from ccmatic.simulation import Path, Simulation
 
-#: The rates of a changing link are multiples of one base rate, up to this multiple. So each rate serves packets in
-#: whole ticks.
+#: The rates of a changing link are multiples of one base rate, up to this multiple. So a packet's service takes whole
+#: ticks at each rate.
 MULTIPLES = 12
 
 
 class Simulated:
-    """A back end that has no open resources and whose runs are always valid."""
+    """A simulated back end: it has no open resources, and its runs are always valid."""
 
     faults: list[str] | None = None
 
@@ -163,7 +163,7 @@ class Packets(Simulated):
 
 
 def _holding(rtt: float, held: float, pattern: str) -> "Callable[[Random, int, int], Callable[[int], int]]":
-    """Return a jitter pattern: R_m plus a random share of D, or R_m plus D. R_m and D are in steps."""
+    """Return a function for the delay behind the bottleneck: R_m plus a random share of D, or R_m plus D, in steps."""
 
     def make(rng: Random, bound: int, step: int) -> Callable[[int], int]:
         least, most = int(rtt * step), int(held * step)

@@ -91,7 +91,10 @@ class Smooth:
 
 @dataclass(frozen=True)
 class Mahimahi:
-    """A link that follows a mahimahi trace, from a random place on: 1500 bytes at each line's millisecond."""
+    """A link that follows a mahimahi trace from a random line on.
+
+    At each line's millisecond, the link may serve 1500 bytes.
+    """
 
     file: str
     opportunities: Opportunities
@@ -112,10 +115,11 @@ MBIT = 125_000.0
 
 @dataclass(frozen=True)
 class Exported:
-    """A link that follows an exported counterexample (docs/reference/export.md), from its first step on.
+    """A link that follows an exported counterexample (docs/reference/export.md) from its first step on.
 
-    The counterexample determines the buffer, R_m, the initial queue, and when the bottleneck admits and releases bytes.
-    Tokens wait for packets, as in the emulator. After the last point, the link continues at the counterexample's rate.
+    The counterexample determines the buffer, R_m, the initial queue, and the times at which the bottleneck admits and
+    releases bytes. Unused tokens wait for packets, as in the emulator. After the last point, the link continues at the
+    counterexample's rate.
     """
 
     file: str
@@ -143,7 +147,7 @@ class Exported:
 
 Kind: TypeAlias = Constant | Changing | Smooth | Mahimahi | Exported
 
-#: The names of the kinds that need no file, and, by name, the kinds that need a file.
+#: First, the names of the kinds that need no file. Second, the kinds that need a file, by name.
 KINDS = ("constant", "changing", "smooth")
 OF_FILES = {"mahimahi": Mahimahi, "schedule": Exported}
 

@@ -29,7 +29,7 @@ from ccmatic.learning.envs.links import LinkOptions
 from ccmatic.learning.envs.signals import Interval
 from ccmatic.runtime import build_udp
 
-#: In seconds: how long to wait for a silent sender, and how long the link remains after an episode.
+#: Two times in seconds: the longest wait for a silent sender, and the time for which the link remains after an episode.
 PATIENCE, AFTER = 15, 0.2
 
 
@@ -192,7 +192,7 @@ class CommandedFlow:
         return passed, Interval(seconds, _one(sent), _one(acked), _one(lost), rtt, rtt_end, out)
 
     def _read(self) -> None:
-        """Read the sender's available reports, one line per interval, within a moment."""
+        """Read the sender's available reports, one line per interval, without a long wait."""
         if not select([self._in], [], [], 0.02)[0]:
             return
         *lines, self._rest = (self._rest + os.read(self._in, 2**16)).split(b"\n")

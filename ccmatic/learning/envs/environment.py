@@ -87,7 +87,10 @@ class Learnable(Protocol[State]):
 
 
 def window(of_envelope: bool) -> int:
-    """Return the steps of a window of beliefs, plus the step before it. An envelope has the window of its proof."""
+    """Return the number of steps in a window of beliefs, plus one.
+
+    In an envelope, this is the window of the envelope's proof.
+    """
     return policies.PROVED_HORIZON if of_envelope else beliefs.HORIZON
 
 
@@ -100,8 +103,8 @@ class Environment:
         observe: The formula of observations (docs/signals.md): a shipped name, or the path of a file, which is
             converted to an absolute path.
         act: The formula of actions: a shipped name or a path, as for `observe`. It may also be `envelope:NAME`,
-            where NAME is a controller that leaves a choice. Then the action -1 is the controller's lowest allowed rate,
-            and the action 1 is its highest.
+            where NAME is a controller that leaves a choice. In this case, the action -1 is the controller's lowest
+            allowed rate, and the action 1 is its highest.
         reward: The formula of rewards, given by name or path, or a function of a signals.Knowledge.
         history: The number k of vectors in an observation.
         delay: The age d of the latest vector, in intervals, in addition to the delay of the path.
@@ -239,7 +242,7 @@ class Environment:
     def watched(
         self, links: Links, state: EnvironmentState, action: Array
     ) -> tuple[EnvironmentState, Array, Array, SlotOutcome]:
-        """Play one interval as `step`, and also return the SlotOutcome of each slot, with slots as the first axis."""
+        """Play one interval like `step`. Also return the SlotOutcome of each slot, with slots as the first axis."""
         state = self.acted(links, state, action)
         queues, now, outcomes = self.send(links, state)
         knowledge, history, reward = self.learn(state.knowledge, state.history, now)
@@ -261,7 +264,7 @@ class Environment:
     def acted(self, links: Links, state: EnvironmentState, action: Array) -> EnvironmentState:
         """Return the EnvironmentState with the rates of the next interval, given actions (n, f).
 
-        Each rate is at least a packet per interval. It is at most the largest rate that the simulator's integers can
+        Each rate is at least one packet per interval, and at most the largest rate that the simulator's integers can
         count. The rate of a flow that has not started yet does not change, and its action is 0.
         """
         most = MANY / (self.options.flows * self.options.slots * 4)

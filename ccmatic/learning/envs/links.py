@@ -19,11 +19,11 @@ from ccmatic.learning.envs.spread import spread
 #: The largest number of slots of delay that the simulator distinguishes.
 LONGEST = 128
 
-#: Limits, so that a small file cannot request too much work: the number of flows, monitor intervals in an episode,
-#: bytes in a packet, and slots in a mean.
+#: Limits on the number of flows, monitor intervals in an episode, bytes in a packet, and slots in a mean. Without them,
+#: a small file could request too much work.
 MOST = {"flows": 1000, "steps": 10**6, "packet": 65535, "window": 10**6}
 
-#: How long jitter delays served bytes: for a random share of D, or for all of D.
+#: The patterns of jitter: it delays served bytes for a random share of D, or for all of D.
 PATTERNS = ("uniform", "latest")
 
 
@@ -46,9 +46,9 @@ class LinkOptions:
         pattern: The pattern of jitter, one of PATTERNS.
         flows: The number of flows that share a link.
         starts: The times in seconds at which the flows start, except the first flow.
-        lasts: The durations in seconds of these flows; None if the flows stay to the end.
+        lasts: The durations in seconds of the flows in `starts`; None if these flows stay to the end.
         interval: The length of a monitor interval, in units of the smallest R_m of a link: 1, "1/2", 2 and so on.
-            Larger values of R_m are rounded to a whole number of slots.
+            R_m of other links is rounded to a whole number of slots.
         steps: The number of monitor intervals in an episode.
         packet: The number of bytes in a packet.
         first: The first rate of senders, as a share of the link's rate.
@@ -235,7 +235,7 @@ class LinkOptions:
         }
 
     def _with_schedules(self, links: Links, which: Array) -> Links:
-        """Return the links, with the values of an exported schedule for each link that follows one."""
+        """Return the links. Each link that follows an exported schedule gets the values of the schedule."""
         for number, kind in enumerate(self.mix):
             if not isinstance(kind, Exported):
                 continue

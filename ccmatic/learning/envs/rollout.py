@@ -1,4 +1,4 @@
-"""Episodes of a policy, and a check whether an episode is an execution of a model."""
+"""Episodes of a policy, and a check that an episode obeys the laws of a model."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -107,8 +107,8 @@ def lawful(episode: Episode, windows: int = 20, horizon: int = 10, seed: int = 0
     """Check random windows of an Episode against every law of a model.
 
     If the links have no jitter, the model is `ideal`. Otherwise, it is CBR-delay with the links' jitter, rounded up to
-    slots. All flows together count as one sender. Randomly lost bytes count as not sent. The link has one rate
-    throughout a checked window. The link also had this rate while the bytes that the window delivers were on their way.
+    slots. All flows together count as one sender. Randomly lost bytes count as not sent. Throughout a checked window,
+    the link has a constant rate. It also had this rate while the bytes that arrive in the window were on their way.
 
     Args:
         episode: The Episode.
@@ -117,8 +117,8 @@ def lawful(episode: Episode, windows: int = 20, horizon: int = 10, seed: int = 0
         seed: The seed for the choice of windows.
 
     Raises:
-        InputError: If the episode has no window that can be checked. This happens on exported schedules, whose tokens
-            wait.
+        InputError: If the episode has no window that can be checked. An example is a link with an exported schedule,
+            whose tokens wait.
     """
     rng = np.random.default_rng(seed)
     broken: Counter[str] = Counter()

@@ -138,8 +138,8 @@ def _believing(controller: Controller, options: LinkOptions) -> RolloutPolicy:
 def remembering(controller: Stateful, options: LinkOptions) -> RolloutPolicy:
     """Return the RolloutPolicy of a controller with state. The state is the policy's memory, and a step is an interval.
 
-    The policy's rate is the controller's window divided by the latest measured RTT, or the controller's rate if that is
-    lower. No timeout fires.
+    The policy's rate is the controller's window divided by the latest measured RTT. If the controller's own rate is
+    lower, it applies instead. No timeout fires.
 
     Args:
         controller: The Stateful controller.
@@ -198,7 +198,7 @@ _KEPT = (*_COUNTED, "delay", "waited", "measured")
 
 
 def _back(column: Any, steps: int) -> Any:
-    """Return the value of a column this many steps before the latest step."""
+    """Return the value of a column `back` steps before the latest step."""
     return jax.tree.map(operator.itemgetter(steps), column)
 
 
@@ -207,9 +207,10 @@ def _shift(column: Array, latest: Array) -> Array:
 
 
 def _observations(counted: dict[str, Any], now: signals.Interval, interval: Array, rtt: int) -> dict[str, Any]:
-    """Return a stateful controller's observations by name: arrays, or functions from steps back to arrays.
+    """Return a stateful controller's observations by name.
 
-    Acknowledged bytes count as served bytes, as in a real sender.
+    An observation is an array, or a function of its age in steps. Acknowledged bytes count as served bytes, as in a
+    real sender.
     """
     no = jnp.zeros(now.sent.shape, bool)
     return {name: partial(_back, column) for name, column in counted.items()} | {
@@ -225,7 +226,7 @@ def _observations(counted: dict[str, Any], now: signals.Interval, interval: Arra
 
 
 def _pasts(tree: Tree) -> Iterator[Past]:
-    """Yield all Pasts in a tree."""
+    """Yield all nodes of a tree that read the past."""
     if isinstance(tree, Past):
         yield tree
     for part in parts(tree):

@@ -1,4 +1,4 @@
-"""The measurements and the memory of senders on many links, and the values of the formulas that read them.
+"""The measurements and the memory of senders on many links, and the values of formulas over these.
 
 The formulas are those of `ccmatic.controllers.signal`. All arrays are (f, n): one element per flow and link.
 """

@@ -17,7 +17,7 @@ class OneOf:
     values: tuple[float, ...]
 
     def at(self, luck: Array) -> Array:
-        """Return one value for each element of an array of uniform random numbers from 0 to 1."""
+        """Return a value for each element of an array of uniform random numbers from 0 to 1."""
         number = jnp.minimum(jnp.floor(luck * len(self.values)), len(self.values) - 1)
         return jnp.array(self.values, jnp.float32)[number.astype(jnp.int32)]
 
@@ -29,7 +29,10 @@ class OneOf:
 
 @dataclass(frozen=True)
 class Range:
-    """A range from low to high. The values are uniformly distributed, or their logarithms are if `log` is true."""
+    """A range from low to high.
+
+    Its values are uniformly distributed. If `log` is true, their logarithms are instead.
+    """
 
     low: float
     high: float

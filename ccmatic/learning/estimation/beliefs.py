@@ -32,7 +32,7 @@ _COUNTS = ("sent", "acked", "lost")
 
 @cache
 def _beliefs() -> tuple[list[Belief], dict[Program, Needs]]:
-    """Return the beliefs in the order of computation, and for each program the values that later steps need."""
+    """Return the beliefs in the order of computation, and the values of each program that later steps need."""
     beliefs = load_definition("models", "MODEL", definitions.chosen("models", "EMULATED")).beliefs
     programs = map(_program, beliefs)
     return sorted(beliefs, key=lambda belief: not is_bound(belief)), {program: needs(program) for program in programs}
@@ -40,12 +40,12 @@ def _beliefs() -> tuple[list[Belief], dict[Program, Needs]]:
 
 def _program(belief: Belief) -> Program:
     program = belief.program
-    assert program is not None  # The model whose links are emulated has a program for each belief.
+    assert program is not None  # This model has a program for each belief.
     return program
 
 
 class Beliefs(NamedTuple):
-    """Beliefs at the end of an interval, which is a step. They are arrays (f, n), in bytes and steps.
+    """Beliefs at the end of an interval, which is one step. A belief is an array (f, n), in bytes and steps.
 
     Each belief is also an attribute.
 
@@ -133,7 +133,7 @@ class Beliefs(NamedTuple):
         return self._replace(latest={name: window.now[name] for name in self.latest})._window()
 
     def _window(self) -> "Beliefs":
-        """Begin a new window with the current knowledge. Bytes count from here."""
+        """Begin a new window with the current knowledge. Byte counts start at 0 in the new window."""
         latest = self.latest
         zero = jnp.zeros_like(latest["sent"])
         counts = {"sent": latest["sent"] - latest["acked"] - latest["lost"], "acked": zero, "lost": zero}
@@ -155,7 +155,10 @@ class Beliefs(NamedTuple):
         return Window(time, values, before, self.first, columns, dict(zip(_beliefs()[1], self.runs, strict=True)))
 
     def _column(self, name: str, time: Array, now: Mapping[str, Any]) -> Array:
-        """Return a column, with this step's value if the column is an observation. Beliefs of this step come later."""
+        """Return a column.
+
+        If it is an observation, it includes the value of this step. Beliefs of this step are computed later.
+        """
         return self.columns[name].at[time].set(now[name]) if name in _COUNTS else self.columns[name]
 
     def _move(self, counts: Columns, delays: Columns) -> "tuple[Beliefs, Beliefs]":
@@ -189,7 +192,7 @@ def _values(program: Program, window: Window) -> WindowValues:
 
 def _state(belief: Belief, function: str, window: Window) -> Array:
     """Return the value of a belief that is not a bound. A function of the belief's program computes the value."""
-    if isinstance(belief, StateBelief) and not belief.upper:  # All delays that exceed the window are equal.
+    if isinstance(belief, StateBelief) and not belief.upper:  # The window does not distinguish delays that exceed it.
         delay = jnp.minimum(window.now["delay"], window.now["horizon"])
         window = window._replace(now=window.now | {"delay": delay})
     result: Array = _values(_program(belief), window).function(function)
@@ -206,7 +209,7 @@ def _timed_out(belief: Belief, window: Window, values: WindowValues) -> Array:
 
 
 def begin(D: Array, packet: Array | int, horizon: int = HORIZON) -> Beliefs:
-    """Return the first Beliefs of senders that know only one fact: the link serves at least a packet per step.
+    """Return the first Beliefs of senders that know only that the link serves at least one packet per step.
 
     Args:
         D: The longest time from service to acknowledgement, in steps, an array (f, n); see Beliefs.

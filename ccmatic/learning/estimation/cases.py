@@ -1,4 +1,4 @@
-"""A case of conditions: a polyhedron, given by the literals by which one solution satisfies the conditions."""
+"""A case of conditions: the polyhedron around one solution. The literals that are true in the solution define it."""
 
 from collections.abc import Callable, Iterable
 from fractions import Fraction
@@ -11,8 +11,8 @@ class Case:
     """The case of conditions that contains a solution.
 
     The conditions are true wherever all terms in `below` are at most 0 (or below 0, for strict comparisons) and all
-    terms in `zero` are 0. These points form a convex set that contains the solution. At some points, the two sides of a
-    strict comparison are equal. Such a point is outside the set, but the set comes arbitrarily close to it.
+    terms in `zero` are 0. These points form a convex set that contains the solution. Points at which the two sides of a
+    strict comparison are equal lie outside the set, but the set comes arbitrarily close to them.
 
     Attributes:
         below: Linear terms that are at most 0.

@@ -12,7 +12,7 @@ def declared(model: Model, jitter: int, trace: Recorded) -> Mapping[str, Sequenc
     """Return the values of each belief at each step of a trace, by name.
 
     The sender has observed the trace from its first step, and has no other knowledge. The values are Fractions in the
-    units of the trace. The value inf means that there is no upper bound yet.
+    units of the trace. The value inf means that the sender has no upper bound yet.
 
     Args:
         model: The Model.

@@ -20,7 +20,7 @@ class Estimate:
     Attributes:
         t: The number of the step.
         possible: The Possible values.
-        declared: The values of the model's beliefs by name. The value inf means that there is no upper bound yet.
+        declared: The values of the model's beliefs by name. The value inf means that the sender has no upper bound yet.
     """
 
     t: int
@@ -32,16 +32,17 @@ def estimates(trace: Trace, network: Network) -> Iterator[Estimate]:
     """Yield an Estimate of each step of a trace except the first.
 
     A sender observes the bytes that it sends, and the bytes served and lost. It observes losses one step late, except
-    on an ideal link. The sender knows R_m, MSS, D, and the buffer of the network (in C·R_m), but not C. It remembers
-    the observations of as many steps as the network's horizon has. It remembers all its knowledge of C.
+    on an ideal link. The sender knows R_m, MSS, D, and the buffer of the network (in C·R_m), but not C. The sender
+    remembers its observations of the latest steps, as many as the network's horizon. It remembers all its knowledge of
+    C.
 
     Args:
         trace: The trace.
         network: The Network.
 
     Raises:
-        InputError: If no execution of the network explains the trace up to a step; the message names the step. Or the
-            trace lacks observations.
+        InputError: If no execution of the network explains the trace up to a step; the message names the step. Also if
+            the trace lacks observations.
     """
     _require(trace, network)
     beliefs, C = declared(network.model, network.jitter, trace), ANY
@@ -71,7 +72,7 @@ def network_of(
         buffer: Another buffer, as text in the notation of users.
         jitter: Another jitter in steps.
         horizon: The number of remembered steps, as in `estimates`. The default is all steps.
-        allow_code: Whether the trace may name a model whose code is run.
+        allow_code: Whether the trace may name a model in a file, whose code then runs.
 
     Raises:
         InputError: If there is no such model, or a value cannot be read.
@@ -106,8 +107,8 @@ def _require(trace: Trace, network: Network) -> None:
 def _window(model: Model, trace: Trace, start: int, end: int) -> Trace:
     """Return a window of a trace as a trace of its own.
 
-    The window's counts of bytes are relative to the bytes served by its first step. Its delays are at most the number
-    of steps of the whole trace, not of the window.
+    The window's byte counts are relative to the bytes served by its first step. Its delays may be as long as the whole
+    trace.
     """
     served, columns = trace.columns["S"][start], model.declared()
 

@@ -1,4 +1,4 @@
-"""The possible values, given a sender's observations: the smallest and largest over all executions of a model."""
+"""The possible values, given a sender's observations: the smallest and the largest in all executions of a model."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -35,9 +35,9 @@ class Possible:
         C: The rate of the link in bytes per step.
         queue: The bytes that wait at the bottleneck.
         delay: The time for which a byte that arrives now waits at the bottleneck, queue/C.
-        waited: The time for which the last served byte waited at the bottleneck, in whole steps. It counts from the end
-            of the step in which the byte was sent to the end of the step in which the bottleneck admitted it. The range
-            is ANY if the byte was sent before the observed steps.
+        waited: The time for which the last served byte waited at the bottleneck, in whole steps. The time begins at the
+            end of the step in which the byte was sent. It ends at the end of the step in which the bottleneck admitted
+            the byte. The range is ANY if the byte was sent before the observed steps.
     """
 
     C: Range
@@ -56,7 +56,8 @@ def possible(network: Network, trace: Trace, C: Range = ANY) -> Possible:
         C: The Range of C that the sender already knows.
 
     Raises:
-        InputError: If no execution of the network explains the trace; the message names the laws that rule it out.
+        InputError: If no execution of the network explains the trace. The message names the laws that exclude the
+            trace.
     """
     x = sender_observations(network.model, network.buffer, network.jitter, trace, trace.horizon)
     laws = [law for law in _laws(network, x, C) if law.formula is not True]
@@ -129,7 +130,7 @@ class _Search:
         return self._solve(condition, lambda: True) is not None
 
     def _case(self, condition: Truth) -> Case | None:
-        """Return the Case of a solution in which the condition is true; None if there is none."""
+        """Return the Case of a solution in which the condition is true; None if there is no such solution."""
         return self._solve(condition, lambda: Case(self._conditions, self._checker.value))
 
     def _solve(self, condition: Truth, read: Callable[[], T]) -> T | None:
@@ -150,7 +151,10 @@ class _Search:
         return Range(None if least is None else -least, self._most(numerator, denominator, claimed.most))
 
     def _most(self, numerator: Linear, denominator: Linear, claimed: Fraction | None) -> Fraction | None:
-        """Return the least upper bound, or None. The search takes one case after another until none is larger."""
+        """Return the least upper bound, or None.
+
+        The search visits one case after another until no case has a larger value.
+        """
         if claimed is not None and self.reaches(numerator >= denominator * claimed):
             return claimed
         bound, case = None, self.case

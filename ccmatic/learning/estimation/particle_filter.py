@@ -16,7 +16,8 @@ from ccmatic.learning.estimation.signals import Signals
 if TYPE_CHECKING:
     from jax import Array
 
-#: Type variables. One stands for arrays of NumPy, the others for arrays of NumPy or JAX, in functions and in a class.
+#: Type variables. One stands for arrays of NumPy. The others stand for arrays of NumPy or JAX, in functions and in a
+#: class.
 NumPy: TypeAlias = NDArray[Any]
 Numbers = TypeVar("Numbers", NumPy, "Array")
 Column = TypeVar("Column")
@@ -28,8 +29,8 @@ COUNT = 1000
 SENSITIVITY = {"delay": 50.0, "throughput": 10.0, "loss": 10.0}
 GRADIENT, DELAY_JITTER, RATE_JITTER, LOSS_JITTER = 1.5, 0.02, 0.05, 0.001
 
-#: Upper limits for the first particles, which the paper does not give: for a rate (own or others') in C, and for a
-#: delay in s.
+#: Upper limits for the first particles: for a rate (own or others') in C, and for a delay in s. The paper does not
+#: state such limits.
 FIRST_RATE, FIRST_DELAY = 2.0, 0.1
 
 #: The two percentiles that form a range (Eq. 9).
@@ -37,7 +38,7 @@ PERCENTS = (10, 90)
 
 
 class Measurements(Protocol):
-    """The measurements of an interval, as in `Signals`, for one flow or for many flows."""
+    """The measurements of an interval, for one flow or for many flows. `Signals` explains them."""
 
     @property
     def rtt(self) -> "float | Array":
@@ -101,7 +102,7 @@ def gap_of_all(gaps: Numbers) -> Numbers:
 def gap_of_one(gaps: Numbers) -> Numbers:
     """Return the probability that a particle is discarded by Eq. 5 as the paper prints it.
 
-    By this formula, one matching signal keeps a particle, regardless of the other signals.
+    By this formula, the filter keeps a particle if one signal matches, regardless of the other signals.
     """
     discarded: Numbers = np.prod(gaps / (1 + gaps), axis=0)
     return discarded
@@ -112,7 +113,7 @@ class ParticleFilter:
 
     Attributes:
         state: The current FilterState; None before two updates.
-        begun: How often the filter drew all particles anew because no particle was left.
+        begun: The number of times at which the filter drew all particles anew, because no particle was left.
     """
 
     def __init__(
@@ -131,10 +132,10 @@ class ParticleFilter:
             seed: The seed of all random choices.
             count: The number of particles.
             mismatch: A function from gaps to the probability that a particle is discarded.
-            alone: The share of the initial particles in which no other sender is active. No transition brings the rate
-                of others to 0.
-            bounds: Whether the highest throughput and the smallest RTT act as bounds, as in Eq. 4. Otherwise, they act
-                as signals whose differences count, as in Eq. 5.
+            alone: The share of the initial particles without other active senders. No transition brings the rate of
+                other senders to 0.
+            bounds: Whether the highest throughput and the smallest RTT act as bounds, as in Eq. 4. Otherwise, both act
+                as signals, and their differences from a particle count, as in Eq. 5.
         """
         self._interval, self._count, self._mismatch = interval, count, mismatch
         self._alone, self._bounds = alone, bounds
@@ -174,10 +175,10 @@ class ParticleFilter:
     def _divide(
         self, before: FilterState[NumPy], now: FilterState[NumPy]
     ) -> tuple[FilterState[NumPy], FilterState[NumPy]]:
-        """Divide each particle with at least the longest observed delay into one with a full queue and one without.
+        """Divide each particle with at least the longest observed delay into two: one with a full queue, one without.
 
-        The queues of the other particles are not full. The function returns the particles before and now, divided
-        equally.
+        The queues of the other particles are not full. The function returns the earlier and the current particles,
+        divided in the same way.
         """
         longest = now.delay >= self._most_rtt - self._least_rtt
         split = now._replace(full=longest)
@@ -207,9 +208,9 @@ def moved(
 ) -> FilterState[Numbers]:
     """Return a FilterState one interval later.
 
-    The own rate changes by a factor. The queue grows by the arrivals minus the bytes that the link serves. The paper
-    prints the gradient of others' rate as [0, O_j]. With that range, others could never slow down, so this function
-    uses [-O_j, O_j].
+    The sender's own rate changes by a factor. The queue grows by the arrivals minus the bytes that the link serves. The
+    paper prints the range of the gradient of the others' rate as [0, O_j]. With that range, other senders could never
+    slow down, so this function uses [-O_j, O_j].
 
     Args:
         before: The FilterState.
@@ -232,7 +233,7 @@ def gaps(
     jitter: Sequence[Numbers],
     bounds: bool = False,
 ) -> Numbers:
-    """Return by how much each signal differs from a particle's expectation. Signals are the first axis.
+    """Return the difference between each signal and a particle's expectation. Signals are the first axis.
 
     Args:
         before: The FilterState at the previous interval.
@@ -241,7 +242,7 @@ def gaps(
         latest: The measurements of the current interval.
         extremes: The smallest RTT and the highest throughput so far.
         jitter: The jitter of the losses in the current and the previous interval, from 0 to LOSS_JITTER.
-        bounds: Whether extremes act as bounds; see ParticleFilter.
+        bounds: Whether the extremes act as bounds, as in ParticleFilter.
     """
     xp, delay, ratio = now.arrays, SENSITIVITY["delay"], SENSITIVITY["throughput"]
     least_rtt, most_throughput = extremes

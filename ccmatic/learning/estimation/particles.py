@@ -18,8 +18,8 @@ from ccmatic.learning.estimation.knowledge import SenderKnowledge
 #: training.
 COUNT = 100
 
-#: The lowest rate, in C, that the filter distinguishes from 0. Logarithms are taken of rates that are at least this
-#: high.
+#: The lowest rate, in C, that the filter distinguishes from 0. The filter raises lower rates to this rate before it
+#: takes logarithms.
 LEAST = 0.01
 
 
@@ -120,7 +120,10 @@ def begin(key: Array, rtt: Array, count: int = COUNT) -> Particles:
 
 
 def _twice(state: one.FilterState[Array], full: Array, again: Array) -> one.FilterState[Array]:
-    """Return two copies of all particles. The first copy is masked by `full`, the second by `again`."""
+    """Return two copies of all particles.
+
+    The mask `full` applies to the first copy, and the mask `again` to the second.
+    """
     own, others, delay = (jnp.concatenate([column, column], axis=-1) for column in state[:3])
     return one.FilterState(own, others, delay, jnp.concatenate([full, again], axis=-1))
 
@@ -128,7 +131,10 @@ def _twice(state: one.FilterState[Array], full: Array, again: Array) -> one.Filt
 def _resample(
     now: one.FilterState[Array], stays: Array, left: Array, luck: Array, count: int
 ) -> one.FilterState[Array]:
-    """Return `count` particles: the remaining ones, then mutations of some; or a selection if more remain."""
+    """Return `count` particles: the remaining particles, then mutations of some.
+
+    If more than `count` remain, return a selection.
+    """
     place = jnp.arange(count)
     drawn = jnp.floor(luck[0] * left)
     wanted = jnp.where(left > count, jnp.floor((place + luck[0]) * left / count), jnp.where(place < left, place, drawn))

@@ -15,7 +15,7 @@ from ccmatic.traces import BELIEF, JITTER, NETWORK, PROBE, SENDER
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: For each panel, by the name of its quantity, the heading and the unit of the beliefs that bound the quantity.
+#: The heading of each panel, and the unit of the beliefs in it, by the name of the panel's quantity.
 PANELS = {
     "C": ("Link rate C", RATE),
     "queue": ("Queue", BYTES),

@@ -1,6 +1,7 @@
 """The signals of Learn-to-Probe (section 4 of the paper), computed from a trace.
 
-The signals of a step describe the bytes sent in this step. The signals are known once these bytes are served.
+The signals of a step describe the bytes sent in this step. The sender knows the signals as soon as these bytes are
+served.
 """
 
 from collections.abc import Iterator
@@ -19,8 +20,8 @@ class Signals:
     Attributes:
         factor: The number of bytes sent, divided by the number of bytes sent in the previous interval.
         rtt: The time from sending to acknowledgement of the last byte, in seconds.
-        throughput: The rate at which these bytes were served, in any unit.
-        loss: The share of these bytes that were lost.
+        throughput: The rate at which the link served the bytes, in any unit.
+        loss: The lost share of the bytes sent.
     """
 
     factor: float

@@ -75,8 +75,8 @@ class _Commanded(PolicyExport):
 def commanded() -> PolicyExport:
     """Return the PolicyExport of a UDP sender that sends at commanded rates.
 
-    The program after `--policy COMMAND` writes the rates. Each rate takes effect when it arrives. The sender writes its
-    measurements of each interval.
+    The program in the option `--policy COMMAND` writes the rates. Each rate takes effect at its arrival. The sender
+    writes its measurements of each interval.
     """
     default = definitions.chosen("models.signals", "DEFAULT")
     still = records.LayerRecord([[0.0]] * signal.load("observe", default).size, [0.0])
@@ -129,13 +129,13 @@ def exported(policy: Policy) -> PolicyExport | GuidedExport:
     """Return the PolicyExport or the GuidedExport of a Policy.
 
     Raises:
-        InputError: If C cannot hold the policy.
+        InputError: If C code cannot express the policy.
     """
     c_name(policy.name, "the name of the policy's file")
     if policy.envelope is None:
         return PolicyExport(policy)
     made = exporting.make(policy.envelope.file, horizon=PROVED_HORIZON, guarding=True)
-    jitter = policy.interval * made.model.default_jitter - 1  # With this value, a step is an interval.
+    jitter = policy.interval * made.model.default_jitter - 1  # With this value, one step is one interval.
     if jitter < 0:
         expected = "an R_m at least, as the beliefs of envelopes are of what happens in one"
         raise InputError(f"{policy.name} measures intervals of {policy.interval} R_m; expected {expected}")
@@ -144,7 +144,7 @@ def exported(policy: Policy) -> PolicyExport | GuidedExport:
 
 
 def with_guarantees(file: records.PolicyFile) -> records.PolicyFile:
-    """Return a PolicyFile, with the policy's guarantees as sentences if C can hold the policy's envelope."""
+    """Return a PolicyFile. It has the policy's guarantees as sentences, if C code can express the policy's envelope."""
     if envelope(file.act) is None:
         return file
     try:
@@ -167,7 +167,7 @@ def export(file: str | Path, target: str, out: str | Path | None = None) -> list
         The paths of the written files.
 
     Raises:
-        InputError: If the file is no policy, or the target cannot hold it.
+        InputError: If the file is no policy, or the target cannot express the policy.
     """
     policy = load(file)
     folder = out or policy.name

@@ -33,7 +33,8 @@ def exportable(observe: str, reward: str, act: str | None = None) -> list[signal
 
     Args:
         observe: The name of the formula of observations.
-        reward: The name of the formula of rewards. Its Signal is returned only if the observations read it.
+        reward: The name of the formula of rewards. The result includes its Signal only if the observations read the
+            reward.
         act: The name of the formula of actions; None if the policy acts in an envelope.
 
     Raises:

@@ -15,7 +15,7 @@ from ccmatic.runtime import shipped
 
 
 def constants(policy: Policy) -> dict[str, str | int]:
-    """Return the constants of the C code by name. A constant is a value, in some instances with a comment."""
+    """Return the values of the constants in the C code, by name. Some values include a comment."""
     file = policy.file
     return {
         "CCM_HISTORY": f"{file.history} /* intervals in an observation */",

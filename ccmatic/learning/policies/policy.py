@@ -18,9 +18,9 @@ from ccmatic.learning.policies.formulas import exportable
 #: The type of a network's layers: the weights (inputs, outputs) and the bias (outputs) of each layer.
 Layers: TypeAlias = list[tuple[NDArray[np.float32], NDArray[np.float32]]]
 
-#: LARGEST is the limit on the intervals in an observation, on the delay of an observation in intervals, and on the
-#: outputs of a layer. DEEPEST and WEIGHTS limit the number of layers and weights of a network, so that a compiler takes
-#: only seconds.
+#: LARGEST limits three numbers: the intervals in an observation, the delay of an observation in intervals, and the
+#: outputs of a layer. DEEPEST and WEIGHTS limit the numbers of layers and weights of a network, so that a compiler
+#: takes only seconds.
 LARGEST, DEEPEST, WEIGHTS = 1024, 20, 2**20
 
 #: The horizon T in the proofs of shipped envelopes. In an envelope, a sender's beliefs time out as in the envelope's
@@ -29,7 +29,7 @@ PROVED_HORIZON = 11
 
 
 def envelope(act: str) -> Controller | None:
-    """Return the controller among whose rates an action chooses.
+    """Return the envelope in which an action chooses a rate.
 
     Args:
         act: The name of an action. For `envelope:NAME`, the action -1 is the lowest rate that the controller NAME
@@ -76,7 +76,7 @@ class Policy:
 
     @cached_property
     def envelope(self) -> Controller | None:
-        """The controller among whose rates the policy chooses; None if there is no such controller."""
+        """The envelope in which the policy chooses a rate; None if there is no envelope."""
         return envelope(self.file.act)
 
     @cached_property

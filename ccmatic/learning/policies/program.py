@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # Exports do not need JAX.
 
     Numbers: TypeAlias = Array | NDArray[np.float32]
 
-#: The weights and the bias of a layer, in the form that `Affine` takes.
+#: The weights and the bias of a layer, in the form of an `Affine`.
 Weights: TypeAlias = tuple[tuple[Fraction, ...], ...] | str
 Bias: TypeAlias = tuple[Fraction, ...] | str
 
@@ -26,7 +26,7 @@ def program(layers: Sequence[tuple[Weights, Bias]]) -> Tree:
     """Return the program of a neural network. A tanh follows each layer except the last.
 
     Args:
-        layers: (weights, bias) of each layer, in the form that `Affine` takes: one row of weights per output, or names
+        layers: The (weights, bias) of each layer, in the form of an `Affine`: one row of weights per output, or names
             of arrays.
     """
     x: Tree = Name(OBSERVATION)

@@ -1,1 +1,1 @@
-"""Loss allowances: bounds on the loss during a ramp, and the fastest ramp that each permits, exact and asymptotic."""
+"""Loss allowances: bounds on the loss during a ramp, with the fastest ramp that each allowance permits."""

@@ -78,7 +78,7 @@ class Allowance:
 
     @staticmethod
     def parse(text):
-        """Parse an expression such as `C/10` or `log(C)` without executing it. Raises InputError for a mistake."""
+        """Parse an expression such as `C/10` or `log(C)` without executing it. Raise InputError for a mistake."""
         try:
             if len(text) > LONGEST:
                 raise InputError(f"it is too long; expected at most {LONGEST} characters")
@@ -90,7 +90,7 @@ class Allowance:
         return Allowance(text, f)
 
     def step(self, path):
-        """Return the expression C + f/β_s for one round trip of F."""
+        """Return the expression C + f/β_s, which is the rate after a round trip of F that begins at rate C."""
         return C + self.f / _rational(path.buffer_time)
 
     def require(self, path):
@@ -184,7 +184,7 @@ class Allowance:
 
     @cached_property
     def affine(self):
-        """The exact pair (a, b) with f = a + b·C; None if f has no such form."""
+        """The exact pair (a, b) with f = a + b·C; None if f is not of this form."""
         if self.f.has(sympy.log, sympy.Pow, sympy.Min, sympy.Max):
             return None
         a = self.f.subs(C, 0)
@@ -193,12 +193,12 @@ class Allowance:
 
     @cached_property
     def concave(self):
-        """Whether the form of f shows that f is concave wherever it is defined."""
+        """Whether the form of f implies that f is concave wherever f is defined."""
         return _concave(sympy.expand(self.f))
 
 
 class _Open(Exception):
-    """The error that F(k) ≥ C is undecided at this precision."""
+    """Raised if F(k) ≥ C is undecided at the current precision."""
 
 
 class _Reader:
@@ -252,7 +252,8 @@ def _never_below_zero(expression, path):
 def _rises(expression, path):
     """Return whether an expression never falls between C_0 and C.
 
-    The result is (True, None) if so, (False, a value of C at which it falls) if not, or (None, None) if undecided.
+    The result is (True, None) if the expression never falls. It is (False, a value of C at which it falls) if the
+    expression falls, and (None, None) if undecided.
     """
     if _plainly_rises(expression, path):
         return True, None
@@ -274,7 +275,7 @@ def _all(findings):
 
 
 def _plainly_rises(expression, path):
-    """Return whether the expression rises because each of its subexpressions rises."""
+    """Return whether the expression rises for a simple reason: each of its subexpressions rises."""
     if expression == C or expression.is_Rational:
         return True
     if not all(_plainly_rises(part, path) for part in expression.args):

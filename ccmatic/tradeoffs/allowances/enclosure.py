@@ -16,7 +16,7 @@ MOST_BITS, MOST_HALVES = 2**20, 4_000
 
 
 class Undefined(Exception):
-    """The error that an expression may have no real value in an interval."""
+    """Raised if an expression may have no real value in an interval."""
 
 
 def compiled(expression, bits):
@@ -76,7 +76,7 @@ def least_is(expression, least, low, high, bits=128):
 
 
 def _at_least(value, cell, least):
-    """Return whether the whole cell is at least `least`; None if the cell is too coarse to decide.
+    """Return whether all values in a cell are at least `least`; None if the cell is too coarse to decide.
 
     For a single point without a value, the function returns False.
     """
@@ -158,7 +158,8 @@ def _log_of(value, bits):
     return tuple(Fraction(*map(int, libmp.to_rational(end))) for end in interval._mpi_)
 
 
-#: The operations that combine the intervals of operands. A logarithm has one operand, and also takes the precision.
+#: The operations that combine the intervals of operands. The operation of a logarithm has one operand, and the
+#: precision as a further argument.
 JOINED = {
     sympy.Add: _sum,
     sympy.Mul: _product,

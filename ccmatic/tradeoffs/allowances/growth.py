@@ -11,8 +11,8 @@ k = sympy.Symbol("k", integer=True, nonnegative=True)
 def closed_form(allowance, path):
     """Return F(k) as an expression in k, or None.
 
-    The function checks each candidate against the definition of F before it returns the candidate. The candidate must
-    equal C_0 at 0, and F(k + 1) = F(k) + f(F(k))/β_s for every k.
+    Before the function returns a candidate for F(k), it checks the candidate against the definition of F: F(0) = C_0,
+    and F(k + 1) = F(k) + f(F(k))/β_s for every k.
     """
     if allowance.f.has(sympy.Min, sympy.Max):
         return None
@@ -24,7 +24,7 @@ def closed_form(allowance, path):
 
 
 def _affine(step, start):
-    """Yield the iteration of x → a + m·x. It is linear for m = 1, and otherwise geometric."""
+    """Yield the iteration of x → a + m·x, which is linear for m = 1, and otherwise geometric."""
     m = sympy.diff(step, C)
     if not m.is_Rational:
         return
@@ -80,7 +80,7 @@ def _raised(name, power):
 
 
 def _leading(expression):
-    """Return (p, q, c) if the expression is c·Cᵖ·(log C)^q plus terms of lower order, with c ≠ 0; None if unknown."""
+    """Return (p, q, c) if the expression is c·Cᵖ·(log C)^q (c ≠ 0) plus terms of lower order; None if unknown."""
     if not expression.has(C):
         return (sympy.S.Zero, sympy.S.Zero, expression) if expression != 0 else None
     if expression == C:

@@ -3,13 +3,13 @@
 The unknowns are the rates c_0 = C_0 ≤ c_1 ≤ … ≤ c_k. Each rate is the C_Llambda of a round trip: the largest lower
 bound on the link's rate that the sender knows. In a round trip, the sender sends a burst of c_(i+1)·β_s. The buffer of
 the slowest possible link holds c_i·β_s of this burst. So the sender risks β_s·(c_(i+1) - c_i), which must be at most
-f(c_i). (Over an interval T > 0, the same risk raises C_Llambda only by the risk divided by T + β_s.) This module does
-not use F. Tests and the command compare the module's answer with F⁻¹(C).
+f(c_i). (Over an interval T > 0, the same risk raises C_Llambda only by the risk divided by T + β_s.) The module does
+not use F, so that tests and the command can compare its answer with F⁻¹(C).
 
-A linear f is encoded exactly. A concave f is encoded by tangents, one per round trip. A tangent here is a line with
+The module encodes a linear f exactly, and a concave f by tangents, one per round trip. A tangent here is a line with
 rational coefficients that is certainly at least f on [C_0, C]. So the answer "no" is valid for f, regardless of the
-rates. The answer "yes" needs a witness: rates that risk as much as f certainly allows. If these rates do not reach C,
-the module uses finer tangents.
+rates. The answer "yes" needs a witness: rates that risk only as much as f certainly allows. If these rates do not reach
+C, the module uses finer tangents.
 """
 
 from dataclasses import dataclass
@@ -21,8 +21,8 @@ from ccmatic.logic import real
 from ccmatic.solving import SAT, UNSAT, Checker, SolverOptions
 from ccmatic.tradeoffs.allowances.enclosure import C, compiled, rounded_down, rounded_up
 
-#: The numbers of significant bits of f at a point and of a tangent's coefficients, the coarsest first. The point at
-#: which a tangent touches f has half as many bits.
+#: The precisions to try, from coarse to fine: the number of significant bits of f at a point and of a tangent's
+#: coefficients. The point at which a tangent touches f has half as many bits.
 EXACT_BITS, LINE_BITS = 192, (20, 48, 96)
 
 
@@ -83,7 +83,7 @@ class _Ramp:
         return len(self.rates) - 1
 
     def reach(self, target):
-        """Return rates that reach the target within the allowance; False if there are none, None after a timeout."""
+        """Return rates that reach the target within the allowance; False if no rates do, and None after a timeout."""
         while (answer := self._ask(target)) == SAT:
             if self.witness[-1] >= target:
                 return tuple(self.witness)
@@ -104,7 +104,7 @@ class _Ramp:
         return answer
 
     def extend(self):
-        """Add a round trip. No rate needs to exceed the last target."""
+        """Add a round trip. Its rate need not exceed the last target."""
         last, after = self.rates[-1], real(f"c_{len(self.rates)}")
         self.rates.append(after)
         self.checker.add(after >= last)
@@ -138,7 +138,7 @@ class _Ramp:
 def _smallest(f, at):
     """Replace each `min` in f by the operand that is smallest at this point.
 
-    The result is nowhere below f, because f rises if any `min` in f rises. The latter follows from the concavity of f.
+    The result is nowhere below f, because f rises if any `min` in f rises. (This follows from the concavity of f.)
     """
     while f.has(sympy.Min):
         inner = next(part for part in f.atoms(sympy.Min) if not any(arg.has(sympy.Min) for arg in part.args))

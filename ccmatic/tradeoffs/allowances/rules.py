@@ -1,8 +1,8 @@
 """The probing rules of deployed controllers, as loss allowances.
 
 A rule that raises the rate from C to C + δ(C) in a round trip ramps up like F for the allowance f(C) = β_s·δ(C). Any
-controller that is guaranteed to ramp up as fast risks at least as much. So f(C) is the price of this speed for any
-controller. It is not the loss of the controller with this rule.
+controller that is guaranteed to ramp up equally fast risks at least this loss. So f(C) is the price of this speed for
+any controller. The loss of the controller with this rule may differ from f(C).
 """
 
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class Rule:
         return Allowance(self.name, Allowance.parse(increase).f * Allowance.parse(str(path.buffer_time)).f)
 
     def round_trips(self, probes):
-        """Return the number of round trips that the rule needs for this number of probes, or None for None."""
+        """Return the number of round trips that the rule needs for a number of probes. For None, return None."""
         return probes and self.every * (probes - 1) + 1
 
 

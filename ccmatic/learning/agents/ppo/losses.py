@@ -10,7 +10,10 @@ from ccmatic.learning.agents.skrl_agents import QUIET
 
 
 def settings(section: AgentSection, device: Any) -> Any:
-    """Return skrl's options for the section [agent] of a query. Values are divided by their running deviation."""
+    """Return skrl's options for the section [agent] of a query.
+
+    With these options, skrl divides values by their running standard deviation.
+    """
     own = section.options
     return PPO_CFG(
         rollouts=own.rollout,

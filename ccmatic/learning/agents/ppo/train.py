@@ -63,13 +63,13 @@ class LatePPO(Late, PPO):  # type: ignore[misc]  # skrl has no types
     def pre_interaction(self, *, timestep: int, timesteps: int) -> None:
         """Make the deviation of an action depend only on the key and the action's number.
 
-        The counter in skrl would also count compilations.
+        The counter in skrl would count compilations, too.
         """
         self.policy._g_i = timestep
 
 
 class Agent(SkrlAgent):
-    """PPO as an Agent. Its value network begins at random even if the user gives an initial policy."""
+    """PPO as an Agent. Its value network has random initial weights even if the user gives an initial policy."""
 
     Options, KIND = Options, LatePPO
     KEPT = ("policy", "value", "policy_optimizer", "value_optimizer", "value_preprocessor")
@@ -106,7 +106,10 @@ class Agent(SkrlAgent):
 
 
 def _initial(training: Training) -> policies.Policy:
-    """Return a training's initial policy. Raises InputError if its observations or actions differ."""
+    """Return a training's initial policy.
+
+    Raise InputError if its observations or actions differ from the training's.
+    """
     if training.attacks:
         raise InputError("initial is for policies; expected none, because an adversary begins at random")
     file = training.agent.options.initial
