@@ -1,5 +1,7 @@
 """Programs over a window: what their language refuses, and that a belief of one text is the same in every world."""
 
+import subprocess
+import sys
 from fractions import Fraction
 
 import pytest
@@ -8,6 +10,7 @@ import ccmatic as cm
 from ccmatic.base import BYTES, RATE, TIME, InputError
 from ccmatic.compilers.c.window import window_functions
 from ccmatic.contracts import Program, RunningMax, StateBelief, Watched, load_definition, sender_belief
+from support.machine import needs_compiler
 
 C_L = "def C_L(acked, D, step):\n    return max((acked - acked[k]) / (k + D) for k in past)\n"
 
@@ -125,10 +128,77 @@ def test_c_clips_a_difference_unless_it_is_of_a_later_and_an_earlier_count():
 
 def test_the_later_of_two_times_is_one_index_in_c():
     source = "def C_L(acked, step):\n    return max(acked[max(0, k - 2 * step)] / step for k in past)\n"
+    assert "w->acked[ccm_index(t - (unsigned)(ccm_max(0, (int64_t)k - 2)))]" in _written(source)
+
+
+def _written(source):
     bound = RunningMax.of(
         Program(source, {"C_L": RATE}), "C_L", start=lambda x, t: True, true_start=lambda x: 1, holds=lambda x, b: True
     )
-    assert "w->acked[ccm_index(t - (unsigned)(ccm_max(0, (int64_t)k - 2)))]" in window_functions([bound], 1)
+    return window_functions([bound], 1)
+
+
+@pytest.mark.parametrize(
+    ("test", "checks"),
+    [
+        ("acked[k] > 0", False),
+        ("acked[k - step] > 0", False),
+        ("sending[k - step] > 0", False),
+        ("acked[step] > 0", False),
+        ("all(acked[j] > 0 for j in since(k))", False),
+        ("all(sending[j] > 0 for j in since(k))", False),
+        ("sending[k] > 0", True),
+        ("acked[k + step] > 0", True),
+        ("acked[2 * step] > 0", True),
+        ("acked[time - k] > 0", True),
+    ],
+)
+def test_c_checks_an_index_only_if_it_may_be_before_the_window(test, checks):
+    text = _written(SAMPLES.format(test).replace("acked,", "acked, sending,"))
+    assert ("ccm_index(" in text) == checks
+    assert checks or "ccm_within(" in text
+
+
+def test_c_checks_an_index_in_a_function_that_the_first_step_calls_too():
+    """The first step has no step before it. Later steps alone need no check."""
+    source = "def grew(acked, step):\n    return acked > acked[step]\n\n"
+    later = "def q(q, grew, acked, step):\n    return acked if grew{} else q[step]\n\n"
+    start = "def q_start(grew, acked):\n    return acked{}\n"
+    for at, begins, checks in (("", "", False), ("", " if grew else 0", True), ("[step]", "", True)):
+        program = Program(source + later.format(at) + start.format(begins), {"q": BYTES})
+        assert ("ccm_index(t - 1)" in window_functions([StateBelief.of(program, "q")], 1)) == checks, (at, begins)
+
+
+#: Plays random events; the compiler has put a trap before each index outside of its array.
+PLAYED = """
+from random import Random
+
+from ccmatic.exporting import header
+from ccmatic.runtime import Library
+
+library = Library(header.make({!r}), ["-fsanitize=bounds", "-fsanitize-undefined-trap-on-error"])
+for seed in range(20):
+    dice, now, times = Random(seed), 0, []
+    sender = library.sender(1500, 1000)
+    for _ in range(2000):
+        now += dice.choice((0, 1, 100, 100, 1000, 5000, 100_000 * dice.randrange(2)))
+        sender.sent(now, 1500)
+        times.append(now)
+        if dice.randrange(3):
+            getattr(sender, dice.choice(("acked", "acked", "acked", "lost", "gave_up")))(now, times.pop(0), 1500)
+        sender.rate(now)
+"""
+
+
+@needs_compiler
+@pytest.mark.parametrize("controller", ["cc_qdel", "cc_probe_slow"])
+def test_c_reads_no_index_outside_of_its_window(controller):
+    subprocess.run([sys.executable, "-c", PLAYED.format(controller)], check=True)
+
+
+def test_c_decides_a_condition_once_that_several_beliefs_repeat():
+    text = window_functions(load_definition("models", "MODEL", "ccac").beliefs, 1)
+    assert "const bool test_1 = " in text and text.count("(test_1 ? ") == 2
 
 
 def test_senders_by_a_window_refuse_what_they_do_not_observe():

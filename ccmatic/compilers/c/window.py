@@ -1,16 +1,19 @@
 """Beliefs as C code. The code runs the programs of the beliefs on a window of observations.
 
 Lower bounds are rounded down and upper bounds up, so that rounding never makes a true belief false. A comprehension
-becomes a bounded loop. The kernel's verifier requires that each computed index passes through `ccm_index`.
+becomes a bounded loop. An index that is always in the window passes through `ccm_within`, and any other computed index
+passes through `ccm_index`.
 """
 
+from collections import Counter
 from contextlib import contextmanager
+from dataclasses import dataclass
 from fractions import Fraction
 
 from ccmatic.base import RATE, InputError, c_comment, c_name
 from ccmatic.compilers.c.expression import Expression
 from ccmatic.contracts import START, TIMEOUT, RunningMax, is_bound
-from ccmatic.language import Binary, Comprehension, Extreme, If, Name, Number, Past, conjuncts, reads
+from ccmatic.language import ARITHMETIC, Binary, Comprehension, Extreme, If, Name, Number, Past, conjuncts, reads
 
 #: Four limits: the largest value in a window's column, the largest belief, the largest packet, and the largest number
 #: of steps in a window.
@@ -69,7 +72,7 @@ def window_functions(beliefs, jitter):
             pairs,
         ),
     ]
-    return "\n".join([*called.values(), *parts])
+    return "\n".join([*(text for _, text in called.values()), *parts])
 
 
 def _function(signature, t, target, value, pairs):
@@ -83,11 +86,18 @@ def _function(signature, t, target, value, pairs):
     if target in ("b", "after"):
         lines.append(f"    (void){target};")
     sets = "->" if target in ("b", "after") else "."
+    writers = dict.fromkeys(writer for _, writer in pairs)
+    for writer in writers:
+        writer.least, writer.shared, writer.tests = int(t != "0"), {}, Counter()
     made = [(belief, value(belief, writer)) for belief, writer in pairs]
-    for writer in dict.fromkeys(writer for _, writer in pairs):
+    settings = "\n".join(f"    {target}{sets}{belief.name} = {value};" for belief, value in made if value)
+    for writer in writers:
         lines += [f"    const bool {name} = {call};" for name, call in writer.shared.items()]
-        writer.shared.clear()
-    lines += [f"    {target}{sets}{belief.name} = {expression};" for belief, expression in made if expression]
+    repeated = [test for test, times in sum((writer.tests for writer in writers), Counter()).items() if times > 1]
+    for number, test in enumerate(repeated, start=1):
+        lines.append(f"    const bool test_{number} = {test};")
+        settings = settings.replace(f"({test} ? ", f"(test_{number} ? ")
+    lines.append(settings)
     return "\n".join([f"static inline void {signature}", "{", *filter(None, lines), "}", ""])
 
 
@@ -103,7 +113,7 @@ def _start(belief, writer):
 def _moved(belief, writer):
     """Return the value of a belief one step later, at t >= 1."""
     if not is_bound(belief):
-        return writer.state(belief, belief.name).replace("ccm_index(t - 1)", "t - 1")
+        return writer.state(belief, belief.name).replace("ccm_within(t - 1)", "t - 1")
     pick, up = ("ccm_at_least", False) if isinstance(belief, RunningMax) else ("ccm_at_most", True)
     return f"{pick}(w->beliefs[t - 1].{belief.name}, {writer.samples(belief.name, up)})"
 
@@ -139,16 +149,18 @@ def _most(unit):
 class _Writer(Expression):
     """Writes the C functions of one program.
 
-    `called` collects, by name, the texts of the C functions of all programs. A function's text follows the texts of the
-    functions that it calls.
+    `called` collects, by name, the C functions of all programs: the smallest t of a call, and the text. A function's
+    text follows the texts of the functions that it calls.
     """
 
     def __init__(self, program, jitter, called):
         super().__init__({"R_m": Fraction(1), "step": Fraction(1), "D": Fraction(jitter)}, program.file)
         self.program, self.called = program, called
         self.names = {}
-        self.indices = {}  # the C expressions of the times of comprehensions, by name
+        self.least = 0  # the smallest t in the function
+        self.indices = {}  # the times of comprehensions, by name
         self.shared = {}  # calls for conditions of this step that several beliefs share, by local variable
+        self.tests = Counter()  # how often values of this step depend on each condition
         self.capped = False  # whether a delay longer than the window counts as long as the window
 
     def state(self, belief, function):
@@ -200,6 +212,8 @@ class _Writer(Expression):
                 test = self.condition(test)
                 if isinstance(test, bool):
                     return self.value(then if test else other, up, function)
+                if self.shared is not None and " " in test:
+                    self.tests[test] += 1
                 return f"({test} ? {self.value(then, up, function)} : {self.value(other, up, function)})"
             case Comprehension():
                 return self.extreme(tree, up, function)
@@ -247,20 +261,27 @@ class _Writer(Expression):
     def extreme(self, comprehension, up, function):
         """Return a C call of a new function that iterates over a window."""
         name = self.named(comprehension, f"{function}_{'up' if up else 'down'}")
-        if name not in self.called:
-            shared, self.shared = self.shared, None
-            most, is_least = _most(self.program.units[function]), comprehension.pick == "min"
-            word, end = ("least", "least") if is_least else ("most", f"ccm_at_most({most}, most)")
-            lines = self.loop(
-                comprehension,
-                lambda: (
-                    f"{word} = {_PICK[comprehension.pick]}({word}, {self.value(comprehension.term, up, function)});"
-                ),
-            )
-            lines = [f"uint64_t {word} = {most if is_least else 0};", "", *lines, f"return {end};"]
-            self.called[name] = self.definition("uint64_t", name, lines, function)
-            self.shared = shared
+        with self.defining(name, self.least) as is_new:
+            if is_new:
+                most, is_least = _most(self.program.units[function]), comprehension.pick == "min"
+                word, end = ("least", "least") if is_least else ("most", f"ccm_at_most({most}, most)")
+                lines = self.loop(
+                    comprehension,
+                    lambda: (
+                        f"{word} = {_PICK[comprehension.pick]}({word}, {self.value(comprehension.term, up, function)});"
+                    ),
+                )
+                lines = [f"uint64_t {word} = {most if is_least else 0};", "", *lines, f"return {end};"]
+                self.define("uint64_t", name, lines, function)
         return f"{name}(w, t)"
+
+    @contextmanager
+    def defining(self, name, least):
+        """Give whether the caller must define a function whose t is at least `least`, and prepare that definition."""
+        around = self.shared, self.least
+        self.shared, self.least = None, least
+        yield name not in self.called or least < self.called[name][0]
+        self.shared, self.least = around
 
     def named(self, key, name):
         """Return the C name of a function of this program."""
@@ -272,10 +293,11 @@ class _Writer(Expression):
             )
         return self.names[id(key), name]
 
-    def definition(self, kind, name, lines, function, more=""):
+    def define(self, kind, name, lines, function):
         body = "".join(f"    {line}\n" if line else "\n" for line in lines)
         source = c_comment(self.program.text(function))
-        return f"{source}\nstatic inline {kind} {name}(const struct ccm_window *w, unsigned t{more})\n{{\n{body}}}\n"
+        signature = f"static inline {kind} {name}(const struct ccm_window *w, unsigned t)"
+        self.called[name] = self.least, f"{source}\n{signature}\n{{\n{body}}}\n"
 
     def loop(self, comprehension, statement):
         """Return statements that iterate over a comprehension's times.
@@ -283,14 +305,14 @@ class _Writer(Expression):
         If a condition must hold at all times so far, the loop stops at the first time at which the condition fails.
         """
         k = comprehension.index
-        first, on = ("0", f"{k} < t") if comprehension.since else ("1", f"{k} <= t")
+        first, on = (0, f"{k} < t") if comprehension.since else (1, f"{k} <= t")
         if comprehension.since not in (None, "time"):
             on = f"{k} < {comprehension.since}"
         tests, lasting = [], []
-        with self.at_index(k, k):
+        with self.at_index(k, _Index(k, first, 1 - first)):
             for part in conjuncts(comprehension.test):
                 if isinstance(part, Comprehension) and part.pick == "all" and part.since == k and part.test is None:
-                    with self.at_index(part.index, f"{k} - 1"):
+                    with self.at_index(part.index, _Index(f"{k} - 1", first - 1, 2 - first)):
                         lasting.append(self.condition(part.term))
                 else:
                     tests.append(self.condition(part))
@@ -301,15 +323,15 @@ class _Writer(Expression):
             return [*lines, f"{'        ' if guard else '    '}{statement()}"]
 
     @contextmanager
-    def at_index(self, name, word):
-        self.indices[name] = word
+    def at_index(self, name, index):
+        self.indices[name] = index
         yield
         del self.indices[name]
 
     def variable(self, leaf):
         name = leaf.name
         if name in self.indices:
-            word = self.indices[name]
+            word = self.indices[name].word
             return f"(int64_t){word}" if word == name else f"((int64_t){word})", 1, _STEPS
         if name == "time":
             return "(int64_t)t", 1, _STEPS
@@ -334,12 +356,12 @@ class _Writer(Expression):
         if name in _COLUMNS:
             return f"w->{_COLUMNS[name]}[{at}]"
         function = self.named(self.program, name)
-        if function not in self.called:
-            around = self.indices, self.shared
-            self.indices, self.shared = {}, None
-            lines = self.decided(self.program.definitions[name])
-            self.indices, self.shared = around
-            self.called[function] = self.definition("bool", function, lines, name)
+        back, least = self.span(leaf)
+        with self.defining(function, least if min(back, least) >= 0 else 0) as is_new:
+            if is_new:
+                indices, self.indices = self.indices, {}
+                self.define("bool", function, self.decided(self.program.definitions[name]), name)
+                self.indices = indices
         if at != "t" or self.indices or self.shared is None:
             return f"{function}(w, {at})"
         local = function.replace("window_", "is_", 1)
@@ -385,18 +407,42 @@ class _Writer(Expression):
         """
         outer = [name for name in self.indices if name in reads(comprehension, {})]
         function = self.named(comprehension, f"{comprehension.pick}_{comprehension.line}")
-        if function not in self.called:
-            lines = self.decided(comprehension)
-            more = "".join(f", unsigned {name}" for name in outer)
-            body = "".join(f"    {line}\n" for line in lines)
-            signature = f"static inline bool {function}(const struct ccm_window *w, unsigned t{more})"
-            self.called[function] = f"{signature}\n{{\n{body}}}\n"
-        return f"{function}({', '.join(['w', 't', *(self.indices[name] for name in outer)])})"
+        with self.defining(function, self.least) as is_new:
+            if is_new:
+                body = "".join(f"    {line}\n" for line in self.decided(comprehension))
+                more = "".join(f", unsigned {name}" for name in outer)
+                signature = f"static inline bool {function}(const struct ccm_window *w, unsigned t{more})"
+                self.called[function] = self.least, f"{signature}\n{{\n{body}}}\n"
+        return f"{function}({', '.join(['w', 't', *(self.indices[name].word for name in outer)])})"
+
+    def span(self, leaf, more=0):
+        """Return bounds on the step at which a leaf is read, or on the step `more` steps before.
+
+        Returns:
+            The smallest distance from t back to the step, and the smallest step. A negative bound means that the step
+            may be outside of the window.
+        """
+        back = leaf.back if isinstance(leaf, Past) else Number(Fraction(0))
+        if back == Name("time"):
+            return more, -more
+        if (known := self.constant(back)) is not None:
+            return known + more, self.least - known - more
+        match back:
+            case Binary("+" | "-" as op, Name(name), right) if self.constant(right) is not None:
+                more += ARITHMETIC[op](0, self.constant(right))
+            case Name(name):
+                pass
+            case _:
+                return -1, -1
+        if name not in self.indices:
+            return -1, -1
+        return self.indices[name].least + more, self.indices[name].remaining - more
 
     def place(self, leaf, more=0):
         """Return the index in the window at which the code reads an observation, or the index `more` steps earlier."""
+        checked = "ccm_within" if min(self.span(leaf, more)) >= 0 else "ccm_index"
         if not isinstance(leaf, Past):
-            return f"ccm_index(t - {more})" if more else "t"
+            return f"{checked}(t - {more})" if more else "t"
         if leaf.back == Name("time"):
             return "0"
         signed = self.term(leaf.back, Fraction(1))
@@ -407,7 +453,22 @@ class _Writer(Expression):
             back = f"(unsigned)({signed})"
         elif not (back.isidentifier() or back.isdigit()):
             back = f"({back.strip('()')})"
-        return f"ccm_index(t - {back}{f' - {more}' if more else ''})"
+        return f"{checked}(t - {back}{f' - {more}' if more else ''})"
+
+
+@dataclass(frozen=True)
+class _Index:
+    """A time of a comprehension: a number of steps before t.
+
+    Attributes:
+        word: Its C expression.
+        least: The smallest number.
+        remaining: The smallest difference of t and the number.
+    """
+
+    word: str
+    least: int
+    remaining: int
 
 
 _PICK = {"max": "ccm_at_least", "min": "ccm_at_most"}
