@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include LINK
+#include "draw.h"
 
 #define SECOND INT64_C(1000000000)
 #define NEVER INT64_MAX
@@ -53,13 +54,9 @@ static struct config {
 
 static struct link bottleneck;
 
-/* SplitMix64 (Steele, Lea, Flood, 2014). */
 static uint64_t below(uint64_t bound)
 {
-    uint64_t z = (config.seed += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return (unsigned __int128)(z ^ (z >> 31)) * bound >> 64;
+    return draw_below(&config.seed, bound);
 }
 
 /* The numbers that a link draws. */

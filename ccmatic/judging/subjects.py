@@ -4,6 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from ccmatic.judging.builds import cache, controller_command, path_library
+
+__all__ = ["Adaptor", "Program", "Subject", "cache", "controller_command", "path_library"]
+
 
 @dataclass(frozen=True)
 class Program:

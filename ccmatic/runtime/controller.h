@@ -23,20 +23,22 @@ struct controller_event {
     int64_t least_rtt;  /* the smallest RTT so far; 0 before the first one */
     int64_t smooth_rtt; /* RFC 9002, 5.3; 333 ms before the first RTT */
     int64_t in_flight;  /* bytes after the event */
-    int32_t app_limited; /* 1: the application had less to send than the window allowed, when the sender last sent */
-    int32_t persistent;  /* 1: these losses establish persistent congestion (RFC 9002, 7.6) */
+    int32_t app_limited; /* 1: the application has less to send than the window allows */
+    int32_t persistent;  /* 1: with this loss, congestion is persistent (RFC 9002, 7.6) */
 };
 
 /* Return the controller of a flow; NULL if the library has none of this name. `seed` is the only source of randomness,
  * `packet` the size of the largest packet. */
 struct controller *controller_new(const char *name, uint64_t seed, int64_t packet);
 
-void controller_sent(struct controller *controller, const struct controller_event *event);     /* a packet leaves */
-void controller_acked(struct controller *controller, const struct controller_event *event);    /* new bytes */
-void controller_lost(struct controller *controller, const struct controller_event *event);     /* detected now */
-void controller_marked(struct controller *controller, const struct controller_event *event);   /* acknowledged with CE */
-void controller_spurious(struct controller *controller, const struct controller_event *event); /* lost, but acknowledged */
-void controller_limited(struct controller *controller, const struct controller_event *event);  /* the data end, not the window */
+/* A packet leaves. An acknowledgement reports new bytes; then follow the losses that it reveals, a call for each packet
+ * in the order of sending, all at the same instant. Acknowledged bytes have the mark CE, which is reported before the
+ * acknowledgement. The application has less data than the window allows. */
+void controller_sent(struct controller *controller, const struct controller_event *event);
+void controller_acked(struct controller *controller, const struct controller_event *event);
+void controller_lost(struct controller *controller, const struct controller_event *event);
+void controller_marked(struct controller *controller, const struct controller_event *event);
+void controller_limited(struct controller *controller, const struct controller_event *event);
 
 /* Return how many bytes may be in flight. */
 int64_t controller_window(const struct controller *controller);

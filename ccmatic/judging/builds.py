@@ -1,0 +1,180 @@
+"""The cache of built programs, the path in C as a library, and the program that runs controllers alone."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import cache as once
+from pathlib import Path
+
+from ccmatic.base import InputError, definitions, read_text
+from ccmatic.contracts import PACKETS, load_definition, world
+from ccmatic.runtime import compile_c, include_folder
+
+#: The options of all C code that is built here.
+_FLAGS = ["-std=gnu99", "-O2", "-fPIC"]
+
+#: The stages of the path (stage.c): for each, the role of its model, and further options.
+_STAGES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "plain": ("EMULATED", ()),
+    "lossy": ("LOSSY", ("-DSTAGE_LOSES_BY_CHANCE",)),
+    "policer": ("POLICES", ()),
+}
+
+#: The folder of the program that runs controllers alone.
+_CONTROLLERS = Path(__file__).parent / "adaptors" / "controllers"
+
+
+def cache() -> Path:
+    """Return the folder of all builds, which is created if it does not exist. It may be deleted at any time.
+
+    Raises:
+        InputError: If the folder cannot be created.
+    """
+    home = os.environ.get("XDG_CACHE_HOME")
+    folder = (Path(home) if home and Path(home).is_absolute() else Path.home() / ".cache") / "ccmatic" / "judge"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot create the cache of builds: {error.strerror}", str(folder)) from None
+    return folder
+
+
+def built(name: str, inputs: Iterable[str | Path], make: Callable[[Path], None]) -> Path:
+    """Return a folder of the cache. If it does not exist, build it in another folder, and rename that at the end.
+
+    Args:
+        name: The beginning of the folder's name.
+        inputs: All that the build depends on: texts, and files, of which the content counts.
+        make: A function that writes the build to an empty folder.
+
+    Raises:
+        InputError: If the build fails.
+    """
+    digest = hashlib.sha256()
+    for part in inputs:
+        content = part.read_bytes() if isinstance(part, Path) else part.encode()
+        digest.update(len(content).to_bytes(8, "big") + content)
+    folder = cache() / f"{name}-{digest.hexdigest()[:24]}"
+    if folder.is_dir():
+        return folder
+    partial = Path(tempfile.mkdtemp(prefix=".partial-", dir=cache()))
+    try:
+        make(partial)
+        with suppress(OSError):  # another process may have finished the same build
+            partial.rename(folder)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    if not folder.is_dir():
+        raise InputError("cannot keep the build in the cache", str(folder))
+    return folder
+
+
+def path_library() -> Path:
+    """Return the folder of path.h, controller.h and the static library libccmatic_path.a. Build it if necessary.
+
+    Programs that link the library need the option `-ldl` before glibc 2.34.
+
+    Raises:
+        InputError: If there is no C compiler.
+    """
+    return built("path", [*_compiler(), *_runtime_files(), *_models().values()], _make_path)
+
+
+def controller_program() -> Path:
+    """Return the program that runs controllers of shared libraries alone, under a sender of RFC 9002.
+
+    Raises:
+        InputError: If there is no C compiler.
+    """
+    return _controllers() / "controllers"
+
+
+def controller_library() -> Path:
+    """Return the same code as a shared library, for controllers that are written in Python.
+
+    Raises:
+        InputError: If there is no C compiler.
+    """
+    return _controllers() / "controllers.so"
+
+
+def controller_command(library: Path) -> tuple[str, ...]:
+    """Return the command that runs the controllers of a shared library, whose functions controller.h declares.
+
+    Raises:
+        InputError: If there is no C compiler.
+    """
+    return str(controller_program()), str(library)
+
+
+def shared_library(name: str, sources: dict[str, str]) -> Path:
+    """Return the folder of a shared library NAME.so that is built from C sources with the functions of controller.h.
+
+    Args:
+        name: The name of the library, and of its main file NAME.c among the sources.
+        sources: The texts of the files by name.
+
+    Raises:
+        InputError: If there is no C compiler, or the compiler rejects the code.
+    """
+    header = Path(str(include_folder())) / "controller.h"
+
+    def make(folder: Path) -> None:
+        for file, text in sources.items():
+            (folder / file).write_text(text, encoding="utf-8")
+        options = [*_FLAGS, "-shared", f"-I{header.parent}", f"-I{folder}"]
+        compile_c([*options, "-o", str(folder / f"{name}.so"), str(folder / f"{name}.c"), "-lm"])
+
+    inputs: list[str | Path] = [*_compiler(), header, *(f"{file}\n{text}" for file, text in sources.items())]
+    return built(name, inputs, make)
+
+
+def _controllers() -> Path:
+    sources = *_runtime_files(), *_models().values(), *sorted(_CONTROLLERS.glob("*.[ch]"))
+    return built("controllers", [*_compiler(), *sources], _make_controllers)
+
+
+def _make_path(folder: Path) -> None:
+    source = Path(str(include_folder()))
+    parts: list[tuple[str, str, list[str]]] = [("path", "path.c", [])]
+    for stage, (_, more) in _STAGES.items():
+        parts.append((stage, "stage.c", [f'-DLINK="{_models()[stage]}"', f"-DSTAGE=stage_{stage}", *more]))
+    for name, file, options in parts:
+        compile_c([*_FLAGS, *options, f"-I{source}", "-c", "-o", str(folder / f"{name}.o"), str(source / file)])
+    archiver = shutil.which("ar")
+    if not archiver:
+        raise InputError("there is no ar; on Debian, apt-get install binutils")
+    objects = [str(folder / f"{name}.o") for name, _, _ in parts]
+    subprocess.run([archiver, "rcs", str(folder / "libccmatic_path.a"), *objects], check=True, capture_output=True)
+    for name in objects:
+        Path(name).unlink()
+    for name in ("path.h", "controller.h"):
+        (folder / name).write_text(read_text(source / name), encoding="utf-8")
+
+
+def _make_controllers(folder: Path) -> None:
+    library, run = path_library(), _CONTROLLERS / "run.c"
+    options = [*_FLAGS, f"-I{include_folder()}", f"-I{_CONTROLLERS}"]
+    link = [f"-L{library}", "-lccmatic_path", "-ldl"]
+    compile_c([*options, "-o", str(folder / "controllers"), str(_CONTROLLERS / "main.c"), str(run), *link])
+    compile_c([*options, "-shared", "-o", str(folder / "controllers.so"), str(run), *link])
+
+
+def _runtime_files() -> list[Path]:
+    return sorted(Path(str(include_folder())).glob("*.[ch]"))
+
+
+@once
+def _models() -> dict[str, Path]:
+    """Return the packets.h of each stage."""
+    chosen = {stage: definitions.chosen("models", role) for stage, (role, _) in _STAGES.items()}
+    return {stage: Path(world(load_definition("models", "MODEL", name), PACKETS)) for stage, name in chosen.items()}
+
+
+def _compiler() -> tuple[str, ...]:
+    """Return what determines the compiler's output, beside the sources."""
+    return os.environ.get("CC", ""), os.uname().machine, *_FLAGS
