@@ -10,9 +10,9 @@ WITHOUT_JITTER = "ideal"
 #: with both.
 QUEUES, POLICES, POLICED = "cbr_delay", "policer", "policed"
 
-#: The network for a path with a given rate and jitter; for each network of rate senders, the network of window
-#: senders that corresponds to it; and the parameters of a network that several flows share, each measuring its own
-#: delay.
+#: Three constants: the network for a path with a given rate and jitter; the corresponding network of window senders for
+#: each network of rate senders; and the parameters of a network that several flows share, where each flow measures its
+#: own delay.
 WITH_JITTER = "ccac"
 BY_WINDOW = {
     "ccac": "ccac_windows",

@@ -1,4 +1,4 @@
-"""Window senders: how they send, detect losses, and observe their path (docs/reference/stateful.md)."""
+"""Window senders: the laws by which they send, detect losses, and observe their path (docs/reference/stateful.md)."""
 
 from dataclasses import replace
 from enum import Enum
@@ -7,7 +7,7 @@ from functools import cache, partial
 from ccmatic.contracts import BYTES, CONDITION, IDLE, RATE, TIME, Column, Observation
 from ccmatic.logic import choice, either, equal, every, implies, is_max, no, some
 
-#: The longest delay, in steps, that executions distinguish if they repeat.
+#: The longest delay, in steps, that the laws of repeating executions distinguish.
 LONGEST = 32
 
 
@@ -27,8 +27,8 @@ class Timer(Enum):
     """The situations in which the retransmission timer fires.
 
     Attributes:
-        PUBLISHED: The timer fires whenever the queue is empty and a loss has ever happened. In such a step no byte is
-            lost.
+        PUBLISHED: The timer fires whenever the queue is empty and a loss has ever happened. In a step with a timeout,
+            no byte is lost.
         UNDETECTED_LOSS: The timer fires when the queue is empty and a loss is undetected, as on real paths.
     """
 
@@ -61,7 +61,7 @@ class InitialBytes(Enum):
 
 
 def senders(model, x, flow):
-    """Yield the laws of one flow's sender, and of what happens to its bytes."""
+    """Yield the laws of one flow's sender, and the laws about the flow's bytes."""
     yield from _bytes(model, flow)
     yield from _sending(flow)
     if model.dupacks is None:
@@ -81,18 +81,18 @@ def idle(flows, number):
 
 
 def dupack_losses(flows, number):
-    """Return flow `number`'s column of losses that duplicate acknowledgements detect; flows count from 1."""
+    """Return the column of losses that duplicate acknowledgements detect, for flow `number` (from 1)."""
     name = f"found{number if flows > 1 else ''}"
     return Column(name, BYTES, "bytes detected as lost by duplicate acknowledgements")
 
 
 def echoed_marks(flows, number):
-    """Return flow `number`'s column of bytes delivered with a mark; flows are 1 to `flows`."""
+    """Return the column of bytes delivered with a mark, for flow `number` from 1 to `flows`."""
     return Column(f"echoed{number if flows > 1 else ''}", BYTES, "bytes delivered with a mark")
 
 
 def carried_marks(flows, number):
-    """Return flow `number`'s column of bytes in the network with a mark; flows are 1 to `flows`."""
+    """Return the column of bytes in the network with a mark, for flow `number` from 1 to `flows`."""
     return Column(f"carried{number if flows > 1 else ''}", BYTES, "bytes in the network with a mark", level=True)
 
 
@@ -100,7 +100,7 @@ def timeout(flow, t):
     """Return the condition that an ideal retransmission timer fires at t.
 
     The timer fires if all bytes sent by t - R_m have been served or lost, and some of these bytes were not served. The
-    published timer fires whenever the queue is empty after any loss. If the model has a column for losses that
+    published timer fires whenever the queue is empty after some loss. If the model has a column for losses that
     duplicate acknowledgements detect, the timer fires whenever no bytes are in flight and a loss is undetected.
     """
     if t < flow.R:
@@ -133,12 +133,12 @@ def _bytes(model, flow):
 
 
 def _sending(flow):
-    """Yield A(t) = max(A(t-1), min(S(t-R) + Ld(t) + cwnd(t), A(t-1) + r(t))), where R = R_m is the feedback delay.
+    """Yield the law of sending: A(t) = max(A(t-1), min(S(t-R) + Ld(t) + cwnd(t), A(t-1) + r(t))), where R is R_m.
 
     If the application had nothing to send during a part of the step, this value is only an upper bound on A(t).
 
-    The published law is min(max(A(t-1), …), A(t-1) + r(t)). That law has no solution if r(t) < 0. Here a sender with a
-    negative rate sends no bytes.
+    The published law is min(max(A(t-1), …), A(t-1) + r(t)). The published law has no solution if r(t) < 0. In ccmatic's
+    law, a sender with a negative rate sends no bytes.
     """
     for t in range(flow.R, flow.horizon):
         allowed = flow.S[t - flow.R] + flow.Ld[t] + flow.cwnd[t]
@@ -149,7 +149,7 @@ def _sending(flow):
 
 
 def _detection(flow, dupacks):
-    """Yield the laws of loss detection: after `dupacks` bytes beyond a loss are acknowledged, or by a timeout."""
+    """Yield the laws of loss detection, by the acknowledgement of `dupacks` bytes beyond a loss or by a timeout."""
     R = flow.R
     for t in range(R, flow.horizon):
         late = timeout(flow, t)
@@ -163,9 +163,9 @@ def _detection(flow, dupacks):
 
 
 def _detection_of_executions(flow, dupacks):
-    """Yield the laws by which `dupacks` bytes acknowledged beyond a loss, or else a timeout, detect the loss.
+    """Yield the laws of loss detection in real executions: `dupacks` bytes acknowledged beyond a loss, or a timeout.
 
-    A sender needs at least R_m to detect a loss. A loss that a timeout has detected stays detected.
+    A sender needs at least R_m to detect a loss. A loss that a timeout has detected remains detected.
     """
     R, by_acks = flow.R, _losses_by_acks(flow)
     for t in range(flow.horizon):
@@ -186,8 +186,8 @@ def _detection_of_executions(flow, dupacks):
 def sent_before(flow, t, dupacks):
     """Yield (condition, bytes) for each step at least R_m before t.
 
-    The condition is that enough bytes sent after that step are acknowledged by t. The bytes are those lost by that
-    step. If the execution repeats and some bytes of the flow are served, the steps include steps before the trace.
+    The condition states that enough bytes sent after that step are acknowledged by t. The bytes are the bytes lost by
+    that step. If the execution repeats and some bytes of the flow are served, the steps include steps before the trace.
     """
     reaches = _is_last_period(flow, t) and flow.network.beta is not None
     for u in range(-LONGEST if reaches else 0, t - flow.R + 1):
@@ -277,7 +277,10 @@ def _second(flow, t):
 
 
 def _timer(flow, t):
-    """Return the condition that the timer fires; None in the first R_m if older bytes may trigger the timer."""
+    """Return the condition that the timer fires.
+
+    The result is None in the first R_m if bytes from before the trace may trigger the timer.
+    """
     return None if t < flow.R and _losses_by_acks(flow) is not None else timeout(flow, t)
 
 
@@ -326,7 +329,7 @@ def _delay(flow, t):
 
 
 def _most_waited(flow):
-    """Return the largest delay of initial bytes, which stands for all longer delays; None if there is none."""
+    """Return the delay of initial bytes that stands for all longer delays, too; None if no delay does."""
     return None if flow.Q is None or flow.Q.longest == flow.horizon else flow.Q.longest - 1
 
 
@@ -339,16 +342,17 @@ def _own_delay(flow, t):
 
 
 def _repeated(x, t, within):
-    """Return the delays in an execution that also repeated before the trace, and in which every byte was sent.
+    """Return the delays in an execution that also repeats before the trace.
 
-    If a period serves no bytes, the result is `within`, the delays within the trace.
+    So the execution contains the sending of every byte. If a period serves no bytes, the result is `within`, the delays
+    within the trace.
     """
     sent = [(_last_served(x, t, partial(_waited_for, x, k)), k) for k in range(LONGEST + 1)]
     return [*sent, *((every(no(_is_served(x)), condition), k) for condition, k in within)]
 
 
 def _waited_longer(own, flow, t):
-    """Return the condition that the delay in a repeating execution is longer than the longest distinguished delay."""
+    """Return the condition that the delay in a repeating execution exceeds the longest delay that laws distinguish."""
     x, then = flow if own else flow.network, t - flow.R
     longer = _last_served(x, then, lambda at: x.S[at] <= _admitted_before(x, at - LONGEST - 1))
     if own or flow.Q is None or flow.Q.longest == flow.horizon:
@@ -361,7 +365,7 @@ def _waited_for(x, k, t):
 
 
 def _last_served(x, t, what):
-    """Return the condition `what` at the last step up to t that served bytes.
+    """Return the condition `what` at the latest step up to t in which the link served bytes.
 
     The condition has the same value at steps that are one period apart.
     """
@@ -373,7 +377,7 @@ def _last_served(x, t, what):
 
 
 def _is_served(x):
-    """Return the condition that each period serves some bytes."""
+    """Return the condition that the link serves some bytes in each period."""
     return x.S[x.period] > x.S[0]
 
 
@@ -391,7 +395,7 @@ def _before(x, column, t):
 
 
 def _waited(flow, t, k):
-    """Return the condition that the flow's last byte served by t waited k steps and was sent within the trace."""
+    """Return the condition that the flow's last byte served by t waited k steps, and was sent within the trace."""
     if t == 0:
         return False
     served = flow.S[t] > flow.S[t - 1]

@@ -11,7 +11,7 @@ from ccmatic.logic import every, implies, some
 
 
 def uses_link(share="utilisation"):
-    """Return the Objective that a share of the link is delivered. `share` is the constant's name."""
+    """Return the Objective that the link delivers a share of its capacity. `share` is the name of the constant."""
     return Objective(
         "uses the link", f"at least {{{share}}} of C(T - D) is delivered", lambda x, c: utilises(x, c[share])
     )
@@ -65,7 +65,7 @@ def inflight(high, step="1/20"):
 
 
 def with_values(constants, **about):
-    """Return the constants with some fields replaced, as `about` says by name."""
+    """Return the constants with some fields replaced. `about` has the new fields by the constant's name."""
     return tuple(replace(each, **about.get(each.name, {})) for each in constants)
 
 
@@ -75,7 +75,7 @@ def kept(name, holds):
 
 
 def progresses_at_all(state, **least):
-    """Return the Lemma that each window which stays in a State progresses by steps of at least `least`.
+    """Return the Lemma that each window that stays in a State makes progress of at least `least`.
 
     `least` replaces constants that are not yet known. So the lemma limits the constants of the state and its excuses
     before the search knows the speed of progress.

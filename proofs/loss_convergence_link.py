@@ -20,7 +20,8 @@ TRACES = f"every trace of {HORIZON} steps, D = {JITTER} steps"
 class Link(Execution):
     """An execution over a link of rate C with a buffer of beta bytes, as models/cbr_delay.py reads it.
 
-    It has rows of bytes: arrivals A, service S, losses L and tokens K. It has no controller, beliefs or delays.
+    The execution has rows of bytes: arrivals A, service S, losses L and tokens K. It has no controller, beliefs or
+    delays.
     """
 
     def __init__(self, C, beta, A, S, L, K):

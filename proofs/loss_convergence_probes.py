@@ -50,7 +50,10 @@ E_5 = Derivation(
 
 
 def probe_laws(x):
-    """Yield the laws of the probes, with D = 1. Links 1 and 2 have a buffer of β_s, and just fit the past probe."""
+    """Yield the laws of the probes, with D = 1.
+
+    Links 1 and 2 have a buffer of β_s, and can just pass the past probe.
+    """
     yield every(*(number > 0 for number in x("C_1 C_2 beta_s T_past T_future epsilon")))
     for i in "12":
         yield equal(times(x(f"past_{i}"), x("T_past") + 1), times(x(f"C_{i}"), x("T_past") + x("beta_s")))

@@ -1,7 +1,8 @@
 """Step 4 of loss_convergence: risking at most f per step, a sender needs F⁻¹(C) round trips to reach C or see a loss.
 
-c is C_Llambda in a round trip, and F is as in the paper. f is the allowance at c, and phi is the allowance at F. β_s is
-1, which defines the unit of time. The induction covers numbers of any size and intervals of any length.
+In the formulas, c is C_Llambda in a round trip, and F is as in the paper. The allowance at c is f, and the allowance at
+F is phi. The buffer time β_s is 1, which defines the unit of time. The induction covers numbers of any size and
+intervals of any length.
 """
 
 from itertools import combinations, permutations
@@ -16,7 +17,7 @@ ANY = "all numbers"
 
 
 def risks(x, more=0):
-    """An interval of `length` with `sent` bytes risks at most the allowance plus `more`."""
+    """The condition that an interval of `length`, with `sent` bytes, risks at most the allowance plus `more`."""
     return x("sent") - times(x("c"), x("length") + 1) <= x("f") + more
 
 
@@ -41,7 +42,7 @@ def step_4_laws(x):
 
 
 def measured(x):
-    """Eq. D.1: C_Llambda stays, or becomes the bytes of the interval over its length + β_s."""
+    """Eq. D.1: C_Llambda does not change, or it becomes the bytes of the interval divided by its length + β_s."""
     return some(equal(x("c_next"), x("c")), equal(times(x("c_next"), x("length") + 1), x("sent")))
 
 
@@ -125,7 +126,7 @@ EVERY_LINK = Statement(
 
 
 def ending_in(k):
-    """Yield the intervals that end in round trip k, as (first burst, last burst)."""
+    """Yield the intervals that end in round trip k, each as a pair (first burst, last burst)."""
     for last in range(k * SENDS, (k + 1) * SENDS):
         yield from ((first, last) for first in range(last + 1))
 
@@ -157,7 +158,10 @@ def ramp_laws(x):
 
 
 def risks_little(x, more=0):
-    """Every interval risks at most f(C_Llambda) plus `more`, with C_Llambda in the round trip in which it ends."""
+    """Every interval risks at most f(C_Llambda) plus `more`.
+
+    C_Llambda is taken in the round trip in which the interval ends.
+    """
     c, f = x.row("c", ROUNDS + 1), x.row("f", ROUNDS)
     for k in range(ROUNDS):
         for sent, length in (contained(x, interval) for interval in ending_in(k)):
@@ -165,7 +169,7 @@ def risks_little(x, more=0):
 
 
 def reaches(x, k):
-    """By round trip k, C_Llambda reaches C, or a link of rate C shows a loss."""
+    """By round trip k, C_Llambda reaches C, or the sender sees a loss on a link of rate C."""
     before = [contained(x, interval) for j in range(k) for interval in ending_in(j)]
     return some(x.row("c", ROUNDS + 1)[k] >= x("C"), [sent > x("C") * (length + 1) for sent, length in before])
 

@@ -29,7 +29,7 @@ class Avoids(Property):
         what: The condition to avoid, in the language of CCAC's queries (docs/reference/stateful.md).
         given: The conditions on executions, in the same language, separated by `;`.
         x: A number that the conditions may read by the name `x`.
-        periodic: If positive, the trace ends as it began: its last `periodic` windows and rates equal the first ones.
+        periodic: If positive, the trace ends as it began: its last `periodic` windows and rates equal its first ones.
             If 0, the trace may end in any state.
         repeats: If positive, the execution repeats after this many steps, including all state, so that it may go on for
             ever. If 0, the execution need not repeat.
@@ -54,8 +54,8 @@ class Avoids(Property):
     def from_parameters(cls, given, allow_code=False):
         """Return the property that a record describes.
 
-        Records of earlier versions have the parameters `moves` and `known`. Both follow from the controller and are
-        ignored.
+        Records of earlier versions have the parameters `moves` and `known`. The function ignores both, because they
+        follow from the controller.
         """
         texts = {name: value for name, value in given.items() if name in ("what", "given")}
         numbers = {name: value for name, value in given.items() if name not in (*texts, "moves", "known")}
@@ -82,7 +82,7 @@ class Avoids(Property):
         yield WayToFail(self.what, lambda x: no(self._reason(model, x).condition), premise=premise, **more)
 
     def exclusions(self, model, reads):
-        """Yield the exclusions of repeating executions, and that of larger packets if the property excludes them."""
+        """Yield the exclusions of repeating executions, and the exclusion of larger packets if the property has it."""
         if self.small_packets in self._given():
             yield Exclusion("packets", "MSS is C·R_m/5 or more")
         if self.repeats:
@@ -110,7 +110,7 @@ class Avoids(Property):
         return {f"avoids {self.what}": self._reason(model, x)}
 
     def in_words(self, objective):
-        """Return the expectation that `what` breaks; "" if no known quantity fits `what`."""
+        """Return, in words, the expectation that `what` breaks; "" if `what` is about no known quantity."""
         return in_words(self.what, self.x) or objective
 
     def holds(self, objectives):
@@ -147,8 +147,8 @@ def periodic(model, x, steps):
     """Return the condition that the trace ends as it began.
 
     At the end, the waiting bytes, the bytes in flight and the undetected losses are the same as at the start. The last
-    `steps` windows and rates of each flow equal the flow's first ones. As in the published tool, the controllers' state
-    is not compared.
+    `steps` windows and rates of each flow equal the flow's first ones. As in the published tool, the condition does not
+    compare the controllers' state.
     """
     end = x.horizon - 1
     ends = [equal(x.admitted(end) - model.tokens(x, end), x.admitted(0) - model.tokens(x, 0))]

@@ -166,7 +166,7 @@ class Expects(Property):
         return STARTS.get(self.start) or Start(f"from {self.start}")
 
     def measured(self, model, x, expectation, clock=None):
-        """Return, in words, the worst value of an expectation in an execution of numbers."""
+        """Return the worst value of an expectation in an execution of numbers, in words."""
         return Reader(model, x, self.period).measured(expectation, clock)
 
     @staticmethod
@@ -200,7 +200,7 @@ class Expects(Property):
             yield WayToFail(str(expectation), fails, reads=reads, premise=premise, premises=premises, **more)
 
     def judges(self, model):
-        """Return the beliefs that judging a trace requires."""
+        """Return the beliefs that are necessary to judge a trace."""
         if self.repeats:
             return super().judges(model)
         return {name for expectation in self.expectations for name in self._beliefs(model, expectation)}
@@ -226,7 +226,7 @@ class Expects(Property):
         return all(objectives.values())
 
     def exclusions(self, model, reads):
-        """Yield the exclusions of repeating executions, and that of larger packets if the property excludes them."""
+        """Yield the exclusions of repeating executions, and the exclusion of larger packets if the property has it."""
         if SMALL_PACKETS in self._given():
             yield Exclusion("packets", "MSS is C·R_m/5 or more")
         if self.repeats:
@@ -260,7 +260,7 @@ class Expects(Property):
     def _premises(self, model, x, expectation=None):
         """Return the conditions that an execution must satisfy, by their names in messages.
 
-        If `expectation` is given, the result includes the expectation's own conditions.
+        If `expectation` is given, the result also includes the expectation's own conditions.
         """
         expressions, reader = Expressions(x, model, Fraction(0)), Reader(model, x)
         start = f"the start '{self.start}'"
@@ -279,7 +279,7 @@ class Expects(Property):
 
 
 def _conditions(start, units):
-    """Return the Comparisons of a start that is given by conditions, not by a name."""
+    """Return the Comparisons of a start that conditions describe instead of a name."""
     if not any(relation in start for relation in "<>="):
         raise misread.start(start, STARTS)
     return parse_conditions(start, units)

@@ -17,8 +17,8 @@ class Guarantee(Property):
 
     Attributes:
         shape: The name of the shape.
-        constants: The value of each constant, by name. Each value is a floor: a proof of a better value implies the
-            property.
+        constants: The value of each constant, by name. Each value is a floor: a proof of this value or of a better
+            value implies the property.
         definition: The Proof that defines the shape.
     """
 
@@ -33,9 +33,9 @@ class Guarantee(Property):
     def from_parameters(cls, given, allow_code=False):
         """Return the property that a record or given floors describe.
 
-        Constants in the conditions of states are required. Constants in objectives, or in statements about how fast
-        windows leave states, may be omitted. A statement without its constant requires nothing. Without `shape`, the
-        property takes the first shape that has all of the constants.
+        Floors are required for constants in the conditions of states. They may be omitted for constants in objectives,
+        or in statements about the speed at which windows leave states. A statement whose constant is omitted is no
+        requirement. Without `shape`, the property takes the first shape that has all of the constants.
         """
         floors = dict(given)
         shape = floors.pop("shape", None) or _first_with(floors)

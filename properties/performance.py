@@ -4,12 +4,12 @@ from ccmatic.logic import every
 
 
 def bdp(x):
-    """Return C(R_m + D), the bytes that fill the path including jitter."""
+    """Return C(R_m + D), the bytes that fill the path including its jitter."""
     return x.C * (1 + x.D)
 
 
 def utilises(x, share):
-    """Return the condition that the link serves at least `share` of its capacity: S(T) - S(0) ≥ share·C(T - D)."""
+    """Return the condition that the link serves at least a share of its capacity: S(T) - S(0) ≥ share·C(T - D)."""
     e = x.horizon - 1
     return x.S[e] - x.S[0] >= share * x.C * (e - x.D)
 

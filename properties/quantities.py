@@ -1,4 +1,7 @@
-"""Quantities whose worst value ccmatic searches. Each is a condition in the language of `avoids`; x is the value."""
+"""Quantities whose worst value ccmatic searches.
+
+Each quantity is a condition in the language of `avoids`, in which x is the value.
+"""
 
 import ast
 from collections.abc import Callable
@@ -17,7 +20,7 @@ class Quantity:
         worse: "below" if values below x are worse, "above" if values above x are worse; None if unknown.
         unit: The unit of x in words.
         low: The smallest x that the search tries.
-        high: The largest x that the search tries; None if x is a number of steps, of which half a trace is the largest.
+        high: The largest x that the search tries; None if x is a number of steps, whose maximum is half a trace.
         step: The resolution of x.
         flows: The smallest and the largest number of flows for which the quantity is defined.
         index: An index derived from x: its name, and the function from x to the index.
@@ -82,7 +85,7 @@ def jain(share):
     return 1 / (2 * (share**2 + (1 - share) ** 2))
 
 
-#: Some flow gets less than the share x of the served bytes. If the execution repeats, only its last period counts.
+#: Some flow gets less than the share x of the bytes served. If the execution repeats, only its last period counts.
 _SHARE = Quantity(
     "ANYT(0, N, lambda n: S_f[n][-1] - S_f[n][begin] < x * (S[-1] - S[begin]))",
     "below",
@@ -121,7 +124,7 @@ QUANTITIES = {
 }
 
 
-#: The expectations that the conditions break. {x} stands for the amount.
+#: The expectations that these conditions break. {x} stands for the amount.
 EXPECTED = {
     QUANTITIES["utilisation"].what: "utilisation >= {x}",
     QUANTITIES["loss"].what: "loss <= {x} bdp",
@@ -134,7 +137,7 @@ EXPECTED = {
 
 
 def in_words(what, x):
-    """Return the expectation that `what` breaks at the value x, such as `share >= 1/20`; "" if it is unknown."""
+    """Return the expectation that `what` breaks at the value x, such as `share >= 1/20`; "" if none is known."""
     text = what.replace("T-1]", "-1]").replace("(C * R)", "C * R")
     return EXPECTED.get(text, "").format(x=x)
 

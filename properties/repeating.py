@@ -11,11 +11,11 @@ def repeating(model, x, period):
     """Return the condition that an execution repeats with a period.
 
     From step `period` on, each step equals the step one period before. At the end, the network's state equals its state
-    one period earlier. The controllers' own laws cover the controllers' state.
+    one period earlier. The laws of the controllers make the controllers' state repeat.
 
     Raises:
-        InputError: If the execution has fewer than two periods, or fewer steps than the laws look back, or if the path
-            changes.
+        InputError: If the execution has fewer than two periods, if the laws look back further than its steps, or if the
+            path changes.
     """
     if model.since:
         raise InputError(f"the path of {model.name} changes once, so no execution repeats itself; expected no period")
@@ -36,7 +36,7 @@ def repeating(model, x, period):
     if not model.windows:
         counted.append(x.K)
         parts += [_delays(x, name, period) for name in model.measures]
-    if len(x.flows) > 1:  # then all bytes ahead of later bytes arrived within the trace
+    if len(x.flows) > 1:  # then the trace contains the arrival of all bytes ahead of later bytes
         parts.append(x.S[begin] >= x.admitted(0))
     for flow in x.flows if model.windows else ():
         name = dupack_losses(len(x.flows), flow.number).name
@@ -87,7 +87,10 @@ def _counted_on(column, begin, end):
 
 
 def _delays(x, name, period):
-    """Return the condition that a measured delay repeats. These traces know each delay from the first step on."""
+    """Return the condition that a measured delay repeats.
+
+    In a repeating trace, each delay is known from the first step on.
+    """
     delay, steps = getattr(x, name), range(1, x.horizon + 1)
     pairs = [(t, k) for t in range(period, x.horizon) for k in steps]
     return every([iff(delay.at_least(t, k), delay.at_least(t - period, k)) for t, k in pairs])

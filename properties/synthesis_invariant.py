@@ -21,17 +21,18 @@ class SynthesisInvariant(Property):
 
     Attributes:
         utilisation: The smallest share of the link's capacity that the sender must use.
-        inflight_rates: The largest allowed number of bytes in flight is this factor times C·(R_m + D), plus the bytes
-            of `inflight_packets` packets.
+        inflight_rates: The bound on the bytes in flight: this factor times C·(R_m + D), plus the bytes of
+            `inflight_packets` packets.
         inflight_packets: The packets that may be in flight in addition.
-        loss_steps: At most this share of the decided steps, plus one step, may have losses.
-        loss_rates: All losses together may have this factor times C·(R_m + D) bytes per step that may have losses, plus
-            one large loss.
-        large_loss: A loss in one step is large if it exceeds this factor times the number of decided steps, in packets.
-        constrain_loss: When a large loss is forbidden even while the bounds shrink: `never`, `always`, or with a
-            `large-buffer` only.
-        large_buffer: The smallest buffer that counts as large, in C·(R_m + D). The paper prints 3. The published tool
-            uses 5. With 5, the search finds the paper's solutions.
+        loss_steps: The largest share of the decided steps that may have losses; one further step is allowed.
+        loss_rates: The bound on all losses together: this factor times C·(R_m + D) bytes for each step that may have
+            losses, plus one large loss.
+        large_loss: The threshold of a large loss: a loss in one step that exceeds this factor times the number of
+            decided steps, in packets.
+        constrain_loss: The situations in which a large loss is forbidden even while the bounds shrink: `never`,
+            `always`, or only with a `large-buffer`.
+        large_buffer: The smallest buffer that counts as large, in C·(R_m + D). The paper prints 3, but the published
+            tool uses 5. With 5, the search finds the paper's solutions.
     """
 
     name = "synthesis_invariant"
@@ -63,7 +64,10 @@ class SynthesisInvariant(Property):
             )
 
     def objectives(self, model, x):
-        """Return the conditions of Eq. 5.3 by name. The condition of an objective is that it is met or approached."""
+        """Return the conditions of Eq. 5.3 by name.
+
+        The condition of an objective states that it is met or approached.
+        """
         return {name: reason.condition for name, reason in self.reasons(model, x).items()}
 
     def reasons(self, model, x):
@@ -191,7 +195,7 @@ def _false_states(model, x):
 
 
 def _shrinks(model, x):
-    """Return the condition that a bound is tighter at the end: C_L or C_U; on CBR-delay also C_Llambda."""
+    """Return the condition that a bound is tighter at the end: C_L or C_U, or on CBR-delay also C_Llambda."""
     if not model.bounds():
         return Stated(f"a bound shrinks, but {model.name} has none", False)
     return AnyOf(tuple(bound.tightens(x) for bound in model.bounds()))

@@ -6,7 +6,10 @@ from ccmatic.contracts import Branch, linear_forms
 
 
 def steps(first, last, step):
-    """Return first, first + step, …, last, with values near 0 first, so that the search tries simple forms early."""
+    """Return the numbers first, first + step, …, last.
+
+    Numbers near 0 come first, so that the search tries simple forms early.
+    """
     count = (last - first) / Fraction(step)
     return sorted((first + Fraction(step) * i for i in range(int(count) + 1)), key=abs)
 

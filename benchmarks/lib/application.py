@@ -3,7 +3,8 @@
     python benchmarks/lib/application.py receive PORT
     python benchmarks/lib/application.py send ADDRESS PORT CONGESTION_CONTROL [SECONDS=BYTES_PER_SECOND …]
 
-The sender offers bytes without a limit until the first time, and from then on at the rate of the latest time.
+The sender offers bytes without a limit until the first of the given times. From then on, it offers bytes at the rate of
+the latest time.
 """
 
 import socket
@@ -11,8 +12,9 @@ import sys
 import time
 from contextlib import contextmanager
 
-#: The time in seconds between two offers, the bytes of an offer, the bytes that may wait in the socket, and the
-#: real-time priority that a run gives these programs, which a busy machine would hold up otherwise.
+#: Four constants: the time in seconds between two offers, the bytes of an offer, the bytes that may wait in the socket,
+#: and the real-time priority of these programs in a run. Without this priority, a busy machine would hold up the
+#: programs.
 TICK, CHUNK, UNSENT, PRIORITY = 0.002, 16384, 16384, 1
 
 

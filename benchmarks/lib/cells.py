@@ -16,7 +16,7 @@ def arguments(description, controllers, folder, timeout, each="question"):
         controllers: The default controllers.
         folder: The default folder.
         timeout: The default time limit in seconds.
-        each: The noun to which the limit applies, for the help text.
+        each: The noun for the work to which the limit applies, for the help text.
     """
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("controllers", nargs="*", metavar="CONTROLLER", default=controllers)
@@ -62,7 +62,7 @@ def edge(worst):
 
 
 def least(worst):
-    """Return the share that no execution falls below, for a worst case whose condition is "below x".
+    """Return the proved least share, for a worst case whose condition is "below x".
 
     The share is 0 if the solver decided nothing in time.
     """
@@ -78,9 +78,9 @@ def text(cell, beyond):
     """Return a cell in a few characters.
 
     Args:
-        cell: A cell. It has either `why`, the reason for having no edge, or both sides of the edge. The text ends with
-            the side beyond which a trace exists.
-        beyond: The sign, < or >, that precedes this side if the cell has no other side. The sign says where the edge
+        cell: A cell. If it has no edge, it has the reason `why`. Otherwise it has both sides of the edge. The text ends
+            with the side beyond which a trace exists.
+        beyond: The sign, < or >, before this side if the cell has no other side. The sign states on which side the edge
             lies.
     """
     if "why" in cell:

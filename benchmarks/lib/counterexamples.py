@@ -39,10 +39,10 @@ def exported(patterns, kind, mbit, rtt_ms, folder):
 
 
 def held(instants, admitted, served, end, bound):
-    """Return for each instant how long the link holds bytes behind its bottleneck, as a share of `bound`.
+    """Return, for each instant, the time for which the link holds bytes behind its bottleneck, as a share of `bound`.
 
-    The link holds bytes until the first instant by which it has served all bytes admitted so far. If there is no such
-    instant, the link holds the bytes until `end`.
+    The link holds bytes until the first instant at which it has served all bytes that were admitted at the given
+    instant. Without such an instant, the link holds the bytes until `end`.
 
     Args:
         instants: The instants.
@@ -58,7 +58,7 @@ def held(instants, admitted, served, end, bound):
 def holding(shares, parts):
     """Return the jitter pattern of a Simulation that holds bytes for the given shares of D.
 
-    A step is divided into `parts` equal intervals, and each share applies to one interval. After the last share, the
+    A step consists of `parts` equal intervals, and each share applies to one interval. After the last share, the
     sequence repeats.
     """
     return lambda rng, bound, step: lambda now: now + int(shares[now * parts // step % len(shares)] * bound)

@@ -31,7 +31,7 @@ from ccmatic.runtime.stateful_library import StatefulSender
 from ccmatic.simulation import NEVER, PathChange, SharedLink, Simulation, WindowFlow
 from ccmatic.simulation import Path as SimulatedPath
 
-#: How a pattern of the emulator is called in the simulator. Without jitter, no packet is held.
+#: The simulator's name for each pattern of the emulator. Without jitter, no packet is held.
 PATTERNS = {"": "none", "aggregation": "bursts", "uniform": "uniform"}
 
 SECOND = emulation.SECOND
@@ -46,9 +46,9 @@ class Played(Record, tag_field="format", tag="ccmatic scenario 1", kw_only=True)
         sender: The sender under test.
         verdict: `met`, `not met`, `not reached` (a premise is not met), `not applicable`, `not valid` (the machine was
             too busy), or `not played`.
-        reason: The reason of the last two verdicts.
+        reason: The reason for the verdict `not valid` or `not played`.
         premises: The verdict on each premise.
-        expectations: The verdict on each expectation. An expectation about a state is absent where the state is not
+        expectations: The verdict on each expectation. An expectation about a state is absent if the state is not
             visible.
     """
 
@@ -111,7 +111,7 @@ def _verdict(premises, expectations):
 def judged(run, scenario, expected):
     """Return the ExpectationRecord of a scenario_files.Expected.
 
-    If the run has to break the expectation, the record's text begins with `breaks`.
+    If the run must break the expectation, the record's text begins with `breaks`.
     """
     record = _judged(run, scenario, expected)
     if not expected.broken:
@@ -124,7 +124,7 @@ def _judged(run, scenario, expected):
     if expected.state_of is not None:
         return _judged_state(run, scenario, expected)
     end = run.duration
-    if expected.until is not None:  # The monitor does not judge the last R_m, whose bytes are served later.
+    if expected.until is not None:  # The monitor ignores the last R_m, whose bytes are served later.
         end = min(end, int(expected.until * SECOND) + run.link.rtt)
     part = SimpleNamespace(log=run.log, link=run.link, flows=run.flows, duration=end)
     [record] = Monitor(run.link, [expected.what]).judged(part, expected.since)
@@ -150,7 +150,7 @@ def _judged_state(run, scenario, expected):
 
 
 def emulated(scenario, sender):
-    """Run a scenario over the emulator. Raises InputError."""
+    """Run a scenario over the emulator. May raise InputError."""
     requests = [_request(flow, sender, number) for number, flow in enumerate(scenario.flows)]
     done = emulation.emulate(scenario.link, requests, scenario.seconds)
     return Run(done.link, done.flows, done.duration, done.log, faults=tuple(done.faults))
@@ -191,7 +191,7 @@ class Limited:
 
 
 def simulated(scenario, sender):
-    """Run a scenario in the packet simulator. Raises InputError."""
+    """Run a scenario in the packet simulator. May raise InputError."""
     link, network = scenario.link, scenario.network
     path, pattern = _path(scenario)
     rates = [Fraction(bits, 8) * network.rtt for _, bits in (link.rates if not network.change else link.rates[:1])]
@@ -234,7 +234,7 @@ def _path_change(change):
 
 
 def _steps(seconds, network):
-    """Return how many steps of R_m end by a time, rounded up."""
+    """Return the number of steps of R_m up to a time, rounded up."""
     return ceil(Fraction(str(seconds)) / network.rtt)
 
 
@@ -264,7 +264,7 @@ def _path(scenario):
 
 
 def _log(simulation, link, shared):
-    """Return the log that the emulator would write of a simulated run."""
+    """Return the log of a simulated run in the form that the emulator writes."""
     run = simulation.run()
     lost = run.dropped < NEVER
     log = np.zeros(len(run.sent), emulation.RECORD)

@@ -73,7 +73,7 @@ class Expected(Record):
         until: The time in seconds at which the part ends; None stands for the end of the run.
         state_of: The model whose state the expectation is about. None if the expectation is about the network. The
             state is visible only in simulated runs of this model.
-        broken: Whether the run has to break `what`. Then the opposite happens in at least one step or interval.
+        broken: Whether the run must break `what`: in at least one step or interval, the expectation is not met.
     """
 
     what: str
@@ -87,18 +87,18 @@ class Scenario(Record, kw_only=True):
     """A scenario.
 
     Attributes:
-        source: The document and the section that the scenario comes from.
-        says: What is expected, in a sentence.
-        judged_by: How the expectations differ from the criterion of the source; empty if they do not differ.
+        source: The document and the section that define the scenario.
+        says: The expected behaviour, in a sentence.
+        judged_by: The difference between the expectations and the criterion of the source; empty if they agree.
         on: The network in the question language. Empty if no world can play the scenario.
         pattern: The pattern of the jitter, `uniform` or `aggregation`; empty if the network has no jitter.
         seconds: The length of the run.
         flows: The flows.
         changes: The changes of the link's rate.
-        premises: What the run has to show so that the scenario took place. If a premise is not met, the expectations
-            say nothing.
+        premises: The conditions under which the scenario took place in the run. If a premise is not met, the
+            expectations give no information.
         expect: The expectations.
-        not_played: The reason why no world can play the scenario; empty if one can.
+        not_played: The reason why no world can play the scenario; empty if some world can.
     """
 
     source: str
@@ -135,7 +135,7 @@ class Scenario(Record, kw_only=True):
 
 
 def load(file: Path) -> dict[str, Scenario]:
-    """Return the scenarios of a file by name. Raises InputError, which names the file and the line."""
+    """Return the scenarios of a file by name. May raise InputError, which names the file and the line."""
     sections, text = load_toml(file)
     scenarios = {}
     for name, section in sections.items():
@@ -148,7 +148,7 @@ def load(file: Path) -> dict[str, Scenario]:
 
 
 def load_all(folder: Path = FOLDER) -> dict[str, Scenario]:
-    """Return the scenarios of all files in a folder, by name. Raises InputError."""
+    """Return the scenarios of all files in a folder, by name. May raise InputError."""
     scenarios: dict[str, Scenario] = {}
     for file in sorted(folder.glob("*.toml")):
         for name, scenario in load(file).items():
@@ -159,7 +159,7 @@ def load_all(folder: Path = FOLDER) -> dict[str, Scenario]:
 
 
 def chosen(names: list[str]) -> dict[str, Scenario]:
-    """Return the shipped scenarios of these names; all of them if there are no names. Raises InputError."""
+    """Return the shipped scenarios with these names, or all shipped scenarios without names. May raise InputError."""
     scenarios = load_all()
     for name in names:
         if name not in scenarios:
@@ -168,7 +168,7 @@ def chosen(names: list[str]) -> dict[str, Scenario]:
 
 
 def rate(text: str) -> Fraction | None:
-    """Return the rate of an application in bytes per second; None if it is unlimited. Raises InputError."""
+    """Return the rate of an application in bytes per second; None if it is unlimited. May raise InputError."""
     if text == "unlimited":
         return None
     match = quantities.QUANTITY.fullmatch(text)

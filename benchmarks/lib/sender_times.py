@@ -59,7 +59,7 @@ def measure(export, value, change, times):
 
     Returns:
         The time of one computation, and the time of one packet. The time of a packet includes its sending, its
-        acknowledgement, and every update that these cause.
+        acknowledgement, and all updates that these events cause.
     """
     with tempfile.TemporaryDirectory() as folder:
         files.write(export, "c", folder)

@@ -76,9 +76,9 @@ class Stepwise:
         """Return the use of the link and the mean delay from a step on.
 
         Returns:
-            Two numbers. The first is the served bytes as a share of the bytes that the link could serve. The second is
-            the mean delay in R_m. By Little's law, it is the sum of the bytes that wait at the ends of steps, divided
-            by the served bytes.
+            Two numbers. The first number is the served bytes as a share of the bytes that the link could serve. The
+            second number is the mean delay in R_m. By Little's law, this delay is the sum of the bytes that wait at the
+            ends of steps, divided by the served bytes.
         """
         x = self.columns
         served = x["S"][-1] - x["S"][begin]
@@ -95,7 +95,7 @@ class Stepwise:
         return whole
 
     def _measures(self, x):
-        """Add the delay measured in the next step: how many whole steps the last served byte waited."""
+        """Add the delay measured in the next step: the waiting time of the last served byte in whole steps."""
         t = len(x["Q"])
         waited = next((k for k in range(t) if x["S"][t] > self._admitted(t - k - 1)), t)
         x["Q"].append(waited if x["S"][t] > x["S"][t - 1] else x["Q"][-1])

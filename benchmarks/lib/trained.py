@@ -46,14 +46,17 @@ def _toml(value):
 def episode(group, options, links):
     """Return the Episode of Policies that differ only in their weights, with actions clipped as in training.
 
-    Each policy plays on `links` links. The links of the first policy come first.
+    Each policy plays on `links` links. The result begins with the links of the first policy.
     """
     environment, _ = trained(group[0], options)
     return rollout(environment, together(group, environment.bounds), jax.random.key(1), links * len(group))
 
 
 def together(group, bounds):
-    """Return one RolloutPolicy for Policies that differ only in their weights. All act on equal numbers of links."""
+    """Return one RolloutPolicy for Policies that differ only in their weights.
+
+    Each Policy acts on the same number of links.
+    """
     layers = jax.tree.map(lambda *arrays: jnp.stack(arrays), *(policy.layers for policy in group))
 
     def decide(observations):

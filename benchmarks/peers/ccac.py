@@ -4,9 +4,9 @@
 
 A file maps names to queries with their cases, as in tests/peer_verdicts/ccac (see docs/reference/stateful.md). A case
 is sat if some execution satisfies `property` and everything in `assume`. These texts are parsed and never run. If no
-execution satisfies `assume`, every case is unsat and the verdicts mean nothing. The command reports this. Seconds are
-processor time. CCAC's seconds come from the file and include only the solver, while the seconds of ccmatic include all
-work. The last line counts the verdicts that differ. If any verdict differs, the exit code is 1.
+execution satisfies `assume`, every case is unsat, and the verdicts carry no information. The command reports such
+queries. Seconds are processor time. CCAC's seconds come from the file and include only the solver, while the seconds of
+ccmatic include all work. The last line counts the verdicts that differ. If any verdict differs, the exit code is 1.
 
 With --executions, the command replaces the published conditions by conditions that are true of real executions. Bytes
 present at the beginning may have any delay, undetected losses cause timeouts, and Copa's acknowledgements may stall.
@@ -53,7 +53,7 @@ ENCODINGS = {
     "fork": {"delay": DelayMeasurement.CONSISTENT, "begins": Start.ANYWHERE},
 }
 EXECUTIONS = {"delay": DelayMeasurement.OPEN_AT_FIRST, "timer": Timer.UNDETECTED_LOSS}
-#: The meaning of the token: the service of each flow grows by at least a packet, or not at all.
+#: The meaning of this token in a query: the service of each flow grows by at least a packet, or not at all.
 QUANTUM = "ALLT(1, T, lambda t: Or(S_f[{n}][t] == S_f[{n}][t-1], S_f[{n}][t] >= S_f[{n}][t-1] + alpha))"
 
 

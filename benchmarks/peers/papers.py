@@ -13,7 +13,8 @@ from ccmatic.runtime.stateful_library import StatefulSender
 SECOND = 10**9
 PACKET = 1500
 
-#: A packet is lost when this many later packets are acknowledged. The timer is for packets without later packets.
+#: A packet counts as lost as soon as this many later packets are acknowledged. The timer is for packets without later
+#: packets.
 REORDERING, TIMER = 3, SECOND
 
 
@@ -97,7 +98,7 @@ class Illinois(Paper):
 
 
 class Copa(Paper):
-    """Copa in its default mode. It moves with a velocity towards the rate 1/(delta · queueing delay), delta = 1/2.
+    """Copa in its default mode. The rate moves with a velocity towards 1/(delta · queueing delay), where delta is 1/2.
 
     V. Arun, H. Balakrishnan, "Copa", NSDI 2018, section 2.
     """

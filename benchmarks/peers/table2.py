@@ -2,9 +2,9 @@
 
     python -m benchmarks.peers.table2 [--jobs N] [--folder FOLDER] [QUERY …]
 
-Each row runs `ccmatic synth` in a separate process, with a run file in the folder. The command skips finished rows. An
-interrupted row resumes. Its seconds then cover only the last run, and have the mark +. The folder's table2.json has all
-figures. Seconds count from the first candidate to the last.
+Each row runs `ccmatic synth` in a separate process, with a run file in the folder. The command skips finished rows, and
+resumes interrupted rows. The seconds of a resumed row cover only the last run, and have the mark +. The folder's
+table2.json has all figures. Seconds count from the first candidate to the last.
 """
 
 import argparse

@@ -4,7 +4,7 @@
 
 FLOW is one of the kernel's congestion controls, or bpf:CONTROLLER. The command samples the window every 20 ms. For the
 last half of a run, it prints the window's 5th, 50th and 95th percentile and its mean, in segments. It also prints the
-used share of the link. It prints by how many percent the mean window differs from the first flow's mean window. The
+used share of the link. It prints the difference of the mean window from the first flow's mean window in percent. The
 command needs root, iperf3, and everything that BPF flows need.
 """
 
@@ -20,7 +20,7 @@ from ccmatic.emulation import kinds, link, machine, measures, run
 
 EVERY = 0.02
 
-#: The largest number of bytes by which iperf3 agrees on a test.
+#: The largest number of bytes with which iperf3 negotiates a test.
 TALK = 10_000
 
 

@@ -9,15 +9,15 @@ TABLE is one of:
   SHARE of the links follows counterexamples of senders with beliefs. The command plays both sorts of policies on
   counterexamples of window-based senders.
 - `mixed`: CCLab's adversarial training (section VII of the CCLab paper). Custard's policy continues its training on
-  CCLab's links. With --of orca or --of orca_cubic, this is the policy of cclab.py instead. A ratio in RATIOS of the
-  links follows adversarial traces, counterexamples, or half of each. The command plays the policy on new traces and
-  counterexamples, on random traces (CCLab's baseline), and on links of constant rate. The first policy has two
+  CCLab's links. With --of orca or --of orca_cubic, a policy of cclab.py continues instead. A ratio in RATIOS of the
+  links follows adversarial traces, counterexamples, or both in equal parts. The command plays the policy on new traces
+  and counterexamples, on random traces (CCLab's baseline), and on links of constant rate. The first policy has two
   adversaries. All policies train on the traces of one adversary and play on the traces of the other.
 
 The command trains missing policies and adversaries, by default for 3 seeds. FOLDER may be the folder of custard.py or
 cclab.py. It keeps the results, and an interrupted command resumes. For comparison, the command plays the oracle, which
-knows the link. It prints the used share of the link, the mean queueing delay and the lost share. For each measure it
-prints the mean over all links, the spread of the seeds in brackets, and the value of the worst link of any seed.
+knows the link. It prints the used share of the link, the mean queueing delay and the lost share. For each measure, it
+prints the mean over all links, the spread of the seeds in brackets, and the value on the worst link of all seeds.
 """
 
 import argparse
@@ -33,8 +33,8 @@ from benchmarks.lib.trained import played, train
 from benchmarks.studies import cclab, custard
 from ccmatic.learning import LinkOptions, adversaries
 
-#: The sources of counterexamples. For senders with beliefs, they are proofs (one proof is enough, because traces
-#: repeat). For window-based senders, they are proofs and the gallery.
+#: The sources of counterexamples. For senders with beliefs, the sources are proofs (one proof is enough, because traces
+#: repeat). For window senders, the sources are proofs and the gallery.
 BELIEFS, FEWER = "results/proofs/cc_*-traces/*.json", "results/proofs/cc_qdel_T11-traces/*.json"
 WINDOWS = [*(f"proofs/{name}*-traces/*.json" for name in ("aimd", "copa", "window_kept")), "results/gallery/*.json"]
 
@@ -75,7 +75,7 @@ WHOSE = {
 }
 
 #: The links of continued training have CCLab's R_m and buffer, like the links of adversaries. KEPT is the number of
-#: adversarial traces to keep: the traces with the least use.
+#: adversarial traces to keep: those with the lowest use of the link.
 SAME = {key: adversaries.LINKS[key] for key in ("rtt", "buffer")}
 KEPT = 8
 
@@ -102,8 +102,8 @@ def of_links(who, options, n):
     """Play policies, or a sender given by its name, on n links.
 
     Returns:
-        For each policy, the mean used share of the link, the mean queueing delay in ms and the mean lost share. The
-        same three values of the worst link follow.
+        For each policy, the mean used share of the link, the mean queueing delay in ms and the mean lost share. Then
+        come the same three values for the worst link.
     """
     episode = played(who, options, n)
     now, links = episode.knowledge.now, episode.links
@@ -125,7 +125,7 @@ def line(name, results):
 
 
 def share(given):
-    """Find out whether counterexamples in training help against other counterexamples."""
+    """Measure whether counterexamples in training help against other counterexamples."""
     learned_from = named("schedule", exported([BELIEFS], "schedule", 32, 32, given.policies / "seen"))
     unseen = named("schedule", exported(WINDOWS, "schedule", 32, 32, given.policies / "unseen"))
     print(f"{len(learned_from)} counterexamples to learn from, {len(unseen)} others")
@@ -180,7 +180,8 @@ def mixed(given):
 def adversarial(given):
     """Yield the files of the traces of two adversaries against the first policy.
 
-    First come the traces of least use that have at least CCLab's delay, then the traces of the longest delay.
+    The traces with the lowest use of the link and at least CCLab's delay come first. Then come the traces with the
+    longest delay.
     """
     folder, whose = given.policies, WHOSE[given.of]
     target = {"target": f"policy:{folder}/{given.of}_{whose.seed}.json"}

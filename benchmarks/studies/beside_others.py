@@ -2,9 +2,10 @@
 
     python -m benchmarks.studies.beside_others [--links N] [--seeds N]
 
-The command prints several values, with jitter and without. These are the number of false beliefs; C_L as a share of C;
-the believed upper bound on the flow's share of the link, and its true share; the share of steps in which the flow
-believes that others are served; and the share of the others' true service that these beliefs cover.
+The command prints several values, with jitter and without: the number of false beliefs; C_L (the believed lower bound
+on the link's rate) as a share of C; the believed upper bound on the flow's share of the link, and its true share; the
+share of steps with a belief that the link serves other flows; and the share of the others' true service that these
+beliefs cover.
 """
 
 import argparse
@@ -24,7 +25,7 @@ LISTENER = """def send(C_L, others_L, R_m):
     return (C_L + others_L) * R_m
 """
 
-#: The relative rounding error of floats, and the number of steps before beliefs are compared.
+#: The relative rounding error of floats, and the number of first steps whose beliefs are not compared.
 HAIR, WARM_UP = 1e-3, 20
 
 
@@ -59,7 +60,7 @@ def played(jitter, links, seed):
 
 
 def _run(environment, listener, key, links):
-    """Return what each flow remembers at each step, the measurements, and C in bytes per step."""
+    """Return the memory of each flow at each step, the measurements, and C in bytes per step."""
 
     @jax.jit
     def run(key):

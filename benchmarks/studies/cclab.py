@@ -6,10 +6,10 @@ The command trains an adversary against each target for each seed. If the target
 policy first. It does not repeat a training whose result FOLDER has, and resumes an interrupted training. For the
 targets and the senders of --on, it prints the used share of the link and the mean queueing delay. It measures both on
 random traces, and on the worst of 30 traces of each target's adversaries. Each value has its mean, minimum and maximum
-over the seeds. Then the command prints how much a window changes per interval on the traces against the first target.
-It prints the mean of |change| in bytes, and the mean of log(1 + |change|). The values printed in the paper show that
-the paper's Eq. 9 is the latter. A window is the rate times the latest measured RTT. If the paper has a value, it
-follows ccmatic's value.
+over the seeds. Then the command prints two measures of a window's changes per interval, on the traces against the first
+target: the mean of |change| in bytes, and the mean of log(1 + |change|). The printed values show that the paper's Eq. 9
+is the mean of log(1 + |change|). A window is the rate times the latest measured RTT. If the paper has a value, the
+command prints it after ccmatic's value.
 """
 
 import argparse
@@ -154,7 +154,7 @@ def smoothness(name, options, rates):
     """Measure a sender's window on links with the given rates, in Mbit/s, of shape (steps, n).
 
     Returns:
-        For each link, the means of |change| and of log(1 + |change|) of the window, an array (2, n).
+        An array (2, n) with the window's mean |change| and mean log(1 + |change|) on each link.
     """
     tried, decide = adversaries.along(name, options, rates)
 

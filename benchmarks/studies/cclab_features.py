@@ -11,8 +11,8 @@ of 2 BDPs. Each value has its mean, minimum and maximum over the seeds. There ar
 - the sender with its adversaries, except adversaries that cause less delay than the sender has alone;
 - with noise of the same size.
 
-With mahimahi link traces, the command does the same from 30 random places in these traces, with the same adversaries.
-It prints the paper's values for the senders that the paper has.
+With mahimahi link traces, the command repeats this from 30 random places in these traces, with the same adversaries.
+For senders in the paper, it also prints the paper's values.
 """
 
 import argparse
@@ -29,12 +29,12 @@ LINKS = {"links": "smooth", "budget": 2, "window": 10, "buffer_bdp": 2, "interva
 AGENT = {"layers": [32, 16], "gamma": 0.987, "parallel": 128, "episodes": 5, "epochs": 2, "batches": 2,
          "learning_rate": 0.003, "deviation": 0.2}  # fmt: skip
 
-#: The cost of an interval without delay. The cost is so high that no lower use of the link is worth it.
+#: The cost of an interval without delay. This cost is higher than the gain from any lower use of the link.
 PENALTY = 10
 
-#: The paper's utilisation in %, and the paper's mean and 95th percentile of the queueing delay in ms. CLEAN has them by
-#: (links, sender) for the sender alone. HARMED has them by (links, within, sender) with an adversary. NOISE has them
-#: with noise, whose size the paper does not state.
+#: The paper's utilisation in %, and the paper's mean and 95th percentile of the queueing delay in ms. CLEAN has these
+#: values for the sender alone, by (links, sender). HARMED has them with an adversary, by (links, within, sender). NOISE
+#: has them with noise, whose size the paper does not state.
 CLEAN = {
     ("random", "orca"): (81.36, 4.31, 12.51),
     ("recorded", "orca"): (83.21, 29.41, 81.67),

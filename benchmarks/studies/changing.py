@@ -1,11 +1,12 @@
-"""Find the worst that a change of the path does to controllers, and measure it in simulated packets.
+"""Find the worst effect of a path's change on controllers, and measure such changes in simulated packets.
 
     python -m benchmarks.studies.changing [--solver | --packets] [--timeout SECONDS] [CONTROLLER …]
 
-The solver's table has both sides of the edge of each quantity, for each change. "Timed out" means that values between
-the two sides were not decided. The packets' table has exported controllers in the simulator: a path of 24 Mbit/s with
-R_m 40 ms and a buffer of 1 BDP, without jitter. It changes after 250 R_m, at the instant of `--on '… at 10 s'`, and a
-run lasts for 500 R_m. Cells have the utilisation of the last two thirds, as `emulate` measures it, and the recovery.
+The solver's table has both sides of the edge of each quantity, for each change. "Timed out" means that the solver did
+not decide the values between the two sides. The packets' table has exported controllers in the simulator: a path of 24
+Mbit/s with R_m 40 ms and a buffer of 1 BDP, without jitter. The path changes after 250 R_m, at the instant of `--on '…
+at 10 s'`, and a run lasts for 500 R_m. Cells have the utilisation of the last two thirds of the run, as `emulate`
+measures it, and the recovery.
 """
 
 import argparse
@@ -30,8 +31,8 @@ EXPECTATIONS = (
 )
 NETWORK, START = "ideal, buffer 2 bdp", "converged"
 
-#: The simulated and emulated path: packets per R_m, bytes per packet, the length, and the steps of the change and from
-#: which utilisation and losses count.
+#: The simulated and emulated path: packets per R_m, bytes per packet, the length of a run, the step of the change, and
+#: the first step that counts for utilisation and losses.
 BDP, PACKET, STEPS, AT, FROM = 80, 1500, 500, 250, 167
 PACKETS = {
     "outage 10 rtt": PathChange(Fraction(AT), outage=Fraction(10)),

@@ -10,7 +10,7 @@ The command trains missing policies by PPO, by default for 3 seeds. An interrupt
 the links of training have a rate of 16 or 64 Mbit/s, a latency of 16 or 64 ms, and buffers of 500 KB. Policies are
 played in the fluid simulator. The command prints the mean of the seeds and, in brackets, their spread.
 
-EPISODES is the number of episodes with 256 links and 101 intervals each. This number is enough. In a training of twice
+EPISODES is the number of episodes with 256 links and 101 intervals each. This number is enough: in a training of twice
 as many episodes, the mean reward of five episodes is between -20.7 and -20.1 after 26 episodes, and -21.6 at the end.
 In figures 4, 5 and 8, policies that serve only for comparison train for FEWER episodes.
 """
@@ -180,8 +180,8 @@ def fair(episode, seeds):
 def rewards(given, figure):
     """Reproduce figure 8: throughput against latency, and against losses, for two rewards and for other senders.
 
-    With γ = 0, the training of seed 1 for the reward `power` ends with a lower reward than it began with. The reason is
-    that this reward is a ratio, which hardly changes in one interval while the queue is long.
+    With the discount factor γ = 0, the training of seed 1 for the reward `power` ends with a lower reward than it began
+    with. The reason is that this reward is a ratio, which hardly changes in one interval while the queue is long.
     """
     options = LinkOptions(links="changing", steps=LONG, first=1, **{**LINK, "rate": {"low": 16, "high": 64}})
     groups = {

@@ -5,13 +5,13 @@
 The policies differ only in `act`: some act within the envelope cc_qdel_wide, others without an envelope. The command
 trains missing policies, by default for 3 seeds. The links of their training have a rate of 16 or 64 Mbit/s, a latency
 of 16 or 64 ms, and jitter of 16 ms. A run simulates 130 steps packet by packet. The run's seed determines the link,
-which is the same for each policy. The link's buffer is one that the proof covers, and the link's rate changes twice. A
-step is R_m plus jitter; the envelope's proof calls this length D. There are three sorts of delays behind the
-bottleneck, with 26 runs each by default:
+which is the same for each policy. The proof covers the link's buffer, and the link's rate changes twice. A step lasts
+R_m plus the jitter. The envelope's proof calls this length D. There are three sorts of delays behind the bottleneck,
+with 26 runs each by default:
 
 - benign: always R_m, which is half a step;
 - jitter: delays that the model allows, up to D, by the patterns of the simulator;
-- counterexamples: the repeated delays of traces which show that a constant of the proof cannot be better.
+- counterexamples: the delays, repeated, of traces that show that a constant of the proof cannot be better.
 
 The command counts the windows, and the windows that break a lemma of the proof. It measures the reward, the used share
 of the link, the mean queueing delay, and the lost share of each run from step FROM on. It prints the mean of each
@@ -85,7 +85,7 @@ class Choosing:
         return Fraction(float(self._rate[0, 0]) * SECONDS / PACKET)
 
     def _learn(self, observation):
-        """Measure packets in the same way as ccmatic.learning."""
+        """Compute the policy's measurements from packets in the same way as ccmatic.learning."""
         counts, last = (observation.sent, observation.delivered, observation.lost), self._known.now
         sent, acked, lost = (_one(PACKET * (new - old)) for new, old in zip(counts, self._before, strict=True))
         self._before = counts

@@ -4,8 +4,8 @@
 
 One flow runs on a simulated link, for each model, jitter, sender and seed. The command estimates the sender's rate as a
 share of C, the queue's delay, and the wait of the last served byte. For each estimate, the command measures coverage
-(the share of steps in which the true value is within the range) and width. It also measures how much narrower the
-possible range is than each belief, and the processor time per update.
+(the share of steps in which the true value is within the range) and width. It also measures the gain of the possible
+range over each belief, and the processor time per update.
 
 FOLDER/estimates.json has the finished runs, and the same command resumes from them. At the end the command draws
 estimates.svg.
@@ -29,11 +29,11 @@ from ccmatic.learning.estimation.declared import declared
 from ccmatic.simulation import Deployed, Simulation
 from ccmatic.simulation import Path as Link
 
-#: The number of packets that the link serves in a step; R_m, which is LTP's control interval of 30 ms; the number of
-#: packets that may wait.
+#: The number of packets that the link serves in a step; R_m, which is Learn-to-Probe's control interval of 30 ms; and
+#: the number of packets that may wait.
 BDP, RTT, BUFFER = 20, 0.03, 20
 
-#: The number of steps in a run, on all of which each estimate looks back; the first step that counts in means.
+#: The number of steps in a run (each estimate uses all earlier steps), and the first step that counts in means.
 STEPS, FROM = 24, 8
 
 MODELS = ("cbr_delay", "ccac")
@@ -56,7 +56,10 @@ COLOURS = {
 
 
 def runs():
-    """Yield the keys of every run. The beliefs that cc_probe_slow reads exist only in the model cbr_delay."""
+    """Yield the keys of every run.
+
+    Runs of cc_probe_slow use only the model cbr_delay, because other models lack its beliefs.
+    """
     for model, jitter, sender, seed in product(MODELS, JITTERS, SENDERS, SEEDS):
         if (model, sender) != ("ccac", "cc_probe_slow"):
             yield {"model": model, "jitter": jitter, "sender": sender, "seed": seed}
@@ -99,7 +102,7 @@ def measure(run):
     Returns:
         A dict. It has the run's keys. The entry `steps` has the truth, and the possible and the believed ranges (least,
         most), of the sender's rate in C, of the queue's delay, and of the last byte's wait in steps. The entry
-        `narrower` is by belief, and `seconds` is per update.
+        `narrower` has the gain over each belief, by name, and `seconds` is the time per update.
     """
     trace = trace_of(**run)
     network = cm.Network(run["model"], "any", STEPS, 1, "executions")
@@ -155,7 +158,7 @@ def waiting(trace, t):
 
 
 def waited(trace, t):
-    """Return how many whole steps the last served byte had waited at the bottleneck."""
+    """Return the waiting time of the last served byte at the bottleneck, in whole steps."""
     served, tokens = trace.columns["S"], trace.columns["K"]
     last = next(s for s in range(t, 0, -1) if served[s] > served[s - 1])
     through = next(s for s in range(trace.horizon) if tokens[s] >= served[last])
@@ -163,7 +166,7 @@ def waited(trace, t):
 
 
 def narrower(possible, believed):
-    """Return, by belief, how much narrower the possible range is than the belief.
+    """Return, by belief, the gain of the possible range over the belief: how much narrower the range is.
 
     For a lower bound on C, the value is the ratio of the least possible C to the bound. For an upper bound on C, the
     value is the ratio of the bound to the largest possible C. For the queue, the value is the bound minus the longest
@@ -242,7 +245,7 @@ def table(results):
 
 
 def gains(results):
-    """Yield a row for each model, jitter and belief. The row says how much narrower the possible range is."""
+    """Yield a row for each model, jitter and belief. The row states the gain of the possible range over the belief."""
     yield "| model | jitter | belief | exact says more | median | mean | says nothing where exact does |"
     yield "|---|---|---|---|---|---|---|"
     for keys, mine in grouped(results, "model", "jitter"):

@@ -1,4 +1,4 @@
-"""Measure how well each of two BBR-like flows on one link can estimate the link.
+"""Measure the accuracy with which each of two BBR-like flows on one link can estimate the link.
 
     python -m benchmarks.studies.estimates_of_two [--folder FOLDER]
 
@@ -24,7 +24,7 @@ from ccmatic.simulation import Deployed
 from ccmatic.simulation import Path as Link
 from ccmatic.traces import Trace
 
-#: R_m in seconds; the buffer in C·R_m, as for all bytes; the number of steps in a run; the first step of the second
+#: R_m in seconds; the buffer in C·R_m, like all bytes; the number of steps in a run; and the first step of the second
 #: flow.
 RTT, BUFFER, STEPS, BEGINS = 0.03, 1.0, 400, 150
 
@@ -41,7 +41,7 @@ class Bbr:
     """A flow that doubles its rate until its delivery no longer grows.
 
     After that, the flow sends at the gain of its cycle times the highest delivery rate of recent steps.
-    Acknowledgements take a step.
+    Acknowledgements arrive one step later.
     """
 
     def __init__(self, begins):

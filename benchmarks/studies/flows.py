@@ -2,13 +2,14 @@
 
     python -m benchmarks.studies.flows [--folder FOLDER] [--timeout SECONDS] [CONTROLLER …]
 
-A cell is about two controllers that share a link. It has the least share of the link's service to which the network can
-force the first controller. The network is `two_flows_constant_rate` with a buffer of C·R_m. There are two settings:
+A cell is about two controllers that share a link. The cell has the least share of the link's service to which the
+network can force the first controller. The network is `two_flows_constant_rate` with a buffer of C·R_m. There are two
+settings:
 
 - One window of 7 steps from an empty start. Each flow sends C·R_m/2 in the first step, and both flows send equal
   amounts until both controllers have decided.
-- All time, in executions that repeat themselves every 4 steps. Executions that repeat every step or every two steps are
-  tried first, because the solver finds them faster.
+- All time, in executions that repeat themselves every 4 steps. The command first tries executions that repeat every
+  step or every two steps, because the solver finds them faster.
 
 Beliefs are initially true. "0.1 … 0.15" is an edge: no execution is below the first number, and a trace is below the
 second number. "< 0.05" means that a trace is below 0.05, the smallest share of the search.
@@ -32,11 +33,12 @@ HORIZON, LEAST = 8, "1/20"
 #: every four.
 PERIODS = (1, 2, 4)
 
-#: The conditions: packets are small, the share is that of the first flow, and for one window, its beginning.
+#: The conditions: packets are small, the share is that of the first flow, and (for one window) how the window begins.
 SMALL, LESSER = "alpha < 1/4", "S_f[0][-1] - S_f[0][0] <= S_f[1][-1] - S_f[1][0]"
 ALIKE = "A_f[0][1] - A_f[0][0] == C * R / 2; ALLT(0, {}, lambda t: A_f[0][t] == A_f[1][t])"
 
-#: The conditions until both controllers decide: beliefs are true and, in one window, the flow has observed no calm.
+#: The conditions until both controllers decide: beliefs are true and, in one window, the flow has observed no quiet
+#: step.
 BELIEVED = {"cc_qdel_sender": "C_L_f[{}][t] <= C", "cc_probe_slow_sender": "C_Llambda_f[{}][t] <= C"}
 SEEN = {"cc_probe_slow_sender": "calm_f[{}][t] == 0"}
 
@@ -77,7 +79,7 @@ def least_share(names, timeout, period=None, high="1/2"):
 
 
 def undecided(names, network):
-    """Return how many steps, at least two, pass before all controllers decide."""
+    """Return the number of steps before all controllers decide, but at least two."""
     query = cm.Query(network, "avoids", what="T < 0")
     controllers = query.controller(names)
     flows = query.execution(state=controllers.state).flows

@@ -1,4 +1,4 @@
-"""Compare the formulas of shipped questions between two versions of ccmatic, up to inlining and renaming.
+"""Compare the formulas of shipped questions between two versions of ccmatic, regardless of inlining and names.
 
     python -m benchmarks.studies.formulas write FILE       # in a checkout of each version
     python -m benchmarks.studies.formulas compare OLD NEW

@@ -1,14 +1,15 @@
-"""Compare each guard with the congestion control that it guards. Each flow runs alone on an emulated link.
+"""Compare each guard, which keeps a congestion control within an envelope, with the congestion control alone.
 
+Each flow runs alone on an emulated link.
     python -m benchmarks.studies.guards [--rates 24 48 96] [--rtts 20 40 80] [--buffers 1 2 4 6 12 20]
                                        [--figure FILE] FOLDER
 
 The command prints utilisation, queue and losses, and the proved bounds. FOLDER keeps the measures of each valid run,
 and the same command resumes. The command repeats a run that is invalid or does not start in time, up to three runs in
 all. With jitter, the link delays packets by up to R_m more. A run lasts 8 seconds, or 200 R_m if that is longer. For a
-flow that forms beliefs, a run lasts 400 R_m if PROOF bounds its envelope. The reason is that these bounds hold only
-after the beliefs have converged. The command then reports each guard that is outside its bounds. It needs root, iperf3,
-and everything that BPF flows need.
+flow with beliefs, a run lasts 400 R_m if PROOF bounds its envelope, because these bounds hold only after the beliefs
+have converged. For such runs, the command reports each guard that is outside its bounds. It needs root, iperf3, and
+everything that BPF flows need.
 """
 
 import argparse

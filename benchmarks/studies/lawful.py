@@ -3,14 +3,14 @@
     python -m benchmarks.studies.lawful FOLDER PROOF.json … [--seeds 0 1 2] [--members 12] [--rounds 5]
                                        [--budgets 1/2 14]
 
-An adversary makes the choices that the laws leave open. It chooses by what share of D jitter delays each interval of a
-step. If the model has tokens, the adversary also chooses whether the link keeps a token while no packet waits. These
-choices determine the losses. The command plays the choices in simulated runs, packet by packet. It checks every window
-of these runs against the lemmas of the proof.
+An adversary makes the choices that the laws leave open. For each interval of a step, it chooses the delay by jitter as
+a share of D. If the model has tokens, the adversary also chooses whether the link keeps a token while no packet waits.
+These choices determine the losses. The command plays the choices in simulated runs, packet by packet. It checks every
+window of these runs against the lemmas of the proof.
 
 - Searched: SciPy's differential evolution searches for choices for a cycle of steps, which the run repeats. It
-  minimises the share of the link's capacity that a window from step FROM on delivers. It starts from random choices and
-  from the delays of the proof's counterexamples.
+  minimises the share of the link's capacity that is delivered in any window after step FROM. It starts from random
+  choices and from the delays of the proof's counterexamples.
 - Learned: an agent of ccmatic.learning.adversaries acts at the level `jitter`, trained on fluid links. The runs play
   the agent's delays in the episodes of its baseline. Each rule in HIDING for keeping tokens is tried in turn.
 
@@ -19,10 +19,10 @@ FOLDER/lawful.json has the results so far. The same command resumes from both. F
 
 - for each type of adversary, the least share, the mean share, and the most bytes in flight;
 - the windows, and the lemmas that they break;
-- how many consecutive windows of the worst runs obey every law of the model in exact arithmetic.
+- the number of consecutive windows of the worst runs that obey every law of the model in exact arithmetic.
 
 Then the command repeats the search with changes of the link's rate. The mean change over WINDOW steps is at most a
-budget, in twelfths of the initial rate (CCLab's Eq. 8). In these runs, only windows of constant rate are checked.
+budget (CCLab's Eq. 8), in twelfths of the initial rate. In these runs, only windows of constant rate are checked.
 """
 
 import argparse
@@ -62,12 +62,15 @@ AGENT = {"layers": [32, 16], "gamma": 0.95, "parallel": 64, "episodes": 8, "epoc
 
 
 def keeping(genes):
-    """Return a pattern for hidden tokens: the link hides tokens in each interval whose gene exceeds 1/2."""
+    """Return a pattern for hidden tokens.
+
+    A gene is a number of the search; the link hides tokens in each interval whose gene exceeds 1/2.
+    """
     return lambda rng, bound, step: lambda now: genes[now * PARTS // step % len(genes)] > 0.5
 
 
 def changing(genes, budget):
-    """Return the changes of a run's rate, as near to the values in the genes as the budget allows."""
+    """Return the changes of a run's rate: as near to the values in the genes (search numbers) as the budget allows."""
     rate, changes, shares = FIRST, [0] * WINDOW, {}
     for step in range(1, STEPS):
         room = math.floor(WINDOW * budget) - sum(changes[1:])
@@ -121,9 +124,9 @@ class Runs:
         """Measure the least share, the mean share and the bytes in flight of a Run.
 
         Returns:
-            Three numbers. The first is the least share of C(T - D) that a window from step FROM on delivers, as
-            properties.performance.utilises counts this share. The second is the share of C·T that all these windows
-            together deliver. The third is the most bytes in flight, in C(R_m + D).
+            Three numbers. The first number is the least share of C(T - D) that any window from step FROM on delivers;
+            properties.performance.utilises defines this share. The second number is the share of C·T that all these
+            windows together deliver. The third number is the most bytes in flight, in C(R_m + D).
         """
         bdp = np.array([run.path_within(step, step).bdp for step in range(run.steps)])
         could = np.concatenate(([0], np.cumsum(bdp)))
@@ -180,7 +183,7 @@ def learned(runs, file, folder):
 
 
 def find(cell, file, given):
-    """Compute a cell of the table: the measures that adversaries reach, and the lemmas that they break."""
+    """Compute a cell of the table: the measures that adversaries reach, and the lemmas that adversaries break."""
     result = proving.load_result(file)
     runs = Runs(result, cell["seed"], None if cell["budget"] is None else Fraction(cell["budget"]))
     files = sorted(file.with_name(f"{file.stem}-traces").glob("beyond_*.json"))

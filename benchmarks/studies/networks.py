@@ -3,11 +3,12 @@
     python -m benchmarks.studies.networks [--folder FOLDER] [--timeout SECONDS] [CONTROLLER …]
 
 Each cell is the edge of an expectation within 4 R_m (6 R_m for bbr_v1): the lowest utilisation, the longest delay, and
-the largest share of lost bytes. Executions begin `converged`; those of controllers by rate begin with C_L between 50
-and 100 % of C. A plain cell has both sides of the edge: no execution is worse, and a trace is worse than the next value
-of the search. A cell with "found" has the worst trace, and the solver did not prove that no execution is worse. A cell
-"timed out" has neither side, and "–" means that ccmatic refuses the question. The last table has the median time of a
-decided cell on each network, and its ratio to the time on CCAC.
+the largest share of lost bytes. Executions begin in the state `converged`. Executions of rate senders begin with C_L
+(the believed lower bound on the link's rate) between 50 and 100 % of C. A plain cell states an edge: no execution is
+worse than the value, but a trace is worse than the next value of the search. A cell with "found" has the worst trace so
+far, and the solver did not prove that no execution is worse. A cell "timed out" has neither side, and "–" means that
+ccmatic refuses the question. The last table has the median time of a decided cell on each network, and its ratio to the
+time on CCAC.
 
 FOLDER/networks.json has the results so far, and the same command resumes from them. The traces are in the same folder.
 """
@@ -23,10 +24,10 @@ from ccmatic.base import InputError
 
 BY_RATE = ("cc_qdel", "cc_qdel_narrow", "cc_qdel_wide")
 START = dict.fromkeys(BY_RATE, "C_L >= 50% and C_L <= 100%")
-HORIZON = {"bbr_v1": 7}  # it decides nothing in a shorter execution
+HORIZON = {"bbr_v1": 7}  # this controller never decides in a shorter execution
 CONTROLLERS = (*BY_RATE, "aimd", "reno", "cubic", "bbr_v1", "copa", "vegas", "rocc", "illinois", "lp")
 
-#: The networks by their names in the table. The first is the one that the others are compared with.
+#: The networks by their names in the table. The table compares all other networks with the first.
 NETWORKS = {
     "CCAC": "ccac, buffer 1 bdp, jitter 1 rtt",
     "pauses": "ccac, buffer 1 bdp, jitter 1 rtt, application pauses",
@@ -39,7 +40,8 @@ NETWORKS = {
     "rate halves": "ccac, buffer 1 bdp, jitter 1 rtt, change rate x1/2",
 }
 
-#: The expectation whose edge is found, by measure; and the sign of a value that is not proved to be the worst.
+#: By measure: the expectation whose edge the study finds, and the sign before a value that is not proved to be the
+#: worst.
 MEASURES = {"utilisation": "utilisation >= 50%", "delay": "delay <= 2 rtt", "loss": "loss <= 10%"}
 BUSY = " while no app_limited"
 UNITS = {"utilisation": " %", "delay": " R_m", "loss": " %"}

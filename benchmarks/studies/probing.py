@@ -1,4 +1,4 @@
-"""Find out whether probing pays: Learn-to-Probe's figures in the fluid simulator.
+"""Measure whether probing pays off, by Learn-to-Probe's figures in the fluid simulator.
 
     python -m benchmarks.studies.probing FIGURE --folder FOLDER [--seeds N] [--regions NAME …]
                                         [--algorithm td3] [--beside]
@@ -133,7 +133,7 @@ def _together(given, names, options, links):
 
 
 def unprobing(group):
-    """Return the Policies with a reward that reads no beliefs. This changes only the cost of playing them."""
+    """Return the Policies with a reward that reads no beliefs. This changes only the time of their episodes."""
     return [replace(policy, file=structs.replace(policy.file, reward="ltp")) for policy in group]
 
 
@@ -265,7 +265,7 @@ def friendliness(given):
 
 @cache
 def _beside_cubic(given, names, cubics, rtt):
-    """Return a ratio per policy, or one ratio for another sender. Each plays on four links."""
+    """Return a ratio per policy, or one ratio for another sender. Each of them runs on four links."""
     options = LinkOptions(flows=1 + cubics, steps=4000, **{**LINK, "rtt": rtt})
     if names[0] in given.learners:
         group = [policy for name in names for policy in policies(given, name)]
@@ -280,7 +280,7 @@ def _beside_cubic(given, names, cubics, rtt):
 
 
 def cost(given):
-    """Reproduce figure 14: how the processor time of an update depends on the number of particles.
+    """Reproduce figure 14: the processor time of an update for different numbers of particles.
 
     Each time is in µs, and is the smallest of five measurements.
     """
@@ -299,8 +299,8 @@ def cost(given):
 def particles(given):
     """Compare different numbers of particles on the same flows of `ltp_particles`, ten links per seed.
 
-    The function prints the reward for narrow particles, its correlation with the reward of another thousand particles,
-    and its random deviation.
+    The function prints the reward for narrow particles, the correlation of this reward with the reward of another
+    thousand particles, and its random deviation.
     """
     links = LinkOptions(steps=STEPS, **region("large"))
     episode = trained.episode(unprobing(policies(given, "ltp_particles")), links, 10)

@@ -16,10 +16,10 @@ R_m:
   share.
 
 With --delayed, a trace counts only if its queueing delay is at least the mean delay of the random traces. With
---harmed, the adversaries begin at another step. This is the step at or after LEAST from which the learned trace uses
-least of the link in eight R_m. If the sender's text leaves a choice to the network, the sender's actual behaviour
-counts, so the network chooses only rates. There is one exception. If bounds replace a law that is not linear, the
-sender takes the middle between the bounds, and the solver may take any value between them.
+--harmed, the adversaries begin at another step: among the steps from LEAST on, the step after which the learned trace
+uses least of the link in eight R_m. If the sender's text leaves a choice to the network, the study uses the choice of
+the real sender, so the network chooses only rates. There is one exception: bounds may replace a nonlinear law. The
+sender then takes the middle between the bounds, and the solver may take any value between them.
 
 FOLDER/solver_adversary.json has the results so far, and the same command resumes from them. FOLDER also has each trace
 of the solver, complete from the first step. The command `ccmatic replay` checks these traces. The study prints a line
@@ -64,7 +64,7 @@ BUDGET, WINDOW = 2 * MBIT, 10
 BEGIN, LEAST, STEPS, BEFORE = 250, 100, 8, 4
 RANDOM, RESOLUTION = 30, "1/50"
 
-#: All losses of a step are detected at once, as in a Stepwise. The model leaves open when each lost byte is detected.
+#: The sender detects all losses of a step at once, as in a Stepwise. The model leaves the time of each detection open.
 FOUND_WHOLE = (
     "ALLT(1, T, lambda t: ALLT(0, t-1, lambda u: "
     "Or(A[u+1] - L[u+1] + 3*alpha <= S[t-1], found[t] <= L[u], found[t] == found[t-1])))"
@@ -75,7 +75,7 @@ POPULATION, GENERATIONS = 8, 15
 
 
 def smooth(sender, wanted):
-    """Return the rate nearest to the requested rate that a Stepwise's budget allows, as `capacity.smoothed` does."""
+    """Return the rate nearest to the requested rate that a Stepwise's budget allows, like `capacity.smoothed`."""
     x = sender.columns
     room = WINDOW * BUDGET - (x["V"][-1] - x["V"][max(0, len(sender) - WINDOW)])
     rate = x["G"][-1] - x["G"][-2] if len(sender) > 1 else wanted
@@ -83,7 +83,10 @@ def smooth(sender, wanted):
 
 
 def play(sender, wanted):
-    """Return a copy of a Stepwise that continues with the rates nearest to the given rates within the budget."""
+    """Return a copy of a Stepwise that continues with given rates.
+
+    If the budget forbids a rate, the copy uses the nearest allowed rate.
+    """
     sender = sender.copy()
     for rate in wanted:
         sender.step(smooth(sender, rate))
@@ -96,10 +99,10 @@ def query(steps, what="S[-1] < 0"):
 
 
 class _Runs(ast.NodeTransformer):
-    """Replaces each choice in a controller's text by the option that the running sender takes.
+    """Replaces each choice in a controller's text by the option that the real sender takes.
 
-    The sender takes the first of several options, and the middle of a range. The trace began long ago, so it includes
-    all observations that the sender reads.
+    The sender takes the first of several options, and the middle of a range. The trace begins long before, so it
+    includes all observations that the sender reads.
     """
 
     def visit_If(self, node):
@@ -145,7 +148,7 @@ def learned(name, seed, folder):
 
 
 def harmed(name, seed, folder):
-    """Return the step at or after LEAST from which the learned trace uses the least of the link."""
+    """Return the step, from LEAST on, after which the learned trace uses the least of the link."""
     rates = learned(name, seed, folder)
     served, offered = (play(begun(name), rates).columns[column] for column in ("S", "G"))
     steps = range(LEAST, len(rates) - STEPS)
@@ -183,7 +186,7 @@ def evolved(sender, cost, seed, steps, population, **options):
 
 
 def genetic(sender, delay, seed, steps, population):
-    """Continue a Stepwise with the least use, as `evolved` does; prefer copies with at least this delay."""
+    """Continue a Stepwise with the least use of the link, as `evolved` does. Prefer copies with at least this delay."""
 
     def cost(played):
         used, waited = played.used(len(sender) - 1)
@@ -262,7 +265,7 @@ def follow(sender, worst):
 
 
 def find(cell, folder, timeout):
-    """Compute what each adversary reaches from a state.
+    """Compute the result of each adversary from a state.
 
     The results are the used share of the link under each adversary with the required delay, and the seconds.
     """
@@ -326,7 +329,7 @@ def cell_line(cell):
     return f"{', '.join(shown)}; solver {cells.text(cell, '<')}; {cell.get('replays', '')}"
 
 
-#: The adversaries with a reached share. The name `alone` stands for the rates of the solver's trace.
+#: The adversaries that reach a share. The name `alone` stands for the rates of the solver's trace.
 REACHED = ("genetic", "learned", "alone")
 
 

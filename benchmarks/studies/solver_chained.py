@@ -4,12 +4,12 @@
 
 The chain starts at step 250 of the learned trace of the first seed of `solver_adversary.py`. The solver
 searches for the eight R_m in which the sender leaves most of the link unused. From the state at their end, it searches
-for the next eight R_m within the remaining budget, and so on. If it finds none in time, or if the
-sender uses every rate fully, the rate stays constant for eight R_m. For comparison, 30 random traces, the learned
-trace, and differential evolution of all rates at once cover the same steps.
+for the next eight R_m within the remaining budget, and so on. If the solver times out, or if the sender uses every rate
+fully, the rate stays constant for eight R_m. For comparison, 30 random traces, the learned trace, and differential
+evolution of all rates at once cover the same steps.
 
-The link's use in the chain is an upper bound on the use in the worst trace from step 250. The chain need not be the
-worst trace. Each window is the worst from its initial state, up to the resolution, but ignores later windows.
+The link's use in the chain is an upper bound on the use in the worst trace from step 250. The chain may differ from the
+worst trace: each window is the worst from its initial state, up to the resolution, but ignores later windows.
 
 FOLDER/solver_chained.json has the results so far, and the same command resumes from them. FOLDER also has the complete
 traces, which `ccmatic replay` checks. The command prints a line for each window, and the table.

@@ -9,13 +9,13 @@ The command needs root. The exported sender runs over the emulator on two sorts 
   If the solver found no trace, because the sender uses every rate fully, the learned trace takes its place. The command
   measures the eight R_m of the solver, and all 258 R_m.
 - `rounds`: three runs of four rounds each. A round begins with two seconds at 48 Mbit/s. Then come windows of eight R_m
-  by the solver, each from the state at the end of the previous window. Then the rate returns, within the budget, to 48
-  Mbit/s. The command measures the solver's windows, and the whole run.
+  by the solver. Each window starts in the state at the end of the previous window. Then the rate returns, within the
+  budget, to 48 Mbit/s. The command measures the solver's windows, and the whole run.
 
 The exported text is the text that the solver analysed, for a link without jitter (D = 0). A sender with only a rate
-gets a window that limits nothing. A real path acknowledges the bytes of such a sender's step at the end of the next
-step. The model acknowledges them at the end of the same step. Therefore, such a sender also runs on a path that adds no
-delay. On this path, R_m is only the length of the sender's steps.
+also gets a window, which is too large to limit the sender. A real path acknowledges the bytes of a step of such a
+sender at the end of the next step. The model acknowledges them at the end of the same step. Therefore, such a sender
+also runs on a path that adds no delay. On this path, R_m is only the length of the sender's steps.
 
 FOLDER/solver_emulated.json has the measurements so far, and FOLDER has the rates of the rounds. The same command
 resumes from both. It repeats a run if at least 1 % of the run's packets were more than a millisecond late. It prints
@@ -52,7 +52,10 @@ HALF = Fraction(1, 2)
 
 
 def every(names):
-    """Yield the keys of every cell. The key `R_m` says whether the path has this delay, or only the sender's steps."""
+    """Yield the keys of every cell.
+
+    The key `R_m` states whether the path has this delay, or only the sender's steps have this length.
+    """
     for name in names:
         for trace in ("solver", *(["rounds"] if name in IN_ROUNDS else [])):
             for R_m in ("path", *(["steps"] if name in BY_RATE else [])):
@@ -98,7 +101,7 @@ def one_round(name):
 
 
 def by_window(text):
-    """Return the text of a rate-based sender, extended by a window that limits nothing."""
+    """Return the text of a rate-based sender, extended by a window that is too large to limit the sender."""
     module = ast.parse(text)
     send = next(part for part in module.body if isinstance(part, ast.FunctionDef) and part.name == "send")
     parameters = {argument.arg for argument in send.args.args}
@@ -122,7 +125,7 @@ def path(rates, R_m):
     """Return the Link with one of the given rates per R_m.
 
     The argument `R_m` is `path` if the path has this delay. It is `steps` if only the sender's steps have this length.
-    Then the length of steps is fixed, and served bytes are acknowledged at once.
+    In that case, the length of steps is fixed, and served bytes are acknowledged at once.
     """
     bits = [(t * R_M, round(rate * RATE)) for t, rate in enumerate(rates)]
     changes = [bits[0], *(now for before, now in pairwise(bits) if now[1] != before[1])]
@@ -135,7 +138,7 @@ def path(rates, R_m):
 def find(cell, folder):
     """Compute the predicted and measured shares, for the solver's steps and for all steps.
 
-    The result also says how late packets were, in ms.
+    The result also has the lateness of packets, in ms.
     """
     name, trace, R_m, number = cell.values()
     rates, spans = rounds(name, folder) if trace == "rounds" else whole(name, number, folder)

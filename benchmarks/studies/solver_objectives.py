@@ -6,10 +6,10 @@
 - loss, delay: over the next eight R_m from each state of `solver_adversary.py`, the largest lost share of the sent
   bytes, or the longest mean queueing delay in R_m. There are four adversaries: 30 random traces (their mean),
   differential evolution for this objective, the learned trace (whose adversary aims at the link's use), and the solver.
-  The solver has two values: the effect of its rates when they are played, and the proved upper bound.
+  The solver has two values: the effect of its rates in a run, and the proved upper bound.
 - share: two flows of a controller, on `smooth_windows_two_flows`, begin with windows of C·R_m/4 over an empty link of
-  48 Mbit/s. The table has the least share of the service that one of the flows gets in a few R_m. It has this share for
-  a link of constant rate, and for rates chosen within the budget.
+  48 Mbit/s. The table has the least share of the service that one of the flows gets in a few R_m. The table has this
+  share for a link of constant rate, and for rates that the network chooses within the budget.
 
 FOLDER/solver_objectives.json has the results so far, and the same command resumes from them. The traces are in this
 folder, too. The command prints a line for each state, and a table for each objective.
@@ -47,7 +47,7 @@ from benchmarks.studies.solver_adversary import (
 CONTROLLERS, STEP = ("vegas", "bbr", "lp", "cc_qdel_sender", "cc_probe_slow_sender"), BEGIN
 
 #: For each objective: the condition that a window of the solver is worse than x, the highest x with its resolution, and
-#: the text of x.
+#: the format of x as text.
 OBJECTIVES = {
     "loss": (f"{grown('L')} > x * {grown('A')}", 1, "1/50", lambda x: f"{100 * x:.1f} %"),
     "delay": (f"{waits()} > x * {grown('S')}", 64, "1/8", lambda x: f"{x:.2f}"),
@@ -73,7 +73,7 @@ def find(cell, folder, timeout):
 
 
 def compared(cell, folder, timeout):
-    """Compute what each adversary reaches from a state."""
+    """Compute the result of each adversary from a state."""
     name, of, seed = cell.values()
     what, high, resolution, _ = OBJECTIVES[of]
     rates = learned(name, seed, folder)

@@ -4,8 +4,8 @@
 
 The function `cm.starve` decides each pair on the pair's default network. The time limit applies to all periods
 together. A cell has the verdict, the share that the trace leaves to one flow, and the period of the trace. "Fair" means
-that every flow has at least the share at the edge, in all executions of the decided periods. Times are in seconds, both
-by the clock and of processor time.
+that every flow gets at least the proved share, in all executions of the decided periods. Times are in seconds, both by
+the clock and of processor time.
 
 FOLDER/starve.json has the results so far. The same command resumes from them, and tries undecided pairs again. The
 traces are in this folder, too. At the end, the command draws starve.svg.
@@ -41,7 +41,10 @@ UNKNOWN = "unknown"
 
 
 def pairs(names):
-    """Return the keys of every cell. Each controller beside itself comes first, because that is decided faster."""
+    """Return the keys of every cell.
+
+    Each controller beside itself comes first, because the solver decides these cells faster.
+    """
     alike = [{"controller": name, "beside": name} for name in names]
     return alike + [{"controller": name, "beside": BESIDE} for name in names if name != BESIDE]
 

@@ -1,5 +1,6 @@
-"""Measure the path through ccmatic's code of a reader who follows a run and reads each function at its first call.
+"""Measure the path of a reader through ccmatic's code.
 
+The reader follows a run, and reads each function at its first call.
     python -m benchmarks.studies.tour [--json] [--proof FILE]
 
 A room is a package or a module at the root of ccmatic/. Its floor is the length of the longest chain of imports below

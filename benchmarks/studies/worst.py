@@ -45,8 +45,8 @@ LABELS = {
 }
 KEY = "filled: for ever; hollow: one window"
 
-#: The conditions: packets are small, or the window is a packet. In one window, a sender with a window begins with at
-#: most C·R_m, for two steps, and until it has observed enough to decide.
+#: The conditions: packets are small, or the window is a packet. In one window, a window sender begins with at most
+#: C·R_m. It keeps this limit for two steps, and until it has observed enough to decide.
 PACKETS = {"constant_window": "alpha == 2"}
 SMALL, BEGINS = "alpha < 1/4", "ALLT(0, {}, lambda t: c_f[0][t] <= C * R)"
 
@@ -96,13 +96,13 @@ def find(cell, folder, timeout):
 
 
 def undecided(controller, query):
-    """Return how many steps pass before a controller decides. Its state does not change in these steps."""
+    """Return the number of steps before a controller decides. Its state does not change in these steps."""
     laws = controller.laws(query.execution(state=controller.state).flows[0])
     return len({t for name, t, _ in laws if name.endswith("_is_as_at_first")})
 
 
 def cell_text(cell):
-    """Return a cell of the table as short text: both sides of the edge, last the side beyond which a trace is."""
+    """Return a cell of the table as short text: both sides of the edge, and last the side beyond which a trace lies."""
     return cells.text(cell, "<" if cell["of"] == "utilisation" else ">")
 
 
@@ -134,7 +134,10 @@ def tables(results):
 
 
 def proved(cell):
-    """Return the proved side of a cell: no execution is worse. Without a "?", a trace is one RESOLUTION worse."""
+    """Return the proved side of a cell: no execution is worse.
+
+    Unless the text has a "?", some trace is worse by one RESOLUTION.
+    """
     if "why" in cell:
         return "–"
     unsure = "" if cells.is_decided(cell) else " ?"

@@ -34,7 +34,7 @@ DELAYED = {
 def answered(controller, model, horizon, what, timeout):
     """Return the verdict on a controller, the seconds by the clock, and the seconds of processor time.
 
-    A dash stands for a controller that decides at no step.
+    A dash stands for a controller that never decides.
     """
     thresholds = {"what": what, "given": EMPTY}
     query = make(model, "1", horizon, property="avoids", thresholds=thresholds).of_small_packets()

@@ -14,11 +14,11 @@ always choose the largest action, which raises the rate by 25 %.
 - BPF: the same congestion control, while the kernel sends up to 64 KB at once (GSO), which is its default.
 - cubic: the kernel's CUBIC, for comparison.
 
-All senders run at a real-time priority. The receiver is that of TCP, or a program that acknowledges each packet. A run
-is measured for some seconds after a warm-up. The command prints medians of the runs: the sent Gbit/s, including
-Ethernet's headers, with minimum and maximum; the share of packets lost, or sent again by TCP; thousand packets per
-second; microseconds of processor time per packet for the sender and for the receiver, including softirqs; and the
-sender's share of a processor. Then the command prints the time of an inference in C code and in JAX.
+All senders run at a real-time priority. The receiver is that of TCP, or a program that acknowledges each packet. The
+command measures a run for some seconds after a warm-up. The command prints medians of the runs: the sent Gbit/s,
+including Ethernet's headers, with minimum and maximum; the share of packets lost, or sent again by TCP; thousand
+packets per second; microseconds of processor time per packet for the sender and for the receiver, including softirqs;
+and the sender's share of a processor. Then the command prints the time of an inference in C code and in JAX.
 """
 
 import argparse

@@ -5,9 +5,9 @@
 A step is a monitor interval of a flow. In a step, the link is simulated, the measurements become an observation, and a
 policy chooses an action. The policy has two random layers, of 32 and 16 units. FOLDER is a clone of
 https://github.com/PCCproject/PCC-RL. Its `network_sim.py` runs unchanged, with the same policy in NumPy. A stand-in
-replaces the package `gym`, from which `network_sim.py` only inherits. Each row is the median of three runs that
-alternate with PCC-RL's runs. A row has steps per second of processor time, and steps per second by the clock. Other
-processes influence the former less.
+replaces the package `gym`, because `network_sim.py` only inherits from classes of this package. Each row is the median
+of three runs that alternate with PCC-RL's runs. A row has steps per second of processor time, and steps per second by
+the clock. Other processes influence the steps per second of processor time less.
 """
 
 import argparse
@@ -28,7 +28,7 @@ import numpy as np
 from ccmatic import traces
 from ccmatic.learning import Environment, LinkEnv, LinkOptions
 
-#: The quantities that vary, one at a time, and their middle values.
+#: The quantities that vary (one at a time), and the values of the others.
 LINKS, FLOWS, HISTORIES, MIDDLE = (64, 512, 4096, 16384), (1, 2, 4, 8), (1, 10, 100), (4096, 1, 10)
 VARIED = {"links": "links", "flows": "flows on 4,096 / flows links", "history": "vectors of an observation"}
 
@@ -147,8 +147,8 @@ def draw(rows, file):
 def apart():
     """Yield comparisons of fluids and packets on the same links at the same sending rates.
 
-    A comparison has the utilisation, the mean and the 95th percentile of the queueing delay in ms, and the loss. They
-    cover 200 intervals except the first 20.
+    A comparison has the utilisation, the mean and the 95th percentile of the queueing delay in ms, and the loss. These
+    values cover 200 intervals except the first 20.
     """
     for rate, buffer, jitter in product(RATES, BUFFERS, JITTERS):
         link = {"rate": rate, "rtt": 32, "buffer_bdp": buffer, "jitter": jitter}

@@ -3,9 +3,9 @@
     python -m benchmarks.timings.policies POLICY.json…
 
 Without a file, there are two policies: Aurora's network (layers of 32 and 16 units on 10 vectors of 3 numbers) and
-Custard's network (three layers of 32 units on 10 vectors of 6 numbers). All weights are 0, because the computation
-takes as long with other weights. The command uses one core and CLOCK_MONOTONIC, and prints the smallest time of five
-runs. A packet of 1500 bytes is sent every 125 us, over a path of 40 ms.
+Custard's network (three layers of 32 units on 10 vectors of 6 numbers). All weights are 0, because the weights do not
+change the duration of the computation. The command uses one core and CLOCK_MONOTONIC, and prints the smallest time of
+five runs. A packet of 1500 bytes is sent every 125 us, over a path of 40 ms.
 """
 
 import sys
@@ -18,7 +18,7 @@ from ccmatic import records
 from ccmatic.controllers import signal
 from ccmatic.learning import policies
 
-#: The measured value of a policy's network, and the change before the measurement, in the form that `measure` takes.
+#: The measured value of a policy's network, and the change before the measurement, as arguments of `measure`.
 INFERS = "ccm_network(s.watch.history)", "s.watch.history[i % (CCM_HISTORY * CCM_FEATURES)] += 1e-3f"
 
 

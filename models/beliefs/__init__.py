@@ -1,1 +1,4 @@
-"""Beliefs of senders about their path. Each module defines one family: its program, and when each belief is true."""
+"""Beliefs of senders about their path.
+
+Each module defines one family of beliefs: its program, and the conditions under which each belief is true.
+"""

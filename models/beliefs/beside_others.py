@@ -14,9 +14,9 @@ def update(delay, D, step):
 #: The number of steps in which the sender estimates the rate of the other flows.
 WINDOW = 8
 
-#: Suppose that bytes waited longer than jitter explains. Then no capacity was wasted from D + 1 steps earlier on. T
-#: steps of such bytes therefore serve at least C·(T - D - 1) bytes. Those of them that the sender did not send belong
-#: to other flows. The f-string leaves {busy} open; `format` then fills it with one line per step.
+#: Suppose that bytes waited longer than jitter explains. Then the link wasted no capacity since D + 1 steps earlier. So
+#: the link serves at least C·(T - D - 1) bytes in T steps of this kind. If the sender did not send some of these bytes,
+#: they belong to other flows. The f-string leaves {busy} open; `format` then fills it with one line per step.
 _OTHERS_LEAST = f"""\
 others_L: rate = 0
 

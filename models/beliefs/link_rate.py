@@ -5,9 +5,9 @@ from functools import cache
 from ccmatic.base import RATE
 from ccmatic.contracts import Program, RunningMax, RunningMin, sender_belief
 
-#: Eq. 5.2: the link serves at most C·(T + D) bytes in T steps, and at least C·(T - D) bytes in T busy steps. A loss,
-#: or a delay that jitter does not explain, shows that the link is busy in a step. An application-limited step shows
-#: nothing.
+#: Eq. 5.2: the link serves at most C·(T + D) bytes in T steps, and at least C·(T - D) bytes in T busy steps. A loss, or
+#: a delay that jitter does not explain, shows that the link is busy in a step. An application-limited step gives no
+#: information.
 #:
 #: The timeouts are those of docs/reference/encoding.md, section 6. A bound changes much in a window if it changes by
 #: more than a factor of 11/10. An upper bound that times out grows by half. C_L stays at least one packet per step: a
@@ -57,12 +57,12 @@ PROGRAM = _program(busy="delay > D or timely > timely[step]", most="D")
 
 #: The bounds on a path that also loses bytes by chance. A loss does not show a busy link. If all bytes of a step are
 #: lost, the measured delay is old, and the link may be idle for a part of a step. So only a new delay shows that the
-#: link was busy, and it shows it of a step earlier.
+#: link was busy, namely in an earlier step.
 BY_DELAY = _program(busy="delay > D + step and acked > acked[step]", most="(D + step)")
 
 
 def link_rate(model, most=None, program=PROGRAM):
-    """Return C_L and C_U of a model.
+    """Return C_L and C_U, a model's beliefs about the link rate.
 
     Args:
         model: The network model.
@@ -91,7 +91,9 @@ def link_rate(model, most=None, program=PROGRAM):
 
 @cache
 def sender_link_rate(most=lambda x: x.C, pauses=False, program=PROGRAM):
-    """Return C_L and C_U of window senders. Both beliefs are true of a link that no other flow uses.
+    """Return C_L and C_U, the bounds on the link's rate, for window senders.
+
+    Both are true if no other flow uses the link.
 
     Args:
         most: A function from an execution to the largest true C_L.
@@ -112,8 +114,8 @@ def sender_link_rate(most=lambda x: x.C, pauses=False, program=PROGRAM):
 
 
 def _no_busy_link(flow, buffer):
-    """Return the networks on which C_U can turn false: the sender cannot tell when their link was almost idle.
+    """Describe the networks on which C_U can turn false.
 
-    docs/reference/encoding.md explains why.
+    On these, the sender cannot tell that the link was almost idle. docs/reference/encoding.md explains why.
     """
     return "D is 2 steps or more and the buffer is finite" if flow.D >= 2 and buffer.finite else None

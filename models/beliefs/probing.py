@@ -4,12 +4,13 @@ from ccmatic.base import BYTES, RATE
 from ccmatic.contracts import Program, RunningMax, StateBelief
 from ccmatic.logic import every
 
-#: T*, the length in R_m of the interval in which C_Llambda is measured (section 6.2.1). A step lasts R_m.
+#: The length T* of the interval in which the sender measures C_Llambda, in R_m (section 6.2.1). A step lasts R_m.
 MEASUREMENT = 1
 
 #: C_Llambda (Eq. 6.2): the bytes sent in T* = R_m, divided by T* plus one step, because delay is measured in whole
 #: steps. A step is quiet if the sender saw neither a loss nor a delay that jitter cannot explain. In an
-#: application-limited step a loss may leave no queue behind, so the sender must know that no loss happened.
+#: application-limited step, a loss may leave no queue behind. So the sender must know that no loss happened in the
+#: step.
 #:
 #: q_U: the bytes queued before the step, plus the bytes sent, minus the bytes that the slowest link serves. In an
 #: application-limited step all bytes may arrive at the end of the step.
@@ -68,10 +69,9 @@ def q_U_timeout(q_U, refuted, unacknowledged):
 
 
 def explains_probe(x, bound):
-    """Return the two conditions of Figure 8: a link can pass a probe at the rate `bound`.
+    """Return the two conditions of Figure 8. Together they state that a link can pass a probe at the rate `bound`.
 
-    The first condition: the link rate is at least `bound`. The second: rate and buffer together admit the probe's
-    bytes.
+    First, the link rate is at least `bound`. Second, rate and buffer together admit the probe's bytes.
     """
     fits = True
     if x.buffer.finite:

@@ -24,7 +24,7 @@ QUEUEING_DELAY = (StateBelief.of(PROGRAM, "qdel_L"), StateBelief.of(PROGRAM, "qd
 
 @cache
 def sender_queueing_delay():
-    """Return qdel_L and qdel_U of window senders."""
+    """Return qdel_L and qdel_U, the bounds on the queueing delay, for window senders."""
     return (
         sender_belief(PROGRAM, "qdel_L", "how long the last byte acknowledged waited in a queue, at least"),
         sender_belief(PROGRAM, "qdel_U", "the same, at most"),

@@ -1,8 +1,8 @@
 """Many links at once, as fluids: on each link, flows share a drop-tail bottleneck in whole bytes, slot by slot.
 
-Within a slot each flow sends at a constant rate and the link serves at a constant rate. Closed formulas then give
-exactly how many bytes wait, are dropped, and leave. All these numbers are whole bytes, and their sums are exact. The
-last axis of each array numbers the links, and the axis before it the flows.
+Within a slot each flow sends at a constant rate and the link serves at a constant rate. Closed formulas then give the
+exact numbers of bytes that wait, are dropped, and leave. All these numbers are whole bytes, and their sums are exact.
+The last axis of each array numbers the links, and the second to last axis the flows.
 
 As in ccmatic's models, all propagation is behind the bottleneck. Bytes arrive at the bottleneck at once, and wait in a
 FIFO queue. Then jitter may hold the bytes, and their acknowledgement follows R_m later. Between the ends of slots, the
@@ -30,8 +30,8 @@ class Queues(NamedTuple):
         accepted: (H, f, n) Total bytes accepted by the end of each of the last H slots, modulo 2^32. Slot t has the
             index t mod H.
         age: (n) The age, in slots, of the next byte to be released. H stands for any larger age.
-        released: (P, f, n) Bytes released in each of the last P slots, the latest first. Senders do not know of them
-            yet.
+        released: (P, f, n) Bytes released in each of the last P slots, the latest slot first. Their acknowledgements
+            have not reached the senders yet.
         dropped: (P, f, n) Bytes dropped in each of the last P slots.
         ages: (P, n) The values of `age` at the ends of the last P slots.
     """
@@ -74,12 +74,16 @@ def begin(links, history, longest_rtt, longest_jitter):
     )
 
 
-#: With more lost packets per slot than this mean, a normal distribution approximates their number.
+#: The largest mean of lost packets per slot for which their number has a Poisson distribution. Above it, a normal
+#: distribution approximates the number.
 EXACT = 4
 
 
 def advance(links, queues, t, sent):
-    """Return the Queues after slot t, and the SlotOutcome. In the slot each flow sends `sent` (f, n) bytes evenly."""
+    """Return the Queues after slot t, and the SlotOutcome.
+
+    In the slot, each flow sends its number of bytes in `sent` (f, n) evenly.
+    """
     capacity, held, luck, released = links.at(t)
     # First random losses, then the bottleneck's queue and its overflow.
     unlucky = lost_at_random(links, sent, luck)
@@ -137,7 +141,7 @@ def advance(links, queues, t, sent):
 
 
 def share(total, wish, most):
-    """Return the integers (f, n) from 0 to `most` that are nearest to `wish`; their sums over flows are `total` (n).
+    """Return integers (f, n) near `wish`, from 0 to `most`, whose sums over flows are `total` (n).
 
     For each link, the sum of `most` over the flows must be at least `total`.
     """
@@ -156,9 +160,10 @@ def _by_rate(dropped, arrived, total):
 
 
 def lost_at_random(links, sent, luck):
-    """Return the bytes that random loss takes, in whole packets: their number approximates a Poisson distribution.
+    """Return the bytes that are lost at random, in whole packets.
 
-    If the mean is below EXACT, the function inverts the Poisson distribution. Otherwise the function uses a normal one.
+    The number of packets approximates a Poisson distribution. If the mean is below EXACT, the function inverts the
+    Poisson distribution. Otherwise the function uses a normal one.
     """
     if luck is None:
         return jnp.zeros_like(sent)

@@ -40,9 +40,9 @@ def least_jitter(row, x, variation):
 
 
 def longest_per_byte(row, x, early, largest):
-    """Return the largest x, at most the given one, at which some link with nonnegative propagation explains each row.
+    """Return the largest x up to the given x at which some link with nonnegative propagation explains each row.
 
-    All times must come from one clock. No packet may be delivered before its last byte can have left the bottleneck:
+    All times must come from one clock. No packet may be delivered before the bottleneck can have served its last byte:
 
         (P_i - P_{j-1})·x ≤ d_i - a_j  for all j ≤ i
 

@@ -22,7 +22,7 @@ class CCAC(Model):
     def network(self, x):
         """Yield the laws: tokens come at rate C, and the link wastes tokens only if no bytes wait.
 
-        Bytes with a token leave within D after the token came.
+        Bytes with a token leave at most D after the token came.
         """
         yield from served_within_jitter(x, self.variation)
         for t in range(1, x.horizon):
@@ -35,7 +35,7 @@ class CCAC(Model):
         yield from self.losses(x)
 
     def thinned(self, x, t):
-        """Return the bytes that are missing from an even flow of a step's bytes to the link."""
+        """Return the bytes that do not reach the link, from a step's bytes that flow evenly to the link."""
         return 0
 
     def losses(self, x):
@@ -56,7 +56,7 @@ def served_what_waited(x, t, tokens, variation=1):
 
 
 def served_within_jitter(x, variation=1):
-    """Yield the laws that admitted bytes are served at once or later, and at most D steps later."""
+    """Yield the laws that the link serves admitted bytes at most D steps after their admission."""
     for t in range(x.horizon):
         yield "served_after_sent", t, x.S[t] <= x.admitted(t)
         yield "served_after_admitted", t, x.S[t] <= x.K[t]

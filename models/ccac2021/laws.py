@@ -64,19 +64,19 @@ class CCAC2021(Model):
     Attributes:
         flows: The number of senders.
         R: R_m in steps: one number for all flows, or a tuple with one value per flow.
-        waste: The option for when the link wastes tokens.
-        slack: The option for how many bytes may wait while the link wastes tokens.
-        detection: The option for how senders detect losses.
-        timer: The option for when the retransmission timer fires.
-        dupacks: The bytes beyond a lost byte, in packets, that must be acknowledged before the sender detects the loss.
-            None leaves the number open.
-        loss: The option for which bytes a full buffer loses.
+        waste: The option for the situations in which the link wastes tokens.
+        slack: The option for the number of bytes that may wait while the link wastes tokens.
+        detection: The option for the method by which senders detect losses.
+        timer: The option for the situations in which the retransmission timer fires.
+        dupacks: The number of packets beyond a loss whose acknowledgement makes the sender detect the loss. None leaves
+            the number open.
+        loss: The option for the bytes that a full buffer loses.
         most_queue: The largest number of waiting bytes, if this limit differs from the buffer's size; "any" sets no
             limit.
-        delay: The option for how delay is measured.
-        jitter: The option for whether all flows have the same jitter.
-        begins: The option for where traces start.
-        before: The option for which bytes count as older than the trace.
+        delay: The option for the measurement of delay.
+        jitter: The option for shared or separate jitter of the flows.
+        begins: The option for the start of traces.
+        before: The option for the bytes that count as older than the trace.
         default_jitter: D in steps, for queries that set no D.
         pauses: Whether applications may pause.
     """
@@ -201,7 +201,7 @@ class CCAC2021(Model):
             yield from self._named(x, _no_second_service(x))
 
     def network(self, x):
-        """Yield the laws of tokens, service, waste and losses, and the laws by which flows share the link."""
+        """Yield the laws of tokens, service, waste and losses, and the laws about flows that share the link."""
         yield "packet_size", 0, x.alpha > 0
         yield from self._service(x)
         yield from self._waste(x)
@@ -234,7 +234,7 @@ class CCAC2021(Model):
                 yield "waste_is_of_what_comes", t, tokens >= self.tokens(x, t - 1)
 
     def let(self, x):
-        """Return, for each flow, the bytes that the link has released into the flow's jitter box."""
+        """Return the bytes that the link has released into each flow's jitter box."""
         return [x.own[_let(number).name] for number in range(1, self.flows + 1)] if self._own_boxes else []
 
     def _boxes(self, x):
@@ -268,7 +268,7 @@ class CCAC2021(Model):
             yield "no_token_is_kept", t, self.tokens(x, t) <= x.admitted(t)
 
     def thinned(self, x, t):
-        """Return the bytes that are missing from an even flow of a step's bytes to the link."""
+        """Return the bytes that do not reach the link, from a step's bytes that flow evenly to the link."""
         return 0
 
     def _losses(self, x):
@@ -330,9 +330,9 @@ class CCAC2021(Model):
 def _in_order(x, left):
     """Yield the laws that the bytes of each flow leave in the order in which they arrived.
 
-    Suppose that all bytes that left by t had arrived by u. Then the bytes of each flow that left by t had arrived by u,
-    too. Suppose that all bytes that arrived by u have left by t. Then the bytes of each flow that arrived by u have
-    left by t, too.
+    The laws relate all bytes to the bytes of each flow. First, if all bytes that left by t had arrived by u, then the
+    same is true of each flow's bytes. Second, if all bytes that arrived by u have left by t, then the same is true of
+    each flow's bytes.
     """
     for t in range(x.horizon):
         out = sum((column[t] for column in left[1:]), left[0][t])

@@ -1,6 +1,7 @@
 """A path that changes once, for window senders (docs/reference/encoding.md, section 4).
 
-From an instant on the link serves nothing, for a time that may be 0. Then it resumes, with another rate, R_m or buffer.
+From some instant on, the link serves no bytes, for a time that may be 0. Then the link resumes, with another rate, R_m
+or buffer.
 """
 
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ class Queue(Enum):
     LOST = "lost"
 
 
-#: The smallest factors, and whether the factor may be equal to them.
+#: The smallest factor of each quantity, and whether the factor may be equal to it.
 _SMALLEST = {"rate": (0, False), "rtt": (1, True), "room": (0, False)}
 
 
@@ -65,7 +66,8 @@ def _instants(text):
     return earliest, latest
 
 
-#: The fields of the base class that these laws fix: one flow, and full buffers that lose any part of what arrives.
+#: The fields of the base class that these laws fix: one flow, and a full buffer that loses any part of the arriving
+#: bytes.
 _FIXED = ("flows", "slack", "loss", "most_queue", "pauses", "jitter", "begins", "delay", "timer", "before", "detection")
 
 _NAMES = {"rate": "rate", "rtt": "rtt", "room": "buffer"}
@@ -74,7 +76,7 @@ _ONE = (Fraction(1), Fraction(1))
 
 @dataclass(frozen=True)
 class ChangingWindows(CCAC2021):
-    """A path that changes once. C, R_m and the buffer of a query are those before the change.
+    """A path that changes once. The C, R_m and buffer of a query describe the path before the change.
 
     Attributes:
         rate: The least and the largest rate after the change, in C.
@@ -82,8 +84,8 @@ class ChangingWindows(CCAC2021):
         room: The least and the largest buffer after the change, in β.
         outage: The longest time without service before the change, in R_m.
         queue: The fate of the bytes that wait at the change.
-        at: The earliest and the latest beginning of the outage, or of the change if there is none, in R_m from the
-            start of the trace. None for any instant, or never.
+        at: The earliest and the latest beginning of the outage, in R_m from the start of the trace. Without an outage,
+            this is the instant of the change. None means any instant, or never.
     """
 
     name = "changing_windows"
@@ -112,17 +114,17 @@ class ChangingWindows(CCAC2021):
 
     @property
     def observations(self):
-        """The base's, without beliefs about the path, which a change makes false."""
+        """The observations of the base class. Beliefs about the path are omitted, because a change makes them false."""
         return {name: each for name, each in super().observations.items() if each.source is None}
 
     @property
     def columns(self):
-        """The base's columns and those that show the change."""
+        """The columns of the base class, and the columns that show the change."""
         return (*super().columns[:1], OFFERED, OUTAGE, SINCE, *super().columns[1:])
 
     @property
     def loses_waiting(self):
-        """Whether the bytes that wait at the change are lost."""
+        """Whether the link loses the bytes that wait at the change."""
         return self.queue is Queue.LOST
 
     @property
@@ -149,14 +151,14 @@ class ChangingWindows(CCAC2021):
         return x.constants["tokens_at_first"] + x.G[t] - x.W[t]
 
     def laws(self, x):
-        """Yield every law. If waiting bytes may be lost, weaker laws replace two of the base's."""
+        """Yield every law. If waiting bytes may be lost, weaker laws replace two laws of the base class."""
         weaker = ("not_detected_before_dupacks", "delay_is_time_since_sent") if self.loses_waiting else ()
         yield from (law for law in super().laws(x) if law.name not in weaker)
         if self.loses_waiting:
             yield from self._named(x, self._after_lost_queue(x))
 
     def network(self, x):
-        """Yield the laws of the change and those of the path."""
+        """Yield the laws of the change and the laws of the path."""
         yield from self._change(x)
         yield from super().network(x)
 
@@ -183,7 +185,7 @@ class ChangingWindows(CCAC2021):
 
     @staticmethod
     def _parts(x, t):
-        """Return the parts of step t in the outage and after the change."""
+        """Return two parts of step t: the part in the outage, and the part after the change."""
         return x.Z[t] - x.Z[t - 1], x.P[t] - x.P[t - 1]
 
     def _changes_within(self, x, t):
@@ -194,12 +196,15 @@ class ChangingWindows(CCAC2021):
         return some(every(out > 0, out < 1), every(after > 0, after < 1))
 
     def _extra(self, x):
-        """Return the least and the largest number of steps by which the change delays bytes."""
+        """Return the smallest and the largest delay of bytes by the change, in steps."""
         least, most = ((factor - 1) * x.R for factor in self.rtt)
         return floor(least), ceil(most)
 
     def _service(self, x):
-        """Yield the laws of service: bytes that the link admits after the change arrive later, all in order."""
+        """Yield the laws of service.
+
+        Bytes that the link admits after the change may arrive later than before, and all bytes arrive in order.
+        """
         least, most = self._extra(x)
         for t in range(x.horizon):
             yield "served_after_tokens", t, x.S[t] <= self.tokens(x, t)
@@ -248,7 +253,8 @@ class ChangingWindows(CCAC2021):
             if not t:
                 yield "queue_fits", t, x.admitted(t) <= tokens + x.beta
                 continue
-            # A queue that the change leaves too long for its buffer stays, and takes no further byte.
+            # If the queue is too long for the buffer after the change, it keeps its bytes, and accepts no further
+            # bytes.
             drains = some(x.admitted(t) <= x.admitted(t - 1), x.admitted(t) <= tokens + most * x.beta)
             at_change = either(x.P[t - 1] > 0, drains, x.admitted(t) <= tokens + largest * x.beta)
             yield "queue_fits", t, either(x.P[t] > 0, at_change, x.admitted(t) <= tokens + x.beta)
@@ -275,10 +281,10 @@ class ChangingWindows(CCAC2021):
         yield "change_loses_queue", t, implies(loses, x.admitted(t) <= tokens + sent)
 
     def _after_lost_queue(self, x):
-        """Yield the laws of detection and of delay that are true although waiting bytes may be lost.
+        """Yield laws of detection and of delay that are true even if waiting bytes may be lost.
 
-        A lost byte counts as admitted until it is lost. So the bytes admitted by a step before the change may exceed
-        those that arrive.
+        A lost byte counts as admitted until its loss. So more bytes may be admitted by a step before the change than
+        ever arrive.
         """
         (flow,) = x.flows
         found, dupacks = x.own[dupack_losses(1, 1).name], x.constants.get("dupacks", 0)

@@ -13,7 +13,7 @@ from ccmatic.logic import either, is_min
 class Ideal(Model):
     """The ideal link of docs/reference/encoding.md, section 4.
 
-    The link has no tokens: K, the admitted bytes, equals S.
+    The link has no tokens: the admitted bytes K equal the bytes served S.
     """
 
     name = "ideal"

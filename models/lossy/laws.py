@@ -32,10 +32,10 @@ LOSS = {
 
 
 class Chance:
-    """The bound of losses by chance, which models for senders by a rate and by a window share.
+    """The bound on losses by chance. Models of rate senders and of window senders share this bound.
 
     Attributes:
-        loss_rate: p, the largest share of the bytes sent that chance loses in the long run.
+        loss_rate: The share p: the largest share of the bytes sent that chance loses in the long run.
         loss_burst: The packets that chance may lose in addition in any interval.
     """
 
@@ -43,7 +43,7 @@ class Chance:
     loss_burst: int
 
     def link_numbers(self, packet):
-        """Return p, a numerator and a denominator, and the bytes of a burst."""
+        """Return the numerator and the denominator of the share p, and the bytes of a burst."""
         return (*self.loss_rate.as_integer_ratio(), self.loss_burst * packet)
 
 
@@ -51,7 +51,7 @@ class Lossy(Chance, CCAC):
     """The network of docs/reference/encoding.md, section 2, with losses by chance.
 
     Args:
-        loss_rate: p; 1/100 by default.
+        loss_rate: The share p; 1/100 by default.
         loss_burst: The packets of a burst; 1 by default.
         pauses: Whether applications may pause.
     """
@@ -66,15 +66,15 @@ class Lossy(Chance, CCAC):
 
     @property
     def name(self):
-        """The name, with the parameters that are not the defaults, so that records state them."""
+        """The name with all parameters that differ from the defaults, so that records state these parameters."""
         given = [f"loss_rate={self.loss_rate}"] if self.loss_rate != Fraction(1, 100) else []
         given += [f"loss_burst={self.loss_burst}"] if self.loss_burst != 1 else []
         return f"lossy{':' if given else ''}{','.join(given)}"
 
     def network(self, x):
-        """Yield the laws of CCAC, and that a link wastes tokens only after the bytes that waited.
+        """Yield the laws of CCAC, and the law that a link wastes tokens only after the bytes that waited.
 
-        If chance loses bytes, the link may be idle for a part of a step, and have a queue at its end.
+        If chance loses bytes, the link may be idle for a part of a step and still have a queue at the end of the step.
         """
         yield from super().network(x)
         for t in range(1, x.horizon):
@@ -88,7 +88,8 @@ class Lossy(Chance, CCAC):
     def losses(self, x):
         """Yield the laws of a buffer behind a link that loses by chance.
 
-        Chance loses bytes as they arrive, so a buffer that was full within a step may lack these bytes at its end.
+        Chance loses bytes as they arrive. So a buffer that was full within a step may lack these bytes at the end of
+        the step.
         """
         yield from lost_by_chance(self, x)
         full = [x.K[t] + x.beta for t in range(x.horizon)]
@@ -105,9 +106,9 @@ class Lossy(Chance, CCAC):
 
 
 def lost_by_chance(model, x):
-    """Yield the laws that chance loses at most a share p of the bytes sent in any interval, and a burst.
+    """Yield the laws of losses by chance: in any interval, at most a share p of the bytes sent, plus a burst.
 
-    If the execution repeats, chance loses at most the share in a period.
+    If the execution repeats, chance loses at most the share p in a period.
     """
     burst = model.loss_burst * x.alpha
     for t in range(1, x.horizon):

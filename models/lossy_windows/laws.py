@@ -16,7 +16,10 @@ _FIXED = ("jitter", "waste", "slack", "loss", "most_queue")
 
 @dataclass(frozen=True)
 class LossyWindows(Chance, CCAC2021):
-    """CCAC2021, true of executions, on a link that also loses bytes by chance. The bounds are those of all flows."""
+    """CCAC2021 with laws that are true of executions, on a link that also loses bytes by chance.
+
+    The bounds on losses apply to all flows together.
+    """
 
     name = "lossy_windows"
     parameters = MappingProxyType(
@@ -31,18 +34,18 @@ class LossyWindows(Chance, CCAC2021):
 
     @property
     def observations(self):
-        """The base's, except that losses do not lower C_U."""
+        """The observations of the base class, except that losses do not lower C_U."""
         _, upper = sender_link_rate(pauses=self.pauses, program=BY_DELAY)
         known = super().observations
         return {**known, upper.name: upper} if upper.name in known else known
 
     @property
     def columns(self):
-        """The base's columns, and the bytes lost by chance."""
+        """The columns of the base class, and the bytes lost by chance."""
         return (*super().columns, CHANCE)
 
     def _waste(self, x):
-        """Yield the laws of waste: as the base, and that tokens are wasted only after the bytes that waited."""
+        """Yield the base class's laws of waste, and the law that tokens are wasted only after the bytes that waited."""
         yield from super()._waste(x)
         for t in range(1, x.horizon):
             waited = x.admitted(t - 1) <= self.tokens(x, t)
@@ -53,7 +56,7 @@ class LossyWindows(Chance, CCAC2021):
         return x.chance[t] - x.chance[t - 1]
 
     def _losses(self, x):
-        """Yield the laws of losses: all but those by chance happen while the buffer is full."""
+        """Yield the laws of losses: all losses except those by chance happen while the buffer is full."""
         yield from lost_by_chance(self, x)
         if x.buffer.kind in ("any", "at least"):
             yield "buffer", 0, x.beta >= (x.buffer.size or 0)

@@ -15,12 +15,12 @@ DEFAULT = Fraction(1, 2)
 
 
 class Marking(CBRDelay):
-    """CBR-delay that marks each byte which arrives while more than `threshold` bytes wait.
+    """The CBR-delay network, which here marks each byte that arrives while more than `threshold` bytes wait.
 
-    No belief reads the marks: controllers with a window do.
+    Controllers with a window read the marks. No belief does.
 
     Attributes:
-        threshold: θ, in C·step.
+        threshold: The threshold θ, in C·step.
     """
 
     columns = (*CBRDelay.columns, echoed_marks(1, 1), carried_marks(1, 1))
@@ -32,11 +32,11 @@ class Marking(CBRDelay):
 
     @property
     def name(self):
-        """The name, with θ unless it is the default, so that records state θ."""
+        """The name, which states the threshold θ unless θ is the default, so that records contain θ."""
         return "marking" if self.threshold == DEFAULT else f"marking:threshold={self.threshold}"
 
     def network(self, x):
-        """Yield the laws of CBR-delay, and those of the marks."""
+        """Yield the laws of CBR-delay, and the laws of the marks."""
         yield from super().network(x)
         yield from marks(x, [x], [(x.echoed, x.carried)], x.K, self.threshold * x.C)
         yield from _marks_of_even_bytes(x, self.threshold * x.C)
@@ -45,7 +45,8 @@ class Marking(CBRDelay):
 def _marks_of_even_bytes(x, threshold):
     """Yield two more laws of a sender that spreads the bytes of a step evenly.
 
-    The queue then grows or shrinks all the time, so between two ends above the threshold it is above.
+    Then the queue only grows or only shrinks within a step. So if it is above the threshold at both ends of a step, it
+    is above the threshold throughout the step.
     """
     for t in range(1, x.horizon):
         now = x.echoed[t] + x.carried[t] - x.echoed[t - 1] - x.carried[t - 1]
@@ -59,15 +60,16 @@ def _marks_of_even_bytes(x, threshold):
 def marks(x, flows, columns, tokens, threshold):
     """Yield the laws of marks: a byte is marked if it arrives while more than `threshold` bytes wait.
 
-    Of the bytes that are not lost, byte number X finds X - K bytes waiting when it arrives, and K only grows. So by the
-    ends of a step, the bytes up to number K[t-1] + threshold are not marked, and those beyond K[t] + threshold are.
+    Number the bytes that are not lost. When byte number X arrives, X - K bytes wait, and K only grows. So the values of
+    K at the ends of a step decide most marks: the bytes up to number K[t-1] + threshold are not marked, and the bytes
+    beyond number K[t] + threshold are marked.
 
     Args:
         x: The execution.
-        flows: Its flows, or the execution itself in place of its only flow.
+        flows: The flows of the execution. If it has only one flow, the execution itself.
         columns: For each flow, the bytes delivered with a mark, and the bytes in the network with a mark, at each t.
         tokens: The bytes that have left the bottleneck, at each t.
-        threshold: In bytes.
+        threshold: The threshold in bytes.
     """
     marked = [sum(echoed[t] + carried[t] for echoed, carried in columns) for t in range(x.horizon)]
     found = sum(carried[0] for _, carried in columns)

@@ -14,10 +14,10 @@ from ccmatic.models.window_sender import carried_marks, echoed_marks
 class MarkingWindows(CCAC2021):
     """CBR-delay for window senders, which marks each byte that arrives while more than `threshold` bytes wait.
 
-    With `waste=composing` the link may hide tokens, as CCAC's.
+    With `waste=composing`, the link may hide tokens, like CCAC's link.
 
     Attributes:
-        threshold: θ, in C·step.
+        threshold: The threshold θ, in C·step.
     """
 
     name = "marking_windows"
@@ -30,12 +30,12 @@ class MarkingWindows(CCAC2021):
 
     @property
     def columns(self):
-        """The base's, and the marked bytes of each flow."""
+        """The columns of the base class, and the marked bytes of each flow."""
         numbers = range(1, self.flows + 1)
         return (*super().columns, *(kind(self.flows, number) for number in numbers for kind in _MARKS))
 
     def network(self, x):
-        """Yield the base's laws, and those of the marks."""
+        """Yield the laws of the base class, and the laws of the marks."""
         yield from super().network(x)
         columns = [tuple(x.own[kind(self.flows, flow.number).name] for kind in _MARKS) for flow in x.flows]
         yield from marks(x, x.flows, columns, [self.tokens(x, t) for t in range(x.horizon)], self.threshold * x.C)

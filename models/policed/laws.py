@@ -13,8 +13,8 @@ from ccmatic.logic import equal, every, implies
 
 LOST = Column("Lp", BYTES, "bytes that the policer lost")
 
-#: The fields of the base class that these laws do not read: the link serves at its rate while bytes wait, and loses any
-#: bytes that a full buffer and an empty bucket allow. The laws hold for senders that do not pause.
+#: The fields of the base class that these laws do not read. The link serves at its rate while bytes wait, and may lose
+#: any bytes that a full buffer or an empty bucket rejects. The laws apply to senders that do not pause.
 _FIXED = ("jitter", "waste", "slack", "loss", "most_queue", "pauses", "flows")
 
 
@@ -22,8 +22,8 @@ _FIXED = ("jitter", "waste", "slack", "loss", "most_queue", "pauses", "flows")
 class Policed(CCAC2021):
     """A policer whose packets pass on to a link of constant rate with a drop-tail buffer.
 
-    Packets may arrive at any times within a step. The laws allow more executions than there are, like those of
-    `policer_windows`: a property that holds for them holds for the packets.
+    Packets may arrive at any time within a step. Like the laws of `policer_windows`, these laws allow more executions
+    than a real policer has. So a property that holds on the model also holds for packets.
 
     Attributes:
         bucket: The size of the bucket in C·R_m.
@@ -61,11 +61,11 @@ class Policed(CCAC2021):
 
     @property
     def columns(self):
-        """The tokens in the bucket and the bytes that the policer lost, besides the base's columns."""
+        """The columns of the base class, the tokens in the bucket, and the bytes that the policer lost."""
         return (BUCKET, LOST, *super().columns)
 
     def _losses(self, x):
-        """Yield the laws of the policer, and those of a drop-tail buffer for the bytes that pass."""
+        """Yield the laws of the policer, and the laws of a drop-tail buffer for the bytes that pass the policer."""
         size, buffer = self.bucket * self.round_trip(1) * x.C, x.beta
         passed = SimpleNamespace(
             C=self.share * x.C, beta=size, bucket=x.bucket, L=x.Lp, admitted=lambda t: x.A[t] - x.Lp[t]

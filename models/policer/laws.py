@@ -12,10 +12,11 @@ BUCKET = Column("bucket", BYTES, "tokens in the bucket, in bytes", level=True)
 
 
 class Policer(Model):
-    """A token-bucket policer. A byte gets its token at once or is lost, so the bytes that pass, K, are A - L.
+    """A token-bucket policer.
 
-    β is the size of the bucket. The laws are exact for a sender that spreads the bytes of a step evenly. If the sender
-    is application-limited, the laws allow more executions than a policer has.
+    A byte gets its token at once or is lost. So the bytes K that pass are A - L (sent, minus lost). The size of the
+    bucket is β. The laws are exact for a sender that spreads the bytes of a step evenly. If the sender is
+    application-limited, the laws allow more executions than a policer has.
     """
 
     name = "policer"
@@ -58,7 +59,7 @@ def _no_jitter(flow, buffer):
 def served_within_jitter(x):
     """Yield the laws that bytes leave at most D steps after they passed, and that the bucket holds 0 to β tokens.
 
-    Before the trace, at most β - bucket(0) + C·n bytes passed in the last n steps.
+    In the last n steps before the trace, at most β - bucket(0) + C·n bytes passed.
     """
     for t in range(x.horizon):
         yield "bucket_is_within_size", t, every(x.bucket[t] >= 0, x.bucket[t] <= x.beta)

@@ -27,7 +27,7 @@ class Smooth(CCAC2021):
 
     Attributes:
         least: The smallest rate as a share of C.
-        budget: δ, the bound on the mean |change| of the rate in the last `window` steps, as a share of C per step.
+        budget: The bound δ on the mean |change| of the rate in the last `window` steps, as a share of C per step.
         window: The number of steps that the budget covers.
     """
 
@@ -98,7 +98,10 @@ class Smooth(CCAC2021):
             yield "serves_at_link_rate", t, served
 
     def _waste(self, x):
-        """Yield the laws of the budget: V grows per step by at least |change|, and per window by at most the budget."""
+        """Yield the laws of the budget.
+
+        A column V grows per step by at least |change| of the rate, and per window by at most the budget.
+        """
         for t in range(1, x.horizon):
             grown = x.V[t] - x.V[t - 1]
             yield "changes_are_counted", t, grown >= 0

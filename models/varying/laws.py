@@ -14,7 +14,8 @@ class Varying(CCAC):
     """The network of docs/reference/encoding.md, section 2, on a link of varying rate.
 
     Args:
-        variation: γ, the largest rate divided by the smallest: 3/2 by default; a subclass may set another value.
+        variation: The factor γ, which is the largest rate divided by the smallest rate: 3/2 by default. A subclass may
+            set another value.
     """
 
     variation = Fraction(3, 2)

@@ -40,7 +40,8 @@ def least_jitter(row, x, variation):
 def _clamped(low, high):
     """Return w_i = min(high_i, max(low_i, w_{i-1})) for each i of each row. The initial w_0 is infinite.
 
-    Two such steps in sequence again have this form. So each pass combines twice as many steps as the pass before.
+    Two steps of this form in sequence again have this form. So each pass combines twice as many steps as the previous
+    pass.
     """
     low, high = np.minimum(low, high), high.copy()
     together = 1

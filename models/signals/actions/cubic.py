@@ -43,7 +43,7 @@ def first_slow():
 
 
 def first_recover(byte):
-    return 0 * byte  # bytes in flight at the last decrease that are neither acknowledged nor lost yet
+    return 0 * byte  # bytes that were in flight at the last decrease, and are neither acknowledged nor lost yet
 
 
 def multiplied(window, action, byte, MSS):

@@ -1,6 +1,6 @@
 """Orca's action (Abbasloo et al., SIGCOMM 2020) without CUBIC: multiply the last rate by 2^a.
 
-Orca itself multiplies CUBIC's window.
+The original Orca multiplies CUBIC's window instead.
 """
 
 

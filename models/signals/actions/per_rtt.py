@@ -1,7 +1,7 @@
 """The action of Ghermezian et al. (Eq. 1): multiply the rate by e^(α·a) per latest RTT, with Custard's α = 0.01.
 
-The longer the RTT, the smaller the change in one interval. In the paper, neither α nor the intervals of 100 to 200 ms
-depend on the RTT.
+A longer RTT means a smaller change in one interval. In the paper, neither α nor the intervals of 100 to 200 ms depend
+on the RTT.
 """
 
 

@@ -1,7 +1,8 @@
 """The beliefs of ccmatic's models (docs/reference/encoding.md, section 6), normalised to be independent of scale.
 
-The numbers are: the logarithm of sending rate / C_L and that of C_U / C_L, each limited to the range from -10 to 10;
-qdel_L in units of an interval; and q_U / C_L in units of an interval, at most 10.
+The numbers are: log(sending rate / C_L) and log(C_U / C_L), each limited to the range from -10 to 10; qdel_L in units
+of an interval; and q_U / C_L in units of an interval, at most 10. C_L and C_U bound the link's rate, qdel_L the
+queueing delay, and q_U the queue.
 """
 
 

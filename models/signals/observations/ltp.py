@@ -1,8 +1,8 @@
 """Learn-to-Probe's five observations (section 4 of its paper, observation step).
 
-The observations are: the change of the RTT, in units of 100 ms; the ratio of the throughput to that of the previous
-interval; the ratio of the share of bytes not lost to that of the previous interval; throughput / highest throughput so
-far; and RTT minus smallest RTT, in units of 100 ms. Ratios are at most 10.
+The observations are: the change of the RTT, in units of 100 ms; the throughput, relative to the previous interval; the
+share of bytes that are not lost, relative to the previous interval; throughput / highest throughput so far; and RTT
+minus smallest RTT, in units of 100 ms. Ratios are at most 10.
 """
 
 

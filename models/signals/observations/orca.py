@@ -1,7 +1,8 @@
 """Orca's observations, as Learn-to-Probe lists them (Table 1 of its paper).
 
 Let H be the highest throughput so far. The observations are throughput / H; sending rate / H; lost bytes per second /
-H; bytes in flight / (H · smallest RTT); and smallest RTT / smoothed RTT. Each of them except the last is at most 10.
+H; bytes in flight / (H · smallest RTT); and smallest RTT / smoothed RTT. All observations except the last are at most
+10.
 """
 
 

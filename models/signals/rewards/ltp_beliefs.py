@@ -1,7 +1,7 @@
 """The reward of `ltp_particles`, with beliefs about the queueing delay and C instead of particles for the widths.
 
-The width of C is also the width of the flow's share of the link, because the flow knows its own rate. Beliefs do not
-cover the rates of other flows.
+The flow knows its own rate, so the width of C also stands for the width of the flow's share of the link. No belief
+covers the rates of other flows.
 """
 
 

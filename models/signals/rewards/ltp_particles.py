@@ -1,6 +1,6 @@
 """Learn-to-Probe's complete reward of one flow (Eqs. 9 to 11 and 15): R_perf minus the widths of its particles.
 
-The weights are those of Table 4. β_r is 0 here, because a constant reward changes no advantage.
+The weights are those of Table 4, except β_r: we set it to 0, because a constant reward changes no advantage.
 """
 
 
