@@ -156,7 +156,7 @@ def _written(source):
 def test_c_checks_an_index_only_if_it_may_be_before_the_window(test, checks):
     text = _written(SAMPLES.format(test).replace("acked,", "acked, sending,"))
     assert ("ccm_index(" in text) == checks
-    assert checks or "ccm_within(" in text
+    assert checks or "ccm_place(" in text
 
 
 def test_c_checks_an_index_in_a_function_that_the_first_step_calls_too():

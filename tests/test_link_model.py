@@ -44,7 +44,7 @@ TIMED = ("timer", "idle", "merged_acks", "R_m_falls")
 TOGETHER = [STEADY, CHANGING, TIMED, ("reordering", "R_m_grows"), (*STEADY, *CHANGING[1:])]
 
 #: Losses in the latest step, by a counter.
-LOST = "(int64_t)w->{0}[t] - ((int64_t)w->{0}[ccm_within(t - 1)])"
+LOST = "(int64_t)w->{0}[t] - ((int64_t)w->{0}[ccm_place(t - 1)])"
 
 #: Mistakes in what is exported: the controller and the trouble that show each, what is written and what stands there.
 MISTAKES = [

@@ -33,7 +33,7 @@ static inline unsigned ccm_index(unsigned i)
 
 /* The same for an index that is always within the window. Only the verifier requires the comparison. */
 #ifdef CCM_KERNEL
-#define ccm_within(i) ccm_index(i)
+#define ccm_place(i) ccm_index(i)
 #else
-#define ccm_within(i) (i)
+#define ccm_place(i) (i)
 #endif

@@ -1,7 +1,7 @@
 """Beliefs as C code. The code runs the programs of the beliefs on a window of observations.
 
 Lower bounds are rounded down and upper bounds up, so that rounding never makes a true belief false. A comprehension
-becomes a bounded loop. An index that is always in the window passes through `ccm_within`, and any other computed index
+becomes a bounded loop. An index that is always in the window passes through `ccm_place`, and any other computed index
 passes through `ccm_index`.
 """
 
@@ -113,7 +113,7 @@ def _start(belief, writer):
 def _moved(belief, writer):
     """Return the value of a belief one step later, at t >= 1."""
     if not is_bound(belief):
-        return writer.state(belief, belief.name).replace("ccm_within(t - 1)", "t - 1")
+        return writer.state(belief, belief.name).replace("ccm_place(t - 1)", "t - 1")
     pick, up = ("ccm_at_least", False) if isinstance(belief, RunningMax) else ("ccm_at_most", True)
     return f"{pick}(w->beliefs[t - 1].{belief.name}, {writer.samples(belief.name, up)})"
 
@@ -440,7 +440,7 @@ class _Writer(Expression):
 
     def place(self, leaf, more=0):
         """Return the index in the window at which the code reads an observation, or the index `more` steps earlier."""
-        checked = "ccm_within" if min(self.span(leaf, more)) >= 0 else "ccm_index"
+        checked = "ccm_place" if min(self.span(leaf, more)) >= 0 else "ccm_index"
         if not isinstance(leaf, Past):
             return f"{checked}(t - {more})" if more else "t"
         if leaf.back == Name("time"):
