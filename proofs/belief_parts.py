@@ -13,13 +13,15 @@ from ccmatic.logic import every, implies, some
 def uses_link(share="utilisation"):
     """Return the Objective that the link delivers a share of its capacity. `share` is the name of the constant."""
     return Objective(
-        "uses the link", f"at least {{{share}}} of C(T - D) is delivered", lambda x, c: utilises(x, c[share])
+        "uses the link", f"the link delivers at least {{{share}}} of C(T - D)", lambda x, c: utilises(x, c[share])
     )
 
 
 UTILISES = uses_link()
 LITTLE_INFLIGHT = Objective(
-    "bounds inflight", "inflight is at most {inflight}·C(R_m + D)", lambda x, c: inflight_within(x, c["inflight"])
+    "bounds inflight",
+    "at most {inflight}·C(R_m + D) bytes are in flight",
+    lambda x, c: inflight_within(x, c["inflight"]),
 )
 LITTLE_LOSS = Objective(
     "loses little", "at most {loss} packets are lost in an R_m", lambda x, c: loses_at_most(x, c["loss"])

@@ -53,5 +53,5 @@ def test_the_claim_says_from_where_it_is_counted():
     proof = load_definition("proofs", "PROOF", "link_rate_used")
     values = {constant.name: constant.low for constant in proof.constants}
     told = " ".join(sentences(proof, load_definition("models", "MODEL", "ccac"), 11, values))
-    assumed = "The number assumes that C_L restarts at the largest distance from its limit."
+    assumed = "The number covers the worst case: when C_U improves, C_L may fall back as far as possible."
     assert "⌋) windows of 10 R_m that begin in state" in told and f". {assumed} The next state is" in told

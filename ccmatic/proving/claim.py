@@ -84,9 +84,9 @@ def sentences(proof, model, horizon, c):
     length = f"{horizon - proof.common} R_m"
     for state in proof.states:
         name = f"'{state.name}' ({in_words(state, proof, c) or 'without conditions'})"
-        ensured = "; ".join(filter(None, (in_words(objective, proof, c) for objective in state.ensures)))
+        ensured = _listed("; ".join(filter(None, (in_words(each, proof, c) for each in state.ensures))).split("; "))
         if not state.leads_to:
-            meets = f" Meanwhile: {ensured}." if ensured else ""
+            meets = f" In each window of this state, {ensured}." if ensured else ""
             yield f"State {name} lasts for ever if the link rate {stays(model)}.{meets}"
             continue
         count = windows(state, c)
@@ -102,14 +102,15 @@ def _remarks(state, proof, c, ensured):
     """
     excuse = " and ".join(in_words(objective, proof, c) for objective in state.unless)
     if excuse:
-        yield f"This number excludes windows in which {excuse}."
+        yield f"This number does not count windows in which {excuse}."
     again = [measure.name for measure in state.measures[1:]] if state.ordered else []
     if again:
-        yield f"The number assumes that {' and '.join(again)} restarts at the largest distance from its limit."
+        first, after = state.measures[0].name, " and ".join(again)
+        yield f"The number covers the worst case: when {first} improves, {after} may fall back as far as possible."
     names = [f"'{name}'" for name in state.leads_to]
-    yield f"The next state is {' or '.join(filter(None, (', '.join(names[:-1]), names[-1])))}."
+    yield f"The next state is {_listed(names, 'or')}."
     if ensured:
-        yield f"Meanwhile: {ensured}."
+        yield f"In each window of state '{state.name}', {ensured}."
 
 
 def in_words(what, proof, c):
@@ -122,6 +123,11 @@ def in_words(what, proof, c):
     parts = what.says.split("; ")
     kept = [part for part in parts if not dropped & {name for _, name, _, _ in Formatter().parse(part)}]
     return "; ".join(kept).format_map({name: _short(value) for name, value in c.items()})
+
+
+def _listed(words, last="and"):
+    """Return words as a list in a sentence, such as "one, two and three"."""
+    return f" {last} ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 def _atom(formula):

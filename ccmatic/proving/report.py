@@ -12,6 +12,10 @@ from ccmatic.proving.diagram import draw
 CONDITIONS = """\
 The proof covers one flow on this network. The flow always has data to send, and shares the link with no other flow. The
 link rate {stays}. The proof does not cover several flows, other buffers, or more jitter.
+
+C is the link rate, R_m is the round-trip time without a queue, D is the jitter, and T is the length of a window. β is
+the size of the buffer, and MSS is the size of a packet. The glossary (docs/reference/glossary.md) explains the sender's
+bounds on the link rate and on the queue, such as C_L and q_U.
 """
 
 #: The remark on a lemma whose premise no window satisfies.
@@ -29,9 +33,12 @@ def _report(result, prover, picture):
     proof, values = prover.proof, result.values
     yield f"# {result.controller.name}: {result.file.stem}"
     yield ""
-    yield f"Made by `ccmatic prove {result.controller.name} --proof {result.proof} --horizon {result.horizon}`."
-    yield f"Network: {prover.query.model.name}, buffer {prover.query.buffer} (in C·R_m), D = {prover.query.jitter} R_m,"
-    yield f"windows of {result.horizon - proof.common} R_m. To check this proof: `ccmatic check {result.file.name}`."
+    command = f"ccmatic prove {result.controller.name} --proof {result.proof} --horizon {result.horizon}"
+    yield f"The command `{command}` made this proof."
+    yield f"The network is the model `{prover.query.model.name}`."
+    yield f"Its buffer is `{prover.query.buffer}` (in C·R_m), and its jitter D is {prover.query.jitter} R_m."
+    yield f"Each window of the proof lasts {result.horizon - proof.common} R_m."
+    yield f"To check the proof, run `ccmatic check {result.file.name}`."
     yield ""
     yield "```python\n" + result.controller.source.strip() + "\n```"
     yield ""
@@ -57,9 +64,9 @@ def _report(result, prover, picture):
         about = (" (not part of the proof)" if prover.lemmas[name].paper else "") + (OF_NONE if answer.empty else "")
         yield f"| {name}{about} | {answer.verdict} | {answer.seconds:.1f} |"
     yield ""
-    shown = "the windows that violate lemmas, or show that a constant cannot be better"
-    yield f"The folder `{result.traces.name}/` contains {shown}."
-    yield "To draw one: `ccmatic replay FILE --plot PICTURE.png`."
+    yield f"The folder `{result.traces.name}/` contains windows as traces."
+    yield "Each of them violates a lemma, or shows that a constant cannot be better."
+    yield "To draw one of these windows, run `ccmatic replay FILE --plot PICTURE.png`."
 
 
 def _after_changes(proof, length, values):
@@ -71,9 +78,9 @@ def _after_changes(proof, length, values):
             rows.append(f"| {state.name} | " + " | ".join(f"{n} ({n * length} R_m)" for n in counts) + " |")
     if rows:
         yield "\nSuppose that the link rate changes in the steady state by a factor of at most x."
-        yield "The table gives the largest number of windows that then begin in each state."
-        yield "The total time of these windows stands in parentheses."
-        yield "The windows are counted as above, from the first one that begins after the change.\n"
+        yield "For each state, the table has the largest number of windows that begin in this state after the change."
+        yield "The number in parentheses is the total time of these windows."
+        yield "The table leaves out the same windows as the numbers above.\n"
         yield "| state | " + " | ".join(f"x = {number(factor)}" for factor in CHANGES) + " |"
         yield "|---|" + "---|" * len(CHANGES)
         yield from rows
@@ -84,7 +91,7 @@ def _fronts(proof, result):
     for before, constant in pairwise(constants):
         optimum = result.constants[constant.name]
         if optimum.front:
-            yield f"\nFor each `{before.name}`, the best `{constant.name}`:\n"
+            yield f"\nThe table has the best value of `{constant.name}` for each value of `{before.name}`:\n"
             yield f"| `{before.name}` | `{constant.name}` |\n|---|---|"
             points = [*optimum.front, (result.values[before.name], optimum.value)]
             for other, best in sorted(points):
