@@ -27,6 +27,7 @@ compiler = (
     else next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
 )
 needs_compiler = pytest.mark.skipif(not compiler, reason="no C compiler on this machine")
+needs_go = pytest.mark.skipif(not shutil.which("go"), reason="no go on this machine")
 needs_bpf = pytest.mark.skipif(bool(lacking), reason=f"no {', no '.join(lacking)} on this machine")
 
 

@@ -1,0 +1,1 @@
+"""The adaptor of quic-go, which runs client and server whole."""

@@ -1,0 +1,67 @@
+"""quic-go, whole: client, server, TLS and loss detection in a bubble of virtual time (Go's testing/synctest)."""
+
+import re
+import shutil
+from pathlib import Path
+
+from ccmatic.base import InputError
+from ccmatic.judging.adaptors.golang import go_version, run_go
+from ccmatic.judging.builds import built, path_library
+from ccmatic.judging.subjects import Program
+
+_MODULE = "github.com/quic-go/quic-go"
+
+#: What every run switches off, or does in another way than quic-go by default.
+_NOTES = (
+    "GSO, ECN and MTU discovery are off: quic-go offers them only on sockets of the kernel",
+    "packets have at most 1308 bytes, quic-go's size before MTU discovery",
+    "idle and handshake timeouts are a day; flow control limits no flow",
+    "windows are read from private fields; `cubic` clears the private field `reno`, which quic-go's API always sets",
+)
+
+
+class Adaptor:
+    """The adaptor of quic-go.
+
+    Its sources support the versions from v0.44.0 on.
+    """
+
+    stack = "quic-go"
+    controllers = ("reno", "cubic")
+    toolchain = "go 1.26"
+    version = "0.65.0"
+
+    def build(self, version: str | None = None, source: Path | None = None) -> Program:
+        """Build the program; see `ccmatic.judging.subjects.Adaptor`."""
+        chosen = re.fullmatch(r"v?(\d+\.\d+\.\d+(-[\w.]+)?)", version or self.version)
+        if not chosen:
+            raise InputError(f"{version!r} is no version of quic-go, such as {self.version}")
+        checkout = _checkout(source) if source else None
+        tools, library = go_version((1, 26)), path_library()
+        own = chosen[1] == self.version and not checkout
+        inputs: list[str | Path] = [tools, chosen[1], str(checkout), *sorted(library.iterdir())]
+        for folder in (Path(__file__).parent, checkout):
+            inputs += [*sorted(folder.rglob("*.go")), folder / "go.mod", folder / "go.sum"] if folder else []
+
+        def make(folder: Path) -> None:
+            for file in Path(__file__).parent.iterdir():
+                if file.suffix == ".go" or (own and file.name in ("go.mod", "go.sum")):
+                    shutil.copy(file, folder)
+            if not own:
+                replaced = f"replace {_MODULE} => {checkout}\n" if checkout else ""
+                needed = f"module ccmatic/judging/quic-go\n\ngo 1.26\n\nrequire {_MODULE} v{chosen[1]}\n{replaced}"
+                (folder / "go.mod").write_text(needed)
+            flags = {"CGO_CFLAGS": f"-O2 -I{library}", "CGO_LDFLAGS": f"-L{library}"}
+            run_go(["test", "-c", "-mod", "readonly" if own else "mod", "-o", "adaptor", "."], folder, flags)
+
+        program = built("quic-go", inputs, make) / "adaptor"
+        release = f"quic-go {chosen[1]}" if not checkout else f"quic-go from {checkout}"
+        return Program((str(program), "-test.run=TestAdaptor"), release, _NOTES)
+
+
+def _checkout(source: Path) -> Path:
+    """Return the folder of a checkout. Raises InputError if it has no quic-go."""
+    module = source / "go.mod"
+    if not module.is_file() or f"module {_MODULE}\n" not in module.read_text():
+        raise InputError(f"no go.mod of {_MODULE} is here", str(source))
+    return source.resolve()
