@@ -7,7 +7,7 @@ from ccmatic.base.errors import InputError
 
 #: The kinds of definitions that a package can add by an entry point NAME = module:OBJECT in the group
 #: `ccmatic.KIND`.
-KINDS = ("models", "properties", "templates", "proofs", "targets", "flows", "agents")
+KINDS = ("models", "properties", "templates", "proofs", "targets", "flows", "agents", "adaptors")
 
 
 def points(kind, shipped):

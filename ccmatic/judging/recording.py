@@ -1,6 +1,16 @@
-"""The recording of a run: its packets, replies and samples, and the exact check of the path's laws."""
+"""The recording of a run: its packets, replies and samples."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+
+from ccmatic.base import InputError
+from ccmatic.judging import laws, traces
+from ccmatic.judging.scenario import Scenario
+from ccmatic.traces import Trace
 
 #: The records of the path in C (path.c), little endian. Times are in ns; -1 means never.
 PACKET = np.dtype(
@@ -16,3 +26,74 @@ SAMPLE = np.dtype(
         *(("flow", "<i2"), ("flags", "<i2"), ("pad", "<i4")),
     ]
 )
+
+#: The files of a run, by the attribute of Recording.
+FILES = {"packets": PACKET, "replies": REPLY, "samples": SAMPLE}
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """A run of a subject over the path of a scenario.
+
+    Attributes:
+        scenario: The Scenario.
+        packets: An array of PACKET, one for each data packet, in the order of arrival at the link.
+        replies: An array of REPLY, one for each packet of a receiver, in the order of sending.
+        samples: An array of SAMPLE, the states of the senders; -1 stands for an unknown number.
+        failure: Why the run broke off, such as a panic; None if it did not.
+        subject: The name of the subject.
+        version: The version of the subject.
+    """
+
+    scenario: Scenario
+    packets: Any
+    replies: Any
+    samples: Any
+    failure: str | None
+    subject: str
+    version: str
+
+    def faults(self) -> Iterator[str]:
+        """Yield a sentence for each law of the path that the recording breaks. A lawful recording has none.
+
+        The check is independent of the path in C: it computes in Python, in exact integers, from the log alone.
+        """
+        return laws.faults(self)
+
+    def trace(self) -> Trace:
+        """Return a part of the run as a Trace of the path's model, which `ccmatic replay` accepts.
+
+        Raises:
+            InputError: If no model covers the path, or no window of the run is long enough.
+        """
+        return traces.trace(self)
+
+    def save(self, path: str | Path) -> None:
+        """Write the three arrays to a file (.npz)."""
+        np.savez_compressed(path, packets=self.packets, replies=self.replies, samples=self.samples)
+
+
+def load(folder: Path, scenario: Scenario, subject: str, version: str) -> Recording:
+    """Return the Recording of a run that the path wrote to a folder.
+
+    Raises:
+        InputError: If the folder lacks a file.
+    """
+    try:
+        arrays = {name: np.fromfile(folder / f"{name}.bin", kind) for name, kind in FILES.items()}
+        failure = folder / "failure.txt"
+        text = failure.read_text(errors="replace") if failure.exists() else None
+    except OSError as error:
+        raise InputError(f"the run has no record: {error.strerror}", str(error.filename)) from None
+    return Recording(scenario, **arrays, failure=text, subject=subject, version=version)
+
+
+def replaced(recording: Recording, failure: str) -> Recording:
+    """Return a recording with another failure."""
+    return replace(recording, failure=failure)
+
+
+def broken_off(scenario: Scenario, subject: str, version: str, failure: str) -> Recording:
+    """Return the Recording of a run that left no records, because its program crashed or was stopped."""
+    arrays = {name: np.zeros(0, kind) for name, kind in FILES.items()}
+    return Recording(scenario, **arrays, failure=failure, subject=subject, version=version)

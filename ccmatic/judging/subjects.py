@@ -1,12 +1,37 @@
 """Subjects: the code that is judged, by name, and how it is built."""
 
+import ast
+import hashlib
+import importlib
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Protocol
 
-from ccmatic.judging.builds import cache, controller_command, path_library
+from ccmatic import __version__
+from ccmatic.base import InputError, definitions, installed, read_text, shown, suggest
+from ccmatic.judging import kernel, scripts
+from ccmatic.judging.builds import cache, controller_command, path_library, shared_library
+from ccmatic.judging.exports import Exported
 
-__all__ = ["Adaptor", "Program", "Subject", "cache", "controller_command", "path_library"]
+__all__ = [
+    "Adaptor",
+    "Program",
+    "Subject",
+    "cache",
+    "controller_command",
+    "hosted_library",
+    "path_library",
+    "stacks",
+    "subject",
+]
+
+#: The package of the shipped adaptors, and the class that each defines in its file adaptor.py.
+_PACKAGE, _CLASS = "ccmatic.judging.adaptors", "Adaptor"
+
+#: Files of a controller's folder by which the language of its code is recognised, and the module that builds it.
+_LANGUAGES = {"Cargo.toml": "cargo", "go.mod": "golang"}
 
 
 @dataclass(frozen=True)
@@ -59,11 +84,189 @@ class Subject:
     Attributes:
         name: The name, such as `quinn:cubic`.
         adaptor: The Adaptor.
-        controller: The name of the controller in the adaptor.
-        program: The built Program.
+        controller: The name of the controller, such as `cubic`.
+        argument: The word by which the program knows the controller.
+        version: The requested version; None for the default one.
+        source: The folder of the sources; None for a version.
     """
 
     name: str
     adaptor: Adaptor
     controller: str
-    program: Program
+    argument: str
+    version: str | None = None
+    source: Path | None = None
+
+    @cached_property
+    def program(self) -> Program:
+        """The built Program.
+
+        Raises:
+            InputError: If a tool is missing, or the build fails.
+        """
+        return self.adaptor.build(self.version, self.source)
+
+    def command(self) -> tuple[str, ...]:
+        """Return the command of the program. Build it again if somebody has deleted the cache.
+
+        Raises:
+            InputError: If a tool is missing, or the build fails.
+        """
+        if not all(Path(part).exists() for part in self.program.command if part.startswith("/")):
+            del self.__dict__["program"]
+        return self.program.command
+
+
+class _Alone:
+    """An adaptor of one controller, whose program is built from a file."""
+
+    toolchain = "cc"
+
+    def __init__(self, stack: str, version: str, controller: str, command: Callable[[], tuple[str, ...]]) -> None:
+        self.stack, self.version = stack, version
+        self.controllers: tuple[str, ...] = (controller,)
+        self._command = command
+
+    def build(self, version: str | None = None, source: Path | None = None) -> Program:
+        """Return the program; it has only one version."""
+        return Program(self._command(), f"{self.stack} {self.version}", (_UNDER,))
+
+
+#: What a controller alone runs under.
+_UNDER = "the controller alone, under a sender of RFC 9002"
+
+
+def stacks() -> dict[str, Adaptor]:
+    """Return the adaptors of all stacks by name: the shipped ones, and those of other packages.
+
+    Raises:
+        InputError: If another package uses a name that is already taken.
+    """
+    found: dict[str, Adaptor] = {}
+    for file in sorted((Path(__file__).parent / "adaptors").glob("*/adaptor.py")):
+        adaptor = getattr(importlib.import_module(f"{_PACKAGE}.{file.parent.name}.adaptor"), _CLASS)()
+        found[adaptor.stack] = adaptor
+    found["kernel"] = kernel.Adaptor()
+    for name, point in installed.points("adaptors", found).items():
+        found[name] = installed.load(point)()
+    return found
+
+
+def subject(name: str, version: str | None = None, source: str | Path | None = None) -> Subject:
+    """Return the Subject that a text names.
+
+    Args:
+        name: `STACK:CONTROLLER`; the name or file of a controller or policy of ccmatic, with `:upper`, `:lower` or
+            `:drawn` for an envelope; a shared library `FILE.so`, optionally with `:CONTROLLER`; a C file; a Python file
+            with a class Controller; or a folder of a controller in Rust or Go, or with a file adaptor.py.
+        version: A version of the stack; None for the default one.
+        source: A folder with the stack's sources, in place of a version.
+
+    Raises:
+        InputError: If there is no such subject.
+    """
+    head, _, tail = name.partition(":")
+    if Path(head).suffix in _FILES or Path(head).is_dir():
+        found = _of_path(name, Path(head), tail)
+    elif definitions.is_controller(head):
+        found = _exported(name, head, tail)
+    else:
+        return _of_stack(name, head, tail, version, Path(source) if source else None)
+    if version or source:
+        raise InputError(f"{name} has one version only; expected neither --version nor --source")
+    return found
+
+
+def hosted_library(name: str) -> tuple[str, str]:
+    """Return the shared library of a subject that the path itself runs beside another, and the controller's argument.
+
+    Raises:
+        InputError: If there is no such subject, or if it is a whole stack.
+    """
+    found = subject(name)
+    command = found.command()
+    if command != controller_command(Path(command[-1])):
+        raise InputError(
+            f"{name} cannot send beside another subject; expected a controller alone, such as a shipped controller"
+        )
+    return command[-1], found.argument
+
+
+def _of_stack(name: str, stack: str, controller: str, version: str | None, source: Path | None) -> Subject:
+    known = stacks()
+    if stack not in known:
+        names = [*known, *(each for folder in definitions.CONTROLLERS for each in definitions.shipped(folder))]
+        raise InputError(f"there is no subject '{shown(name)}'; {suggest(shown(stack), names)}")
+    adaptor = known[stack]
+    if adaptor.controllers and controller not in adaptor.controllers:
+        options = ", ".join(f"{stack}:{each}" for each in adaptor.controllers)
+        raise InputError(f"there is no subject '{shown(name)}'; expected one of {options}")
+    if version and source:
+        raise InputError("both a version and a source are given; expected one of them")
+    return Subject(name, adaptor, controller, controller, version, source)
+
+
+def _of_path(name: str, path: Path, controller: str) -> Subject:
+    """Return the subject of a file or folder."""
+    if path.is_dir():
+        return _of_folder(name, path, controller)
+    if not path.is_file():
+        raise InputError("cannot read: no such file", str(path))
+    return _FILES[path.suffix](name, path, controller)
+
+
+def _of_folder(name: str, folder: Path, controller: str) -> Subject:
+    controller = controller or folder.resolve().name
+    if (folder / "adaptor.py").is_file():
+        adaptor: Adaptor = definitions.load_from_folder(folder, "adaptor", _CLASS)()
+        return Subject(name, adaptor, controller, controller)
+    for file, module in _LANGUAGES.items():
+        if (folder / file).is_file():
+            build = importlib.import_module(f"{_PACKAGE}.{module}").build_library
+            return _alone(name, folder.name, _version(folder / file), controller, partial(build, folder))
+    expected = " or ".join(("adaptor.py", *_LANGUAGES))
+    raise InputError(f"has no controller; expected a file {expected}", str(folder))
+
+
+def _of_library(name: str, library: Path, controller: str) -> Subject:
+    return _alone(name, library.name, _version(library), controller or library.stem, library.resolve)
+
+
+def _of_c(name: str, file: Path, controller: str) -> Subject:
+    def build() -> Path:
+        return shared_library(file.stem, {f"{file.stem}.c": read_text(file)}) / f"{file.stem}.so"
+
+    return _alone(name, file.name, _version(file), controller or file.stem, build)
+
+
+def _of_python(name: str, file: Path, controller: str) -> Subject:
+    """Return the subject of a Python file: a class that controls, or a controller of ccmatic's language."""
+    try:
+        tree = ast.parse(read_text(file))
+    except SyntaxError as error:
+        raise InputError(f"cannot read: {error.msg}", str(file), error.lineno) from None
+    if not any(isinstance(node, ast.ClassDef) and node.name == scripts.CLASS for node in tree.body):
+        return _exported(name, file, controller)
+    controller = controller or file.stem
+    adaptor: Adaptor = _Alone(file.name, _version(file), controller, partial(scripts.command, file))
+    return Subject(name, adaptor, controller, controller)
+
+
+def _exported(name: str, file: str | Path, choice: str) -> Subject:
+    exported = Exported(str(file), choice or None)
+    return _alone(name, "ccmatic", __version__, exported.controller, exported.library, exported.argument)
+
+
+def _alone(name: str, stack: str, controller: str, library: Callable[[], Path], argument: str | None = None) -> Subject:
+    """Return the subject of a shared library with the functions of controller.h."""
+    adaptor: Adaptor = _Alone(stack, controller, lambda: controller_command(library()))
+    return Subject(name, adaptor, controller, argument or controller)
+
+
+#: For each suffix of a file, the function that returns its subject.
+_FILES: dict[str, Callable[[str, Path, str], Subject]] = {
+    ".so": _of_library,
+    ".c": _of_c,
+    ".py": _of_python,
+    ".json": _exported,
+}

@@ -1,0 +1,201 @@
+"""Run scenarios in the program of a subject, with limits on time, memory and output, and leave nothing running."""
+
+import json
+import os
+import selectors
+import signal
+import subprocess
+import time
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import TracebackType
+
+from ccmatic.base import InputError, shown
+from ccmatic.judging import recording, scenario
+from ccmatic.judging.recording import Recording
+from ccmatic.judging.scenario import Scenario
+from ccmatic.judging.subjects import Subject, hosted_library
+
+#: The limits of a program: seconds of a run, KiB of memory, blocks of 512 bytes in a file, and bytes of a line.
+SECONDS, MEMORY, BLOCKS, LONGEST = 60.0, 4 * 2**20, 2**22, 2**16
+
+#: The beginnings of the lines by which programs in Rust, Go and Python report that they give up.
+_PANICS = ("panicked at", "panic:", "fatal error:", "Traceback (most recent", "Error:")
+
+#: The words by which a program, or its language, reports that it got no memory.
+_NO_MEMORY = ("memory allocation of", "out of memory", "cannot allocate memory", "MemoryError", "bad_alloc")
+
+
+class Session:
+    """A process that runs the scenarios of a subject, one after the other.
+
+    The process starts with the first run. It ends with the session, and with it all processes that it has started.
+
+    Args:
+        subject: The Subject.
+        seconds: The most seconds that a run may take.
+    """
+
+    def __init__(self, subject: Subject, seconds: float = SECONDS) -> None:
+        self._subject, self._seconds = subject, seconds
+        self._folder = TemporaryDirectory(prefix="ccmatic-judge-", ignore_cleanup_errors=True)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._numbers = count()
+
+    def __enter__(self) -> "Session":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def run(self, plan: Scenario) -> Recording:
+        """Run a scenario.
+
+        Returns:
+            The Recording. If the program panicked, hung, crashed or used up its memory, its `failure` says so.
+
+        Raises:
+            InputError: If the program prints nonsense, cannot start, or calls the path in a wrong way; or if the path
+                refuses the scenario.
+        """
+        adaptor = self._subject.adaptor
+        if hasattr(adaptor, "record"):
+            return adaptor.record(plan, self._subject)  # type: ignore[no-any-return]
+        names = {flow.beside for flow in plan.flows if flow.beside is not None}
+        folder = Path(self._folder.name) / str(next(self._numbers))
+        folder.mkdir()
+        text = scenario.configuration(
+            plan, self._subject.argument, {name: hosted_library(name) for name in sorted(names)}
+        )
+        (folder / "scenario.txt").write_text(text, encoding="utf-8")
+        try:
+            failure = self._result(folder)
+            if failure is not None and not (folder / "packets.bin").exists():
+                return recording.broken_off(plan, self._subject.name, self._subject.program.version, failure)
+            return self._load(folder, plan, failure)
+        except BaseException:
+            self.close_process()
+            raise
+        finally:
+            for file in folder.iterdir():
+                file.unlink()
+            folder.rmdir()
+
+    def close(self) -> None:
+        """End the process, and remove its files."""
+        self.close_process()
+        self._folder.cleanup()
+
+    def close_process(self) -> None:
+        """Kill the process and all processes of its group."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe:
+                with suppress(OSError):
+                    pipe.close()
+
+    def _load(self, folder: Path, plan: Scenario, failure: str | None) -> Recording:
+        fault = folder / "fault.txt"
+        if fault.exists():
+            raise InputError(f"{self._subject.name} calls the path in a wrong way: {fault.read_text(errors='replace')}")
+        loaded = recording.load(folder, plan, self._subject.name, self._subject.program.version)
+        return loaded if failure is None else recording.replaced(loaded, failure)
+
+    def _result(self, folder: Path) -> str | None:
+        """Let the process run the scenario in a folder. Return its failure, or None."""
+        process = self._started()
+        assert process.stdin is not None
+        try:
+            process.stdin.write(f"{folder}\n".encode())
+            process.stdin.flush()
+        except BrokenPipeError:
+            return self._ended()
+        line = self._line(process)
+        if line is None:
+            self.close_process()
+            return f"hung: no result after {self._seconds:g} s"
+        if not line.endswith(b"\n"):
+            return self._ended(line)
+        return self._failure(line)
+
+    def _failure(self, line: bytes) -> str | None:
+        text = line.decode(errors="replace").strip()
+        try:
+            value = json.loads(text)
+        except ValueError:
+            value = None
+        if not isinstance(value, dict) or not isinstance(value.get("failure", 0), str | None):
+            expected = 'a line of JSON with the key "failure", which is null or a text'
+            raise InputError(f"{self._subject.name} printed '{shown(text)}'; expected {expected}")
+        failure = value["failure"]
+        return None if failure is None else shown(failure, 400)
+
+    def _line(self, process: subprocess.Popen[bytes]) -> bytes | None:
+        """Return the next line, or what there is of it at the end of the output; None if it takes too long."""
+        assert process.stdout is not None
+        line, end = b"", time.monotonic() + self._seconds
+        with selectors.DefaultSelector() as selector:
+            selector.register(process.stdout, selectors.EVENT_READ)
+            while (left := end - time.monotonic()) > 0:
+                if not selector.select(left):
+                    continue
+                part = os.read(process.stdout.fileno(), LONGEST)
+                line += part
+                if not part or line.endswith(b"\n") or len(line) > LONGEST:
+                    return line
+        return None
+
+    def _ended(self, line: bytes = b"") -> str:
+        """Return the failure of a process that ended, or printed too much."""
+        process = self._process
+        assert process is not None
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(2)
+        code, said = process.poll(), self._errors().read_text(errors="replace")
+        self.close_process()
+        if code is None:
+            raise InputError(f"{self._subject.name} printed '{shown(line.decode(errors='replace'))}'; expected a line")
+        if any(word in said for word in _NO_MEMORY):
+            return f"out of memory: it used more than {MEMORY // 2**20} GiB"
+        lines = said.splitlines()
+        for number, text in enumerate(lines):
+            if any(word in text for word in _PANICS):
+                more = lines[number + 1] if "panicked at" in text and number + 1 < len(lines) else ""
+                return "panicked: " + shown(" ".join([text, more]).strip(), 400)
+        if code < 0:
+            return f"crashed: {signal.Signals(-code).name}" + (f": {shown(lines[0], 300)}" if lines else "")
+        reason = shown(said.strip(), 400) or "it says nothing"
+        raise InputError(f"{self._subject.name} ended with code {code} instead of a result: {reason}")
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        if self._process is not None and self._process.poll() is None:
+            return self._process
+        self.close_process()
+        limits = f'ulimit -v {MEMORY}; ulimit -f {BLOCKS}; ulimit -c 0; exec "$@"'
+        with self._errors().open("wb") as errors:
+            self._process = subprocess.Popen(
+                ["/bin/sh", "-c", limits, "sh", *self._subject.command()],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                start_new_session=True,
+            )
+        return self._process
+
+    def _errors(self) -> Path:
+        return Path(self._folder.name) / "errors"
+
+
+def run(subject: Subject, plan: Scenario, seconds: float = SECONDS) -> Recording:
+    """Run one scenario; see `Session.run`."""
+    with Session(subject, seconds) as session:
+        return session.run(plan)

@@ -1,0 +1,128 @@
+"""Runs controllers that are written in Python alone over a path.
+
+A file defines a class `Controller`. Its constructor takes the name, a seed and the bytes of the largest packet. Its
+methods `acked(event)`, `lost(event)` and `window()` have the meaning of the functions in controller.h. The methods
+`sent(event)`, `marked(event)`, `limited(event)` and `departure(now, bytes)` are optional. An event has the fields of
+`struct controller_event`.
+
+usage: python -m ccmatic.judging.scripts LIBRARY FILE
+"""
+
+import ctypes
+import importlib.util
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ccmatic.judging.builds import controller_library
+
+#: The name of the class.
+CLASS = "Controller"
+
+_I64 = ctypes.c_int64
+
+
+class Event(ctypes.Structure):
+    """The structure `controller_event` of controller.h."""
+
+    _fields_ = (
+        *((name, _I64) for name in ("now", "sent", "bytes", "rtt", "least_rtt", "smooth_rtt", "in_flight")),
+        ("app_limited", ctypes.c_int32),
+        ("persistent", ctypes.c_int32),
+    )
+
+
+_NEW = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_char_p, ctypes.c_uint64, _I64)
+_TOLD = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(Event))
+_WINDOW = ctypes.CFUNCTYPE(_I64, ctypes.c_void_p)
+_DEPARTURE = ctypes.CFUNCTYPE(_I64, ctypes.c_void_p, _I64, _I64)
+_FREE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+#: The methods that take an event, in the order of `struct recovery_library`.
+_EVENTS = ("sent", "acked", "lost", "marked", "limited")
+
+
+class _Library(ctypes.Structure):
+    """The structure `recovery_library` of recovery.h."""
+
+    _fields_ = (
+        ("create", _NEW),
+        *((name, _TOLD) for name in _EVENTS),
+        ("window", _WINDOW),
+        ("departure", _DEPARTURE),
+        ("destroy", _FREE),
+    )
+
+
+def command(file: Path) -> tuple[str, ...]:
+    """Return the command that runs the controller of a Python file.
+
+    Raises:
+        InputError: If there is no C compiler.
+    """
+    return sys.executable, "-m", "ccmatic.judging.scripts", str(controller_library()), str(file.resolve())
+
+
+def main(library: str, file: str) -> int:
+    """Run scenarios, whose folders the standard input names."""
+    kind = getattr(_module(file), CLASS)
+    functions = _Functions(kind, file)
+    run = ctypes.CDLL(library).run_scenario
+    for line in sys.stdin:
+        if run(line.rstrip("\n").encode(), ctypes.byref(functions.library)):
+            return 2
+    return 0
+
+
+class _Functions:
+    """The functions of a class as a library. Python objects are known by number."""
+
+    def __init__(self, kind: Any, file: str) -> None:
+        self._objects: dict[int, Any] = {}
+        self._file = file
+
+        def create(name: bytes, seed: int, packet: int) -> int:
+            self._objects[len(self._objects) + 1] = kind(name.decode(), seed, packet)
+            return len(self._objects)
+
+        def method(name: str) -> Callable[..., Any]:
+            return lambda number, event: getattr(self._objects[number], name)(event.contents) and None
+
+        self.library = _Library(
+            _NEW(self._guarded(create)),
+            *(_TOLD(self._guarded(method(name))) if hasattr(kind, name) else _TOLD() for name in _EVENTS),
+            _WINDOW(self._guarded(lambda number: self._objects[number].window().__index__())),
+            _DEPARTURE(self._guarded(lambda number, now, size: self._objects[number].departure(now, size).__index__()))
+            if hasattr(kind, "departure")
+            else _DEPARTURE(),
+            _FREE(lambda number: None),
+        )
+
+    def _guarded(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function that ends the process at an exception, because C code cannot pass it on."""
+
+        def guarded(*arguments: Any) -> Any:
+            try:
+                return function(*arguments)
+            except BaseException as error:
+                frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == self._file]
+                place = f"{Path(self._file).name}:{frames[-1].lineno}" if frames else Path(self._file).name
+                print(f"panicked at {place}: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
+                os._exit(1)
+
+        return guarded
+
+
+def _module(file: str) -> Any:
+    spec = importlib.util.spec_from_file_location(Path(file).stem, file)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
