@@ -257,10 +257,17 @@ def _exported(name: str, file: str | Path, choice: str) -> Subject:
     return _alone(name, "ccmatic", __version__, exported.controller, exported.library, exported.argument)
 
 
-def _alone(name: str, stack: str, controller: str, library: Callable[[], Path], argument: str | None = None) -> Subject:
+def _alone(
+    name: str, stack: str, version: str, controller: str, library: Callable[[], Path], argument: str | None = None
+) -> Subject:
     """Return the subject of a shared library with the functions of controller.h."""
-    adaptor: Adaptor = _Alone(stack, controller, lambda: controller_command(library()))
+    adaptor: Adaptor = _Alone(stack, version, controller, lambda: controller_command(library()))
     return Subject(name, adaptor, controller, argument or controller)
+
+
+def _version(file: Path) -> str:
+    """Return a word that changes with the content of a file."""
+    return hashlib.sha256(file.read_bytes()).hexdigest()[:8]
 
 
 #: For each suffix of a file, the function that returns its subject.
