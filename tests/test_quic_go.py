@@ -94,6 +94,14 @@ def test_another_version(tmp_path):
 
 @pytest.mark.slow
 @needs_go
+def test_versions():
+    versions = Adaptor().versions()
+    assert versions[0] == "0.44.0"
+    assert versions.index("0.60.0") < versions.index(Adaptor.version)
+
+
+@pytest.mark.slow
+@needs_go
 @needs_compiler
 def test_unreleased_version():
     with pytest.raises(InputError, match=r"0\.99\.0"):

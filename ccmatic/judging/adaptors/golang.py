@@ -4,10 +4,12 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
 from ccmatic.base import InputError
+from ccmatic.judging.builds import built
 
 #: Seconds after which a build is ended. A first build downloads modules, and compiles all of them.
 _PATIENCE = 600
@@ -54,3 +56,20 @@ def run_go(arguments: list[str], folder: Path, variables: Mapping[str, str] | No
         messages = [line for line in done.stderr.splitlines() if not line.startswith("go: downloading")]
         raise InputError(f"{' '.join(command[:2])} fails: " + "\n".join(messages)[-2000:].strip())
     return done.stdout
+
+
+def build_library(folder: Path) -> Path:
+    """Build a Go module of the user that exports the functions of controller.h, and return the shared library.
+
+    Raises:
+        InputError: If there is no go, or the build fails.
+    """
+    go_version((1, 21))
+    with tempfile.TemporaryDirectory() as place:
+        library = Path(place) / "controller.so"
+        run_go(["build", "-buildmode", "c-shared", "-o", str(library), "."], folder)
+
+        def keep(folder: Path) -> None:
+            shutil.copy(library, folder)
+
+        return built("go-controller", [library], keep) / library.name

@@ -11,6 +11,9 @@ from ccmatic.judging.subjects import Program
 
 _MODULE = "github.com/quic-go/quic-go"
 
+#: The least version of go, and the oldest version of quic-go, that the sources support.
+_GO, _OLDEST = (1, 26), (0, 44, 0)
+
 #: What every run switches off, or does in another way than quic-go by default.
 _NOTES = (
     "GSO, ECN and MTU discovery are off: quic-go offers them only on sockets of the kernel",
@@ -31,13 +34,24 @@ class Adaptor:
     toolchain = "go 1.26"
     version = "0.65.0"
 
+    def versions(self) -> tuple[str, ...]:
+        """Return the released versions that the adaptor supports, oldest first.
+
+        Raises:
+            InputError: If there is no go, or go cannot list the versions.
+        """
+        go_version(_GO)
+        listed = run_go(["list", "-m", "-versions", _MODULE], Path(__file__).parent).split()[1:]
+        releases = [tuple(map(int, version.split("."))) for name in listed if "-" not in (version := name[1:])]
+        return tuple(".".join(map(str, release)) for release in sorted(releases) if release >= _OLDEST)
+
     def build(self, version: str | None = None, source: Path | None = None) -> Program:
         """Build the program; see `ccmatic.judging.subjects.Adaptor`."""
         chosen = re.fullmatch(r"v?(\d+\.\d+\.\d+(-[\w.]+)?)", version or self.version)
         if not chosen:
             raise InputError(f"{version!r} is no version of quic-go, such as {self.version}")
         checkout = _checkout(source) if source else None
-        tools, library = go_version((1, 26)), path_library()
+        tools, library = go_version(_GO), path_library()
         own = chosen[1] == self.version and not checkout
         inputs: list[str | Path] = [tools, chosen[1], str(checkout), *sorted(library.iterdir())]
         for folder in (Path(__file__).parent, checkout):
