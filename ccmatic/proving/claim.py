@@ -3,7 +3,7 @@
 from fractions import Fraction
 from string import Formatter
 
-from ccmatic.contracts import Reads
+from ccmatic.contracts import RecordingDict
 
 #: Factors of changes of the link rate, for which the report gives numbers.
 CHANGES = (Fraction(3, 2), Fraction(2), Fraction(4), Fraction(10))
@@ -62,7 +62,7 @@ def windows_after(state, factor, c):
         return None
     total = 1
     for measure in state.measures:
-        worst = Fraction(measure.after(factor, Reads(c)))
+        worst = Fraction(measure.after(factor, RecordingDict(c)))
         total += int(worst // c[measure.by]) if measure.unit else steps(c[measure.by], max(worst, Fraction(1)))
     return total
 
