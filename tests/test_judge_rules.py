@@ -78,7 +78,7 @@ def losing(count, first=10.0):
 
 
 def dropped(packets):
-    packets["lost"][np.searchsorted(packets["arrival"], 10 * SECOND)] = 2
+    packets["lost"][np.searchsorted(packets["arrival"], 10 * SECOND)] = 4
 
 
 def echoed(packets):

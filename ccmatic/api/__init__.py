@@ -48,7 +48,16 @@ from ccmatic.verification import Judgement, Report
 if TYPE_CHECKING:
     from ccmatic.analysis.starvation import Starvation
     from ccmatic.analysis.widening import Widening, WideningReport
-    from ccmatic.analysis.worst_case import WorstCase
+    from ccmatic.analysis.worst_case import Worst
+    from ccmatic.api.judging import (
+        judge,
+        judge_difference,
+        judge_search,
+        judge_versions,
+        make_scenario,
+        rerun_witness,
+        shrink_witness,
+    )
     from ccmatic.api.proofs import (
         check,
         find_front,
@@ -62,7 +71,7 @@ if TYPE_CHECKING:
     from ccmatic.api.senders import attack, emulate, evaluate, explain_log, export, fit, list_names, train
     from ccmatic.guarantees import Guarantee
     from ccmatic.learning.estimation import Estimate
-    from ccmatic.proving import Attempt, Check, ProofOutcome
+    from ccmatic.proving import Attempt, Check, Proved
     from ccmatic.synthesis import CoverReport, Progress
 
 __all__ = [
@@ -77,7 +86,7 @@ __all__ = [
     "Judgement",
     "Network",
     "Progress",
-    "ProofOutcome",
+    "Proved",
     "Query",
     "Question",
     "Report",
@@ -87,7 +96,7 @@ __all__ = [
     "Trace",
     "Widening",
     "WideningReport",
-    "WorstCase",
+    "Worst",
     "answer",
     "answer_all",
     "ask",
@@ -105,9 +114,14 @@ __all__ = [
     "find_front",
     "fit",
     "guarantee",
+    "judge",
+    "judge_difference",
+    "judge_search",
+    "judge_versions",
     "list_names",
     "load_controller",
     "load_query",
+    "make_scenario",
     "measure",
     "network_of",
     "prove",
@@ -116,6 +130,8 @@ __all__ = [
     "read_run",
     "replay",
     "reproduce_tradeoff",
+    "rerun_witness",
+    "shrink_witness",
     "starve",
     "synthesise",
     "trace_page",
@@ -132,7 +148,16 @@ __all__ = [
 _LATE = {
     "analysis.starvation": ("Starvation",),
     "analysis.widening": ("Widening", "WideningReport"),
-    "analysis.worst_case": ("WorstCase",),
+    "analysis.worst_case": ("Worst",),
+    "api.judging": (
+        "judge",
+        "judge_difference",
+        "judge_search",
+        "judge_versions",
+        "make_scenario",
+        "rerun_witness",
+        "shrink_witness",
+    ),
     "api.proofs": (
         "check",
         "find_front",
@@ -146,17 +171,12 @@ _LATE = {
     "api.senders": ("attack", "emulate", "evaluate", "explain_log", "export", "fit", "list_names", "train"),
     "guarantees": ("Guarantee",),
     "learning.estimation": ("Estimate",),
-    "proving": ("Attempt", "Check", "ProofOutcome"),
+    "proving": ("Attempt", "Check", "Proved"),
     "synthesis": ("CoverReport", "Progress"),
 }
 
 
-#: The names of earlier versions, each with the present name.
-EARLIER = {"Proved": "ProofOutcome", "Worst": "WorstCase"}
-
-
 def __getattr__(name: str) -> Any:
-    name = EARLIER.get(name, name)
     for package, names in _LATE.items():
         if name in names:
             return getattr(import_module(f"ccmatic.{package}"), name)

@@ -48,6 +48,9 @@ GROUPS = {
         "evaluate": ("evaluate", "evaluate"),
         "fit": ("fit", "fit"),
     },
+    "Judge": {
+        "judge": ("judge", "judge_group"),
+    },
     "Learn": {
         "train": ("train", "train"),
         "attack": ("attack", "attack"),

@@ -11,10 +11,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ccmatic.language import ARITHMETIC, ORDER, Between, If, Impossible, NextState, Walker
+from ccmatic.language import ARITHMETIC, ORDER, Between, If, Impossible, Remembered, Walker
 
 
-class FloatPair(NamedTuple):
+class Counted(NamedTuple):
     """A number as the sum of two floats: `high` is the rounded number, and `low` is the rounding error.
 
     A single float counts bytes exactly up to 16 MiB; beyond that, packets would be lost. Two floats count up to 2^48.
@@ -25,37 +25,37 @@ class FloatPair(NamedTuple):
 
     @staticmethod
     def of(number):
-        """Return a number as a FloatPair."""
-        if isinstance(number, FloatPair):
+        """Return a number as a Counted."""
+        if isinstance(number, Counted):
             return number
         high = jnp.asarray(number, jnp.float32)
-        return FloatPair(high, jnp.zeros_like(high))
+        return Counted(high, jnp.zeros_like(high))
 
     def float(self):
         """Return the nearest single float."""
         return self.high + self.low
 
     def __add__(self, other):
-        other = FloatPair.of(other)
+        other = Counted.of(other)
         total = self.high + other.high
         part = total - self.high
         error = (self.high - (total - part)) + (other.high - part)
         rest = jnp.where(jnp.isfinite(total), error + self.low + other.low, 0)
         high = total + rest
-        return FloatPair(high, jnp.where(jnp.isfinite(high), rest - (high - total), 0))
+        return Counted(high, jnp.where(jnp.isfinite(high), rest - (high - total), 0))
 
     def __neg__(self):
-        return FloatPair(-self.high, -self.low)
+        return Counted(-self.high, -self.low)
 
     def __sub__(self, other):
-        return self + -FloatPair.of(other)
+        return self + -Counted.of(other)
 
     def __rsub__(self, other):
-        return FloatPair.of(other) - self
+        return Counted.of(other) - self
 
     def __mul__(self, factor):
         factor = to_float(factor)
-        return FloatPair.of(self.high * factor) + self.low * factor
+        return Counted.of(self.high * factor) + self.low * factor
 
     def __truediv__(self, divisor):
         return self * (1 / divisor)
@@ -86,23 +86,23 @@ class FloatPair(NamedTuple):
 
 
 def to_float(number):
-    """Return a number, FloatPair or not, as a float."""
-    return number.float() if isinstance(number, FloatPair) else number
+    """Return a number, Counted or not, as a float."""
+    return number.float() if isinstance(number, Counted) else number
 
 
 def where(test, then, other):
-    """Return the result of `jnp.where`, with support for FloatPairs."""
-    if not isinstance(then, FloatPair) and not isinstance(other, FloatPair):
+    """Return the result of `jnp.where`, with support for Counted numbers."""
+    if not isinstance(then, Counted) and not isinstance(other, Counted):
         return jnp.where(test, then, other)
-    then, other = FloatPair.of(then), FloatPair.of(other)
-    return FloatPair(jnp.where(test, then.high, other.high), jnp.where(test, then.low, other.low))
+    then, other = Counted.of(then), Counted.of(other)
+    return Counted(jnp.where(test, then.high, other.high), jnp.where(test, then.low, other.low))
 
 
 def _extreme(first, of_floats):
     """Return a function that picks one of two numbers a and b: a if `first(a, b)` is true, otherwise b."""
 
     def of(a, b):
-        counted = isinstance(a, FloatPair) or isinstance(b, FloatPair)
+        counted = isinstance(a, Counted) or isinstance(b, Counted)
         return where(first(a, b), a, b) if counted else of_floats(a, b)
 
     return of
@@ -242,7 +242,7 @@ class Values(Walker):
             case If(test, then, other):
                 first, second = self.becomes(then, state), self.becomes(other, state)
                 return {name: where(self.of(test), first[name], second[name]) for name in state}
-            case NextState(values):
+            case Remembered(values):
                 return {name: self.of(value) for name, value in values.items()}
             case Impossible():
                 return state

@@ -28,9 +28,10 @@ positions in a schedule, and utilisation.
 
 from ccmatic.emulation.flows import Commands, FlowRequest
 from ccmatic.emulation.kinds import is_flow, request
-from ccmatic.emulation.link import MTU, SECOND, Link, of_texts
+from ccmatic.emulation.link import MTU, SECOND, Link, LinkChange, of_texts
 from ccmatic.emulation.machine import require
 from ccmatic.emulation.measures import as_text, summed_up, warm_up
+from ccmatic.emulation.monitor import Monitor
 from ccmatic.emulation.pipeline import measure_flows
 from ccmatic.emulation.run import RECORD, Emulation, emulate, started
 
@@ -42,6 +43,8 @@ __all__ = [
     "Emulation",
     "FlowRequest",
     "Link",
+    "LinkChange",
+    "Monitor",
     "as_text",
     "emulate",
     "is_flow",

@@ -48,6 +48,12 @@ class Monitor:
                         f"expected {', '.join(SHOWN[:-1])} or {SHOWN[-1]}"
                     )
 
+    @property
+    def amounts(self):
+        """The amount of each expectation, in the unit of its text."""
+        comparisons = [expectation.comparison for _, expectation in self._expected]
+        return [comparison.amount / comparison.written[1] for comparison in comparisons]
+
     def require(self, flows, seconds):
         """Check that a run can show the expectations.
 

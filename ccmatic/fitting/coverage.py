@@ -68,7 +68,7 @@ def guarantees(name, fitted):
 
     Args:
         name: The name or file of the controller.
-        fitted: The FitResult of the log.
+        fitted: The Fitted log.
 
     Raises:
         InputError: If there is no controller of this name.

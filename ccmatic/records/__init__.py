@@ -3,6 +3,7 @@
 from ccmatic.records.codec import ABSENT, Absent, Record, convert, data, line, read_record, require_format
 from ccmatic.records.files import (
     AnswerRecord,
+    AskedRecord,
     CertificateFile,
     ConstantRecord,
     ControllerRecord,
@@ -15,13 +16,13 @@ from ccmatic.records.files import (
     TraceFile,
     WideningFile,
     WorkbenchFile,
-    WorkbenchQuestion,
 )
 from ccmatic.records.judging import (
     AcknowledgementsRecord,
     AcksEvent,
     BufferEvent,
     ChanceRecord,
+    DifferenceLine,
     Event,
     EventRecord,
     FlowRecord,
@@ -36,6 +37,8 @@ from ccmatic.records.judging import (
     RttEvent,
     ScenarioFile,
     SearchedLine,
+    SearchHead,
+    SearchRun,
     WitnessFile,
 )
 from ccmatic.records.lines import (
@@ -117,6 +120,7 @@ __all__ = [
     "AdversaryFile",
     "AllowanceLine",
     "AnswerRecord",
+    "AskedRecord",
     "AttackLine",
     "AttemptRecord",
     "BeliefSetLine",
@@ -134,6 +138,7 @@ __all__ = [
     "CoverLine",
     "CycleLine",
     "Delivery",
+    "DifferenceLine",
     "EntryLine",
     "EnvelopeLine",
     "EstimateLine",
@@ -193,6 +198,8 @@ __all__ = [
     "RunLine",
     "SaveRequest",
     "ScenarioFile",
+    "SearchHead",
+    "SearchRun",
     "SearchedLine",
     "ShapeLine",
     "SharesRecord",
@@ -212,7 +219,6 @@ __all__ = [
     "WideningLine",
     "WitnessFile",
     "WorkbenchFile",
-    "WorkbenchQuestion",
     "WorstLine",
     "convert",
     "data",

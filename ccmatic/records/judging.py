@@ -220,6 +220,42 @@ class WitnessFile(Record, tag_field="format", tag="ccmatic witness 1", kw_only=T
     scenario: ScenarioFile
 
 
+class SearchHead(Record, tag_field="format", tag="ccmatic search 1", kw_only=True):
+    """The first line of the file of a search.
+
+    Attributes:
+        subject: The name of the subject.
+        version: The version of the subject.
+        seed: The seed of the search.
+        rules: The names of the default rules.
+        expect: The expectations.
+    """
+
+    subject: str
+    version: str
+    seed: int
+    rules: list[str]
+    expect: list[str]
+
+
+class SearchRun(Record, kw_only=True):
+    """A further line of the file of a search: one run.
+
+    Attributes:
+        number: The number of the run, from 0 on.
+        target: The rule for which the search chose the scenario.
+        scenario: The scenario.
+        failure: The failure of the code, or null.
+        margins: The margin, the value and the instant in ns (or null) for each rule that measures the run.
+    """
+
+    number: int
+    target: str
+    scenario: ScenarioFile
+    failure: str | None
+    margins: dict[str, tuple[float, float, int | None]]
+
+
 class JudgedLine(Record, kw_only=True):
     """The verdict of a rule on a run.
 
@@ -240,6 +276,26 @@ class JudgedLine(Record, kw_only=True):
     margin: float | None = None
     at: float | None = None
     reason: str | Absent = ABSENT
+
+
+class DifferenceLine(Record, kw_only=True):
+    """Where the windows of two subjects part on one scenario.
+
+    Attributes:
+        verdict: `same` or `different`.
+        at: The instant in s from which the windows differ for a round trip; null if they do not.
+        windows: The two windows in bytes at that instant; null if there is none.
+        mean: The mean difference of the windows, as a share of the larger one.
+        delivered: The bytes that the receivers got in the two runs.
+    """
+
+    one: str
+    other: str
+    verdict: Literal["same", "different"]
+    at: float | None
+    windows: tuple[int, int] | None
+    mean: float
+    delivered: tuple[int, int]
 
 
 class SearchedLine(Record, kw_only=True):

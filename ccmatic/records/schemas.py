@@ -28,6 +28,8 @@ FILES = (
     policies.AdversaryFile,
     judging.ScenarioFile,
     judging.WitnessFile,
+    judging.SearchHead,
+    judging.SearchRun,
 )
 LINES = tuple(
     kind

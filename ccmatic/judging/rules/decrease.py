@@ -8,7 +8,8 @@ from ccmatic.judging.rules.premises import all_of, alone, drain, lossless, only,
 from ccmatic.judging.rules.rule import Evidence, Measured, Rule
 from ccmatic.judging.scenario import SECOND, Scenario
 
-TOLERANCE = 0.03
+#: The tolerance of a factor; and the mark of packets that an event loses.
+TOLERANCE, FORCED = 0.03, 4
 
 
 def _one(scenario: Scenario) -> str | None:
@@ -21,7 +22,7 @@ def _one(scenario: Scenario) -> str | None:
 def _measure(beta: float) -> Callable[[Evidence], Measured | None]:
     def measure(evidence: Evidence) -> Measured | None:
         run, scenario = evidence.run, evidence.run.scenario
-        gone = run.packets[(run.packets["flow"] == 0) & (run.packets["lost"] == 2)]
+        gone = run.packets[(run.packets["flow"] == 0) & (run.packets["lost"] == FORCED)]
         if len(gone) != 1:
             return None
         at, rtt = int(gone["arrival"][0]), round_trip(scenario) + drain(scenario)

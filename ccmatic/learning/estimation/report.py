@@ -9,7 +9,7 @@ from ccmatic import records
 from ccmatic.base import aligned
 from ccmatic.learning.estimation.estimate import Estimate
 
-#: The quantities that have possible values: the fields of PossibleValues.
+#: The quantities that have possible values: the fields of Possible.
 QUANTITIES = ("C", "queue", "delay", "waited")
 
 

@@ -1,0 +1,271 @@
+"""Judge code that ships: run it on lawful scenarios, search for those that break rules, and compare subjects."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from ccmatic import judging
+from ccmatic.base import InputError, writable_folder
+from ccmatic.judging import Difference, Search, Source, Verdict, Witness
+from ccmatic.records import JudgedLine, ScenarioFile, SearchedLine, WitnessFile
+
+#: The path of a scenario without `--on`; and the share of a budget that a search uses before it shrinks.
+PATH, SEARCHES = "12 mbit, rtt 40 ms, buffer 1 bdp", 0.6
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The verdicts on one run.
+
+    Attributes:
+        subject: The name of the subject.
+        version: Its version.
+        run: The recording of the run.
+        verdicts: A Verdict for each rule.
+    """
+
+    subject: str
+    version: str
+    run: Any
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def lines(self) -> list[JudgedLine]:
+        """The record of each verdict."""
+        return [judging.judged_line(self.subject, self.version, verdict) for verdict in self.verdicts]
+
+
+def make_scenario(
+    on: str | None = None,
+    events: Sequence[str] = (),
+    *,
+    scenario: str | Path | ScenarioFile | None = None,
+    seconds: float = 20,
+    beside: Sequence[str] = (),
+    flows: int = 1,
+    seed: int = 0,
+) -> ScenarioFile:
+    """Make a lawful scenario from words.
+
+    Args:
+        on: A path, such as `24 mbit, rtt 40 ms, buffer 1 bdp, jitter 10 ms`. Default: 12 Mbit/s, 40 ms, 1 BDP.
+        events: Events, such as `idle 1 s at 5 s`, `rtt x4 at 10 s` or `hold 30 ms at 2 s`.
+        scenario: A scenario, or a file with one, in place of the words.
+        seconds: The length of the run.
+        beside: The controllers of further flows.
+        flows: The number of flows of the subject.
+        seed: The seed of the run.
+
+    Raises:
+        InputError: If a word cannot be read, or the scenario breaks a law.
+    """
+    if scenario is not None:
+        if on or events or beside:
+            raise InputError("a scenario says what --on, --event and --beside would; expected one or the other")
+        return judging.lawful(scenario) if isinstance(scenario, ScenarioFile) else judging.load_scenario(scenario)
+    return judging.lawful(judging.scenario_of(on or PATH, events, seconds, beside, seed, flows))
+
+
+def judge(
+    subject: str,
+    on: str | None = None,
+    events: Sequence[str] = (),
+    *,
+    expect: Sequence[str] = (),
+    rules: Sequence[str] = (),
+    version: str | None = None,
+    source: str | Path | None = None,
+    **words: Any,
+) -> Judged:
+    """Run code on one scenario, and judge the run by rules.
+
+    Args:
+        subject: The code, such as `quinn:cubic`, `cc_qdel` or `./mine.py`.
+        on: As in `make_scenario`.
+        events: As in `make_scenario`.
+        expect: Expectations, such as `utilisation >= 80% over every 10 s`.
+        rules: The names of rules. Default: all rules, or only the expectations if there are any.
+        version: A version of the subject's stack.
+        source: A folder with the stack's sources, in place of a version.
+        words: Further arguments of `make_scenario`.
+
+    Returns:
+        The verdicts.
+
+    Raises:
+        InputError: If the subject cannot be built or run, or the scenario breaks a law.
+
+    Examples:
+        >>> cm.judge("quinn:cubic", "24 mbit, rtt 40 ms, buffer 1 bdp", ["idle 1 s at 5 s"])
+    """
+    scenario = make_scenario(on, events, **words)
+    chosen = judging.every_rule(rules, expect)
+    runner, controller, found = judging.opened(_source(subject, version, source))
+    run, verdicts = judging.judge(runner, controller, scenario, chosen)
+    return Judged(subject, found, run, tuple(verdicts))
+
+
+def rerun_witness(file: str | Path, version: str | None = None, source: str | Path | None = None) -> Judged:
+    """Run the scenario of a witness again, and judge the run by the witness's rule.
+
+    Args:
+        file: The witness.
+        version: Another version of the stack. Default: the version of the witness.
+        source: A folder with the stack's sources, in place of a version.
+
+    Raises:
+        InputError: If the file is no witness, or the subject cannot be built or run.
+    """
+    witness = judging.load_witness(file).record
+    code = _other(witness, version, source)
+    runner, controller, found = judging.opened(code)
+    run, verdicts = judging.judge(runner, controller, witness.scenario, [judging.rule_of(witness)])
+    return Judged(witness.subject, found, run, tuple(verdicts))
+
+
+def judge_search(
+    subject: str,
+    out: str | Path | None = None,
+    *,
+    rules: Sequence[str] = (),
+    expect: Sequence[str] = (),
+    budget: float = 240,
+    runs: int | None = None,
+    seed: int = 0,
+    jobs: int = 1,
+    file: str | Path | None = None,
+    seed_from: Sequence[str | Path] = (),
+    version: str | None = None,
+    source: str | Path | None = None,
+    told: Callable[[Search], None] = lambda search: None,
+) -> Iterator[tuple[SearchedLine, Witness | None]]:
+    """Search for lawful scenarios on which code breaks rules, and shrink what is found.
+
+    Args:
+        subject: As in `judge`.
+        out: The folder for the witnesses. Default: SUBJECT-judged.
+        rules: As in `judge`.
+        expect: As in `judge`.
+        budget: The seconds that the search and the shrinking take.
+        runs: The largest number of runs.
+        seed: The seed of the search.
+        jobs: The number of processes.
+        file: The file that keeps the runs, from which the same call resumes.
+        seed_from: Traces of models, whose jitter the first scenarios have.
+        version: As in `judge`.
+        source: As in `judge`.
+        told: A function that receives the Search after each run.
+
+    Yields:
+        The result of each rule, and its Witness if the rule is broken.
+
+    Raises:
+        InputError: If the subject cannot be built or run, or the file belongs to another search.
+    """
+    folder = writable_folder(Path(out or f"{subject.replace(':', '-').replace('/', '-')}-judged"))
+    seeds = [scenario for trace in seed_from for scenario in judging.of_trace(trace)]
+    search = Search(_source(subject, version, source), rules, expect, seed, Path(file) if file else None, seeds)
+    begin = monotonic()
+    search.run(budget * SEARCHES, jobs, runs, told)
+    broken = sum(line.is_broken for line in search.lines.values())
+    left = max(5, budget - (monotonic() - begin))
+    yield from judging.of_search(search, folder, jobs, left * jobs / max(1, broken + jobs - 1))
+
+
+def shrink_witness(
+    file: str | Path, seconds: float = 60, version: str | None = None, source: str | Path | None = None
+) -> Witness:
+    """Shrink the scenario of a witness further.
+
+    Args:
+        file: The witness, which is replaced.
+        seconds: The time that shrinking may take.
+        version: As in `judge`.
+        source: As in `judge`.
+
+    Raises:
+        InputError: If the file is no witness, or its scenario keeps the rule.
+    """
+    witness = judging.load_witness(file)
+    code = _other(witness.record, version, source)
+    made = Witness(witness.file, judging.shrunk(witness.record, code, seconds))
+    judging.save_witness(made)
+    return made
+
+
+def judge_difference(
+    one: str,
+    other: str,
+    on: str | None = None,
+    events: Sequence[str] = (),
+    *,
+    tolerance: float = 0.1,
+    versions: tuple[str | None, str | None] = (None, None),
+    **words: Any,
+) -> Difference:
+    """Find where the windows of two subjects part on one scenario.
+
+    Args:
+        one: A subject, as in `judge`.
+        other: Another one, such as the model of the same algorithm.
+        on: As in `make_scenario`.
+        events: As in `make_scenario`.
+        tolerance: The largest difference that counts as none, as a share of the larger window.
+        versions: The version of each subject's stack.
+        words: Further arguments of `make_scenario`.
+
+    Raises:
+        InputError: If a subject cannot be built or run, fails, or has no window.
+    """
+    scenario = make_scenario(on, events, **words)
+    recordings = []
+    for name, version in zip((one, other), versions, strict=True):
+        runner, _, _ = judging.opened(Source(name, version))
+        recordings.append(runner.run(scenario))
+    return judging.difference(recordings[0], recordings[1], tolerance)
+
+
+def judge_versions(
+    file: str | Path,
+    first: str,
+    last: str,
+    versions: Sequence[str] = (),
+    told: Callable[[str, Verdict], None] = lambda version, verdict: None,
+) -> tuple[str, str]:
+    """Find two neighbouring versions of a stack with different verdicts on a witness.
+
+    Args:
+        file: The witness.
+        first: The first version.
+        last: The last version.
+        versions: All versions in order. Default: the released versions, which the stack's registry lists.
+        told: A function that receives each version and its verdict.
+
+    Returns:
+        The last version with the verdict of `first`, and the next one.
+
+    Raises:
+        InputError: If a version is unknown or cannot be built, or if both ends have the same verdict.
+    """
+    witness = judging.load_witness(file).record
+    known = versions or judging.released(witness.subject)
+
+    def breaks(version: str) -> bool:
+        verdict = judging.rerun(witness, Source(witness.subject, version))
+        told(version, verdict)
+        return verdict.verdict == "broken"
+
+    return judging.first_other(judging.between(known, first, last), breaks)
+
+
+def _other(witness: WitnessFile, version: str | None, source: str | Path | None) -> Source:
+    """Return the code of a witness, or another version of it."""
+    if version or source:
+        return _source(witness.subject, version, source)
+    return judging.source_of(witness)
+
+
+def _source(subject: str, version: str | None, source: str | Path | None) -> Source:
+    return Source(subject, version, Path(source) if source else None)

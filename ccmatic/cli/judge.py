@@ -1,0 +1,422 @@
+"""`ccmatic judge`: judge code that ships, in virtual time on lawful links."""
+
+import time
+from pathlib import Path
+
+import click
+
+from ccmatic.base import InputError, write_text
+from ccmatic.cli import options
+from ccmatic.cli.command import Command
+
+
+@click.group("judge")
+def judge_group():
+    """Judge the congestion control that people ship."""
+
+
+def _scenario(command):
+    """Add the options that describe one scenario. The command receives them as keywords of `api.make_scenario`."""
+    for option in reversed(
+        [
+            click.option(
+                "--on",
+                metavar="PATH",
+                help="The path, such as '24 mbit, rtt 40 ms, buffer 1 bdp, jitter 10 ms'.  [default: 12 mbit, rtt 40 "
+                "ms, buffer 1 bdp]",
+            ),
+            click.option(
+                "--event",
+                "events",
+                multiple=True,
+                metavar="EVENT",
+                help="An event, such as 'idle 1 s at 5 s', 'rtt x4 at 10 s' or 'hold 30 ms at 2 s'; repeatable.",
+            ),
+            click.option(
+                "--seconds",
+                type=options.Seconds(min=0.1, max=600),
+                default=20,
+                show_default=True,
+                help="The length of the run.",
+            ),
+            click.option(
+                "--beside",
+                multiple=True,
+                metavar="CONTROLLER",
+                help="A controller of ccmatic that shares the link, such as cubic; repeatable.",
+            ),
+            click.option(
+                "--flows",
+                type=click.IntRange(1, 8),
+                default=1,
+                show_default=True,
+                help="The number of flows of the subject.",
+            ),
+            click.option("--scenario", type=click.Path(), help="Read the scenario from this JSON file instead."),
+            click.option(
+                "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The seed of the run."
+            ),
+        ]
+    ):
+        command = option(command)
+    return command
+
+
+def _rules(command):
+    """Add the options that choose rules."""
+    command = click.option(
+        "--expect",
+        multiple=True,
+        metavar="EXPECTATION",
+        help="Judge runs by this expectation, such as 'utilisation >= 80% over every 10 s'; repeatable.",
+    )(command)
+    return click.option(
+        "--rule",
+        "rules",
+        multiple=True,
+        metavar="RULE",
+        shell_complete=_complete_rules,
+        help="Judge runs by this default rule only; repeatable.",
+    )(command)
+
+
+def _complete_rules(context, parameter, incomplete):
+    from ccmatic import judging
+
+    return [name for name in judging.RULES if name.startswith(incomplete)]
+
+
+def _code(command):
+    """Add the options that choose the version of a stack."""
+    command = click.option("--source", type=click.Path(), help="Build the stack from the sources in this folder.")(
+        command
+    )
+    return click.option("--version", help="The version of the stack.  [default: the one that ccmatic pins]")(command)
+
+
+@judge_group.command(
+    "run",
+    cls=Command,
+    example="""
+ccmatic judge run quinn:cubic --on '24 mbit, rtt 40 ms, buffer 1 bdp' \\
+    --event 'idle 1 s at 5 s'
+""",
+)
+@click.argument("subject", metavar="SUBJECT|WITNESS.json")
+@_scenario
+@_rules
+@_code
+@click.option("--plot", type=click.Path(), help="Draw rate, window and delay to this file (.png, .svg or .pdf).")
+@click.option("--out", type=click.Path(), help="Write the scenario and the recording of the run to this folder.")
+@options.as_json
+def run(subject, rules, expect, version, source, plot, out, as_json, **words):
+    """Judge one run of code by rules.
+
+    A subject is code, such as quinn:cubic, a controller of ccmatic, or a folder from `judge new`. A witness is a file
+    from `judge search`; it names its code, scenario and rule.
+    """
+    from ccmatic import api, judging
+
+    if judging.is_witness(subject):
+        judged = api.rerun_witness(subject, version, source)
+    else:
+        judged = api.judge(subject, rules=rules, expect=expect, version=version, source=source, **words)
+    if plot:
+        judging.draw(judged.run, plot, title=judged.subject)
+    if out:
+        _save(judged.run, Path(out))
+    _print_verdicts(judged, as_json)
+    verdicts = {verdict.verdict for verdict in judged.verdicts}
+    return options.BROKEN if "broken" in verdicts else options.GOOD if "kept" in verdicts else options.UNKNOWN
+
+
+def _save(recording, folder):
+    from ccmatic import records
+    from ccmatic.base import writable_folder
+
+    writable_folder(folder)
+    write_text(folder / "scenario.json", records.line(recording.scenario) + "\n")
+    recording.save(folder / "recording.npz")
+
+
+def _print_verdicts(judged, as_json):
+    from ccmatic import records
+
+    for line in judged.lines:
+        if as_json:
+            click.echo(records.line(line))
+        elif line.verdict != "not applicable":
+            click.echo(_verdict_text(line))
+    if not as_json:
+        for line in judged.lines:
+            if line.verdict == "not applicable" and len(judged.lines) == 1:
+                click.echo(f"{line.rule}: not applicable: {line.reason}")
+
+
+def _verdict_text(line):
+    from ccmatic.cli.verdicts import shown_verdict
+
+    meaning = "violated" if line.verdict == "broken" else "holds"
+    when = f" at {line.at:.3f} s" if line.at is not None else ""
+    return f"{shown_verdict(line.verdict, meaning, 8)} {line.rule}: {line.value:.4g}{when}; {line.threshold}"
+
+
+@judge_group.command("search", cls=Command, example="ccmatic judge search quinn:cubic --budget 60 --jobs 2")
+@click.argument("subject")
+@_rules
+@_code
+@click.option(
+    "--budget",
+    type=options.Seconds(min=1),
+    default=240,
+    show_default=True,
+    help="The seconds that searching and shrinking take.",
+)
+@click.option("--runs", type=click.IntRange(min=1), help="The largest number of runs.  [default: no limit]")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The seed of the search.")
+@options.jobs
+@click.option("--run", "file", type=click.Path(), help="The file that keeps the runs, from which the command resumes.")
+@click.option("--out", type=click.Path(), help="The folder for the witnesses.  [default: SUBJECT-judged]")
+@click.option(
+    "--seed-from",
+    multiple=True,
+    metavar="TRACE.json",
+    help="Begin with the jitter of this trace of a model; repeatable.",
+)
+@options.as_json
+def search(subject, as_json, **settings):
+    """Search for lawful networks on which code breaks rules.
+
+    Each rule has its own line of scenarios, which the search draws and changes. Each scenario that breaks a rule is
+    shrunk, and written to a file. Exit code 1: a rule is broken; 0: no run breaks a rule.
+    """
+    return _searched(subject, as_json, **settings)
+
+
+def _searched(subject, as_json, junit=None, **settings):
+    from ccmatic import api, judging, records
+
+    begin, lines = time.monotonic(), []
+    with options.Waiting(f"{subject}, building") as waiting:
+
+        def told(search):
+            broken = sum(line.is_broken for line in search.lines.values())
+            waiting.what = f"{subject}, {search.number} runs, {broken} of {len(search.lines)} rules broken"
+
+        for line, witness in api.judge_search(subject, told=told, **settings):
+            lines.append(line)
+            if not junit:
+                click.echo(records.line(line) if as_json else _searched_text(line, witness))
+    if junit:
+        write_text(junit, judging.junit(subject, lines, time.monotonic() - begin))
+        click.echo("\n".join(records.line(line) if as_json else _searched_text(line, None) for line in lines))
+    return options.BROKEN if any(line.verdict == "broken" for line in lines) else options.GOOD
+
+
+def _searched_text(line, witness):
+    from ccmatic.cli.verdicts import shown_verdict
+
+    meaning = {"broken": "violated", "kept": "holds", "not asked": "unknown"}[line.verdict]
+    worst = f": {line.value:.4g}" if line.value is not None else ""
+    text = f"{shown_verdict(line.verdict, meaning, 9)} {line.rule}{worst}; {line.threshold} ({line.runs} runs)"
+    if line.witness:
+        text += f"\n          ccmatic judge run {line.witness}"
+    return text + (f"\n          {_scenario_text(witness.record.scenario)}" if witness else "")
+
+
+def _scenario_text(scenario):
+    """Return the words of a scenario on one line."""
+    from ccmatic import judging
+
+    events = "".join(f"; {judging.event_words(event)}" for event in scenario.events)
+    flows = f"; {len(scenario.flows)} flows" if len(scenario.flows) > 1 else ""
+    return f"{judging.path_words(scenario)}{flows}{events}; {scenario.duration / 1e9:g} s"
+
+
+@judge_group.command("shrink", cls=Command, example="ccmatic judge shrink quinn-cubic-judged/timeout.json")
+@click.argument("witness", metavar="WITNESS.json")
+@click.option(
+    "--budget", type=options.Seconds(min=1), default=60, show_default=True, help="The seconds that shrinking may take."
+)
+@_code
+@options.as_json
+def shrink(witness, budget, version, source, as_json):
+    """Shrink the scenario of a witness further.
+
+    The command replaces the file. The shrunk scenario has fewer events, rounder numbers, or a shorter run.
+    """
+    from ccmatic import api, records
+
+    made = api.shrink_witness(witness, budget, version, source)
+    record = made.record
+    text = f"{record.rule}: {record.value:.4g}; {record.threshold}\n    {_scenario_text(record.scenario)}"
+    click.echo(records.line(record) if as_json else text)
+    return options.GOOD
+
+
+@judge_group.command("diff", cls=Command, example="ccmatic judge diff quinn:cubic cubic --event 'lose 1 packet at 5 s'")
+@click.argument("one", metavar="SUBJECT")
+@click.argument("other", metavar="SUBJECT")
+@_scenario
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(0, 1),
+    default=0.1,
+    show_default=True,
+    help="The largest difference of two windows that counts as none, as a share of the larger one.",
+)
+@options.as_json
+def diff(one, other, tolerance, as_json, **words):
+    """Find where the windows of two subjects part.
+
+    Both run the same scenario. Exit code 1: their windows differ by more than the tolerance for a whole round trip; so
+    the command tests a model against code.
+    """
+    from ccmatic import api, records
+
+    found = api.judge_difference(one, other, tolerance=tolerance, **words)
+    if as_json:
+        click.echo(records.line(found.line(one, other)))
+    else:
+        click.echo(_difference_text(one, other, found))
+    return options.GOOD if found.parts is None else options.BROKEN
+
+
+def _difference_text(one, other, found):
+    bytes_of = ", ".join(f"{name} {got / 1e6:.3f} MB" for name, got in zip((one, other), found.delivered, strict=True))
+    rest = f"mean difference {found.mean:.1%}; delivered: {bytes_of}"
+    if found.parts is None:
+        return f"no difference: {rest}"
+    first, second = found.windows
+    return f"parts at {found.parts / 1e9:.3f} s: {one} has {first} bytes, {other} {second}; {rest}"
+
+
+@judge_group.command(
+    "bisect", cls=Command, example="ccmatic judge bisect quinn-cubic-judged/idle.json --from 0.11.0 --to 0.11.9"
+)
+@click.argument("witness", metavar="WITNESS.json")
+@click.option("--from", "first", required=True, help="The first version.")
+@click.option("--to", "last", required=True, help="The last version.")
+@click.option(
+    "--version",
+    "versions",
+    multiple=True,
+    help="A version between them, oldest first; repeatable.  [default: all released versions]",
+)
+@options.as_json
+def bisect(witness, first, last, versions, as_json):
+    """Find the version of a stack that changed a verdict.
+
+    The command builds versions between two, and runs the scenario of a witness on each.
+    """
+    from ccmatic import api, judging, records
+
+    subject = judging.load_witness(witness).record.subject
+
+    def told(version, verdict):
+        line = judging.judged_line(subject, version, verdict)
+        click.echo(records.line(line) if as_json else f"{version}: {_verdict_text(line)}", err=not as_json)
+
+    before, after = api.judge_versions(witness, first, last, versions, told)
+    if not as_json:
+        click.echo(f"the verdict changes from {before} to {after}")
+    return options.GOOD
+
+
+@judge_group.command("table", cls=Command, example="ccmatic judge table cubic reno quinn:cubic --budget 60 --jobs 2")
+@click.argument("subjects", nargs=-1, required=True, metavar="SUBJECT…")
+@_rules
+@click.option(
+    "--budget",
+    type=options.Seconds(min=1),
+    default=240,
+    show_default=True,
+    help="The seconds that the search of each subject takes.",
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The seed of the searches.")
+@options.jobs
+@click.option(
+    "--out",
+    default="ccmatic-judged",
+    show_default=True,
+    type=click.Path(),
+    help="The folder for the table, the runs and the witnesses; the command resumes from it.",
+)
+@options.as_json
+def table(subjects, out, as_json, **settings):
+    """Search for the worst scenario of each rule, for several subjects.
+
+    The command writes the table of all worst values to OUT/table.md.
+    """
+    from ccmatic import api, judging, records
+
+    results = {}
+    for subject in subjects:
+        folder = Path(out) / subject.replace(":", "-").replace("/", "-")
+        with options.Waiting(subject):
+            found = api.judge_search(subject, folder, file=folder / "runs.jsonl", **settings)
+            results[subject] = [line for line, _ in found]
+        write_text(Path(out) / "table.md", judging.table(results))
+        for line in results[subject]:
+            click.echo(records.line(line) if as_json else f"{subject} {_searched_text(line, None)}")
+    broken = any(line.verdict == "broken" for lines in results.values() for line in lines)
+    return options.BROKEN if broken else options.GOOD
+
+
+@judge_group.command("report", cls=Command, example="ccmatic judge report quinn-cubic-judged/idle.json --out idle")
+@click.argument("witness", metavar="WITNESS.json")
+@click.option("--out", type=click.Path(), required=True, help="The folder for the report.")
+@options.as_json
+def report(witness, out, as_json):
+    """Write the report of a finding.
+
+    The folder gets a page, a drawing beside the undisturbed run, a qlog, the sensitivity to spacings, seeds and scale,
+    and a unit test that fails, if the stack has a template.
+    """
+    from ccmatic import judging, records
+
+    for file in judging.report(judging.load_witness(witness), out):
+        click.echo(records.line(records.FileLine(str(file), "report")) if as_json else file)
+    return options.GOOD
+
+
+@judge_group.command("ci", cls=Command, example="ccmatic judge ci ./toy --budget 60 --junit judge.xml")
+@click.argument("subject")
+@_rules
+@_code
+@click.option(
+    "--budget", type=options.Seconds(min=1), default=60, show_default=True, help="The seconds that the command takes."
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The seed of the search.")
+@options.jobs
+@click.option("--out", type=click.Path(), help="The folder for the witnesses.  [default: SUBJECT-judged]")
+@click.option(
+    "--junit", type=click.Path(), default="judge.xml", show_default=True, help="The file for the results as JUnit XML."
+)
+@options.as_json
+def ci(subject, as_json, **settings):
+    """Judge code in a pipeline.
+
+    The command searches like `judge search`, and also writes JUnit XML with a test for each rule. Exit code 1: a rule
+    is broken.
+    """
+    return _searched(subject, as_json, **settings)
+
+
+@judge_group.command("new", cls=Command, example="ccmatic judge new toy --language rust")
+@click.argument("name")
+@click.option(
+    "--language", type=click.Choice(["rust", "go", "c", "python"]), required=True, help="The language of the code."
+)
+def new(name, language):
+    """Write an adaptor to fill in.
+
+    The folder NAME gets the sources of a small controller, which `ccmatic judge run ./NAME` builds and runs.
+    """
+    from ccmatic import judging
+
+    if Path(name).exists():
+        raise InputError(f"{name} exists; expected a new name")
+    for file in judging.scaffold(name, language):
+        click.echo(file)
+    return options.GOOD

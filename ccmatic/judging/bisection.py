@@ -1,0 +1,59 @@
+"""The first version of a stack whose run of a witness has another verdict."""
+
+from collections.abc import Callable, Sequence
+
+from ccmatic.base import InputError, shown, suggest
+from ccmatic.judging import subjects
+
+
+def released(subject: str) -> tuple[str, ...]:
+    """Return the released versions of a subject's stack, oldest first.
+
+    Raises:
+        InputError: If the stack has no released versions, or its registry does not answer.
+    """
+    adaptor = subjects.subject(subject).adaptor
+    versions = getattr(adaptor, "versions", None)
+    if versions is None:
+        raise InputError(f"{adaptor.stack} has no released versions; expected them as --version, oldest first")
+    found: tuple[str, ...] = versions()
+    return found
+
+
+def between(versions: Sequence[str], first: str, last: str) -> list[str]:
+    """Return the versions from `first` to `last`, in order.
+
+    Raises:
+        InputError: If one of them is unknown, or the first comes after the last.
+    """
+    for version in (first, last):
+        if version not in versions:
+            raise InputError(f"there is no version '{shown(version)}'; {suggest(version, versions)}")
+    begin, end = versions.index(first), versions.index(last)
+    if begin >= end:
+        raise InputError(f"version {first} is not before {last}; expected --from an older version")
+    return [*versions[begin : end + 1]]
+
+
+def first_other(versions: Sequence[str], breaks: Callable[[str], bool]) -> tuple[str, str]:
+    """Return two neighbouring versions with different verdicts: the last of the old kind, and the first of the new.
+
+    Args:
+        versions: Versions in order. If there are more than two verdict changes, any one of them is found.
+        breaks: A function that returns whether a version breaks the rule.
+
+    Raises:
+        InputError: If the first and the last version have the same verdict.
+    """
+    low, high = 0, len(versions) - 1
+    before = breaks(versions[low])
+    if breaks(versions[high]) == before:
+        verdict = "break" if before else "keep"
+        raise InputError(f"{versions[low]} and {versions[high]} both {verdict} the rule; expected different verdicts")
+    while high - low > 1:
+        middle = (low + high) // 2
+        if breaks(versions[middle]) == before:
+            low = middle
+        else:
+            high = middle
+    return versions[low], versions[high]

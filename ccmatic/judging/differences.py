@@ -1,0 +1,95 @@
+"""Where two subjects part on one scenario: the windows of one against those of the other."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ccmatic import records
+from ccmatic.base import InputError
+from ccmatic.judging.rules import Run
+from ccmatic.judging.rules.measures import windows
+from ccmatic.judging.rules.premises import round_trip
+from ccmatic.judging.scenario import SECOND, Scenario
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The difference of two runs of one scenario.
+
+    Attributes:
+        scenario: The scenario.
+        parts: The first instant in ns from which the windows differ by more than the tolerance for a round trip; None
+            if there is none.
+        windows: The two windows in bytes at that instant; None if there is none.
+        mean: The mean difference of the windows, as a share of the larger one.
+        delivered: The bytes that the receivers got in the two runs.
+    """
+
+    scenario: Scenario
+    parts: int | None
+    windows: tuple[int, int] | None
+    mean: float
+    delivered: tuple[int, int]
+
+    def line(self, one: str, other: str) -> records.DifferenceLine:
+        """Return the record of the difference of two subjects with these names."""
+        return records.DifferenceLine(
+            one=one,
+            other=other,
+            verdict="same" if self.parts is None else "different",
+            at=None if self.parts is None else self.parts / SECOND,
+            windows=self.windows,
+            mean=self.mean,
+            delivered=self.delivered,
+        )
+
+
+def difference(one: Run, other: Run, tolerance: float) -> Difference:
+    """Return the Difference of two runs of one scenario.
+
+    Args:
+        one: A run.
+        other: A run of another subject.
+        tolerance: The largest difference that counts as none, as a share of the larger window.
+
+    Raises:
+        InputError: If a run has failed, or shows no window.
+    """
+    for run in (one, other):
+        if run.failure is not None:
+            raise InputError(f"a run has failed: {run.failure}")
+        if not len(windows(run)[0]):
+            raise InputError("a subject has no window to compare; expected controllers with windows")
+    scenario = one.scenario
+    span = round_trip(scenario)
+    instants = np.arange(span, scenario.duration, max(span // 8, 10**6))
+    both = np.array([_at(run, instants) for run in (one, other)], float)
+    apart = np.abs(both[0] - both[1]) / np.maximum(both.max(axis=0), 1)
+    differs = apart > tolerance
+    first = _lasting(differs, max(1, span // int(instants[1] - instants[0])))
+    got = [int(run.packets["size"][run.packets["released"] >= 0].sum()) for run in (one, other)]
+    return Difference(
+        scenario,
+        None if first is None else int(instants[first]),
+        None if first is None else (int(both[0][first]), int(both[1][first])),
+        float(apart.mean()),
+        (got[0], got[1]),
+    )
+
+
+def _at(run: Run, instants: np.ndarray) -> np.ndarray:
+    """Return the window at each instant; the first known one before."""
+    times, values = windows(run)
+    places = np.searchsorted(times, instants, side="right") - 1
+    found: np.ndarray = values[np.maximum(places, 0)]
+    return found
+
+
+def _lasting(flags: np.ndarray, length: int) -> int | None:
+    """Return the first place from which as many flags in a row are true, or None."""
+    streak = 0
+    for place, flag in enumerate(flags.tolist()):
+        streak = streak + 1 if flag else 0
+        if streak == length:
+            return place - length + 1
+    return None

@@ -1,0 +1,104 @@
+"""Expectations in the question language as rules, such as `utilisation >= 80% over every 10 s`."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from types import SimpleNamespace
+
+import numpy as np
+
+from ccmatic import records
+from ccmatic.base import InputError, blamed
+from ccmatic.emulation import Link, LinkChange, Monitor
+from ccmatic.judging.rules import Evidence, Measured, Rule, chosen
+from ccmatic.judging.rules.premises import spans, start_up
+from ccmatic.judging.scenario import MS, SECOND, Scenario
+
+#: A scenario on which an expectation is read.
+PLAIN = Scenario(duration=SECOND, rate=12_000_000, rtt=40 * MS, buffer=60_000)
+
+
+def every_rule(names: Sequence[str], expect: Sequence[str] = ()) -> tuple[Rule, ...]:
+    """Return the rules of some names, and a rule for each expectation.
+
+    No names and no expectations stand for all default rules.
+
+    Raises:
+        InputError: If a name is unknown.
+    """
+    rules = chosen(tuple(names)) if names or not expect else ()
+    return (*rules, *map(expected, expect))
+
+
+def expected(text: str) -> Rule:
+    """Return the rule that a run meets an expectation after its start-up.
+
+    Raises:
+        InputError: If the text is no expectation, or no run shows its quantity.
+    """
+    _monitor(PLAIN, text)
+
+    def excludes(scenario: Scenario) -> str | None:
+        if start_up(scenario) + scenario.rtt >= scenario.duration:
+            return "the run ends in its start-up"
+        try:
+            monitor, _ = _monitor(scenario, text)
+            monitor.require(scenario.flows, (scenario.duration - start_up(scenario)) / SECOND)
+        except InputError as error:
+            return error.message
+        return None
+
+    def measure(evidence: Evidence) -> Measured | None:
+        scenario = evidence.run.scenario
+        monitor, link = _monitor(scenario, text)
+        emulation = SimpleNamespace(
+            link=link, duration=scenario.duration, flows=scenario.flows, log=_log(evidence.run.packets)
+        )
+        with blamed():
+            [judged] = monitor.judged(emulation, start_up(scenario) / SECOND)
+        return _measured(judged, monitor.amounts[0])
+
+    return Rule(
+        name=" ".join(text.split()),
+        definition="The expectation of the question language, after start-up.",
+        threshold=" ".join(text.split()),
+        source="the question",
+        excludes=excludes,
+        measure=measure,
+    )
+
+
+def _measured(judged: records.ExpectationRecord, amount: Fraction) -> Measured | None:
+    if judged.verdict == "not applicable":
+        return None
+    at = None if judged.begin is None else round(judged.begin * SECOND)
+    if judged.value is None:
+        return Measured(float("inf"), -1 if judged.verdict == "not met" else 1, at)
+    distance = abs(float(judged.value - amount)) / max(float(amount), 1e-9)
+    return Measured(float(judged.value), -max(distance, 1e-9) if judged.verdict == "not met" else distance, at)
+
+
+def _monitor(scenario: Scenario, text: str) -> tuple[Monitor, Link]:
+    """Return a judge of runs by an expectation, and the link of a scenario as the judge knows it."""
+    rates, now = [], 0
+    for begin, end, bits in spans(scenario):
+        rates += [(now, 0)] * (begin > now) + [(begin, bits)]
+        now = end
+    grown = [event for event in scenario.events if isinstance(event, records.RttEvent)]
+    if len(grown) > 1:
+        raise InputError("R_m grows twice; an expectation can follow one growth")
+    change = LinkChange(grown[0].at, grown[0].rtt - scenario.rtt, scenario.buffer, False) if grown else None
+    link = Link(
+        tuple(rates),
+        scenario.rtt,
+        scenario.buffer,
+        scenario.jitter,
+        rtts=tuple(flow.rtt or scenario.rtt for flow in scenario.flows),
+        change=change,
+        threshold=scenario.threshold,
+    )
+    return Monitor(link, [text]), link
+
+
+def _log(packets: np.ndarray) -> np.ndarray:
+    """Return packets in order of their arrival."""
+    return packets[np.argsort(packets["arrival"], kind="stable")]

@@ -1,0 +1,36 @@
+"""The results of a search as JUnit XML, which pipelines show as tests: a test per rule."""
+
+from collections.abc import Sequence
+from xml.etree import ElementTree
+
+from ccmatic import records
+
+
+def junit(subject: str, lines: Sequence[records.SearchedLine], seconds: float) -> str:
+    """Return JUnit XML with a test case per rule. A broken rule fails; a rule that no run asks is skipped.
+
+    Args:
+        subject: The name of the subject.
+        lines: The result of each rule.
+        seconds: The length of the search.
+    """
+    counts = {verdict: sum(line.verdict == verdict for line in lines) for verdict in ("broken", "not asked")}
+    suite = ElementTree.Element(
+        "testsuite",
+        name=f"ccmatic judge {subject}",
+        tests=str(len(lines)),
+        failures=str(counts["broken"]),
+        errors="0",
+        skipped=str(counts["not asked"]),
+        time=f"{seconds:.3f}",
+    )
+    for line in lines:
+        case = ElementTree.SubElement(suite, "testcase", classname=f"judge.{subject}", name=line.rule, time="0")
+        if line.verdict == "broken":
+            message = f"{line.value:.6g}; expected {line.threshold}"
+            failure = ElementTree.SubElement(case, "failure", message=message)
+            failure.text = f"ccmatic judge run {line.witness}"
+        elif line.verdict == "not asked":
+            ElementTree.SubElement(case, "skipped", message="no run meets the premises of the rule")
+    ElementTree.indent(suite)
+    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"

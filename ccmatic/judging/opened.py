@@ -1,0 +1,70 @@
+"""Code under test in a worker process: each process keeps one program running for all its scenarios."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ccmatic.judging.expectations import every_rule
+from ccmatic.judging.running import Session
+from ccmatic.judging.scenario import Scenario
+from ccmatic.judging.subjects import subject
+from ccmatic.judging.verdicts import Runner, judge
+
+
+@dataclass(frozen=True)
+class Source:
+    """The code that is judged, as another process can build or find it.
+
+    Attributes:
+        name: The subject's name, such as `quinn:cubic`.
+        version: A version; None for the default one.
+        source: A folder with sources, in place of a version.
+    """
+
+    name: str
+    version: str | None = None
+    source: Path | None = None
+
+    def open(self) -> tuple[Runner, str, str]:
+        """Return a runner, the name of the controller, and the version.
+
+        Raises:
+            InputError: If the subject is unknown, or cannot be built.
+        """
+        found = subject(self.name, self.version, self.source)
+        return Session(found), found.controller, found.program.version
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The outcome of one scenario.
+
+    Attributes:
+        margins: The margin, the value and the instant in ns (or None) for each rule that measures the run.
+        failure: The failure of the code, or None.
+    """
+
+    margins: dict[str, tuple[float, float, int | None]]
+    failure: str | None
+
+
+_open: dict[Source, tuple[Runner, str, str]] = {}
+
+
+def opened(source: Source) -> tuple[Runner, str, str]:
+    """Return what `Source.open` returns, once per process."""
+    if source not in _open:
+        _open[source] = source.open()
+    return _open[source]
+
+
+def outcome(source: Source, scenario: Scenario, rules: Sequence[str], expect: Sequence[str], again: bool) -> Outcome:
+    """Run a scenario and return its Outcome. The arguments and the result can be pickled."""
+    runner, controller, _ = opened(source)
+    run, verdicts = judge(runner, controller, scenario, every_rule(rules, expect), again)
+    margins = {
+        each.rule.name: (each.measured.margin, each.measured.value, each.measured.at)
+        for each in verdicts
+        if each.measured
+    }
+    return Outcome(margins, run.failure)

@@ -1,0 +1,38 @@
+"""Adaptors to fill in: the sources of a small controller, in each language."""
+
+import re
+from pathlib import Path
+
+from ccmatic.base import InputError, read_text, shown, writable_folder, write_text
+
+#: The folder with the sources, beside the adaptors; a file's name in it keeps its place in the new folder.
+FOLDER = Path(__file__).parent / "adaptors"
+
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,30}", re.ASCII)
+
+
+def scaffold(name: str, language: str) -> list[Path]:
+    """Write the sources of a controller to a new folder.
+
+    Args:
+        name: The folder, whose last part names the controller.
+        language: `rust`, `go`, `c` or `python`.
+
+    Returns:
+        The files.
+
+    Raises:
+        InputError: If the name is no name, or the folder cannot be written.
+    """
+    folder = Path(name)
+    if not _NAME.fullmatch(folder.name):
+        raise InputError(f"'{shown(folder.name)}' is no name of a controller; expected small letters, such as 'toy'")
+    template = FOLDER / f"scaffold_{language}"
+    files = sorted(file for file in template.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
+    made = []
+    for file in files:
+        target = folder / file.relative_to(template)
+        writable_folder(target.parent)
+        write_text(target, read_text(file).replace('"toy"', f'"{folder.name}"'))
+        made.append(target)
+    return made

@@ -1,0 +1,29 @@
+"""A table of controllers and rules: the worst value that searches found, as Markdown."""
+
+from collections.abc import Mapping, Sequence
+
+from ccmatic import records
+
+
+def table(results: Mapping[str, Sequence[records.SearchedLine]]) -> str:
+    """Return a Markdown table with a row per rule and a column per subject.
+
+    A cell has the worst value; a star marks a value that breaks the rule, and a dash a rule that no run asks.
+
+    Args:
+        results: The lines of each search, by subject.
+    """
+    rules = list(dict.fromkeys(line.rule for lines in results.values() for line in lines))
+    cells = {(line.subject, line.rule): _cell(line) for lines in results.values() for line in lines}
+    rows = [
+        "| rule | " + " | ".join(results) + " |",
+        "|---|" + "---|" * len(results),
+        *(f"| {rule} | " + " | ".join(cells.get((name, rule), "") for name in results) + " |" for rule in rules),
+    ]
+    return "\n".join(rows) + "\n"
+
+
+def _cell(line: records.SearchedLine) -> str:
+    if line.value is None:
+        return "–"
+    return f"**{line.value:.3g}** *" if line.verdict == "broken" else f"{line.value:.3g}"

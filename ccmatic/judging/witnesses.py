@@ -1,0 +1,170 @@
+"""Witnesses: the shrunk runs that break rules, made by a search, kept as files, and run again."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from ccmatic import records
+from ccmatic.base import InputError, read_text, write_text
+from ccmatic.judging import subjects
+from ccmatic.judging.expectations import every_rule
+from ccmatic.judging.opened import Source, opened
+from ccmatic.judging.rules import RULES, Rule
+from ccmatic.judging.scenario import Scenario, faults
+from ccmatic.judging.search import Search
+from ccmatic.judging.shrink import shrink
+from ccmatic.judging.verdicts import Verdict, judge
+from ccmatic.workers import Team
+
+
+@dataclass(frozen=True)
+class Witness:
+    """A file that shows how code breaks a rule.
+
+    Attributes:
+        file: The file.
+        record: Its content.
+    """
+
+    file: Path
+    record: records.WitnessFile
+
+
+def rule_of(witness: records.WitnessFile) -> Rule:
+    """Return the rule of a witness; a name that is no default rule is an expectation."""
+    name = witness.rule
+    return every_rule([name])[0] if name in RULES else every_rule([], [name])[0]
+
+
+def load(path: str | Path) -> Witness:
+    """Read a witness.
+
+    Raises:
+        InputError: If the file is no witness, its scenario breaks a law, or its rule is unknown.
+    """
+    witness = records.read_record(read_text(path), records.WitnessFile, str(path))
+    for fault in faults(witness.scenario):
+        raise InputError(fault, str(path))
+    rule_of(witness)
+    return Witness(Path(path), witness)
+
+
+def save(witness: Witness) -> None:
+    """Write a witness to its file."""
+    write_text(witness.file, records.line(witness.record) + "\n")
+
+
+def is_witness(path: str | Path) -> bool:
+    """Return whether a path is a file of JSON, and so no name of a subject."""
+    return str(path).endswith(".json") and Path(path).is_file() and '"ccmatic witness' in read_text(path)
+
+
+def source_of(witness: records.WitnessFile) -> Source:
+    """Return the code of a witness: of its version, or of the only one that there is."""
+    default = Source(witness.subject)
+    _, _, version = opened(default)
+    if witness.version == version or witness.subject.partition(":")[0] not in subjects.stacks():
+        return default
+    return Source(witness.subject, witness.version)
+
+
+def rerun(witness: records.WitnessFile, source: Source | None = None) -> Verdict:
+    """Run the scenario of a witness again.
+
+    Args:
+        witness: The witness.
+        source: Another version of the subject; None for the version of the witness.
+
+    Returns:
+        The verdict of the witness's rule.
+    """
+    source = source or source_of(witness)
+    runner, controller, _ = opened(source)
+    _, [verdict] = judge(runner, controller, witness.scenario, [rule_of(witness)])
+    return verdict
+
+
+def shrunk(witness: records.WitnessFile, source: Source, seconds: float = 60) -> records.WitnessFile:
+    """Return a witness whose scenario is as simple as shrinking makes it in some time.
+
+    Raises:
+        InputError: If the scenario does not break the rule.
+    """
+    rule = rule_of(witness)
+    runner, controller, _ = opened(source)
+
+    def verdict(scenario: Scenario) -> Verdict:
+        _, [one] = judge(runner, controller, scenario, [rule])
+        return one
+
+    def breaks(scenario: Scenario) -> bool:
+        return verdict(scenario).verdict == "broken"
+
+    if not breaks(witness.scenario):
+        raise InputError(f"the run keeps the rule '{rule.name}'; expected a scenario that breaks it")
+    scenario = shrink(witness.scenario, rule, controller, breaks, seconds)
+    measured = verdict(scenario).measured
+    assert measured is not None
+    return replace(witness, scenario=scenario, value=measured.value, margin=measured.margin)
+
+
+def of_search(
+    search: Search, folder: Path, jobs: int = 1, seconds: float = 60
+) -> Iterator[tuple[records.SearchedLine, Witness | None]]:
+    """Shrink the worst run for each rule that a search saw broken, and write its witness.
+
+    Args:
+        search: The search.
+        folder: The folder for the files, which has to exist.
+        jobs: The number of processes.
+        seconds: The time for each rule.
+
+    Yields:
+        The line of each rule, and its Witness if the rule is broken.
+    """
+    broken = [line for line in search.lines.values() if line.is_broken]
+    tasks = [(_witness(search, line.rule, *line.best[0]), search.source, seconds) for line in broken]
+    with Team(jobs) as team:
+        made = {line.rule.name: witness for line, witness in zip(broken, team.each(shrunk, tasks), strict=True)}
+    for name, line in search.lines.items():
+        worst = line.best[0] if line.best else None
+        witness = made.get(name)
+        file = folder / f"{_file_name(name)}.json" if witness else None
+        if witness and file:
+            save(Witness(file, witness))
+        yield (
+            records.SearchedLine(
+                subject=search.source.name,
+                version=search.version,
+                rule=name,
+                verdict="broken" if witness else "kept" if worst else "not asked",
+                runs=line.runs,
+                threshold=line.rule.threshold,
+                value=worst[3] if worst else None,
+                margin=worst[0] if worst else None,
+                events=len(witness.scenario.events) if witness else None,
+                witness=str(file) if file else None,
+            ),
+            Witness(file, witness) if witness and file else None,
+        )
+
+
+def _witness(
+    search: Search, rule: Rule, margin: float, number: int, scenario: Scenario, value: float, at: int | None
+) -> records.WitnessFile:
+    return records.WitnessFile(
+        subject=search.source.name,
+        version=search.version,
+        rule=rule.name,
+        threshold=rule.threshold,
+        value=value,
+        margin=margin,
+        seed=search.seed,
+        scenario=scenario,
+    )
+
+
+def _file_name(rule: str) -> str:
+    return "".join(c if c.isalnum() else "-" for c in rule).strip("-")
