@@ -65,7 +65,7 @@ def _report(result, prover, picture):
         yield f"| {name}{about} | {answer.verdict} | {answer.seconds:.1f} |"
     yield ""
     yield f"The folder `{result.traces.name}/` contains windows as traces."
-    yield "Each of them violates a lemma, or shows that a constant cannot be better."
+    yield "Each of these windows violates a lemma, or shows that a constant cannot be better."
     yield "To draw one of these windows, run `ccmatic replay FILE --plot PICTURE.png`."
 
 
