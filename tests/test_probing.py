@@ -36,7 +36,7 @@ def test_the_first_flow_sends_as_learned_and_the_others_as_they_do(tmp_path):
 @pytest.mark.slow
 def test_learners_that_are_played_together_are_told_apart(tmp_path):
     defined = defined_by("probing")
-    given = defined["Given"](folder=tmp_path, seeds=1, figure="8", algorithm="ppo")
+    given = defined["Options"](folder=tmp_path, seeds=1, figure="8", algorithm="ppo")
     kept = {"observe": "ltp", "act": "ltp", "history": 10}
     for name, bias in (("ltp_particles", -1.0), ("ltp_beliefs", 0.0), ("ltp_no_probe", 1.0)):
         reward = defined["LEARNERS"][name]["reward"]

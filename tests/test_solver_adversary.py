@@ -165,7 +165,7 @@ def test_chained_windows_go_on_from_each_other(tmp_path):
 def test_what_is_exported_is_what_was_asked_about(tmp_path):
     """The same update and rate, without jitter, and a window that limits nothing."""
     name = "cc_probe_slow_sender"
-    export = defined_by("solver_emulated")["Exported"](name, tmp_path).export
+    export = defined_by("solver_emulated")["ExportedSender"](name, tmp_path).export
     asked = benchmark()["begun"](name).controller
     assert export.jitter == 0 and export.controller.update == asked.update and export.controller.rate == asked.rate
     assert "line_rate * R_m, 3 * C_Llambda + MSS / R_m" in export.controller.source

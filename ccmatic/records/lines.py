@@ -37,11 +37,11 @@ class ExpectationRecord(Record):
     """The verdict on an expectation of a run or a trace.
 
     Attributes:
-        verdict: The verdict. It is "not applicable" if the conditions hold nowhere, or if a share is relative to a
-            total of 0.
-        value: The worst value, exact, in `unit`. The value is null if there is no worst value, or if it is infinite.
-        at_least: Whether the true value is larger than `value`. The trace does not show by how much.
-        flow: The number of the flow, which starts at 1. The value is null if the value is about all flows.
+        verdict: The verdict. It is "not applicable" if the expectation's conditions hold at no step, or if a share is
+            relative to a total of 0.
+        value: The worst value, exact, in `unit`. Null if there is no worst value, or if it is infinite.
+        at_least: Whether `value` is only a lower bound. The trace then does not show the true value.
+        flow: The number of the flow, which starts at 1. Null if the value concerns all flows.
         begin: The time at which the worst value begins, in the unit `clock`.
         end: The time at which the worst value ends, in the unit `clock`.
         measured: The worst value in words.
@@ -68,7 +68,7 @@ class ExpectationRecord(Record):
 
 
 class QuestionRecord(Record, kw_only=True):
-    """The fields of a line that describe its question; see VerifyLine."""
+    """The fields that describe the question of a line; VerifyLine explains them."""
 
     expect: str | Absent = ABSENT
     on: str | Absent = ABSENT
@@ -79,7 +79,7 @@ class QuestionRecord(Record, kw_only=True):
 
 
 class VerifyLine(QuestionRecord):
-    """The line of `verify` for one controller.
+    """The line that `verify` prints for one controller.
 
     Attributes:
         left_out: The executions that the question excludes.
@@ -90,7 +90,7 @@ class VerifyLine(QuestionRecord):
         on: The network as the user wrote it.
         start: The condition under which executions begin.
         where: The network that represents `on`, in words.
-        notes: The differences between `on` and that network, in sentences.
+        notes: The differences between `on` and `where`, in sentences.
         measured: The worst value in the trace, in words.
         advice: Sentences that suggest what to ask next.
     """
@@ -110,22 +110,22 @@ class VerifyLine(QuestionRecord):
 
 
 class WorstLine(QuestionRecord):
-    """The line of `worst`: the edge of a quantity x.
+    """The line that `worst` prints: the edge of a quantity x.
 
     Attributes:
         of: The quantity as the user wrote it.
         what: The condition that an execution is worse than x, as text.
         worse: Whether executions are worse above or below x.
-        verdict: The verdict. It is `found` if `none` and `some` are neighbouring values, or if the search range ends
-            there.
-        never: Whether no execution satisfies the condition, for any x that was decided. Then `none` and `some` are
+        verdict: The verdict. It is `found` if `none` and `some` are neighbouring values, or if the searched range ends
+            between them.
+        never: Whether no execution satisfies the condition, for every decided value of x. If so, `none` and `some` are
             null.
-        none: An x that no execution reaches.
-        some: An x that the execution in `trace` reaches. The value is null if the range has no such x.
+        none: A value of x that no execution reaches.
+        some: A value of x that the execution in `trace` reaches. Null if the searched range has no such value.
         index: The values of an index, such as Jain's, at `none` and at `some`.
         trace: The file of the trace.
-        left_out: The excluded executions, as in VerifyLine. (The fields expect, on, start, where, notes, advice are
-            also as there.)
+        left_out: The excluded executions, as in VerifyLine. VerifyLine also explains expect, on, start, where, notes
+            and advice.
         met: The verdict on the expectation.
     """
 
@@ -149,9 +149,10 @@ class AttemptRecord(Record):
     """One search of `starve`.
 
     Attributes:
-        period: The number of steps after which the executions repeat. The value is null if the search is about one
-            window without repetition.
-        verdict: The verdict: `found` for an edge, `none` if there is no such execution, `unknown` if a query timed out.
+        period: The number of steps after which the executions repeat. Null if the search is about one window without
+            repetition.
+        verdict: The verdict: `found` for an edge, `none` if no execution repeats after this period, `unknown` if a
+            query timed out.
         none: A value that no execution reaches, as in WorstLine.
         some: A value that an execution reaches, as in WorstLine.
     """
@@ -165,7 +166,7 @@ class AttemptRecord(Record):
 
 
 class StarveLine(Record):
-    """The line of `starve` for one controller. The fields from `flow` on are absent if there is no trace.
+    """The line that `starve` prints for one controller. The fields from `flow` on are absent if there is no trace.
 
     Attributes:
         on: The network as the user wrote it.
@@ -175,10 +176,9 @@ class StarveLine(Record):
         suggestions: Sentences that suggest the next attempts, if the search was undecided.
         flow: The number of the flow with the fewest served bytes.
         share: The share of this flow in the served bytes.
-        ratio: The served bytes of the other flow divided by the served bytes of this flow. The value is null if this
-            flow has none.
-        period: The number of steps after which the trace repeats. The value is null if the trace is one window without
-            repetition.
+        ratio: The served bytes of the other flow divided by the served bytes of this flow. Null if this flow has no
+            served bytes.
+        period: The number of steps after which the trace repeats. Null if the trace is one window without repetition.
         why: Sentences that explain why the flow starves.
     """
 
@@ -201,20 +201,20 @@ class StarveLine(Record):
 
 
 class RangeRecord(Record):
-    """A range with a least and a largest possible value. Null stands for no bound."""
+    """A range with a smallest and a largest possible value. Null stands for no bound."""
 
     least: Fraction | None
     most: Fraction | None
 
 
 class EstimateLine(Record):
-    """A step of `estimate`, in the trace's units.
+    """A line that `estimate` prints: a step of the trace, in the trace's units.
 
     Attributes:
         t: The number of the step. The ranges and beliefs are valid at the end of this step.
         C: The possible rates of the link.
         queue: The possible bytes in the queue.
-        delay: The possible waiting times, in steps, of bytes that arrive at this time.
+        delay: The possible waiting times, in steps, of bytes that arrive at the end of this step.
         waited: The possible waiting times, in whole steps, of the last served byte.
         believed: The value of each belief, by name. The value is null if the belief has no upper bound yet.
     """
@@ -228,7 +228,7 @@ class EstimateLine(Record):
 
 
 class SolutionLine(Record):
-    """A solution of `synth`, with its number."""
+    """A line that `synth` prints: a solution, with its number."""
 
     solution: int
     controller: str
@@ -238,10 +238,10 @@ class SolutionLine(Record):
 
 
 class SynthesisLine(Record):
-    """The last line of `synth`.
+    """The last line that `synth` prints.
 
     Attributes:
-        whatever_the_rates: Whether one counterexample breaks the property for all rates.
+        whatever_the_rates: Whether some counterexample breaks the property, whatever rates a sender chooses.
         left_out: The excluded executions, as in VerifyLine.
     """
 
@@ -260,8 +260,8 @@ class EnvelopeLine(Record):
     """A maximal envelope of `widen`, with its number.
 
     Attributes:
-        wider: For each end, named LINE.low or LINE.high after its line in the controller: the file of a trace that
-            breaks the next wider envelope. The value is null if the solver timed out.
+        wider: The file of a trace that breaks the next wider envelope, for each end. The name of an end is LINE.low or
+            LINE.high, after its line in the controller. The file is null if the solver timed out.
     """
 
     envelope: int
@@ -272,7 +272,7 @@ class EnvelopeLine(Record):
 
 
 class WideningLine(Record):
-    """The last line of `widen`.
+    """The last line that `widen` prints.
 
     Attributes:
         grid: The number of all envelopes on the grid.
@@ -289,10 +289,11 @@ class WideningLine(Record):
 
 
 class WideningCheckLine(Record):
-    """The line of `check-widening`.
+    """The line that `check-widening` prints.
 
     Attributes:
-        uncovered: The source of an envelope that no file in the folder decides. The value is null if there is none.
+        uncovered: The source of an envelope about which no file in the folder decides. Null if the files decide about
+            all envelopes.
     """
 
     folder: str
@@ -307,7 +308,7 @@ class WideningCheckLine(Record):
 
 
 class ReplayLine(Record):
-    """The line of `replay`.
+    """The line that `replay` prints for one trace.
 
     Attributes:
         laws: The number of checked laws.
@@ -329,7 +330,7 @@ class ReplayLine(Record):
 
 
 class RunLine(Record):
-    """The line of `runs`, with the number of events of each sort."""
+    """The line that `runs` prints: the number of events of each sort."""
 
     run: str
     name: str
@@ -344,11 +345,12 @@ class RunLine(Record):
 
 
 class CoverLine(Record):
-    """The line of `check-cover`.
+    """The line that `check-cover` prints.
 
     Attributes:
         undecided: The numbers of undecided events.
-        uncovered: The source of a candidate that no event decides. The value is null if there is none.
+        uncovered: The source of a candidate about which no event decides. Null if the events decide about all
+            candidates.
     """
 
     run: str
@@ -369,7 +371,7 @@ class ConstantLine(Record):
 
     Attributes:
         limited_by: The lemma that the next better value breaks.
-        dropped: Whether the constant bounds nothing.
+        dropped: Whether this value of the constant stands for no bound.
     """
 
     constant: str
@@ -399,11 +401,11 @@ class CertifiedLine(Record):
 
 
 class ProofLine(Record):
-    """The last line of `prove`.
+    """The last line that `prove` prints.
 
     Attributes:
         claim: The guarantees, as sentences.
-        result: The path of the result file. The value is null if no bound is left, so that nothing is proved.
+        result: The path of the result file. Null if every constant bounds nothing, so that the proof is empty.
         left_out: The excluded executions, as in VerifyLine.
     """
 
@@ -420,9 +422,9 @@ class ShapeLine(Record):
     """The outcome of one proof attempt by a shape.
 
     Attributes:
-        found: The names of the constants that have a value.
-        missing: The names of the other constants.
-        why: The reason why the first missing constant has no value.
+        found: The names of the constants for which some value works.
+        missing: The names of the constants for which no value works.
+        why: The reason why no value of the first missing constant works.
     """
 
     shape: str
@@ -434,10 +436,10 @@ class ShapeLine(Record):
 
 
 class ExpectedLine(Record):
-    """Whether `prove` proved an expectation.
+    """A line that states whether `prove` proved an expectation.
 
     Attributes:
-        shape: The shape whose constants imply the expectation. The value is null if no shape does.
+        shape: The shape whose constants imply the expectation. Null if no shape does.
     """
 
     controller: str
@@ -451,13 +453,11 @@ class FrontPointLine(Record):
     """A controller in the output of `front`.
 
     Attributes:
-        shape: The shape that proves the controller, or the last shape that was tried. The value is null if the search
-            timed out.
-        result: The path of that shape's result file. The value is null if the search timed out.
+        shape: The shape that proves the controller, or the last shape that was tried. Null if the search timed out.
+        result: The path of the result file for `shape`. Null if the search timed out.
         measures: The guaranteed measures, by name.
-        dominated_by: The controllers that dominate this controller. The value is null if no shape proves this
-            controller.
-        why: A description of how the proof fails.
+        dominated_by: The controllers that dominate this controller. Null if no shape proves this controller.
+        why: The reason why the proof fails.
     """
 
     controller: str
@@ -471,7 +471,7 @@ class FrontPointLine(Record):
 
 
 class FrontLine(Record):
-    """The last line of `front`.
+    """The last line that `front` prints.
 
     Attributes:
         proved: The number of proved controllers.
@@ -496,7 +496,7 @@ class FindingLine(Record):
 
 
 class CheckLine(Record):
-    """The last line of `check`."""
+    """The last line that `check` prints."""
 
     summary: Literal[True]
     proof: str
@@ -513,7 +513,7 @@ class ExportLine(Record):
 
 
 class TraceExportLine(Record):
-    """The line of `trace export`."""
+    """The line that `trace export` prints."""
 
     trace: str
     format: str
@@ -555,12 +555,12 @@ class FitLine(Record):
 
     Attributes:
         jitter: The smallest jitter D that explains the whole log, in seconds.
-        rate: The link's rate C in bytes per second. The value is null if no finite rate gives this jitter.
+        rate: The link's rate C in bytes per second. Null if no finite rate gives this jitter.
         rtt: The propagation delay R_m in seconds.
         window: The length of a window, in seconds.
         windows: The number of windows.
         jitter_of_windows: The smallest jitter D of each window, in seconds.
-        within: For each k, the share of windows whose jitter is at most k·R_m.
+        within: The share of windows whose jitter is at most k·R_m, by k.
         rate_of_windows: The rate of each window, in bytes per second.
         rate_change: The percentiles of the factor between the rates of consecutive windows.
         longest_queue: The longest queue that a delivered packet met, in bytes. Only cbr_delay has this field.
@@ -569,7 +569,7 @@ class FitLine(Record):
             propagation delay is at least 0. With 2, different clocks recorded them, and the offset between the clocks
             is unknown.
         clock_offset: The number of seconds by which the receiver's clock is ahead, on the assumption that the least
-            delay is R_m. Null for one clock.
+            delay is R_m. Null if the log has only one clock.
     """
 
     model: str
@@ -599,15 +599,16 @@ class ExplanationLine(Record):
         rtt: R_m in seconds.
         most_jitter: The largest jitter, in seconds, that an explanation may have.
         network: The name of the network.
-        explains: Whether it explains every packet; null if the search did not decide that.
-        on: The network as `--on` takes it; null if it explains nothing, or if `--on` cannot express it.
-        parameters: The parameters of the explanation. The end of a name is the unit: bytes, bits_per_second or seconds.
-        share_by_burst: For random loss: bursts in bytes, each with the smallest share that explains the losses.
-        packet: The number of the first packet, in the order sent, with which the network fails; null if it explains
-            the log, or if the search did not find the packet.
+        explains: Whether the network explains every packet. Null if the search did not decide.
+        on: The network as a text for `--on`. Null if the network does not explain the log, or if `--on` cannot express
+            it.
+        parameters: The parameters of the explanation. Each name ends in the unit: bytes, bits_per_second or seconds.
+        share_by_burst: For random loss: the smallest share that explains the losses, by the burst in bytes.
+        packet: The number, in order of sending, of the first packet that the network does not explain. Null if the
+            network explains the log, or if the search did not find this packet.
         line: The place of this packet in the log.
-        law: What this packet does that the network does not allow.
-        note: A sentence, or an empty text.
+        law: The behaviour of this packet, in words, that the network does not allow.
+        note: A sentence about the answer, or an empty text.
     """
 
     log: str
@@ -649,9 +650,9 @@ class GuaranteeLine(Record):
     All optional fields are null if the proof implies nothing for the path.
 
     Attributes:
-        proof: The name of the proof. The value is null if there is none.
-        model: The model of the proof. The value is null if there is no proof.
-        basis: A description of where the path's jitter and rate come from.
+        proof: The name of the proof. Null if there is no proof.
+        model: The model of the proof. Null if there is no proof.
+        basis: A description of the source of the path's jitter and rate.
         jitter: The path's jitter, in seconds.
         rate: The path's rate, in bytes per second.
         step: The length of a step in seconds.
@@ -662,7 +663,7 @@ class GuaranteeLine(Record):
         buffer: The buffer of the proof, in bytes.
         says: The bounds, in words.
         conditions: The conditions of the bounds, in words.
-        covered: Whether the path meets every condition. Then `missing` is empty.
+        covered: Whether the path meets every condition. If it does, `missing` is empty.
         missing: The conditions that the path does not meet, as sentences.
     """
 
