@@ -17,6 +17,7 @@ from ccmatic.records.files import (
     WideningFile,
     WorkbenchFile,
 )
+from ccmatic.records.fits import ExplanationLine, FitLine, FitWindowLine, GuaranteeLine, Percentiles
 from ccmatic.records.judging import (
     AcknowledgementsRecord,
     AcksEvent,
@@ -41,45 +42,7 @@ from ccmatic.records.judging import (
     SearchRun,
     WitnessFile,
 )
-from ccmatic.records.lines import (
-    AttemptRecord,
-    CertifiedLine,
-    CheckLine,
-    ConstantLine,
-    CoverLine,
-    EntryLine,
-    EnvelopeLine,
-    EstimateLine,
-    ExclusionRecord,
-    ExpectationRecord,
-    ExpectedLine,
-    ExplanationLine,
-    ExplanationRecord,
-    ExportLine,
-    FigureLine,
-    FindingLine,
-    FitLine,
-    FitWindowLine,
-    FrontLine,
-    FrontPointLine,
-    GuaranteeLine,
-    LemmaLine,
-    Percentiles,
-    ProofLine,
-    RangeRecord,
-    ReplayLine,
-    RunLine,
-    ShapeLine,
-    SolutionLine,
-    StarveLine,
-    SynthesisLine,
-    TraceExportLine,
-    VerifyLine,
-    WideningCheckLine,
-    WideningLine,
-    WorstLine,
-    exclusions,
-)
+from ccmatic.records.lines import EntryLine, ExportLine, FigureLine, TraceExportLine
 from ccmatic.records.measures import (
     BeliefsRecord,
     Delivery,
@@ -96,6 +59,27 @@ from ccmatic.records.measures import (
     Spread,
 )
 from ccmatic.records.policies import AdversaryFile, AttackLine, LayerRecord, PolicyFile, PolicyLine, TrainingLine
+from ccmatic.records.proofs import (
+    CertifiedLine,
+    CheckLine,
+    ConstantLine,
+    ExpectedLine,
+    FindingLine,
+    FrontLine,
+    FrontPointLine,
+    LemmaLine,
+    ProofLine,
+    ShapeLine,
+)
+from ccmatic.records.searches import (
+    CoverLine,
+    EnvelopeLine,
+    RunLine,
+    SolutionLine,
+    SynthesisLine,
+    WideningCheckLine,
+    WideningLine,
+)
 from ccmatic.records.tradeoff import (
     AllowanceLine,
     BeliefSetLine,
@@ -110,6 +94,19 @@ from ccmatic.records.tradeoff import (
     RuleLine,
     StepLine,
     TableFileLine,
+)
+from ccmatic.records.verdicts import (
+    AttemptRecord,
+    EstimateLine,
+    ExclusionRecord,
+    ExpectationRecord,
+    ExplanationRecord,
+    RangeRecord,
+    ReplayLine,
+    StarveLine,
+    VerifyLine,
+    WorstLine,
+    exclusions,
 )
 
 __all__ = [

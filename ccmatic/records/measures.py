@@ -6,7 +6,8 @@ Measurements are floats. A measurement is null if there was nothing to measure.
 from typing import Literal
 
 from ccmatic.records.codec import ABSENT, Absent, Record
-from ccmatic.records.lines import ExpectationRecord, GuaranteeLine
+from ccmatic.records.fits import GuaranteeLine
+from ccmatic.records.verdicts import ExpectationRecord
 
 
 class Spread(Record):
