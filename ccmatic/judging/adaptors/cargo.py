@@ -1,0 +1,156 @@
+"""Build the adaptors that are written in Rust, with the user's cargo."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache as once
+from pathlib import Path
+
+from ccmatic.base import InputError
+from ccmatic.judging.builds import built, cache
+
+#: Files that a build reads.
+_SOURCES = (".rs", ".toml", ".lock", ".der")
+
+
+@dataclass(frozen=True)
+class Crate:
+    """A crate of the registry, for which an adaptor exists.
+
+    Attributes:
+        name: The crate's name.
+        version: The version in the adaptor's Cargo.toml.
+        environment: A function of the folder of the crate's sources. It returns variables for the adaptor's build
+            script, which depend on the crate's version.
+    """
+
+    name: str
+    version: str
+    environment: Callable[[Path], Mapping[str, str]]
+
+
+def build(
+    folder: Path, crate: Crate, version: str | None, source: Path | None, path: Path | None = None
+) -> tuple[Path, str]:
+    """Build an adaptor, or take it from the cache.
+
+    Args:
+        folder: The folder of the adaptor's Cargo.toml and Cargo.lock. If it has a file locks/VERSION.lock, this file
+            fixes the dependencies of that version.
+        crate: The crate for which the adaptor exists.
+        version: Another released version of the crate.
+        source: A checkout in place of a release: the crate's folder, or a folder above it.
+        path: The folder of the path's static library, for adaptors that link it.
+
+    Returns:
+        The program or library, and the version of the crate.
+
+    Raises:
+        InputError: If there is no cargo, if the version does not resolve, or if the build fails.
+    """
+    toolchain = _toolchain()
+    if version and not re.fullmatch(r"\d+\.\d+\.\d+(-[\w.]+)?", version):
+        raise InputError(f"{version!r} is no version of {crate.name}, such as {crate.version}")
+    checkout = _checkout(crate, source) if source else None
+    files = [file for root in (folder, checkout) if root for file in sorted(root.rglob("*")) if _counts(file)]
+    files += [path / "libccmatic_path.a"] if path else []
+    variables = {"CCMATIC_PATH": str(path)} if path else {}
+
+    def make(partial: Path) -> None:
+        copy = partial / "sources"
+        shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("*.py", "__pycache__", "target"))
+        _choose(copy, crate, version, checkout)
+        resolved = _resolved(copy, crate, locked=not (version or checkout))
+        own = crate.environment(Path(resolved["manifest_path"]).parent)
+        shutil.copy2(_compile(copy, {**variables, **own}), partial / "product")
+        (partial / "version").write_text(resolved["version"])
+        shutil.rmtree(copy)
+
+    done = built(crate.name, [f"{version} {checkout} {toolchain}", *files], make)
+    built_version = (done / "version").read_text()
+    return done / "product", f"{built_version} from {checkout}" if checkout else built_version
+
+
+def build_library(folder: Path) -> Path:
+    """Build a crate of the user that makes a shared library, and return the library.
+
+    Raises:
+        InputError: If there is no cargo, if the build fails, or if the crate makes no shared library.
+    """
+    _toolchain()
+    library = _compile(folder, {})
+    if library.suffix not in (".so", ".dylib"):
+        raise InputError('makes no shared library; its Cargo.toml needs crate-type = ["cdylib"]', str(folder))
+    return built(folder.name, [library], lambda partial: _keep(library, partial)) / library.name
+
+
+def _keep(file: Path, folder: Path) -> None:
+    shutil.copy2(file, folder)
+
+
+@once
+def _toolchain() -> str:
+    """Return the version of the compiler. Raises InputError if there is no cargo."""
+    if not shutil.which("cargo"):
+        raise InputError("there is no cargo, which builds this subject; https://rustup.rs installs it")
+    return _run(["rustc", "--version"], Path.cwd(), {})
+
+
+def _counts(file: Path) -> bool:
+    return file.suffix in _SOURCES and "target" not in file.parts
+
+
+def _checkout(crate: Crate, source: Path) -> Path:
+    """Return the folder of a crate in a checkout."""
+    for folder in (source, source / crate.name, *source.glob(f"*/{crate.name}")):
+        manifest = folder / "Cargo.toml"
+        if manifest.is_file() and re.search(rf'^name\s*=\s*"{crate.name}"', manifest.read_text(), re.MULTILINE):
+            return folder.resolve()
+    raise InputError(f"there is no crate {crate.name}", str(source))
+
+
+def _choose(folder: Path, crate: Crate, version: str | None, checkout: Path | None) -> None:
+    """Set the crate's version, or the folder of its checkout, in the Cargo.toml of a folder."""
+    manifest, lock = folder / "Cargo.toml", folder / "locks" / f"{version}.lock"
+    chosen = f"path = {json.dumps(str(checkout))}" if checkout else f'version = "={version or crate.version}"'
+    pinned = f'version = "={crate.version}"'
+    manifest.write_text(manifest.read_text().replace(pinned, chosen))
+    if lock.is_file():
+        shutil.copy2(lock, folder / "Cargo.lock")
+
+
+def _resolved(folder: Path, crate: Crate, *, locked: bool) -> dict[str, str]:
+    """Let cargo choose versions, and return what it says of the crate."""
+    command = ["cargo", "metadata", "--format-version", "1", *(["--locked"] if locked else [])]
+    packages: list[dict[str, str]] = json.loads(_run(command, folder, {}))["packages"]
+    return next(package for package in packages if package["name"] == crate.name)
+
+
+def _compile(folder: Path, variables: Mapping[str, str]) -> Path:
+    """Compile the crate in a folder, and return its program or shared library."""
+    command = ["cargo", "build", "--release", "--message-format", "json-render-diagnostics"]
+    lines = [json.loads(line) for line in _run(command, folder, variables).splitlines() if line.startswith("{")]
+    manifest = str((folder / "Cargo.toml").resolve())
+    own = [line for line in lines if line.get("manifest_path") == manifest and "filenames" in line]
+    files = [Path(file) for line in own if "custom-build" not in line["target"]["kind"] for file in line["filenames"]]
+    if not files:
+        raise InputError("makes no program and no library", str(folder))
+    return files[-1]
+
+
+def _run(command: list[str], folder: Path, variables: Mapping[str, str]) -> str:
+    """Run a tool in a folder. Raises InputError with the end of its messages if it fails."""
+    target = {"CARGO_TARGET_DIR": str(cache() / "cargo"), "CARGO_TERM_COLOR": "never"}
+    done = subprocess.run(
+        command, cwd=folder, env={**os.environ, **target, **variables}, capture_output=True, text=True
+    )
+    if done.returncode:
+        messages = [
+            line for line in done.stderr.splitlines() if not line.lstrip().startswith(("Compiling", "Updating"))
+        ]
+        raise InputError(f"{' '.join(command[:2])} fails: " + "\n".join(messages)[-2000:].strip(), str(folder))
+    return done.stdout

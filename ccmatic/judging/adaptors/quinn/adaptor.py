@@ -1,0 +1,57 @@
+"""quinn-proto, whole: client, server, TLS and loss detection in virtual time."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from ccmatic.base import InputError
+from ccmatic.judging.adaptors.cargo import Crate, build
+from ccmatic.judging.builds import path_library
+from ccmatic.judging.subjects import Program
+
+#: The methods of a controller that every supported version has, and those that some have. The program passes on each.
+_ALWAYS = {"on_sent", "on_ack", "on_end_acks", "on_congestion_event", "on_mtu_update", "window", "clone_box"}
+_ALWAYS |= {"initial_window", "into_any"}
+_SOME = {"metrics", "on_spurious_congestion_event"}
+
+
+class Adaptor:
+    """The adaptor of quinn-proto.
+
+    Its sources support the versions from 0.11.0 on.
+    """
+
+    stack = "quinn"
+    controllers = ("cubic", "newreno", "bbr")
+    toolchain = "cargo 1.85"
+    version = "0.11.19"
+
+    def versions(self) -> tuple[str, ...]:
+        """Return the released versions that the sources support, oldest first."""
+        return tuple(f"0.11.{number}" for number in range(20))
+
+    def build(self, version: str | None = None, source: Path | None = None) -> Program:
+        """Build the program; see `ccmatic.judging.subjects.Adaptor`."""
+        crate = Crate("quinn-proto", self.version, _methods)
+        program, built = build(Path(__file__).parent, crate, version, source, path_library())
+        return Program(
+            (str(program),),
+            f"quinn-proto {built}",
+            (
+                "GSO is off: a datagram per call of poll_transmit",
+                "the MTU is fixed: discovery and the detection of black holes are off",
+                "no idle timeout; flow control limits no flow",
+                "the application keeps 8 packets ready",
+            ),
+        )
+
+
+def _methods(folder: Path) -> Mapping[str, str]:
+    """Return which methods the controllers of a version have, for the adaptor's build script."""
+    text = (folder / "src" / "congestion.rs").read_text()
+    trait = re.search(r"pub trait Controller\b.*?\n}", text, re.DOTALL)
+    methods = set(re.findall(r"fn (\w+)", trait[0])) if trait else set()
+    if missing := (_ALWAYS - methods) | (methods - _ALWAYS - _SOME):
+        raise InputError(f"this version's controllers differ in {', '.join(sorted(missing))}", str(folder))
+    ecn = {"is_ecn"} if trait and "is_ecn" in trait[0] else set()
+    return {"CCMATIC_METHODS": ",".join(sorted(methods & _SOME | ecn))}

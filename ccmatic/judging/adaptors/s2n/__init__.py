@@ -1,0 +1,1 @@
+"""The adaptor of s2n-quic-core."""

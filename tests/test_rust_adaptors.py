@@ -1,0 +1,82 @@
+"""Tests of the sources of adaptors in Rust, and of what cargo makes of them."""
+
+import re
+import shutil
+import subprocess
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from ccmatic.base import InputError
+from ccmatic.judging.adaptors import cargo
+
+ADAPTORS = Path(cargo.__file__).parent
+STACKS = {"quinn": "quinn-proto", "s2n": "s2n-quic-core"}
+
+with_cargo = pytest.mark.skipif(not shutil.which("cargo"), reason="needs cargo")
+
+
+@pytest.mark.parametrize(("stack", "crate"), STACKS.items())
+def test_the_lock_has_the_version_of_the_adaptor(stack, crate):
+    version = import_module(f"ccmatic.judging.adaptors.{stack}.adaptor").Adaptor.version
+    lock = (ADAPTORS / stack / "Cargo.lock").read_text()
+    assert re.findall(rf'name = "{crate}"\nversion = "(.*)"', lock) == [version]
+    assert f'version = "={version}"' in (ADAPTORS / stack / "Cargo.toml").read_text()
+
+
+def test_other_locks_have_the_version_of_their_name():
+    for lock in ADAPTORS.glob("*/locks/*.lock"):
+        crate = STACKS[lock.parent.parent.name]
+        assert re.findall(rf'name = "{crate}"\nversion = "(.*)"', lock.read_text()) == [lock.stem]
+
+
+def test_the_scaffold_has_at_most_60_lines():
+    assert len((ADAPTORS / "scaffold_rust" / "src" / "lib.rs").read_text().splitlines()) <= 60
+
+
+@pytest.mark.skipif(not shutil.which("rustfmt"), reason="needs rustfmt")
+@pytest.mark.parametrize("stack", STACKS)
+def test_sources_are_formatted(stack):
+    folder = ADAPTORS / stack
+    files = [str(folder / name) for name in ("build.rs", "src/main.rs", "src/lib.rs") if (folder / name).is_file()]
+    done = subprocess.run(["rustfmt", "--check", "--edition", "2021", *files], capture_output=True, text=True)
+    assert not done.returncode, done.stdout
+
+
+def test_without_cargo_a_build_says_so(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    cargo._toolchain.cache_clear()
+    with pytest.raises(InputError, match="there is no cargo"):
+        cargo.build_library(ADAPTORS / "scaffold_rust")
+
+
+@with_cargo
+def test_a_version_is_three_numbers():
+    adaptor = import_module("ccmatic.judging.adaptors.s2n.adaptor").Adaptor()
+    with pytest.raises(InputError, match="'latest' is no version of s2n-quic-core"):
+        adaptor.build("latest")
+
+
+@with_cargo
+def test_a_folder_without_the_crate_is_no_source(tmp_path):
+    adaptor = import_module("ccmatic.judging.adaptors.s2n.adaptor").Adaptor()
+    with pytest.raises(InputError, match="there is no crate s2n-quic-core"):
+        adaptor.build(source=tmp_path)
+
+
+@with_cargo
+def test_a_crate_that_does_not_compile_is_one_message(tmp_path):
+    crate = shutil.copytree(ADAPTORS / "scaffold_rust", tmp_path / "broken")
+    (crate / "src" / "lib.rs").write_text('pub fn window() -> i64 { "wide" }\n')
+    with pytest.raises(InputError, match=r"cargo build fails: .*mismatched types"):
+        cargo.build_library(crate)
+
+
+@with_cargo
+def test_a_crate_without_a_shared_library_is_refused(tmp_path):
+    crate = shutil.copytree(ADAPTORS / "scaffold_rust", tmp_path / "static")
+    manifest = crate / "Cargo.toml"
+    manifest.write_text(manifest.read_text().replace("cdylib", "rlib"))
+    with pytest.raises(InputError, match="makes no shared library"):
+        cargo.build_library(crate)
