@@ -224,7 +224,10 @@ def _of_folder(name: str, folder: Path, controller: str) -> Subject:
         if (folder / file).is_file():
             build = importlib.import_module(f"{_PACKAGE}.{module}").build_library
             return _alone(name, folder.name, _version(folder / file), controller, partial(build, folder))
-    expected = " or ".join(("adaptor.py", *_LANGUAGES))
+    for code in sorted(folder.glob("controller.*")):
+        if code.suffix in _FILES:
+            return _FILES[code.suffix](name, code, controller)
+    expected = " or ".join(("adaptor.py", *_LANGUAGES, "controller.c", "controller.py"))
     raise InputError(f"has no controller; expected a file {expected}", str(folder))
 
 
