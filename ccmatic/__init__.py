@@ -14,7 +14,7 @@ __version__ = "0.1.0"
 def __getattr__(name: str) -> Any:
     if not name.startswith("_") and find_spec(f"ccmatic.{name}") is None:
         api = import_module("ccmatic.api")
-        if name in api.__all__:
+        if name in api.__all__ or name in api.EARLIER:
             return getattr(api, name)
     raise AttributeError(f"module 'ccmatic' has no attribute '{name}'")
 

@@ -233,7 +233,7 @@ class Expectation:
 
 
 @dataclass(frozen=True)
-class Worst:
+class WorstValue:
     """The worst value of an expectation's quantity in an execution of known numbers.
 
     Attributes:
@@ -401,7 +401,7 @@ class Reader:
         return every([self._holds(each, flow, 0) for each in comparisons for flow in range(len(self._x.flows))])
 
     def worst(self, expectation):
-        """Return the Worst in an execution of numbers; None if the expectation applies nowhere in the execution."""
+        """Return the WorstValue in an execution of numbers; None if the expectation applies nowhere in it."""
         quantity, scale = self._quantity(expectation.comparison)
         choose = max if expectation.comparison.relation in ("<", "<=") else min
         values = []
@@ -431,18 +431,18 @@ class Reader:
         return [self._during(expectation, flow, t, t) is not True for t in range(self._x.horizon)]
 
     def _valued(self, comparison, quantity, scale, flow, begin, end):
-        """Return a list with the Worst of one interval or step.
+        """Return a list with the WorstValue of one interval or step.
 
         If both the value and its whole are 0, the list is empty.
         """
         if comparison.subject == "delay":
             served = bisect_left(self._x.S, self._x.A[begin] - self._x.L[begin], begin)
             rounds = Fraction(served - begin, self._x.R)
-            return [Worst(rounds, begin, begin, None, at_least=served == self._x.horizon)]
+            return [WorstValue(rounds, begin, begin, None, at_least=served == self._x.horizon)]
         value, whole = (self._term(text, flow, begin, end) for text in (quantity.value, scale))
         if not whole:
-            return [Worst(inf, begin, end, flow)] if value else []
-        return [Worst(Fraction(value) / whole, begin, end, flow)]
+            return [WorstValue(inf, begin, end, flow)] if value else []
+        return [WorstValue(Fraction(value) / whole, begin, end, flow)]
 
     def measured(self, expectation, clock=None):
         """Return the worst value in words, such as `78.12 % from 0 to 4 R_m`; "" if the execution has no worst value.
@@ -456,7 +456,7 @@ class Reader:
         return "" if worst is None else self.says(expectation, worst, clock)
 
     def says(self, expectation, worst, clock=None):
-        """Return a Worst in words. `measured` explains the argument `clock`."""
+        """Return a WorstValue in words. `measured` explains the argument `clock`."""
         unit, time = clock or ("R_m", lambda t: Fraction(t, self._x.R))
         begin, end = (f"{float(time(t)):.4g}" for t in (worst.begin, worst.end))
         where = f"from {begin} to {end} {unit}" if worst.end > worst.begin else f"at {begin} {unit}"

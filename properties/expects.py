@@ -171,7 +171,7 @@ class Expects(Property):
 
     @staticmethod
     def worst(model, x, expectation, clock=None):
-        """Return the Worst of an expectation in an execution of numbers, and its text; (None, "") if no Worst exists.
+        """Return the WorstValue of an expectation in an execution of numbers, and its text; (None, "") without one.
 
         `Reader.measured` explains the argument `clock`.
         """

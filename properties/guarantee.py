@@ -7,7 +7,7 @@ from ccmatic.proofs import SHAPES
 from ccmatic.properties.lemma import LemmaHolds
 
 from ccmatic.base import InputError, exact, shown, suggest
-from ccmatic.contracts import Bounds, Buffer, Property, Reads, execution, load_definition
+from ccmatic.contracts import Bounds, Buffer, Property, RecordingDict, execution, load_definition
 from ccmatic.logic import isolated
 
 
@@ -115,7 +115,7 @@ def _of_states(definition):
     model = load_definition("models", "MODEL", definition.model)
     buffer = Buffer.parse(definition.buffer)
     x = execution(model, definition.horizon, buffer, definition.jitter, Bounds.DEPLOYED)
-    reads = Reads({constant.name: constant.low for constant in definition.constants})
+    reads = RecordingDict({constant.name: constant.low for constant in definition.constants})
     for state in definition.states:
         state.holds(x, 0, reads)
     return reads.names

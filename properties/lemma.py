@@ -6,7 +6,7 @@ Because a lemma is a property, it uses the same queries, traces and replay as al
 from dataclasses import dataclass, field, replace
 
 from ccmatic.base import InputError, exact, shown, suggest
-from ccmatic.contracts import Implied, Property, Reads, Stated, WayToFail, load_definition
+from ccmatic.contracts import Implied, Property, RecordingDict, Stated, WayToFail, load_definition
 from ccmatic.logic import every, no
 
 
@@ -70,7 +70,7 @@ class LemmaHolds(Property):
         lemmas = {lemma.name: lemma for lemma in self.definition.about(x.flows[0].kept).all_lemmas(model)}
         if self.lemma not in lemmas:
             raise InputError(f"{self.proof} has no lemma '{self.lemma}'; {suggest(self.lemma, lemmas)}")
-        lemma, constants = lemmas[self.lemma], Reads(self._values())
+        lemma, constants = lemmas[self.lemma], RecordingDict(self._values())
         given, then = every(lemma.given(x, constants)), lemma.then(x, constants)
         where = f", where {self.constants}" if self.constants else ""
         premise = Stated("the premise holds for this window", given)

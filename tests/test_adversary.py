@@ -203,7 +203,7 @@ def feature(folder, tmp_path):
 
 def test_the_worst_trace_is_of_those_with_enough_delay():
     none = np.zeros((1, 3))
-    found = adversaries.Played(none, np.array([0.1, 0.5, 0.4]), np.array([0.0, 2.0, 1.0]), none[0], none[0])
+    found = adversaries.EpisodeResults(none, np.array([0.1, 0.5, 0.4]), np.array([0.0, 2.0, 1.0]), none[0], none[0])
     assert adversaries.worst(found, 1.0) == (2, True)
     assert adversaries.worst(found, 3.0) == (1, False)
 

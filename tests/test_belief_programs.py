@@ -9,7 +9,7 @@ import pytest
 import ccmatic as cm
 from ccmatic.base import BYTES, RATE, TIME, InputError
 from ccmatic.compilers.c.window import window_functions
-from ccmatic.contracts import Program, RunningMax, StateBelief, Watched, load_definition, sender_belief
+from ccmatic.contracts import ObservationWindow, Program, RunningMax, StateBelief, load_definition, sender_belief
 from support.machine import needs_compiler
 
 C_L = "def C_L(acked, D, step):\n    return max((acked - acked[k]) / (k + D) for k in past)\n"
@@ -74,7 +74,7 @@ def test_a_message_names_the_line_of_the_file_around_the_text(tmp_path):
 
 def window(**columns):
     """Return a sender's observations of a window, by whole steps."""
-    x = Watched(load_definition("models", "MODEL", "ccac"), len(columns["S"]), 1, Fraction(1))
+    x = ObservationWindow(load_definition("models", "MODEL", "ccac"), len(columns["S"]), 1, Fraction(1))
     for t in range(len(columns["S"])):
         row = {name: columns.get(name, columns["S"])[t] for name in ("A", "S", "L", "Ld", "r", "timely", "excess")}
         x.append(Q=columns["Q"][t], F=0, limited=columns["limited"][t], **row)

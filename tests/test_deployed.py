@@ -11,7 +11,7 @@ import pytest
 from ccmatic import controllers as cca
 from ccmatic import query as queries
 from ccmatic.base.errors import InputError
-from ccmatic.simulation.deployed import Deployed
+from ccmatic.simulation.deployed import DeployedController
 from ccmatic.simulation.paths import Path
 from ccmatic.simulation.simulator import Simulation, simulate
 from ccmatic.verification.replayer import check_trace as check
@@ -39,7 +39,7 @@ def deployed(kind, seed, changing=False):
     units = {belief.name: belief.unit for belief in model.beliefs}
     controller = cca.parse(PROBES[rng.choice(sorted(PROBES.keys() & units))], beliefs=units)
     first = {"C_L": rng.choice((1, 5, 20)), "C_U": rng.choice((20, 30, 80)), "C_Llambda": rng.choice((1, 5))}
-    sender = Deployed(model, controller, path, PERIOD, first)
+    sender = DeployedController(model, controller, path, PERIOD, first)
     changes = {rng.randint(5, 90): rng.choice((7, 10, 30, 55)) for _ in range(3 if changing else 0)}
     simulation = Simulation(path, seed, initial_queue=rng.choice((0, 30)), rates=changes.values())
     for step in range(1, STEPS + 1):
@@ -225,4 +225,4 @@ def test_a_bound_without_a_start_is_explained():
     query = queries.make("ccac", "any", PERIOD + 1)
     controller = cca.parse(PROBES["C_L"], beliefs=query.units())
     with pytest.raises(InputError, match="C_U has no first value"):
-        Deployed(query.model, controller, Path("ccac", rate=BDP, jitter=1), PERIOD, {"C_L": 1})
+        DeployedController(query.model, controller, Path("ccac", rate=BDP, jitter=1), PERIOD, {"C_L": 1})

@@ -10,7 +10,7 @@ import pytest
 
 from ccmatic.exporting import header
 from ccmatic.runtime.library import Library
-from ccmatic.simulation import Deployed, Simulation, paths
+from ccmatic.simulation import DeployedController, Simulation, paths
 from support import cli
 from support.cli import lines
 from support.machine import needs_compiler
@@ -121,7 +121,7 @@ def test_a_belief_in_c_is_that_of_python_number_for_number(run):
         link = paths.Path(export.model, rate=1500 * 20, packet=1500, jitter=1, buffer=(None, 3000, 45000)[seed])
         simulation, sender = Simulation(link, seed), built.sender(link.packet)
         start = {"C_L": link.packet, "C_S": link.packet, "C_U": header.MOST}
-        expected = Deployed(export.model, export.controller, link, 9, start, link.packet, header.rounded)
+        expected = DeployedController(export.model, export.controller, link, 9, start, link.packet, header.rounded)
         for _ in range(30):
             rate = sender(simulation.observation)
             assert rate == floor(expected(simulation.observation))

@@ -19,7 +19,7 @@ from ccmatic.exporting import header
 from ccmatic.exporting.files import write
 from ccmatic.language import is_stateful
 from ccmatic.runtime.library import Library
-from ccmatic.simulation.deployed import Deployed
+from ccmatic.simulation.deployed import DeployedController
 from ccmatic.simulation.paths import Path
 from ccmatic.simulation.simulator import Observation
 from ccmatic.traces.trace import Trace
@@ -43,7 +43,9 @@ def reference(export, path):
     """The same sender in Python, rounding as the C does."""
     packet = path.packet
     start = {"C_L": packet, "C_U": header.MOST, "C_Llambda": packet}
-    return Deployed(export.model, export.controller, path, export.horizon - 1, start, alpha=packet, kept=header.rounded)
+    return DeployedController(
+        export.model, export.controller, path, export.horizon - 1, start, alpha=packet, kept=header.rounded
+    )
 
 
 def link(export, rng):

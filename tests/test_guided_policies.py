@@ -14,7 +14,7 @@ from ccmatic.emulation import kinds, link, run
 from ccmatic.emulation.measures import measures
 from ccmatic.learning import policies
 from ccmatic.proving import load_result
-from ccmatic.runtime.library import Called, CompiledSender, Library
+from ccmatic.runtime.library import CompiledSender, Library, LibraryFlow
 from ccmatic.trace_export import Schedule
 from support.benchmarks import defined_by
 from support.cli import run as command
@@ -37,7 +37,7 @@ def guided(path, action=None, **options):
     return policy(path, layers, act=f"envelope:{ENVELOPE}", **options)
 
 
-class Guided(Called):
+class Guided(LibraryFlow):
     """One flow of it."""
 
     beliefs = CompiledSender.beliefs

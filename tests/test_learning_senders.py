@@ -12,7 +12,7 @@ from ccmatic.controllers import load
 from ccmatic.language import as_sent
 from ccmatic.learning import LinkOptions, Environment, lawful, sender, stateless
 from ccmatic.learning.envs import rollout
-from ccmatic.compilers.arrays import Counted, Values
+from ccmatic.compilers.arrays import FloatPair, Values
 
 
 def played(name, **options):
@@ -107,12 +107,12 @@ def test_what_is_no_sender_is_refused():
 
 def test_bytes_are_counted_one_by_one_beyond_what_a_float_can():
     """2^24 + 1 is no single float, and 10^6 packets are 1.5 GB."""
-    large = Counted.of(2.0**24) + 1.0
+    large = FloatPair.of(2.0**24) + 1.0
     assert float((large - 2.0**24).float()) == 1 and bool(large > 2.0**24) and not bool(large <= 2.0**24)
     assert float((large - large).float()) == 0 and bool(large == large) and not bool(large == 2.0**24)
     assert float((3 * large - 3 * 2.0**24).float()) == 3 and float((0.0 - large + 2.0**24).float()) == -1
-    assert float((Counted.of(np.inf) - large).float()) == np.inf
-    counted, _ = jax.lax.scan(lambda total, _: (total + 1500.0, None), Counted.of(2.0**34), None, 10**6)
+    assert float((FloatPair.of(np.inf) - large).float()) == np.inf
+    counted, _ = jax.lax.scan(lambda total, _: (total + 1500.0, None), FloatPair.of(2.0**34), None, 10**6)
     assert float((counted - 2.0**34).float()) == 1.5e9
 
 

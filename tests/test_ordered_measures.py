@@ -54,4 +54,4 @@ def test_the_claim_says_from_where_it_is_counted():
     values = {constant.name: constant.low for constant in proof.constants}
     told = " ".join(sentences(proof, load_definition("models", "MODEL", "ccac"), 11, values))
     assumed = "The number covers the worst case: when C_U improves, C_L may fall back as far as possible."
-    assert "⌋) windows of 10 R_m that begin in state" in told and f". {assumed} The next state is" in told
+    assert "⌋) windows of 10 R_m begin in this state. " in told and f". {assumed} The next state is" in told

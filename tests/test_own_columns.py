@@ -11,7 +11,7 @@ from ccmatic.base import BYTES, InputError
 from ccmatic.contracts import TOKENS, Column, load_definition
 from ccmatic.contracts.execution import ending, following
 from ccmatic.controllers import parse
-from ccmatic.simulation import Deployed, Path, simulate
+from ccmatic.simulation import DeployedController, Path, simulate
 from ccmatic.trace_export import Scale, export
 from ccmatic.traces import Trace
 from ccmatic.verification import Judge, check_trace, replay
@@ -76,9 +76,9 @@ def test_an_execution_simulated_packet_by_packet_is_one_of_the_model(query):
 
 
 def test_a_sender_does_not_see_them(query):
-    sender = Deployed(query.model, parse(SOURCE, beliefs=query.units()), Path("ccac", 20, jitter=1), 4, {
+    sender = DeployedController(query.model, parse(SOURCE, beliefs=query.units()), Path("ccac", 20, jitter=1), 4, {
         "C_L": 1, "C_U": 40})  # fmt: skip
-    with pytest.raises(InputError, match="'Watched' object has no attribute 'M'"):
+    with pytest.raises(InputError, match="'ObservationWindow' object has no attribute 'M'"):
         simulate(Path("ccac", 20, jitter=1), sender, 3)
 
 

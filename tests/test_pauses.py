@@ -20,7 +20,7 @@ from ccmatic.logic import isolated, no, some
 from ccmatic.runtime.library import Library
 from ccmatic.runtime.stateful_library import StatefulSender
 from ccmatic.simulation import JITTER, Path, Simulation, WindowFlow
-from ccmatic.simulation.deployed import Deployed
+from ccmatic.simulation.deployed import DeployedController
 from ccmatic.solving import SAT, UNSAT, Checker
 from ccmatic.verification import Outcome
 from ccmatic.verification.replayer import check_trace
@@ -205,7 +205,7 @@ def run_with_pauses(kind, seed, sees=True):
     path = Path(model, BDP, jitter=jitter, buffer=buffer)
     controller = controllers.parse(RATE, beliefs={belief.name: belief.unit for belief in model.beliefs})
     first = {"C_L": rng.choice((1, 5, 20)), "C_U": rng.choice((20, 30, 80)), "C_Llambda": 1}
-    sender = Deployed(model, controller, path, 9, first)
+    sender = DeployedController(model, controller, path, 9, first)
     simulation, offers = Simulation(path, seed, initial_queue=rng.choice((0, 8))), Application(rng)
     for _ in range(STEPS):
         seen = simulation.observation

@@ -9,7 +9,7 @@ from ccmatic.base import InputError
 from ccmatic.emulation import kinds, link, run
 from ccmatic.emulation.measures import measures
 from ccmatic.learning import policies
-from ccmatic.runtime.library import Called, Library
+from ccmatic.runtime.library import Library, LibraryFlow
 from support.cli import run as command
 from support.machine import needs_compiler, on_time
 from support.policies import policy, steering
@@ -21,7 +21,7 @@ def test_a_sender_measures_its_intervals(tmp_path):
     slope = np.zeros((6, 1))
     slope[0], slope[2] = 100, 10
     library = Library(policies.exported(policy(tmp_path / "made.json", [(slope, [0])], history=1)))
-    sender, packet, rm = Called(library, 1500, 20_000_000), 1500, 20_000_000
+    sender, packet, rm = LibraryFlow(library, 1500, 20_000_000), 1500, 20_000_000
     assert sender.rate(0) == 10 * packet / 0.02
     for i in range(1, 13):
         sender.sent(i * 10**6, packet)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ccmatic.learning import policies
-from ccmatic.runtime.library import Called, Library
+from ccmatic.runtime.library import Library, LibraryFlow
 from support import ROOT
 from support.benchmarks import defined_by, module
 from support.machine import needs_bpf, needs_compiler
@@ -22,7 +22,11 @@ def test_it_decides_as_compiled_code_does(tmp_path):
     given = policy(tmp_path / "made.json", observe="aurora", reward="aurora", history=10)
     python = defined_by("python_sender")["Decisions"](given, STEP)
     library = Library(policies.exported(given))
-    sender, decide, observed = Called(library, PACKET, int(STEP * 1e9)), deciding(library), np.zeros(30, np.float32)
+    sender, decide, observed = (
+        LibraryFlow(library, PACKET, int(STEP * 1e9)),
+        deciding(library),
+        np.zeros(30, np.float32),
+    )
     rng, rtt, end = np.random.default_rng(4), STEP, STEP
     rates = []
     for acked in (0, *rng.integers(1, 900, 15), 0, 20):

@@ -8,7 +8,7 @@ from ccmatic.proofs.loss_convergence_link import HORIZON, Link
 
 from ccmatic import query as queries
 from ccmatic.base import InputError
-from ccmatic.contracts import Bounds, FlowView, NetworkView, Watched, ending, execution, following
+from ccmatic.contracts import Bounds, FlowView, NetworkView, ObservationWindow, ending, execution, following
 from ccmatic.contracts.steps import Delay
 from ccmatic.logic import Condition, Linear, linear, real
 from ccmatic.simulation import Path, simulate
@@ -107,7 +107,7 @@ def test_numbers_of_a_trace_and_what_a_sender_sees_of_it(kind):
         assert tuple(getattr(x, name)) == trace.columns[name]
     for name in query.model.measures:
         assert getattr(x, name).delays(bool) == trace.columns[name]
-    watched = Watched(query.model, 10, jitter, Fraction(1))
+    watched = ObservationWindow(query.model, 10, jitter, Fraction(1))
     for each in seen[4:14]:
         counted = {"A": each.sent, "S": each.delivered, "L": each.dropped, "Ld": each.lost}
         counted |= {"timely": each.timely, "excess": each.excess}

@@ -11,7 +11,7 @@ import time
 import pytest
 
 from ccmatic.base import InputError
-from ccmatic.records import AskedRecord, TraceFile, WorkbenchFile, convert, data
+from ccmatic.records import TraceFile, WorkbenchFile, WorkbenchQuestion, convert, data
 from ccmatic.solving import SolverOptions
 from ccmatic.workbench import answers, begin
 from ccmatic.workbench import files as workbench_files
@@ -278,7 +278,7 @@ def test_a_forged_file_shows_nothing(forge, message):
 
 def test_a_trace_is_a_trace_file():
     [answer] = answered(question())
-    assert isinstance(convert({"expect": "x", "trace": answer["trace"]}, AskedRecord).trace, TraceFile)
+    assert isinstance(convert({"expect": "x", "trace": answer["trace"]}, WorkbenchQuestion).trace, TraceFile)
 
 
 @pytest.mark.parametrize("file", ["no_such.py", "no_such.json", "text.json", "network.onnx"])

@@ -37,7 +37,7 @@ PATTERNS = {"": "none", "aggregation": "bursts", "uniform": "uniform"}
 SECOND = emulation.SECOND
 
 
-class Played(Record, tag_field="format", tag="ccmatic scenario 1", kw_only=True):
+class ScenarioResult(Record, tag_field="format", tag="ccmatic scenario 1", kw_only=True):
     """The result of a scenario in a world.
 
     Attributes:
@@ -85,20 +85,22 @@ class Run:
 
 
 def play(name, scenario, world, sender):
-    """Play a scenario in a world, and return the Played."""
+    """Play a scenario in a world, and return the ScenarioResult."""
     about = {"scenario": name, "world": world, "sender": sender}
     if scenario.not_played:
-        return Played(**about, verdict="not played", reason=scenario.not_played)
+        return ScenarioResult(**about, verdict="not played", reason=scenario.not_played)
     try:
         run = {"simulated": simulated, "emulated": emulated}[world](scenario, sender)
     except InputError as error:
-        return Played(**about, verdict="not played", reason=str(error))
+        return ScenarioResult(**about, verdict="not played", reason=str(error))
     if run.faults:
-        return Played(**about, verdict="not valid", reason="; ".join(run.faults))
+        return ScenarioResult(**about, verdict="not valid", reason="; ".join(run.faults))
     premises = [judged(run, scenario, each) for each in scenario.premises]
     visible = [each for each in scenario.expect if each.state_of is None or (run.state and each.state_of == sender)]
     expectations = [judged(run, scenario, each) for each in visible]
-    return Played(**about, verdict=_verdict(premises, expectations), premises=premises, expectations=expectations)
+    return ScenarioResult(
+        **about, verdict=_verdict(premises, expectations), premises=premises, expectations=expectations
+    )
 
 
 def _verdict(premises, expectations):
@@ -165,10 +167,10 @@ def _request(flow, tested, number):
     if ":" in sender:
         raise InputError(f"the application of flow {number} is limited, and {sender} is no sender of the kernel")
     stop = None if flow.stop is None else int(flow.stop * SECOND)
-    return FlowRequest(plain.name, Limited(sender, flow.application), int(flow.start * SECOND), stop)
+    return FlowRequest(plain.name, RateLimitedFlow(sender, flow.application), int(flow.start * SECOND), stop)
 
 
-class Limited:
+class RateLimitedFlow:
     """A flow of the kernel whose application offers bytes at given rates.
 
     Args:

@@ -6,7 +6,7 @@ The result is an execution of the model `smooth_windows`.
 from copy import copy
 from fractions import Fraction
 
-from ccmatic.compilers.exact import ObservedNumber, ObservedTruth, Unmeasured
+from ccmatic.compilers.exact import ObservedNumber, ObservedTruth, UnknownNumber
 from ccmatic.compilers.formula import Encoder
 from ccmatic.contracts import CONDITION
 
@@ -151,7 +151,7 @@ class Stepwise:
         def observed(name, t):
             value = reads[name](t) if t >= 1 else None
             if value is None:
-                return Unmeasured(lambda more: observed(name, t - int(more)))
+                return UnknownNumber(lambda more: observed(name, t - int(more)))
             return (ObservedTruth if isinstance(value, bool) else ObservedNumber)(
                 value, lambda more: observed(name, t - int(more))
             )

@@ -142,7 +142,7 @@ class Case:
 
 
 @dataclass
-class Asked:
+class QueryResult:
     """The results of a query.
 
     Attributes:
@@ -155,11 +155,11 @@ class Asked:
 
 
 def ask(name, entry, executions=False):
-    """Decide all cases of a query, and return the results as an Asked."""
+    """Decide all cases of a query, and return the results as an QueryResult."""
     with Environment():
         question = Case(entry["query"], entry["encoding"], executions)
         answers = [question.ask(case) for case in entry["cases"]]
-        return Asked(list(_differing(name, entry["cases"], answers)), SAT not in answers and question.is_empty())
+        return QueryResult(list(_differing(name, entry["cases"], answers)), SAT not in answers and question.is_empty())
 
 
 def _differing(name, cases, answers):

@@ -137,7 +137,7 @@ class Copa(Paper):
         return 2 * self.window * SECOND / (self.standing if self.seen else self.base)
 
 
-class Exported:
+class ExportedSender:
     """An exported controller with state. The argument `built` is its Library."""
 
     def __init__(self, built, rtt, window):
@@ -176,7 +176,7 @@ def made(name, rtt, window):
     kind, _, controller = name.rpartition(" ")
     if not kind:
         return PAPERS[name](rtt, window)
-    return Exported(Library(header.make(controller)), rtt, window)
+    return ExportedSender(Library(header.make(controller)), rtt, window)
 
 
 def simulated(name, rate, rtt, buffer, seconds, since):

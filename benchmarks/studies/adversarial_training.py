@@ -45,7 +45,7 @@ SHARE, FIRST = 0.3, 20
 KINDS, RATIOS = ("adversarial", "counterexamples", "both"), (0.1, 0.2, 0.5, 0.8, 1.0)
 
 
-class Whose(NamedTuple):
+class ContinuedPolicies(NamedTuple):
     """The policies that continue their training.
 
     Attributes:
@@ -62,14 +62,16 @@ class Whose(NamedTuple):
 
 
 WHOSE = {
-    "custard": Whose(
+    "custard": ContinuedPolicies(
         {"environment": custard.ENVIRONMENT, "agent": custard.AGENT},
         1,
         {"parallel": 128, "episodes": 5, "deviation": 1.0, "learning_rate": 3e-4},
         {"layers": [32, 16], "gamma": 0.95, "parallel": 64, "episodes": 8, "rollout": 25},
     ),
-    "orca": Whose(cclab.learner("orca"), 0, {"episodes": 20, "deviation": 0.125, "learning_rate": 1e-3}, cclab.AGENT),
-    "orca_cubic": Whose(
+    "orca": ContinuedPolicies(
+        cclab.learner("orca"), 0, {"episodes": 20, "deviation": 0.125, "learning_rate": 1e-3}, cclab.AGENT
+    ),
+    "orca_cubic": ContinuedPolicies(
         cclab.learner("orca_cubic"), 0, {"episodes": 10, "deviation": 0.125, "learning_rate": 1e-3}, cclab.AGENT
     ),
 }

@@ -117,7 +117,7 @@ def rows(links, within, attack, alone, trained, seeds):
 
 
 def columns_text(played, paper):
-    """Return text for each Played: its means over the links, with minimum and maximum, and the paper's values."""
+    """Return text for each EpisodeResults: its means over links, with minimum and maximum, and the paper's values."""
     columns = [
         (100 * episodes.used.mean(), 1000 * episodes.delay.mean(), 1000 * episodes.p95.mean()) for episodes in played
     ]

@@ -54,7 +54,7 @@ PACKET, SECONDS, FIRST = 1500, 0.032, 10
 FROM = 20
 
 
-class Choosing:
+class PolicySender:
     """A Policy as a sender of the packet simulator, whose packets have one byte each.
 
     The arguments of a call are the Rates that an envelope allows, and an Observation. The call returns the rate of the
@@ -126,7 +126,7 @@ def counted(result, policy, jitters):
     senders = []
 
     def choose(*_):
-        senders.append(Choosing(policy))
+        senders.append(PolicySender(policy))
         return senders[-1]
 
     trial = Trial(result, choose)

@@ -26,7 +26,7 @@ from ccmatic import traces
 from ccmatic.contracts import RunningMax
 from ccmatic.learning.estimation import ANY, ParticleFilter, estimates, gap_of_one, signals
 from ccmatic.learning.estimation.declared import declared
-from ccmatic.simulation import Deployed, Simulation
+from ccmatic.simulation import DeployedController, Simulation
 from ccmatic.simulation import Path as Link
 
 #: The number of packets that the link serves in a step; R_m, which is Learn-to-Probe's control interval of 30 ms; and
@@ -81,7 +81,7 @@ def deployed(path, name):
     The sender's lower bounds begin at one packet per step, and its upper bound begins at twice C.
     """
     start = {bound.name: 1 if isinstance(bound, RunningMax) else 2 * BDP for bound in path.model.bounds()}
-    return Deployed(path.model, cm.load_controller(name), path, 9, start)
+    return DeployedController(path.model, cm.load_controller(name), path, 9, start)
 
 
 def varied(seed):

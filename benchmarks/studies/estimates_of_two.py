@@ -20,7 +20,7 @@ import ccmatic as cm
 from ccmatic import traces
 from ccmatic.contracts import load_definition
 from ccmatic.learning.estimation import ParticleFilter, signals
-from ccmatic.simulation import Deployed
+from ccmatic.simulation import DeployedController
 from ccmatic.simulation import Path as Link
 from ccmatic.traces import Trace
 
@@ -99,7 +99,7 @@ def believed(trace):
     """
     model = load_definition("models", "MODEL", "ccac")
     link, start = Link(model, 50, jitter=1), {"C_L": Fraction(1, 50), "C_U": 8}
-    sender = Deployed(model, cm.load_controller("cc_qdel"), link, WINDOW, start, Fraction(1, 50))
+    sender = DeployedController(model, cm.load_controller("cc_qdel"), link, WINDOW, start, Fraction(1, 50))
     A, S, L, r = (trace.columns[name] for name in "ASLr")
     kept, last = np.array([a - lost for a, lost in zip(A, L, strict=True)], float), 0
     for t in range(trace.horizon):

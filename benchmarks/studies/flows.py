@@ -55,7 +55,7 @@ def find(first, second, how, folder, timeout):
 
 
 def for_ever(names, timeout):
-    """Return the Worst over repeating executions: the first period with a share below LEAST, otherwise the last."""
+    """Return the WorstCase over repeating executions: the first period with a share below LEAST, otherwise the last."""
     for period in PERIODS[:-1]:
         with suppress(NoExecution):
             worst = least_share(names, timeout, period, high=LEAST)
@@ -65,7 +65,7 @@ def for_ever(names, timeout):
 
 
 def least_share(names, timeout, period=None, high="1/2"):
-    """Return the Worst of the first flow's share, from LEAST to `high`. Raises NoExecution."""
+    """Return the WorstCase of the first flow's share, from LEAST to `high`. Raises NoExecution."""
     network = cm.Network("two_flows_constant_rate", "1", 2 * PERIODS[-1] + 1 if period else HORIZON, delay="executions")
     steps, given = undecided(names, network), [SMALL, LESSER]
     for kept in (BELIEVED,) if period else (BELIEVED, SEEN):

@@ -112,7 +112,7 @@ def alike(given, who):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Repeated(LinkOptions):
+class RepeatedLinks(LinkOptions):
     """The same links several times, with the same random events each time.
 
     Attributes:
@@ -137,7 +137,7 @@ def unprobing(group):
     return [replace(policy, file=structs.replace(policy.file, reward="ltp")) for policy in group]
 
 
-class Given(argparse.Namespace):
+class Options(argparse.Namespace):
     """The options of the command line, the trained learners, and all learners and senders to play."""
 
     __hash__ = object.__hash__
@@ -202,7 +202,7 @@ def league(given):
     def find(cell):
         shared = {"flows": 3, "rtt": 60} if cell["flows"] == 3 else {}
         times = given.seeds * len(alike(given, cell["who"])) if cell["who"] in given.learners else 1
-        options = Repeated(steps=200, times=times, **{**region("large"), **shared})
+        options = RepeatedLinks(steps=200, times=times, **{**region("large"), **shared})
         episode, seeds = played(given, cell["who"], options, cell["links"])
         now = jax.tree.map(lambda column: column[len(column) // 2 :].astype(np.float64), episode.knowledge.now)
         acked, lost = now.acked.sum(0), now.lost.sum(0)
@@ -404,7 +404,7 @@ def main():
     parser.add_argument("--links", type=int, default=1000, help="the number of random links in the ranking")
     parser.add_argument("--algorithm", choices=AGENTS, default="ppo")
     parser.add_argument("--beside", action="store_true", help="use policies that were trained beside two others")
-    given = parser.parse_args(namespace=Given())
+    given = parser.parse_args(namespace=Options())
     if given.beside:
         given.folder, given.learners, given.everyone = given.folder / "beside", BESIDE, tuple(BESIDE)
     if given.algorithm != "ppo":

@@ -26,7 +26,7 @@ ATTEMPTS = 3
 
 
 def play(name, scenario, world, sender):
-    """Return the Played of the first valid run, or of the last run if none is valid."""
+    """Return the ScenarioResult of the first valid run, or of the last run if none is valid."""
     for _ in range(ATTEMPTS if world == "emulated" else 1):
         result = played.play(name, scenario, world, sender)
         if result.verdict != "not valid":
@@ -37,7 +37,7 @@ def play(name, scenario, world, sender):
 def read_results(file):
     """Return the results in a file by (scenario, world, sender); later lines replace earlier ones."""
     lines = file.read_text("utf-8").splitlines() if file and file.exists() else []
-    results = [read_record(each, played.Played, str(file)) for each in lines]
+    results = [read_record(each, played.ScenarioResult, str(file)) for each in lines]
     return {(result.scenario, result.world, result.sender): result for result in results}
 
 

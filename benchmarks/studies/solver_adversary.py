@@ -236,7 +236,7 @@ def waits():
 
 
 def worst_of(sender, what, given=(), **options):
-    """Return the Worst of a condition on x over the next steps. `options` are passed to `worst`."""
+    """Return the WorstCase of a condition on x over the next steps. `options` are passed to `worst`."""
     state = [memory.name for memory in sender.controller.state]
     return cm.worst(
         sender.controller.begun_anywhere(state),
@@ -248,7 +248,7 @@ def worst_of(sender, what, given=(), **options):
 
 
 def solved(sender, delay, timeout, resolution=RESOLUTION):
-    """Return the solver's Worst for the use of the link."""
+    """Return the solver's WorstCase for the use of the link."""
     given = [f"{waits()} >= {delay} * {grown('S')}"]
     return worst_of(
         sender,

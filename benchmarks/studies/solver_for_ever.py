@@ -21,7 +21,7 @@ CONTROLLER, KNOWN, HORIZON = "cc_qdel_sender", (Fraction(1, 2), Fraction(3, 4)),
 
 
 def always(what, known, **options):
-    """Return the Worst of a condition over executions from any state in which C_L / C is at least `known`."""
+    """Return the WorstCase of a condition over executions from any state in which C_L / C is at least `known`."""
     controller = begun(CONTROLLER).controller
     return cm.worst(
         controller.begun_anywhere([memory.name for memory in controller.state]),

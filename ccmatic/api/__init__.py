@@ -48,7 +48,7 @@ from ccmatic.verification import Judgement, Report
 if TYPE_CHECKING:
     from ccmatic.analysis.starvation import Starvation
     from ccmatic.analysis.widening import Widening, WideningReport
-    from ccmatic.analysis.worst_case import Worst
+    from ccmatic.analysis.worst_case import WorstCase
     from ccmatic.api.judging import (
         judge,
         judge_difference,
@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     from ccmatic.api.senders import attack, emulate, evaluate, explain_log, export, fit, list_names, train
     from ccmatic.guarantees import Guarantee
     from ccmatic.learning.estimation import Estimate
-    from ccmatic.proving import Attempt, Check, Proved
+    from ccmatic.proving import Attempt, Check, ProofOutcome
     from ccmatic.synthesis import CoverReport, Progress
 
 __all__ = [
@@ -86,7 +86,7 @@ __all__ = [
     "Judgement",
     "Network",
     "Progress",
-    "Proved",
+    "ProofOutcome",
     "Query",
     "Question",
     "Report",
@@ -96,7 +96,7 @@ __all__ = [
     "Trace",
     "Widening",
     "WideningReport",
-    "Worst",
+    "WorstCase",
     "answer",
     "answer_all",
     "ask",
@@ -148,7 +148,7 @@ __all__ = [
 _LATE = {
     "analysis.starvation": ("Starvation",),
     "analysis.widening": ("Widening", "WideningReport"),
-    "analysis.worst_case": ("Worst",),
+    "analysis.worst_case": ("WorstCase",),
     "api.judging": (
         "judge",
         "judge_difference",
@@ -171,12 +171,17 @@ _LATE = {
     "api.senders": ("attack", "emulate", "evaluate", "explain_log", "export", "fit", "list_names", "train"),
     "guarantees": ("Guarantee",),
     "learning.estimation": ("Estimate",),
-    "proving": ("Attempt", "Check", "Proved"),
+    "proving": ("Attempt", "Check", "ProofOutcome"),
     "synthesis": ("CoverReport", "Progress"),
 }
 
 
+#: The names of earlier versions, each with the present name.
+EARLIER = {"Proved": "ProofOutcome", "Worst": "WorstCase"}
+
+
 def __getattr__(name: str) -> Any:
+    name = EARLIER.get(name, name)
     for package, names in _LATE.items():
         if name in names:
             return getattr(import_module(f"ccmatic.{package}"), name)

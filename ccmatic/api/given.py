@@ -7,11 +7,11 @@ from pathlib import Path
 from ccmatic import controllers
 from ccmatic import query as queries
 from ccmatic.base import InputError, shown
-from ccmatic.controllers import Controller, Several, Stateful
+from ccmatic.controllers import Controller, ControllerGroup, Stateful
 from ccmatic.query import Decides, Query
 
 #: The forms in which callers may pass a controller; see `controllers.given`.
-Given = Controller | Stateful | Several | Callable[..., Fraction] | Path | str
+Given = Controller | Stateful | ControllerGroup | Callable[..., Fraction] | Path | str
 
 
 #: The forms in which callers may pass a query: a Query, a name in examples/queries, or the path of a file.

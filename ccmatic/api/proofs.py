@@ -10,7 +10,7 @@ from ccmatic.base import InputError
 from ccmatic.contracts import load_definition
 from ccmatic.guarantees import Guarantee
 from ccmatic.logic import isolated, isolated_steps
-from ccmatic.proving import Attempt, Check, Listener, Proved
+from ccmatic.proving import Attempt, Check, Listener, ProofOutcome
 from ccmatic.questions import Question
 from ccmatic.solving import SolverOptions
 
@@ -25,7 +25,7 @@ def prove(
     certify: bool = False,
     listener: Listener | None = None,
     solver: SolverOptions = SolverOptions(),
-) -> Proved:
+) -> ProofOutcome:
     """Prove the guarantees of a controller for all time.
 
     The call searches for the tightest value of each constant in a proof, and decides each lemma.
@@ -40,7 +40,7 @@ def prove(
         solver: SolverOptions; the timeout is for each lemma.
 
     Returns:
-        The Proved, with the constants and the verdict on each lemma.
+        The ProofOutcome, with the constants and the verdict on each lemma.
 
     Raises:
         InputError: If no value of a constant works.

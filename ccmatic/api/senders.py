@@ -210,7 +210,7 @@ def fit(
         controllers: The controllers whose shipped proofs are compared with the path.
 
     Returns:
-        The Fitted, and a GuaranteeLine for each proof of a controller.
+        The FitResult, and a GuaranteeLine for each proof of a controller.
 
     Raises:
         InputError: If the log cannot be read, or a name is unknown.

@@ -20,7 +20,7 @@ from ccmatic.workers import Team
 
 if TYPE_CHECKING:
     from ccmatic.analysis.starvation import Starvation
-    from ccmatic.analysis.worst_case import Worst
+    from ccmatic.analysis.worst_case import WorstCase
     from ccmatic.learning.estimation import Estimate
 
 
@@ -219,7 +219,7 @@ def worst(
     resolution: Fraction | int | str | None = None,
     told: Callable[[Fraction], None] = lambda x: None,
     solver: SolverOptions = SolverOptions(),
-) -> "Worst":
+) -> "WorstCase":
     """Find the worst value that a network can force on a controller, to an edge.
 
     The solver proves one side of the edge, and a trace shows the other. Packets are bounded as in `verify`.
@@ -245,7 +245,7 @@ def worst(
         solver: SolverOptions; the timeout is for each x.
 
     Returns:
-        The Worst, with the proved bound, the worst value that was found, and a trace that shows this value.
+        The WorstCase, with the proved bound, the worst value that was found, and a trace that shows this value.
 
     Raises:
         InputError: If a text cannot be read, or if no execution satisfies the conditions.
@@ -276,7 +276,7 @@ def worst_all(
     jobs: int = 1,
     cluster: str | None = None,
     solver: SolverOptions = SolverOptions(),
-) -> "Iterator[Worst]":
+) -> "Iterator[WorstCase]":
     """Find the worst value of each question's expectation, as `worst` does.
 
     Args:
@@ -291,8 +291,8 @@ def worst_all(
         solver: SolverOptions; the timeout is for each x.
 
     Returns:
-        An iterator over the Worst of each question, in the order of the questions. Each step of the iterator does one
-        search.
+        An iterator over the WorstCase of each question, in the order of the questions. Each step of the iterator does
+        one search.
     """
     from ccmatic.analysis import worst_case
 

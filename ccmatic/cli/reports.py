@@ -160,7 +160,7 @@ def file_lines(file):
 
 
 def of_edge(explanation, of, worst):
-    """Return the Explanation of the trace of a Worst. The value that the trace reaches comes first."""
+    """Return the Explanation of the trace of a WorstCase. The value that the trace reaches comes first."""
     if worst.quantity.worse is None or worst.quantity.low == worst.quantity.high:
         return explanation
     value = f"{worst.quantity.worse} {worst.some} {worst.quantity.unit}".rstrip()

@@ -93,7 +93,7 @@ def worst(controllers, of, on, expect, out, jobs, cluster, verbose, as_json, sol
 
 
 def _edge(controllers, about, how, is_usual):
-    """Yield the Worst of a quantity. `is_usual` states whether the query has the default horizon."""
+    """Yield the WorstCase of a quantity. `is_usual` states whether the query has the default horizon."""
     from ccmatic import api
     from ccmatic.questions import usual_horizon
 
@@ -103,7 +103,7 @@ def _edge(controllers, about, how, is_usual):
 
 
 def _verdict(result):
-    """Return the verdict on a Worst without an expectation, for the exit code."""
+    """Return the verdict on a WorstCase without an expectation, for the exit code."""
     if result.verdict == "unknown":
         return "unknown"
     return "violated" if result.none is None else "holds"

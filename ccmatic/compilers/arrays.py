@@ -11,10 +11,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ccmatic.language import ARITHMETIC, ORDER, Between, If, Impossible, Remembered, Walker
+from ccmatic.language import ARITHMETIC, ORDER, Between, If, Impossible, NextState, Walker
 
 
-class Counted(NamedTuple):
+class FloatPair(NamedTuple):
     """A number as the sum of two floats: `high` is the rounded number, and `low` is the rounding error.
 
     A single float counts bytes exactly up to 16 MiB; beyond that, packets would be lost. Two floats count up to 2^48.
@@ -25,37 +25,37 @@ class Counted(NamedTuple):
 
     @staticmethod
     def of(number):
-        """Return a number as a Counted."""
-        if isinstance(number, Counted):
+        """Return a number as a FloatPair."""
+        if isinstance(number, FloatPair):
             return number
         high = jnp.asarray(number, jnp.float32)
-        return Counted(high, jnp.zeros_like(high))
+        return FloatPair(high, jnp.zeros_like(high))
 
     def float(self):
         """Return the nearest single float."""
         return self.high + self.low
 
     def __add__(self, other):
-        other = Counted.of(other)
+        other = FloatPair.of(other)
         total = self.high + other.high
         part = total - self.high
         error = (self.high - (total - part)) + (other.high - part)
         rest = jnp.where(jnp.isfinite(total), error + self.low + other.low, 0)
         high = total + rest
-        return Counted(high, jnp.where(jnp.isfinite(high), rest - (high - total), 0))
+        return FloatPair(high, jnp.where(jnp.isfinite(high), rest - (high - total), 0))
 
     def __neg__(self):
-        return Counted(-self.high, -self.low)
+        return FloatPair(-self.high, -self.low)
 
     def __sub__(self, other):
-        return self + -Counted.of(other)
+        return self + -FloatPair.of(other)
 
     def __rsub__(self, other):
-        return Counted.of(other) - self
+        return FloatPair.of(other) - self
 
     def __mul__(self, factor):
         factor = to_float(factor)
-        return Counted.of(self.high * factor) + self.low * factor
+        return FloatPair.of(self.high * factor) + self.low * factor
 
     def __truediv__(self, divisor):
         return self * (1 / divisor)
@@ -86,23 +86,23 @@ class Counted(NamedTuple):
 
 
 def to_float(number):
-    """Return a number, Counted or not, as a float."""
-    return number.float() if isinstance(number, Counted) else number
+    """Return a number, FloatPair or not, as a float."""
+    return number.float() if isinstance(number, FloatPair) else number
 
 
 def where(test, then, other):
-    """Return the result of `jnp.where`, with support for Counted numbers."""
-    if not isinstance(then, Counted) and not isinstance(other, Counted):
+    """Return the result of `jnp.where`, with support for FloatPairs."""
+    if not isinstance(then, FloatPair) and not isinstance(other, FloatPair):
         return jnp.where(test, then, other)
-    then, other = Counted.of(then), Counted.of(other)
-    return Counted(jnp.where(test, then.high, other.high), jnp.where(test, then.low, other.low))
+    then, other = FloatPair.of(then), FloatPair.of(other)
+    return FloatPair(jnp.where(test, then.high, other.high), jnp.where(test, then.low, other.low))
 
 
 def _extreme(first, of_floats):
     """Return a function that picks one of two numbers a and b: a if `first(a, b)` is true, otherwise b."""
 
     def of(a, b):
-        counted = isinstance(a, Counted) or isinstance(b, Counted)
+        counted = isinstance(a, FloatPair) or isinstance(b, FloatPair)
         return where(first(a, b), a, b) if counted else of_floats(a, b)
 
     return of
@@ -242,7 +242,7 @@ class Values(Walker):
             case If(test, then, other):
                 first, second = self.becomes(then, state), self.becomes(other, state)
                 return {name: where(self.of(test), first[name], second[name]) for name in state}
-            case Remembered(values):
+            case NextState(values):
                 return {name: self.of(value) for name, value in values.items()}
             case Impossible():
                 return state

@@ -11,16 +11,16 @@ from ccmatic.contracts.column import (
     LAST,
     TOKENS,
     Column,
-    Kept,
     MeasuredDelay,
     Observation,
     SenderBelief,
+    StateVariable,
 )
 from ccmatic.contracts.exclusion import EXCLUSIONS, Exclusion
 from ccmatic.contracts.execution import (
     Execution,
     Flow,
-    Watched,
+    ObservationWindow,
     ending,
     execution,
     following,
@@ -31,12 +31,23 @@ from ccmatic.contracts.fluid import MANY, Links, SlotOutcome
 from ccmatic.contracts.model import Law, Model, overflow
 from ccmatic.contracts.parameter import APPLICATION, Parameter, choice, number, whole
 from ccmatic.contracts.program import START, TIMEOUT, Program
-from ccmatic.contracts.proof import Constant, Lemma, Measure, Objective, Proof, Reads, State, Values, beyond, file_stem
+from ccmatic.contracts.proof import (
+    Constant,
+    Lemma,
+    Measure,
+    Objective,
+    Proof,
+    RecordingDict,
+    State,
+    Values,
+    beyond,
+    file_stem,
+)
 from ccmatic.contracts.property import Property, WayToFail, share
 from ccmatic.contracts.reason import AllOf, AnyOf, AtMost, Compared, Fails, Implied, Stated
 from ccmatic.contracts.rows import Lines, Rows
 from ccmatic.contracts.sender_text import sender_belief
-from ccmatic.contracts.sources import Recorded
+from ccmatic.contracts.sources import TraceData
 from ccmatic.contracts.template import Branch, Sketch, Template, linear_forms, value_of
 from ccmatic.contracts.views import Bounds, FlowView, NetworkView
 from ccmatic.contracts.worlds import FLUID, LOGS, PACKETS, folders, load_fluid, load_logs, world
@@ -75,7 +86,6 @@ __all__ = [
     "Flow",
     "FlowView",
     "Implied",
-    "Kept",
     "Law",
     "Lemma",
     "Lines",
@@ -86,12 +96,12 @@ __all__ = [
     "NetworkView",
     "Objective",
     "Observation",
+    "ObservationWindow",
     "Parameter",
     "Program",
     "Proof",
     "Property",
-    "Reads",
-    "Recorded",
+    "RecordingDict",
     "Rows",
     "RunningBound",
     "RunningMax",
@@ -102,10 +112,11 @@ __all__ = [
     "SlotOutcome",
     "State",
     "StateBelief",
+    "StateVariable",
     "Stated",
     "Template",
+    "TraceData",
     "Values",
-    "Watched",
     "WayToFail",
     "beyond",
     "choice",

@@ -91,7 +91,7 @@ class SenderBelief:
     upper: bool = False
 
 
-class Kept(Protocol):
+class StateVariable(Protocol):
     """A variable of a controller's state. The execution has a separate column for each variable.
 
     A variable that is true or false has the unit CONDITION. `flow` is the number of the variable's flow, from 1, or

@@ -11,9 +11,9 @@ from typing import Any
 
 from ccmatic.base import InputError
 from ccmatic.contracts.buffer import Buffer
-from ccmatic.contracts.column import BEFORE_TIMEOUT, FIRST, IDLE, LAST, TOKENS, Kept
+from ccmatic.contracts.column import BEFORE_TIMEOUT, FIRST, IDLE, LAST, TOKENS, StateVariable
 from ccmatic.contracts.model import Model
-from ccmatic.contracts.sources import LastSteps, NextWindow, Numbers, ObservedTrace, Recorded, Source, Unknowns
+from ccmatic.contracts.sources import LastSteps, NextWindow, Numbers, ObservedTrace, Source, TraceData, Unknowns
 from ccmatic.contracts.steps import Delay, Number, Steps
 from ccmatic.contracts.views import Bounds, FlowView, NetworkView
 from ccmatic.logic import Truth
@@ -65,7 +65,7 @@ class Flow(_Bytes):
     beliefs: Mapping[str, Sequence[Number]] = field(default_factory=dict)
     before_timeout: Mapping[str, Sequence[Number]] = field(default_factory=dict)
     state: Mapping[str, Sequence[Number]] = field(default_factory=dict)
-    kept: Sequence[Kept] = ()
+    kept: Sequence[StateVariable] = ()
     R: int = 1
     number: int = 1
     cwnd: Sequence[Number] = ()
@@ -207,7 +207,7 @@ def execution(
     jitter: int,
     bounds: Bounds = Bounds.MOVE,
     pauses: bool = False,
-    state: Sequence[Kept] = (),
+    state: Sequence[StateVariable] = (),
     period: int | None = None,
 ) -> Execution:
     """Return an execution of a model in which all values are unknowns, in the units of a Trace.
@@ -233,10 +233,10 @@ def observed(
     model: Model,
     buffer: Buffer,
     jitter: int,
-    trace: Recorded,
+    trace: TraceData,
     reads: Collection[str],
     bounds: Bounds = Bounds.MOVE,
-    state: Sequence[Kept] = (),
+    state: Sequence[StateVariable] = (),
     period: int | None = None,
 ) -> Execution:
     """Return an execution that has the exact numbers of a trace.
@@ -263,7 +263,7 @@ def observed(
     return _rate_execution(model, trace.horizon, buffer, jitter, bounds, source)
 
 
-def sender_observations(model: Model, buffer: Buffer, jitter: int, trace: Recorded, horizon: int) -> Execution:
+def sender_observations(model: Model, buffer: Buffer, jitter: int, trace: TraceData, horizon: int) -> Execution:
     """Return the observations that the rate sender of a trace has made by the end of the first `horizon` steps.
 
     All other values are unknowns. So the laws describe every execution that looks the same to the sender. Bytes may be
@@ -299,12 +299,12 @@ def following(model: Model, x: NetworkView, steps: int = 1) -> Execution:
     return _rate_execution(model, x.horizon, x.buffer, x.D, x.bounds, source)
 
 
-def _state_of(x: NetworkView) -> Sequence[Kept]:
+def _state_of(x: NetworkView) -> Sequence[StateVariable]:
     """Return the state of the senders of all flows in an execution."""
     return list(dict.fromkeys(each for flow in x.flows for each in flow.kept))
 
 
-class Watched(Flow):
+class ObservationWindow(Flow):
     """The observations of a running sender in a window of `horizon` steps. `append` adds a step.
 
     The sender knows neither the link nor the buffer. The sender counts bytes from an arbitrary origin, and alpha is in
@@ -393,7 +393,7 @@ def _windows(
     buffer: Buffer,
     jitter: int,
     source: Source,
-    state: Sequence[Kept],
+    state: Sequence[StateVariable],
     period: int | None = None,
 ) -> Windows:
     """Return an execution of a model's window senders.

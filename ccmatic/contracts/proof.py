@@ -23,7 +23,7 @@ from itertools import pairwise
 from typing import Any
 
 from ccmatic.base import InputError, suggest
-from ccmatic.contracts.column import Kept
+from ccmatic.contracts.column import StateVariable
 from ccmatic.contracts.execution import ending
 from ccmatic.contracts.model import Model
 from ccmatic.contracts.steps import Number
@@ -241,7 +241,7 @@ class Proof:
     horizon: int = 10
     lemmas: tuple[Lemma, ...] = ()
     common: int = 1
-    of: "Callable[[Sequence[Kept]], Proof] | None" = None
+    of: "Callable[[Sequence[StateVariable]], Proof] | None" = None
     formerly: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -279,7 +279,7 @@ class Proof:
             together = [*together, other] if other.joined else [other]
         return together
 
-    def about(self, kept: Sequence[Kept]) -> "Proof":
+    def about(self, kept: Sequence[StateVariable]) -> "Proof":
         """Return the proof for a controller with this state."""
         return self.of(kept) if self.of else self
 
@@ -360,7 +360,7 @@ class Proof:
             yield Lemma(f"{state.name}: is bounded", begins, within, past)
 
 
-class Reads(dict[str, Fraction]):
+class RecordingDict(dict[str, Fraction]):
     """A dictionary of constants by name. The attribute `names` records the constants that were read."""
 
     def __init__(self, values: Values) -> None:

@@ -63,7 +63,7 @@ class Source(Protocol):
         ...
 
 
-class Recorded(Protocol):
+class TraceData(Protocol):
     """The data that `Numbers` reads, such as a `ccmatic.traces.Trace`."""
 
     @property
@@ -143,7 +143,7 @@ class Numbers(Source):
 
     C, zero, numeric = Fraction(1), Fraction(0), True
 
-    def __init__(self, trace: Recorded, buffer: Buffer, reads: Collection[str]) -> None:
+    def __init__(self, trace: TraceData, buffer: Buffer, reads: Collection[str]) -> None:
         self._trace, self._reads = trace, reads
         self.alpha = Fraction(trace.constants["MSS"])
         self.beta = Fraction(trace.constants["beta"]) if buffer.finite else None
@@ -185,7 +185,7 @@ class ObservedTrace(Unknowns):
 
     numeric = None
 
-    def __init__(self, model: Model, trace: Recorded, buffer: Buffer, horizon: int) -> None:
+    def __init__(self, model: Model, trace: TraceData, buffer: Buffer, horizon: int) -> None:
         super().__init__(horizon, buffer, Bounds.MOVE)
         self._trace, self._sees_late = trace, not model.sees_losses_at_once
         self.alpha = unit() * trace.constants["MSS"]

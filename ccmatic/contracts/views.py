@@ -11,7 +11,7 @@ from enum import Enum
 from typing import Protocol, runtime_checkable
 
 from ccmatic.contracts.buffer import Buffer
-from ccmatic.contracts.column import Kept
+from ccmatic.contracts.column import StateVariable
 from ccmatic.contracts.steps import Delay, Laws, Number
 from ccmatic.logic import Truth
 
@@ -77,7 +77,7 @@ class FlowView(Protocol):
     beliefs: Mapping[str, Sequence[Number]]
     before_timeout: Mapping[str, Sequence[Number]]
     state: Mapping[str, Sequence[Number]]
-    kept: Sequence[Kept]
+    kept: Sequence[StateVariable]
     R: int
     number: int
     cwnd: Sequence[Number]

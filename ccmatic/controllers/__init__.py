@@ -6,15 +6,15 @@ from ccmatic.controllers.controller import Controller, OtherKind, load, parse
 from ccmatic.controllers.given import given, sends_by_window
 from ccmatic.controllers.memory import Memory
 from ccmatic.controllers.order import require_order
-from ccmatic.controllers.several import ControllerText, Several, begun_anywhere, each_of, texts_of
+from ccmatic.controllers.several import ControllerGroup, ControllerText, begun_anywhere, each_of, texts_of
 from ccmatic.controllers.stateful import Stateful
 
 __all__ = [
     "Controller",
+    "ControllerGroup",
     "ControllerText",
     "Memory",
     "OtherKind",
-    "Several",
     "Stateful",
     "begun_anywhere",
     "each_of",

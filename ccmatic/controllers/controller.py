@@ -12,7 +12,7 @@ from ccmatic.compilers.formula import Encoder, keeps_sign
 from ccmatic.compilers.text import listing
 from ccmatic.contracts import FlowView
 from ccmatic.controllers.beliefs import shipped_beliefs
-from ccmatic.controllers.several import Several, parts
+from ccmatic.controllers.several import ControllerGroup, parts
 from ccmatic.controllers.stateful import Stateful, parse_stateful
 from ccmatic.language import (
     WITH_STATE,
@@ -219,7 +219,9 @@ class Controller:
         return markup.paragraphs([f"{self.name}({', '.join(self.parameters)})"]) + markup.listing(self.pretty())
 
 
-def parse(source, name="controller", file=None, beliefs=None, observations=None) -> Controller | Stateful | Several:
+def parse(
+    source, name="controller", file=None, beliefs=None, observations=None
+) -> Controller | Stateful | ControllerGroup:
     """Parse the source of a controller.
 
     Args:
@@ -231,14 +233,15 @@ def parse(source, name="controller", file=None, beliefs=None, observations=None)
         observations: The observations of a model with window senders. If given, the controller may have state.
 
     Returns:
-        A Controller; a Stateful if `observations` is given; or a Several if the text has controllers for several flows.
+        A Controller; a Stateful if `observations` is given; or a ControllerGroup if the text has controllers for
+        several flows.
 
     Raises:
         InputError: If the text is no controller. The error names the file, the line, and what was expected there.
     """
     source = source.removeprefix("\ufeff")
     if several := parts(source):
-        return Several(tuple(parse(part, each, file, beliefs, observations) for each, part in several))
+        return ControllerGroup(tuple(parse(part, each, file, beliefs, observations) for each, part in several))
     if observations:
         if line := rate_line(source):
             raise OtherKind(_AT_RATES, file, line)

@@ -7,12 +7,12 @@ from textwrap import dedent
 
 from ccmatic.base import InputError, shown
 from ccmatic.controllers.controller import Controller, load, parse
-from ccmatic.controllers.several import ControllerText, Several
+from ccmatic.controllers.several import ControllerGroup, ControllerText
 from ccmatic.controllers.stateful import Stateful
 from ccmatic.language import find_program, is_stateful
 
 
-def given(controller, beliefs=None, observations=None) -> Controller | Stateful | Several:
+def given(controller, beliefs=None, observations=None) -> Controller | Stateful | ControllerGroup:
     """Return the controller that a value describes.
 
     Args:
@@ -26,7 +26,7 @@ def given(controller, beliefs=None, observations=None) -> Controller | Stateful 
         InputError: If the value is no controller, or a function without available source, such as a function typed at a
             prompt.
     """
-    if isinstance(controller, Several):
+    if isinstance(controller, ControllerGroup):
         controller = controller.each
     if isinstance(controller, list | tuple) and controller:
         return _several([given(each, beliefs, observations) for each in controller])
@@ -59,11 +59,11 @@ def sends_by_window(controller) -> bool:
 
 
 def _several(controllers):
-    """Return the controllers of a path's flows as one Several. A single controller is returned unchanged."""
+    """Return the controllers of a path's flows as one ControllerGroup. A single controller is returned unchanged."""
     for each in controllers:
-        if isinstance(each, Several):
+        if isinstance(each, ControllerGroup):
             raise InputError(f"{each.name} is of several flows itself; expected a controller of one")
-    return Several(tuple(controllers)) if len(controllers) > 1 else controllers[0]
+    return ControllerGroup(tuple(controllers)) if len(controllers) > 1 else controllers[0]
 
 
 def _source(function):

@@ -14,7 +14,7 @@ _HEAD = re.compile(r"^# flow (\d+) runs (.+)\n", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Several:
+class ControllerGroup:
     """The controllers of all flows of a path, in order."""
 
     each: tuple
@@ -85,13 +85,13 @@ def each_of(controller):
 
     A single controller gives a tuple with only this controller.
     """
-    return controller.each if isinstance(controller, Several) else (controller,)
+    return controller.each if isinstance(controller, ControllerGroup) else (controller,)
 
 
 def begun_anywhere(controller, names):
     """Return the controller, or the controllers of several flows, with any initial values for the state in `names`."""
     begun = tuple(each.begun_anywhere(names) if each.state else each for each in each_of(controller))
-    return begun[0] if len(begun) == 1 else Several(begun)
+    return begun[0] if len(begun) == 1 else ControllerGroup(begun)
 
 
 def parts(source):

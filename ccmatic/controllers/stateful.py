@@ -22,8 +22,8 @@ from ccmatic.language import (
     Bounded,
     Comparison,
     Name,
+    NextState,
     Past,
-    Remembered,
     Tree,
     comparisons,
     leaves,
@@ -159,7 +159,7 @@ class Stateful:
         reads_it = "before_trace" in self.parameters and not earlier
         return self.observations["before_trace"].read(view, t) if reads_it else True
 
-    def tells_delays_apart(self, view, longest):
+    def treats_long_delays_alike(self, view, longest):
         """Return whether the controller treats all delays of at least `longest` steps alike."""
         if self.first_decision(view) is None:
             return True
@@ -178,7 +178,7 @@ class Stateful:
         part of R_m can matter, as in `window * delay > 2 * MSS * R_m`.
         """
         few = {name for name, each in self.observations.items() if each.few}
-        ends = [node.values for node in nodes(self.update) if isinstance(node, Remembered)]
+        ends = [node.values for node in nodes(self.update) if isinstance(node, NextState)]
         delays = {name for values in ends for name, tree in values.items() if few & _read(leaves_outside_tests(tree))}
         delays |= few
         parts = [_parts_of_round_trip(each) for each in comparisons(self.update) if delays & _read(leaves(each))]

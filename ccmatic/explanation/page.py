@@ -180,7 +180,7 @@ def _named(trace, controller):
 
     An unknown name is empty.
     """
-    if isinstance(controller, controllers.Several):
+    if isinstance(controller, controllers.ControllerGroup):
         return [each.name for each in controller.each]
     return [trace.controller_name or ""]
 

@@ -2,7 +2,7 @@
 
 from ccmatic.fitting.explained_text import explanation_lines, explanation_text
 from ccmatic.fitting.explanations import NETWORKS, Explanation, Explanations, explain
-from ccmatic.fitting.fit import MODELS, Fit, Fitted, fit
+from ccmatic.fitting.fit import MODELS, Fit, FitResult, fit
 from ccmatic.fitting.least import RESOLUTION, least, unlimited
 from ccmatic.fitting.log import NEVER, SECOND, PacketLog, packet_log
 from ccmatic.fitting.picture import draw
@@ -19,7 +19,7 @@ __all__ = [
     "Explanation",
     "Explanations",
     "Fit",
-    "Fitted",
+    "FitResult",
     "PacketLog",
     "draw",
     "explain",

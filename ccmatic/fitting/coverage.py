@@ -68,7 +68,7 @@ def guarantees(name, fitted):
 
     Args:
         name: The name or file of the controller.
-        fitted: The Fitted log.
+        fitted: The FitResult of the log.
 
     Raises:
         InputError: If there is no controller of this name.

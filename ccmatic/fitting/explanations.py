@@ -27,7 +27,7 @@ PACKET = 1500
 
 
 @dataclass(frozen=True)
-class Explained:
+class NetworkParameters:
     """The parameters with which a network explains packets.
 
     Attributes:
@@ -67,7 +67,7 @@ class Explanation:
     Attributes:
         network: The name of the network.
         explains: Whether the network explains every packet; None if the search did not decide.
-        found: The Explained, if the network explains every packet; otherwise None.
+        found: The NetworkParameters, if the network explains every packet; otherwise None.
         breaks: The Break, if the network does not explain every packet; otherwise None.
         on: The network as a text for `--on`; None if the network does not explain the log, or if `--on` cannot express
             it.
@@ -76,7 +76,7 @@ class Explanation:
 
     network: str
     explains: bool | None
-    found: Explained | None = None
+    found: NetworkParameters | None = None
     breaks: Break | None = None
     on: str | None = None
     note: str = ""
@@ -220,7 +220,7 @@ def _values(packets, rates):
 
 def _of_queue(found, **parameters):
     values = found.values
-    return Explained(values.jitter, values.soonest, found.rate, _size(values.room), parameters)
+    return NetworkParameters(values.jitter, values.soonest, found.rate, _size(values.room), parameters)
 
 
 def _size(room):
@@ -265,10 +265,10 @@ def _policer(packets, limits, any_will_do=False):
 
 
 def _tokens(packets, any_will_do=False):
-    """Return an Explained for a policer's losses, without regard to delays; None if no policer explains them."""
+    """Return NetworkParameters for a policer's losses, without regard to delays; None if no policer explains them."""
     if not packets.lost.any():
         if any_will_do:
-            return Explained(0, 0, 1, None)
+            return NetworkParameters(0, 0, 1, None)
         raise _NotVisible("no packet is lost, so no policer shows")
 
     def values_at(rate):
@@ -276,11 +276,11 @@ def _tokens(packets, any_will_do=False):
 
     found = extreme_rate(values_at, largest=True)
     if found is None or any_will_do:
-        return found and Explained(0, 0, found.rate, None)
+        return found and NetworkParameters(0, 0, found.rate, None)
     size = _size(found.values.room)
     lowest = extreme_rate(values_at, largest=False)
     others = {"lowest_bits_per_second": lowest.rate, "highest_bits_per_second": found.rate}
-    return Explained(0, 0, smallest_rate(values_at, size, found.rate), size, others)
+    return NetworkParameters(0, 0, smallest_rate(values_at, size, found.rate), size, others)
 
 
 def _policer_before_bottleneck(packets, limits, any_will_do=False):
@@ -315,7 +315,7 @@ _GAPS, _CHANGES = 2, 9
 
 
 def _outage_at(packets, limits, gap, any_will_do):
-    """Return the Explained of an outage between two consecutive deliveries, or None."""
+    """Return the NetworkParameters of an outage between two consecutive deliveries, or None."""
     kept = packets.without_losses()
     before = packets.first(int(np.flatnonzero(~packets.lost)[gap]) + 1)
     first = _constant_rate(before, limits)
@@ -361,7 +361,7 @@ def _first_unexplained(packets, limits):
 
 
 def _change_at(packets, limits, count, any_will_do):
-    """Return the Explained of a rate that changes after the given number of packets has left the link, or None."""
+    """Return the NetworkParameters of a rate that changes after this number of packets has left the link, or None."""
     kept = np.flatnonzero(~packets.lost)
     first = _constant_rate(packets.first(int(kept[count - 1]) + 1), limits)
     at = first and int(packets.delivered[kept[count - 1]]) - first.propagation
@@ -460,14 +460,14 @@ class Network:
     """A kind of network.
 
     Attributes:
-        explain: A function from Arrivals and Limits to an Explained, or None. With `any_will_do`, it may return any
-            suitable Explained.
-        on: A function from an Explained and Limits to the network as a text for `--on`; None if `--on` cannot express
-            the network.
+        explain: A function from Arrivals and Limits to NetworkParameters, or None. With `any_will_do`, it may return
+            any suitable parameters.
+        on: A function from NetworkParameters and Limits to the network as a text for `--on`; None if `--on` cannot
+            express the network.
         note: The reason why `--on` cannot express the network, if any.
         special: The names of the networks that are special cases of this one.
         sends_always: Whether the network explains only logs of senders that never pause.
-        store: The noun for the field `size` of an Explained.
+        store: The noun for the field `size` of NetworkParameters.
     """
 
     explain: Callable

@@ -80,7 +80,7 @@ class Queues:
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
+class FitResult:
     """A log and the results of its fit.
 
     Attributes:
@@ -117,7 +117,7 @@ def fit(log, models=MODELS, horizon=10, rtt=None):
         rtt: R_m, which is the length of a step, in seconds. By default, R_m is the shortest delay in the log.
 
     Returns:
-        The Fitted: the log and its fits.
+        The FitResult, with the log and its fits.
 
     Raises:
         InputError: If fewer than FEWEST packets of the log were delivered, no R_m follows from the log, or a model's
@@ -131,7 +131,7 @@ def fit(log, models=MODELS, horizon=10, rtt=None):
     fits = tuple(_fit(kept, link, (horizon - 1) * step) for link in links)
     delay = log.least_delay()
     offset = (delay - step) / SECOND if log.two_clocks and delay is not None else None
-    return Fitted(log, step / SECOND, horizon, fits, _queues(log, kept, zip(links, fits, strict=True)), offset)
+    return FitResult(log, step / SECOND, horizon, fits, _queues(log, kept, zip(links, fits, strict=True)), offset)
 
 
 def round_trip(log, rtt):

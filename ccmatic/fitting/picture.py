@@ -11,7 +11,7 @@ def draw(fitted, path):
     """Draw a fit to a file.
 
     Args:
-        fitted: The Fitted.
+        fitted: The FitResult.
         path: The file to write. The suffix of its name selects PNG, SVG or PDF.
 
     Raises:

@@ -21,7 +21,7 @@ def _seconds(rtt):
 
 
 def fit_file(log, models=(), rtt=None, horizon=10, two_clocks=False, received=None, controllers=()):
-    """Return (Fitted, [records.GuaranteeLine, …]) of the log in a file; see `ccmatic.api.fit`."""
+    """Return (FitResult, [records.GuaranteeLine, …]) of the log in a file; see `ccmatic.api.fit`."""
     step = _seconds(rtt)
     if controllers and not step:
         raise InputError("--controller needs --rtt, R_m: the delays in a log may be those of one direction only")

@@ -69,7 +69,7 @@ def least_jitter(values_at, limit, early, hints=(), any_will_do=False):
     Raises:
         Undecided: The search tried TRIES rates, and none of them explains the log.
     """
-    values = _Counted(values_at)
+    values = _LimitedFunction(values_at)
     best = None
 
     def explains(each):
@@ -111,7 +111,7 @@ def least_jitter(values_at, limit, early, hints=(), any_will_do=False):
         if best is None:
             raise
     if best and not any_will_do:
-        values, least = _Counted(values_at, inf), best.values.jitter
+        values, least = _LimitedFunction(values_at, inf), best.values.jitter
         best = _lowest(lambda rate: explains(values(rate)) and values(rate).jitter <= least, best.rate)
         best = RateAnswer(best, values(best))
     return best
@@ -140,7 +140,7 @@ def extreme_rate(values_at, largest):
     Raises:
         Undecided: The search tried too many rates.
     """
-    values = _Counted(values_at)
+    values = _LimitedFunction(values_at)
     cells = [(1, LARGEST)]
     while cells:
         low, high = cells.pop()
@@ -168,7 +168,7 @@ def smallest_rate(values_at, size, rate):
     return _lowest(lambda each: values_at(each).room.least <= size, rate)
 
 
-class _Counted:
+class _LimitedFunction:
     """A function of rates that remembers its values, and is called for at most `tries` rates."""
 
     def __init__(self, values_at, tries=TRIES):

@@ -186,7 +186,7 @@ class Bounded(Tree):
 
 
 @dataclass(frozen=True)
-class Remembered(Tree):
+class NextState(Tree):
     """The end of a path through an update. It contains the next value of each state variable, by name."""
 
     values: dict[str, Tree]
@@ -226,7 +226,7 @@ def parts(tree: Tree) -> tuple[Tree, ...]:
             return low, high
         case Bounded(law, low, high):
             return law, low, high
-        case Remembered(values):
+        case NextState(values):
             return tuple(values.values())
         case Not(part) | Local(_, part) | Affine(_, part) | Item(part):
             return (part,)
@@ -361,7 +361,7 @@ def as_sent(update: Tree, assumed: tuple[Tree, ...] = ()) -> Tree:
             return as_sent(then, (*assumed, test))
         case If(test, then, other):
             return If(test, as_sent(then, assumed), as_sent(other, assumed))
-        case Remembered(values) if any(isinstance(value, Bounded) for value in values.values()):
+        case NextState(values) if any(isinstance(value, Bounded) for value in values.values()):
             return update
     for test in reversed(assumed):
         update = If(test, update, Impossible())

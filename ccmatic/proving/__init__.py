@@ -4,7 +4,7 @@ from ccmatic.proving.claim import windows_after
 from ccmatic.proving.constants import search, verdicts
 from ccmatic.proving.expected import DECIDED, implies, networks, undecided
 from ccmatic.proving.proof_check import ACCEPTED, REJECTED, UNKNOWN, Check, Finding, check
-from ccmatic.proving.proof_search import Listener, Proved, prove
+from ccmatic.proving.proof_search import Listener, ProofOutcome, prove
 from ccmatic.proving.prover import NoValue, Prover, windows_of
 from ccmatic.proving.report import OF_NONE, number
 from ccmatic.proving.result import Result, load_result
@@ -22,7 +22,7 @@ __all__ = [
     "Finding",
     "Listener",
     "NoValue",
-    "Proved",
+    "ProofOutcome",
     "Prover",
     "Result",
     "Trial",

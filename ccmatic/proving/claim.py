@@ -3,7 +3,7 @@
 from fractions import Fraction
 from string import Formatter
 
-from ccmatic.contracts import Reads
+from ccmatic.contracts import RecordingDict
 
 #: Factors of changes of the link rate, for which the report gives numbers.
 CHANGES = (Fraction(3, 2), Fraction(2), Fraction(4), Fraction(10))
@@ -62,7 +62,7 @@ def windows_after(state, factor, c):
         return None
     total = 1
     for measure in state.measures:
-        worst = Fraction(measure.after(factor, Reads(c)))
+        worst = Fraction(measure.after(factor, RecordingDict(c)))
         total += int(worst // c[measure.by]) if measure.unit else steps(c[measure.by], max(worst, Fraction(1)))
     return total
 
@@ -73,7 +73,7 @@ def stays(model):
 
 
 def sentences(proof, model, horizon, c):
-    """Yield the claim, one sentence per state.
+    """Yield the claim, as one text per state.
 
     Args:
         proof: The Proof.
@@ -83,16 +83,18 @@ def sentences(proof, model, horizon, c):
     """
     length = f"{horizon - proof.common} R_m"
     for state in proof.states:
-        name = f"'{state.name}' ({in_words(state, proof, c) or 'without conditions'})"
         ensured = _listed("; ".join(filter(None, (in_words(each, proof, c) for each in state.ensures))).split("; "))
-        if not state.leads_to:
+        condition = in_words(state, proof, c) or "without conditions"
+        if state.leads_to:
+            count = windows(state, c)
+            begin = (
+                f"{count} {'window' if count == '1' else 'windows'} of {length} {'begins' if count == '1' else 'begin'}"
+            )
+            says = f"State '{state.name}' means {condition}. At most {begin} in this state."
+            yield " ".join([says, *_remarks(state, proof, c, ensured)])
+        else:
             meets = f" In each window of this state, {ensured}." if ensured else ""
-            yield f"State {name} lasts for ever if the link rate {stays(model)}.{meets}"
-            continue
-        count = windows(state, c)
-        begin = f"is at most 1 window of {length} that begins" if count == "1" else None
-        begin = begin or f"are at most {count} windows of {length} that begin"
-        yield " ".join([f"There {begin} in state {name}.", *_remarks(state, proof, c, ensured)])
+            yield f"State '{state.name}' ({condition}) lasts for ever if the link rate {stays(model)}.{meets}"
 
 
 def _remarks(state, proof, c, ensured):

@@ -13,7 +13,15 @@ from ccmatic.base import definitions, markup
 from ccmatic.contracts import Constant, Lemma, Proof, Values
 from ccmatic.proving.certificate_files import certificate_file
 from ccmatic.proving.prover import Answer, Prover
-from ccmatic.proving.questions import AddsUp, Best, Beyond, Decision, OfLemma, Question, decide
+from ccmatic.proving.questions import (
+    BestValueQuestion,
+    Decision,
+    EdgeQuestion,
+    LemmaQuestion,
+    ProofQuestion,
+    Question,
+    decide,
+)
 from ccmatic.proving.result import Result, digest
 from ccmatic.query import Query
 from ccmatic.solving import SolverOptions
@@ -60,10 +68,10 @@ class Statement:
 
 
 @dataclass(frozen=True)
-class StatedVerdict(Statement):
+class VerdictStatement(Statement):
     """The verdict on a lemma. A window, a certificate or the solvers decide whether the verdict is right."""
 
-    question: OfLemma
+    question: LemmaQuestion
     answer: Answer
 
     def finding(self, decision: Decision) -> Finding:
@@ -155,7 +163,7 @@ def _findings(result: Result, options: SolverOptions) -> Generator[Finding, None
         yield Finding("bounds", "every bound is dropped, so nothing is proved")
     progress = "order of the states, how windows join, steps of the measures"
     statements = chain(
-        [Statement("progress adds up", progress, AddsUp(values))],
+        [Statement("progress adds up", progress, ProofQuestion(values))],
         _of_lemmas(result, prover.lemmas, values),
         _edges(result, proof, values),
         _fronts(result, proof, values),
@@ -208,8 +216,8 @@ def _of_lemmas(result: Result, lemmas: Mapping[str, Lemma], values: Values) -> I
         elif answer.verdict == UNDECIDED and lemma.paper and not answer.trace:
             yield Finding(lemma.name, None, "it has no verdict, and the proof does not rest on it", False)
         else:
-            question = OfLemma(lemma, values, answer.trace, file if file.exists() else None)
-            yield StatedVerdict(lemma.name, "", question, answer)
+            question = LemmaQuestion(lemma, values, answer.trace, file if file.exists() else None)
+            yield VerdictStatement(lemma.name, "", question, answer)
     for name in result.answers.keys() - lemmas.keys():
         yield Finding(name, "the definition has no such lemma")
 
@@ -227,7 +235,7 @@ def _edges(result: Result, proof: Proof, values: Values) -> Iterator[Finding | S
         elif edge is None or edge.trace is None or edge.verdict != VIOLATED:
             yield Finding(about, f"no window shows that the better value {better} fails", how)
         else:
-            question = Beyond(constant, edge.lemma, edge.trace, {**values, constant.name: better})
+            question = EdgeQuestion(constant, edge.lemma, edge.trace, {**values, constant.name: better})
             yield Statement(about, how, question)
 
 
@@ -251,4 +259,4 @@ def _fronts(result: Result, proof: Proof, values: Values) -> Iterator[Finding | 
             for other, best in points:
                 about = f"{constant.name} where {before.name} is {other}"
                 how = f"decided again: {'even the loosest value fails' if best is None else best}"
-                yield Statement(about, how, Best(constant, best, {**values, before.name: other}))
+                yield Statement(about, how, BestValueQuestion(constant, best, {**values, before.name: other}))

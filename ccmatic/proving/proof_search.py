@@ -39,7 +39,7 @@ class Listener:
 
 
 @dataclass(frozen=True, repr=False)
-class Proved:
+class ProofOutcome:
     """The outcome of the search for a proof.
 
     Attributes:
@@ -94,7 +94,7 @@ def prove(
     listener=None,
     if_joined=False,
     options=SolverOptions(),
-) -> Proved:
+) -> ProofOutcome:
     """Find the constants of a proof, each to its edge, and decide every lemma.
 
     Args:
@@ -109,7 +109,7 @@ def prove(
         options: The SolverOptions. The timeout applies to each question about a lemma.
 
     Returns:
-        A Proved, with the constants and the verdicts.
+        A ProofOutcome, with the constants and the verdicts.
 
     Raises:
         InputError: If the input is invalid.
@@ -135,7 +135,7 @@ def prove(
         raise result.with_window(error) from None
     if prover.proof.bounds_nothing(result.values):
         result.remove()
-        return Proved(result, UNDECIDED, (), (), prover.left_out, BOUNDS_NOTHING)
+        return ProofOutcome(result, UNDECIDED, (), (), prover.left_out, BOUNDS_NOTHING)
     for answer in verdicts(prover, result.values, result.answers):
         result.answers[answer.lemma] = answer
         result.save()
@@ -152,4 +152,4 @@ def _proved(result, prover, faults):
     verdicts = {result.answers[name].verdict for name, lemma in prover.lemmas.items() if not lemma.paper}
     verdict = VIOLATED if faults or VIOLATED in verdicts else HOLDS if verdicts == {HOLDS} else UNDECIDED
     claim = sentences(prover.proof, prover.query.model, result.horizon, result.values) if verdict == HOLDS else ()
-    return Proved(result, verdict, tuple(faults), tuple(claim), prover.left_out)
+    return ProofOutcome(result, verdict, tuple(faults), tuple(claim), prover.left_out)

@@ -8,7 +8,7 @@ from time import monotonic
 from ccmatic import query as queries
 from ccmatic import verification
 from ccmatic.base import Clock, InputError, OutOfTime, blamed, definitions
-from ccmatic.contracts import Lemma, Reads, Values, WayToFail, load_definition
+from ccmatic.contracts import Lemma, RecordingDict, Values, WayToFail, load_definition
 from ccmatic.controllers import require_order
 from ccmatic.logic import no
 from ccmatic.proving import fit, progress
@@ -163,7 +163,7 @@ class Prover:
             return answer
         begin, existence = monotonic(), UNKNOWN
         lemma, part = self.lemmas[answer.lemma], self._part
-        given = lemma.given(part.x, Reads(constants))
+        given = lemma.given(part.x, RecordingDict(constants))
         with suppress(OutOfTime), self._clock.question():
             existence, part.trace = self._executions.find(given)
         if existence == SAT:
@@ -222,7 +222,7 @@ class Prover:
     def _breaking(self, lemma, values):
         """Return an earlier window that breaks a lemma, or None."""
         for trace, x in self._windows:
-            if lemma.given(x, Reads(values)) is True and lemma.then(x, Reads(values)) is False:
+            if lemma.given(x, RecordingDict(values)) is True and lemma.then(x, RecordingDict(values)) is False:
                 return trace
         return None
 
@@ -243,12 +243,12 @@ class Prover:
     @blamed()
     def admits(self, answer, values):
         """Return whether the lemma of an Answer holds on the Answer's window for these values of the constants."""
-        return self.lemmas[answer.lemma].then(self._observed(answer.trace), Reads(values)) is True
+        return self.lemmas[answer.lemma].then(self._observed(answer.trace), RecordingDict(values)) is True
 
     @blamed()
     def faults(self, values):
         """Return the reasons why the lemmas would not add up to a proof even if all lemmas hold."""
-        faults = progress.faults(self.proof, self.query.model, self._part.x, Reads(values))
+        faults = progress.faults(self.proof, self.query.model, self._part.x, RecordingDict(values))
         return [*faults, *self._faults_of_sender()]
 
     def outgrown(self):
@@ -295,7 +295,7 @@ class Prover:
 
     def _evaluated(self, lemma, constants):
         """Return a lemma's premise and conclusion, and the constants that they read."""
-        reads = Reads(constants)
+        reads = RecordingDict(constants)
         with fit.state_is_there(self.name, self.controller):
             given, then = lemma.given(self._part.x, reads), lemma.then(self._part.x, reads)
         return given, then, {name: value for name, value in constants.items() if name in reads.names}

@@ -14,14 +14,14 @@ from ccmatic.verification import HOLDS, UNDECIDED, VIOLATED
 
 
 @dataclass(frozen=True)
-class AddsUp:
+class ProofQuestion:
     """The question whether the lemmas add up to a proof at these values, provided that each lemma holds."""
 
     values: Values
 
 
 @dataclass(frozen=True)
-class OfLemma:
+class LemmaQuestion:
     """The question of which verdict on a lemma is right, at these values of the constants.
 
     If the file has neither a window nor a certificate for the lemma, the solvers decide.
@@ -40,7 +40,7 @@ class OfLemma:
 
 
 @dataclass(frozen=True)
-class Beyond:
+class EdgeQuestion:
     """The question whether a window breaks a lemma when a constant has its next better value.
 
     Attributes:
@@ -57,7 +57,7 @@ class Beyond:
 
 
 @dataclass(frozen=True)
-class Best:
+class BestValueQuestion:
     """The question whether a value of a constant is the best, while the other constants have these values.
 
     Attributes:
@@ -71,7 +71,7 @@ class Best:
     values: Values
 
 
-Question = AddsUp | OfLemma | Beyond | Best
+Question = ProofQuestion | LemmaQuestion | EdgeQuestion | BestValueQuestion
 
 
 @dataclass(frozen=True)
@@ -95,21 +95,21 @@ class Decision:
 def decide(prover: Prover, question: Question) -> Decision:
     """Decide a question."""
     match question:
-        case AddsUp(values):
+        case ProofQuestion(values):
             return Decision("; ".join(prover.faults(values)) or None)
-        case OfLemma(lemma, values, Trace() as window):
+        case LemmaQuestion(lemma, values, Trace() as window):
             return Decision(_breaks(prover, lemma, values, window), VIOLATED, how="its window replayed")
-        case OfLemma(lemma, values, None, Path() as certificate):
+        case LemmaQuestion(lemma, values, None, Path() as certificate):
             return _certified(prover, lemma, values, certificate)
-        case OfLemma(lemma, values):
+        case LemmaQuestion(lemma, values):
             answer = prover.confirm(prover.ask(lemma, values), values)
             return Decision(None, answer.verdict, answer.empty, f"decided again, {answer.seconds:.1f} s")
-        case Beyond(constant, lemma, window, values):
+        case EdgeQuestion(constant, lemma, window, values):
             limits = {limit.name: limit for limit in prover.limits(constant)}
             if lemma not in limits:
                 return Decision(f"'{lemma}' does not limit it; expected one of {', '.join(limits)}")
             return Decision(_breaks(prover, limits[lemma], values, window), VIOLATED)
-        case Best(constant, value, values):
+        case BestValueQuestion(constant, value, values):
             try:
                 return Decision(_not_best(prover, constant, value, values))
             except OutOfTime:

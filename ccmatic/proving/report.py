@@ -14,8 +14,9 @@ The proof covers one flow on this network. The flow always has data to send, and
 link rate {stays}. The proof does not cover several flows, other buffers, or more jitter.
 
 C is the link rate, R_m is the round-trip time without a queue, D is the jitter, and T is the length of a window. β is
-the size of the buffer, and MSS is the size of a packet. The glossary (docs/reference/glossary.md) explains the sender's
-bounds on the link rate and on the queue, such as C_L and q_U.
+the size of the buffer, and MSS is the size of a packet. ⌊x⌋ is x rounded down, and log_b is the logarithm to base b.
+The glossary (docs/reference/glossary.md) explains the sender's bounds on the link rate and on the queue, such as C_L
+and q_U.
 """
 
 #: The remark on a lemma whose premise no window satisfies.
@@ -80,7 +81,7 @@ def _after_changes(proof, length, values):
         yield "\nSuppose that the link rate changes in the steady state by a factor of at most x."
         yield "For each state, the table has the largest number of windows that begin in this state after the change."
         yield "The number in parentheses is the total time of these windows."
-        yield "The table leaves out the same windows as the numbers above.\n"
+        yield "If the list above does not count a window, the table does not count it either.\n"
         yield "| state | " + " | ".join(f"x = {number(factor)}" for factor in CHANGES) + " |"
         yield "|---|" + "---|" * len(CHANGES)
         yield from rows

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ccmatic import controllers
 from ccmatic.base import CONSTANTS, InputError, definitions
 from ccmatic.contracts import load_definition
-from ccmatic.proving.proof_search import Proved, prove
+from ccmatic.proving.proof_search import ProofOutcome, prove
 from ccmatic.proving.prover import NoValue, Prover
 from ccmatic.proving.result import Result
 from ccmatic.solving import SolverOptions
@@ -22,7 +22,7 @@ class Attempt:
 
     Attributes:
         shape: The name of the shape.
-        verdict: The verdict, as in `Proved`.
+        verdict: The verdict, as in `ProofOutcome`.
         result: The Result with the constants and answers so far.
         missing: The constants for which no value works.
         why: If constants are missing, the reason why no value of the first missing constant works, and the file of a
@@ -35,7 +35,7 @@ class Attempt:
     result: Result
     missing: tuple[str, ...] = ()
     why: str | None = None
-    proved: Proved | None = None
+    proved: ProofOutcome | None = None
 
 
 def shapes(controller, network=None) -> list[str]:

@@ -15,7 +15,7 @@ from random import Random
 from ccmatic.base import InputError
 from ccmatic.proving.policies import policy
 from ccmatic.proving.prover import Prover, windows_of
-from ccmatic.simulation import HIDING, JITTER, Deployed, Path, Simulation
+from ccmatic.simulation import HIDING, JITTER, DeployedController, Path, Simulation
 from ccmatic.verification import check_trace as check
 
 #: The number of steps in a run, and the steps at whose end the link rate changes.
@@ -81,7 +81,7 @@ class Trial:
             rates=set(rates.values()),
         )
         choose = self.policy(self.result, rng, simulation) if self.result.controller.is_envelope else None
-        sender = Deployed(model, self.result.controller, path, self.result.horizon - 1, first, choose=choose)
+        sender = DeployedController(model, self.result.controller, path, self.result.horizon - 1, first, choose=choose)
         for step in range(1, STEPS + 1):
             simulation.step(sender(simulation.observation))
             if step in rates:

@@ -112,7 +112,7 @@ def knows_more(controller: controllers.Stateful, flow: FlowView) -> bool:
     if controller.first_decision(flow) is None:
         return False
     longest = _longest(controller, flow)
-    if longest and controller.tells_delays_apart(flow, longest):
+    if longest and controller.treats_long_delays_alike(flow, longest):
         return False
     checker = Checker()
     checker.add(controller.does_less_uninformed(flow))

@@ -16,13 +16,13 @@ from ccmatic.contracts import (
     Bounds,
     Buffer,
     Execution,
-    Kept,
     Law,
     Model,
     NetworkView,
     Property,
-    Recorded,
+    StateVariable,
     Template,
+    TraceData,
     execution,
     load_definition,
     observed,
@@ -32,7 +32,7 @@ from ccmatic.query.network import Network, set_fields
 from ccmatic.records import QueryRecord
 
 #: The type of a single controller, or of the controllers of all flows of a path.
-Decides = controllers.Controller | controllers.Stateful | controllers.Several
+Decides = controllers.Controller | controllers.Stateful | controllers.ControllerGroup
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -145,7 +145,7 @@ class Query:
         thresholds = "".join(f", {name}={value!r}" for name, value in self.property.parameters().items())
         return f"Query({self.network!r}, {self.names['property']!r}{template}{thresholds})"
 
-    def execution(self, bounds: Bounds = Bounds.MOVE, state: Sequence[Kept] = ()) -> Execution:
+    def execution(self, bounds: Bounds = Bounds.MOVE, state: Sequence[StateVariable] = ()) -> Execution:
         """Return an execution whose numbers are unknowns: the variables of one trace.
 
         Args:
@@ -156,7 +156,7 @@ class Query:
         bounds, period = self._bounds(bounds), self.property.period
         return execution(self.model, self.horizon, self.buffer, self.jitter, bounds, state=state, period=period)
 
-    def observed(self, trace: Recorded, reads: Collection[str] = (), state: Sequence[Kept] = ()) -> Execution:
+    def observed(self, trace: TraceData, reads: Collection[str] = (), state: Sequence[StateVariable] = ()) -> Execution:
         """Return an execution with the numbers of a trace, and with the beliefs named in `reads`.
 
         Raises:
@@ -183,7 +183,7 @@ class Query:
             yield from self.model.assumptions(x)
 
     @isolated
-    def encode(self, state: Sequence[Kept] = ()) -> None:
+    def encode(self, state: Sequence[StateVariable] = ()) -> None:
         """Build all formulas once. This finds mistakes in definitions that numbers do not reveal.
 
         Examples are floats, and conditions that are used as Python booleans.

@@ -4,7 +4,7 @@ from ccmatic.questions.horizons import least_of_period, usual_horizon
 from ccmatic.questions.measuring import judge, measure, read
 from ccmatic.questions.networks import (
     NetworkDescription,
-    Placed,
+    SolverNetwork,
     describe,
     named_model,
     place,
@@ -16,8 +16,8 @@ from ccmatic.questions.question import Question, ask, beside
 
 __all__ = [
     "NetworkDescription",
-    "Placed",
     "Question",
+    "SolverNetwork",
     "ask",
     "beside",
     "describe",

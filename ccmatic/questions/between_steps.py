@@ -9,14 +9,14 @@ from fractions import Fraction
 from math import floor
 
 from ccmatic.base import BetweenSteps
-from ccmatic.questions.networks import NetworkDescription, Placed
+from ccmatic.questions.networks import NetworkDescription, SolverNetwork
 
 #: The largest number of steps per R_m in a suggestion, because networks with more steps take long to decide.
 _MOST = 4
 
 
 @contextmanager
-def between_steps(description: NetworkDescription, placed: Placed) -> Iterator[None]:
+def between_steps(description: NetworkDescription, placed: SolverNetwork) -> Iterator[None]:
     """Within a `with` block, express errors about a time between two steps in the description's units.
 
     Args:
@@ -36,7 +36,7 @@ def between_steps(description: NetworkDescription, placed: Placed) -> Iterator[N
         raise
 
 
-def _shown(rounds: Fraction, description: NetworkDescription, placed: Placed) -> str:
+def _shown(rounds: Fraction, description: NetworkDescription, placed: SolverNetwork) -> str:
     """Return a time as text: in ms if the description is a path, otherwise in round trips."""
     if description.rtt is None:
         return f"{rounds} rtt"
@@ -45,7 +45,7 @@ def _shown(rounds: Fraction, description: NetworkDescription, placed: Placed) ->
     return f"{float(seconds * 1000):.4g} ms"
 
 
-def _shorter(rounds: Fraction, description: NetworkDescription, placed: Placed) -> str | None:
+def _shorter(rounds: Fraction, description: NetworkDescription, placed: SolverNetwork) -> str | None:
     """Return the description with enough steps per R_m to make `rounds` a whole number of steps, or None."""
     model, steps = placed.network.model, rounds.denominator
     if not model.windows or "R" not in model.parameters or model.round_trip(1) != 1 or steps > _MOST:

@@ -103,7 +103,7 @@ class NetworkDescription:
 
 
 @dataclass(frozen=True)
-class Placed:
+class SolverNetwork:
     """A Network that represents a description for the solver.
 
     Args:
@@ -201,7 +201,7 @@ def named_model(description: NetworkDescription, name: str) -> str:
     return f"{name}{',' if ':' in name else ':'}{settings}" if settings else name
 
 
-def place(description: NetworkDescription, by_window: bool, flows: int, horizon: int | None = None) -> Placed:
+def place(description: NetworkDescription, by_window: bool, flows: int, horizon: int | None = None) -> SolverNetwork:
     """Return a Network that represents a description.
 
     Args:
@@ -228,8 +228,8 @@ def place(description: NetworkDescription, by_window: bool, flows: int, horizon:
 
 def _placed(
     description: NetworkDescription, name: str, model: Model, steps: Fraction | int, horizon: int | None
-) -> Placed:
-    """Return the Placed for a model that has this number of steps per R_m."""
+) -> SolverNetwork:
+    """Return the SolverNetwork for a model that has this number of steps per R_m."""
     notes: list[str] = []
     given: list[str] = []
     jitter = _jitter(description, model, steps, notes)
@@ -258,7 +258,7 @@ def _placed(
     network = Network(name, buffer, horizon or jitter + 2, jitter, delay="executions")
     counts_flight = not model.windows and description.rtt is not None
     expectation_units = units(description.rate, description.rtt, scale)
-    return Placed(network, expectation_units, tuple(given), tuple(notes), Fraction(steps), counts_flight)
+    return SolverNetwork(network, expectation_units, tuple(given), tuple(notes), Fraction(steps), counts_flight)
 
 
 def _model(description: NetworkDescription, by_window: bool, flows: int) -> tuple[str, Model]:

@@ -23,7 +23,7 @@ class Question:
 
     Args:
         query: The Query that a solver decides.
-        controller: The controller. For several flows, this is a Several with the controllers of all flows.
+        controller: The controller. For several flows, this is a ControllerGroup with the controllers of all flows.
         text: The expectation as the user wrote it.
         expectation: The parsed expectation, in the network's units.
         description: The network as the user described it.
@@ -107,7 +107,7 @@ class Question:
         return Fraction(comparison.amount / comparison.written[1])
 
     def met(self, worst: Any) -> str:
-        """Return the verdict on the expectation. It follows from the Worst of the expectation's quantity."""
+        """Return the verdict on the expectation. It follows from the WorstCase of the expectation's quantity."""
         amount, below = self.amount, worst.quantity.worse == "below"
         if worst.none is not None and (worst.none >= amount if below else worst.none <= amount):
             return "holds"

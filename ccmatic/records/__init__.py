@@ -3,7 +3,6 @@
 from ccmatic.records.codec import ABSENT, Absent, Record, convert, data, line, read_record, require_format
 from ccmatic.records.files import (
     AnswerRecord,
-    AskedRecord,
     CertificateFile,
     ConstantRecord,
     ControllerRecord,
@@ -16,6 +15,7 @@ from ccmatic.records.files import (
     TraceFile,
     WideningFile,
     WorkbenchFile,
+    WorkbenchQuestion,
 )
 from ccmatic.records.fits import ExplanationLine, FitLine, FitWindowLine, GuaranteeLine, Percentiles
 from ccmatic.records.judging import (
@@ -117,7 +117,6 @@ __all__ = [
     "AdversaryFile",
     "AllowanceLine",
     "AnswerRecord",
-    "AskedRecord",
     "AttackLine",
     "AttemptRecord",
     "BeliefSetLine",
@@ -216,6 +215,7 @@ __all__ = [
     "WideningLine",
     "WitnessFile",
     "WorkbenchFile",
+    "WorkbenchQuestion",
     "WorstLine",
     "convert",
     "data",

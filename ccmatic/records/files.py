@@ -55,7 +55,7 @@ class TraceFile(Record, tag_field="format", tag="ccmatic trace 1", kw_only=True)
     digest: str | Absent = ABSENT
 
 
-class AskedRecord(Record):
+class WorkbenchQuestion(Record):
     """An expectation, and a trace that violates it if the search found one."""
 
     expect: str
@@ -80,7 +80,7 @@ class WorkbenchFile(Record, tag_field="format", tag="ccmatic workbench 1", kw_on
     on: str
     start: str = "any"
     horizon: Steps | Absent = ABSENT
-    questions: list[AskedRecord]
+    questions: list[WorkbenchQuestion]
 
 
 class SaveRequest(Record):

@@ -1,16 +1,16 @@
 """The C core of senders (link, sender, pacing, arithmetic): its sources, its build, and its interface for Python."""
 
 from ccmatic.runtime.build import build_bpf, build_udp
-from ccmatic.runtime.library import Called, CompiledSender, Library, compile_c
+from ccmatic.runtime.library import CompiledSender, Library, LibraryFlow, compile_c
 from ccmatic.runtime.sources import LONGEST_RTT, LONGEST_STEP, include_folder, library_sources, shipped
 from ccmatic.runtime.stateful_library import StatefulSender, StepObservations
 
 __all__ = [
     "LONGEST_RTT",
     "LONGEST_STEP",
-    "Called",
     "CompiledSender",
     "Library",
+    "LibraryFlow",
     "StatefulSender",
     "StepObservations",
     "build_bpf",

@@ -72,7 +72,7 @@ class Library:
         return function(values, packet, wanted)
 
 
-class Called:
+class LibraryFlow:
     """One flow of a Library. Its methods call the functions of the library. Times are in ns, and sizes are in bytes.
 
     Raises:
@@ -141,7 +141,7 @@ class Called:
         return called(self._pointer, *(value for _, value in arguments))
 
 
-class CompiledSender(Called):
+class CompiledSender(LibraryFlow):
     """One flow as a sender for `simulate`.
 
     A call takes the Observation at the end of a step, and returns the rate of the next step in bytes per unit of time.

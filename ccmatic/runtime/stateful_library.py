@@ -4,7 +4,7 @@ import ctypes
 from fractions import Fraction
 
 from ccmatic.compilers.c import ONE
-from ccmatic.runtime.library import Called
+from ccmatic.runtime.library import LibraryFlow
 
 _U64, _I64 = ctypes.c_uint64, ctypes.c_int64
 
@@ -24,7 +24,7 @@ class StepObservations(ctypes.Structure):
     ]
 
 
-class StatefulSender(Called):
+class StatefulSender(LibraryFlow):
     """One flow of a stateful controller."""
 
     def step(self, observations):

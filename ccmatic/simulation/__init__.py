@@ -1,7 +1,7 @@
 """Simulate networks and deployed senders, packet by packet."""
 
 from ccmatic.simulation.changes import PathChange
-from ccmatic.simulation.deployed import Deployed
+from ccmatic.simulation.deployed import DeployedController
 from ccmatic.simulation.packets import NEVER
 from ccmatic.simulation.paths import HIDING, JITTER, Path, aggregation
 from ccmatic.simulation.run import delays, sampled
@@ -13,7 +13,7 @@ __all__ = [
     "HIDING",
     "JITTER",
     "NEVER",
-    "Deployed",
+    "DeployedController",
     "Path",
     "PathChange",
     "SharedLink",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ccmatic.base import InputError, blamed
-from ccmatic.contracts import BEFORE_TIMEOUT, Watched, is_bound
+from ccmatic.contracts import BEFORE_TIMEOUT, ObservationWindow, is_bound
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Window:
         return trace.with_columns(**{n: tuple(v / bdp ** powers[n] for v in c) for n, c in columns.items()})
 
 
-class Deployed:
+class DeployedController:
     """A sender for `simulate`: a function from the Observation of each step to the rate of the next step.
 
     Attributes:
@@ -109,7 +109,7 @@ class Deployed:
         return rate / self.path.propagation
 
     def _begin(self, observation, first):
-        self._x = Watched(self.model, self.period + 1, self.path.jitter, self.alpha)
+        self._x = ObservationWindow(self.model, self.period + 1, self.path.jitter, self.alpha)
         self._begun = observation.step
         self._record(observation)
         for belief in self.model.beliefs:

@@ -6,7 +6,7 @@ from ccmatic.records import TraceExportLine
 from ccmatic.trace_export import arrays, holds, mahimahi, schedule
 from ccmatic.trace_export.holds import Holds
 from ccmatic.trace_export.opportunities import LATEST, OPPORTUNITY, Opportunities
-from ccmatic.trace_export.scaled import Scale, Scaled
+from ccmatic.trace_export.scaled import Scale, ScaledTrace
 from ccmatic.trace_export.schedule import Schedule
 
 _WRITERS = {
@@ -44,7 +44,7 @@ def export(trace, kind, scale, file=None, allow_code=False, lead=0):
         if kind == "holds":
             content, notes = holds.content(trace, scale, allow_code)
         else:
-            scaled = Scaled(trace, scale, allow_code)
+            scaled = ScaledTrace(trace, scale, allow_code)
             content, notes = _WRITERS[kind](scaled, lead) if lead else _WRITERS[kind](scaled)
     if trace.altered:
         notes = ["the trace was altered since it was saved; `ccmatic replay` says which laws it breaks", *notes]

@@ -38,7 +38,7 @@ class Array:
 
 
 def arrays(scaled):
-    """Yield the Arrays of a Scaled trace, as described in docs/reference/export.md."""
+    """Yield the Arrays of a ScaledTrace, as described in docs/reference/export.md."""
     A, S, L, K = (scaled.columns[name] for name in "ASLK")
     yield Array("time_s", "the end of the step", tuple(map(scaled.instant, range(scaled.trace.horizon))))
     yield Array("sent_bytes", "A, sent so far; S is 0 at t = 0", A)
@@ -81,7 +81,7 @@ def constants(scaled):
 
 
 def csv_text(scaled):
-    """Return a Scaled trace as CSV, and notes: constants as comments, a header, and one row per step.
+    """Return a ScaledTrace as CSV, and notes: constants as comments, a header, and one row per step.
 
     The field of an unknown value is empty.
     """
@@ -94,7 +94,7 @@ def csv_text(scaled):
 
 
 def json_text(scaled):
-    """Return a Scaled trace as JSON, and notes. The JSON has each number as a float and as an exact fraction.
+    """Return a ScaledTrace as JSON, and notes. The JSON has each number as a float and as an exact fraction.
 
     Unknown values and infinite buffers are null.
     """
@@ -118,7 +118,7 @@ def json_text(scaled):
 
 
 def npz_bytes(scaled):
-    """Return a Scaled trace as the bytes of an npz file, and notes.
+    """Return a ScaledTrace as the bytes of an npz file, and notes.
 
     Arrays are float64 of shape (horizon,); constants have shape (). An unknown value is stored as NaN, and an infinite
     buffer as inf.

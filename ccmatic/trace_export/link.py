@@ -8,7 +8,7 @@ from ccmatic.trace_export.scaled import number
 
 
 def require(scaled):
-    """Raise InputError, with the reason, unless such a link can reproduce a Scaled trace."""
+    """Raise InputError, with the reason, unless such a link can reproduce a ScaledTrace."""
     buffer, packet = scaled.buffer, scaled.scale.packet
     if scaled.model.store != Model.store:
         raise InputError(

@@ -45,7 +45,7 @@ class Scale:
         return self.rate * self.rtt
 
 
-class Scaled:
+class ScaledTrace:
     """A trace in concrete units: the common basis of all export formats. All numbers are Fractions.
 
     Attributes:

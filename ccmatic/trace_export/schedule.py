@@ -140,7 +140,7 @@ def _points(lines, start):
 
 
 def content(scaled):
-    """Return the text of a Scaled trace's schedule, and notes on rounding. May raise InputError like `of_trace`."""
+    """Return the text of a ScaledTrace's schedule, and notes on rounding. May raise InputError like `of_trace`."""
     return of_trace(scaled).text(), list(_notes(scaled))
 
 

@@ -82,7 +82,7 @@ def _ranges(tree: Tree, tests: tuple[Tree, ...] = ()) -> Iterator[tuple[tuple[Tr
     if isinstance(tree, If):
         yield from _ranges(tree.then, (*tests, tree.test))
         yield from _ranges(tree.other, (*tests, language.Not(tree.test)))
-    elif isinstance(tree, language.Remembered):
+    elif isinstance(tree, language.NextState):
         yield from ((tests, name, end) for name, end in tree.values.items() if isinstance(end, Between | Bounded))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from ccmatic import controllers
 from ccmatic.base import Clock, InputError, OutOfTime, blamed
-from ccmatic.contracts import BEFORE_TIMEOUT, Bounds, Execution, Kept, Law, Model, NetworkView, WayToFail
+from ccmatic.contracts import BEFORE_TIMEOUT, Bounds, Execution, Law, Model, NetworkView, StateVariable, WayToFail
 from ccmatic.logic import Truth, every
 from ccmatic.query import Decides, Query
 from ccmatic.solving import SAT, UNKNOWN, UNSAT, Checker, SolverOptions, conflict, script
@@ -75,7 +75,7 @@ class Verifier:
         reads: Collection[str],
         options: SolverOptions = SolverOptions(),
         proved: Collection[str] = (),
-        state: Sequence[Kept] = (),
+        state: Sequence[StateVariable] = (),
     ) -> None:
         self.query, self.reads = query, frozenset(reads)
         self._clock = Clock.of(options.timeout)
@@ -220,7 +220,7 @@ class Part:
         way: WayToFail,
         options: SolverOptions,
         reads: Collection[str],
-        state: Sequence[Kept] = (),
+        state: Sequence[StateVariable] = (),
     ) -> None:
         self.query, self.way, self._state = query, way, state
         self.reads = {*way.reads, *reads, *(belief.name for belief in query.model.true_states())}

@@ -21,7 +21,7 @@ from ccmatic.controllers import each_of
 from ccmatic.language import observation_of
 from ccmatic.query import left_out_of_trace
 from ccmatic.questions import Question
-from ccmatic.records import AskedRecord, WorkbenchFile
+from ccmatic.records import WorkbenchFile, WorkbenchQuestion
 from ccmatic.solving import SolverOptions
 from ccmatic.traces import Trace
 from ccmatic.verification import Judgement, Outcome, Report
@@ -36,7 +36,7 @@ _MOST = 20
 _PLAIN = "utilisation >= 0%"
 
 
-class InField(InputError):
+class FieldError(InputError):
     """A mistake in one field of the page.
 
     Args:
@@ -111,7 +111,7 @@ def _file_of(request: WorkbenchFile) -> Iterator[Path]:
     """
     if not _NAME.fullmatch(request.name):
         message = f"the name is '{shown(request.name)}'; expected letters, digits and _, such as my_controller"
-        raise InField(message, "name")
+        raise FieldError(message, "name")
     with TemporaryDirectory(prefix="ccmatic-workbench-") as folder:
         file = Path(folder) / f"{request.name}.py"
         file.write_text(f"{request.controller.rstrip()}\n", encoding="utf-8")
@@ -123,11 +123,11 @@ def _file_of(request: WorkbenchFile) -> Iterator[Path]:
             raise
 
 
-def _expectations(request: WorkbenchFile) -> list[AskedRecord]:
+def _expectations(request: WorkbenchFile) -> list[WorkbenchQuestion]:
     expectations = [question for question in request.questions if question.expect.strip()]
     if not expectations or len(expectations) > _MOST:
         message = f"found {len(expectations)} expectations; expected 1 to {_MOST}, one a line, such as 'queue <= 4 bdp'"
-        raise InField(message, "expect")
+        raise FieldError(message, "expect")
     return expectations
 
 
@@ -150,7 +150,7 @@ def _question(request: WorkbenchFile, expect: str, file: Path) -> Question:
     except InputError as error:
         if error.file:
             raise  # This is a mistake in the controller.
-        raise InField(error.message, next((field for field, ask in without.items() if _passes(ask)), "on")) from None
+        raise FieldError(error.message, next((field for field, ask in without.items() if _passes(ask)), "on")) from None
 
 
 def _passes(ask: Callable[[], Question]) -> bool:

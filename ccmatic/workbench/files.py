@@ -8,7 +8,7 @@ from typing import Any
 from ccmatic import __version__
 from ccmatic.base import InputError, definitions, entries, located, read_text, shown, write_text
 from ccmatic.language import find_program
-from ccmatic.records import AskedRecord, WorkbenchFile, data, read_record
+from ccmatic.records import WorkbenchFile, WorkbenchQuestion, data, read_record
 
 #: The pattern of valid names for saved files: directly in the folder, and not hidden.
 _NAME = re.compile(r"[A-Za-z0-9_][\w.-]{0,80}\.py", re.ASCII)
@@ -38,7 +38,7 @@ def begin(file: str | None) -> WorkbenchFile:
 
 def _about_any(name: str, source: str) -> WorkbenchFile:
     """Return a request with an expectation that makes sense for any controller."""
-    question = AskedRecord(expect="utilisation >= 50%")
+    question = WorkbenchQuestion(expect="utilisation >= 50%")
     return WorkbenchFile(name=name, controller=source, on="ccac, buffer 1 bdp, jitter 1 rtt", questions=[question])
 
 

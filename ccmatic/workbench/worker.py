@@ -45,7 +45,7 @@ def _parts(text: str, solver: SolverOptions) -> Iterator[dict[str, Any]]:
         request = parse_json(text)
         question = convert(request["question"], WorkbenchFile)
         yield from answers.verify(question, solver) if request["verify"] else answers.reopen(question)
-    except answers.InField as error:
+    except answers.FieldError as error:
         yield {"refused": {"message": error.message, "file": None, "line": None, "field": error.field}}
     except InputError as error:
         yield {"refused": {"message": error.message, "file": error.file, "line": error.line}}

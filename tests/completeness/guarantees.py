@@ -5,7 +5,7 @@ from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 
-from ccmatic.contracts import Reads, load_definition
+from ccmatic.contracts import RecordingDict, load_definition
 from ccmatic.logic import every
 from ccmatic.proving.prover import windows_of
 from ccmatic.proving.result import load_result
@@ -89,7 +89,7 @@ def _judged(window, query, result, lemmas):
     broken = [str(law) for law in laws if law.formula is not True]
     false, premises = [], 0
     if not broken:
-        constants = Reads(result.values)
+        constants = RecordingDict(result.values)
         for name, lemma in lemmas:
             if every(lemma.given(x, constants)) is True:
                 premises += 1

@@ -12,7 +12,7 @@ from ccmatic.contracts import load_definition
 from ccmatic.controllers import load
 from ccmatic.exporting import header
 from ccmatic.runtime.library import Library
-from ccmatic.simulation import JITTER, Deployed, Path, Simulation
+from ccmatic.simulation import JITTER, DeployedController, Path, Simulation
 from conformance.worlds import Kind, Number
 
 #: Thirds of a packet are whole, so that float32 has C_Llambda exactly and decides as fractions do.
@@ -71,7 +71,9 @@ def _observations(model, seed):
 
 def _deployed(model, path, **options):
     start = {"C_L": PACKET, "C_U": Fraction(NO_BOUND), "C_Llambda": PACKET}
-    return Deployed(_model(model), load(PROBES[model]), path, _export(model).horizon - 1, start, PACKET, **options)
+    return DeployedController(
+        _model(model), load(PROBES[model]), path, _export(model).horizon - 1, start, PACKET, **options
+    )
 
 
 @cache

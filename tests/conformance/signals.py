@@ -10,7 +10,7 @@ import numpy as np
 
 from ccmatic.controllers import signal
 from ccmatic.learning import policies
-from ccmatic.runtime.library import Called, Library
+from ccmatic.runtime.library import Library, LibraryFlow
 from conformance.plain_signals import PlainSender
 from conformance.worlds import Kind, Number
 from support.policies import Interval, deciding, pointer, policy, said
@@ -131,7 +131,7 @@ def in_c(name):
     decide, size = deciding(library), formulas(name)[0].size
 
     def run(measured):
-        sender, actions, decided = Called(library, PACKET, int(RTT * 10**9)), [], []
+        sender, actions, decided = LibraryFlow(library, PACKET, int(RTT * 10**9)), [], []
         for row in measured.rows:
             observed = np.zeros(size, np.float32)
             rate = decide(sender._pointer, Interval(*row), SECONDS, pointer(observed))

@@ -371,7 +371,7 @@ def in_arrays(name):
     """An update in floats, all steps of a sequence at once; bytes are the sums of two floats."""
     import jax.numpy as jnp
 
-    from ccmatic.compilers.arrays import Counted, Values, to_float
+    from ccmatic.compilers.arrays import FloatPair, Values, to_float
 
     own = _python(name)
     fixed = {"R_m": 1.0, "D": 1.0, "step": 1.0, "MSS": float(PACKET), "second": 1.0}
@@ -379,7 +379,7 @@ def in_arrays(name):
     def counted(numbers):
         high = np.array([float(number) for number in numbers], np.float32)
         low = [float(number - Fraction(float(near))) for number, near in zip(numbers, high, strict=True)]
-        return Counted(jnp.array(high), jnp.array(low, jnp.float32))
+        return FloatPair(jnp.array(high), jnp.array(low, jnp.float32))
 
     def run(sequence):
         sequence = sequence.measured()

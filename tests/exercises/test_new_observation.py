@@ -66,11 +66,11 @@ def test_an_agent_trains_on_it(folder):
 @needs_compiler
 def test_exported_c_observes_it(folder):
     from ccmatic.learning import policies
-    from ccmatic.runtime.library import Called, Library
+    from ccmatic.runtime.library import Library, LibraryFlow
 
     made = policy(folder / "made.json", observe="waiting.py", reward="aurora", act="aurora", history=1)
     library = Library(policies.exported(made))
-    sender, decide, least, before = Called(library, 1500, int(SECONDS * 1e9)), deciding(library), SECONDS, SECONDS
+    sender, decide, least, before = LibraryFlow(library, 1500, int(SECONDS * 1e9)), deciding(library), SECONDS, SECONDS
     for rtt in (0.03, 0.05, 0.015, 0.015, 0.06):
         features = np.zeros(2, np.float32)
         decide(sender._pointer, Interval(SECONDS, 1500, 1500, 0, rtt, rtt, 0), SECONDS, pointer(features))

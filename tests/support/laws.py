@@ -3,7 +3,7 @@
 import ast
 from fractions import Fraction
 
-from ccmatic.language import Bounded, Remembered, parts
+from ccmatic.language import Bounded, NextState, parts
 
 
 def cbrt(number):
@@ -28,7 +28,7 @@ def _floor_root(number):
 
 def laws_in(tree):
     """The names of the state that follows a law somewhere in an update."""
-    if isinstance(tree, Remembered):
+    if isinstance(tree, NextState):
         return {name for name, value in tree.values.items() if isinstance(value, Bounded)}
     return {name for part in parts(tree) for name in laws_in(part)}
 

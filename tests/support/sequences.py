@@ -4,7 +4,7 @@ from copy import copy
 from fractions import Fraction
 from itertools import accumulate, pairwise
 
-from ccmatic.compilers.exact import Unmeasured, program
+from ccmatic.compilers.exact import UnknownNumber, program
 from ccmatic.contracts import Flow
 from ccmatic.contracts.buffer import Buffer
 from ccmatic.contracts.execution import Windows
@@ -77,7 +77,7 @@ class Sequence:
         if name == "before_trace":
             return program.ObservedTruth(False, before)
         if t < FROM.get(name, 0) or (name in ("delay", "waited") and self.seen[t].delay < 0):
-            return Unmeasured(before)
+            return UnknownNumber(before)
         if name == "ack_rate":
             return program.ObservedNumber(self.seen[t].acked - self.seen[t - 1].acked, before)
         if name == "waited":

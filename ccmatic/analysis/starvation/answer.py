@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from ccmatic.analysis.worst_case import UNDECIDED, Worst
+from ccmatic.analysis.worst_case import UNDECIDED, WorstCase
 from ccmatic.base import markup
 from ccmatic.contracts import Exclusion
 from ccmatic.explanation import FlowAccount, accounts, contrast
@@ -35,7 +35,7 @@ class Attempt:
     period: int | None
     horizon: int
     seconds: float
-    worst: Worst | None = None
+    worst: WorstCase | None = None
     why: str = ""
     exists: bool | None = None
     everywhere: bool = True

@@ -8,11 +8,11 @@ from typing import Any
 from ccmatic import controllers
 from ccmatic.analysis import worst_case
 from ccmatic.analysis.starvation.answer import THRESHOLD, Attempt, Starvation
-from ccmatic.analysis.worst_case import NoExecution, Worst
+from ccmatic.analysis.worst_case import NoExecution, WorstCase
 from ccmatic.base import TIME, Clock, InputError, OutOfTime, TooShort, blamed, definitions, shown
 from ccmatic.contracts import load_definition
 from ccmatic.query import Decides, Network, Query, left_out
-from ccmatic.questions import Placed, describe, place
+from ccmatic.questions import SolverNetwork, describe, place
 from ccmatic.solving import SolverOptions
 
 #: The shares that the search decides, as fractions of a fair share. If a flow may receive less than the first of these
@@ -107,7 +107,7 @@ class _Search:
         self._on = on or usual_network(senders)
         self._description = describe(self._on)
         flows = self._description.flows or 2
-        self._placed: Placed = place(self._description, True, flows)
+        self._placed: SolverNetwork = place(self._description, True, flows)
         self._model = self._placed.network.model
         if self._model.flows < 2:
             found = f"'{shown(self._on)}' has one flow"
@@ -176,8 +176,8 @@ class _Search:
         why, exists = ("timed out", None) if undecided else ("", True)
         return Attempt(period, horizon, monotonic() - begin, worst, why, exists)
 
-    def _worst(self, period: int | None, horizon: int, options: SolverOptions) -> tuple[Worst, int]:
-        """Return the Worst and its horizon T.
+    def _worst(self, period: int | None, horizon: int, options: SolverOptions) -> tuple[WorstCase, int]:
+        """Return the WorstCase and its horizon T.
 
         If a sender treats the first steps differently, T exceeds the requested horizon.
         """

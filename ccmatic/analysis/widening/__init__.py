@@ -3,10 +3,10 @@
 from ccmatic.analysis.widening.ends import End, Grid, Point, factors
 from ccmatic.analysis.widening.file import WideningReport, check_widening, envelope_docstring, envelope_name
 from ccmatic.analysis.widening.folder import lines, widen_to
-from ccmatic.analysis.widening.search import Breaking, Checkpoint, Widening, widen
+from ccmatic.analysis.widening.search import BreakingTrace, Checkpoint, Widening, widen
 
 __all__ = [
-    "Breaking",
+    "BreakingTrace",
     "Checkpoint",
     "End",
     "Grid",

@@ -20,7 +20,7 @@ from ccmatic.workers import Team
 
 
 @dataclass(frozen=True)
-class Breaking:
+class BreakingTrace:
     """A trace that breaks the envelope at `point` and all wider envelopes."""
 
     point: Point
@@ -43,7 +43,7 @@ class Widening:
     grid: Grid
     query: Query
     maximal: tuple[Point, ...]
-    breaking: tuple[Breaking, ...]
+    breaking: tuple[BreakingTrace, ...]
     undecided: int
     questions: int
     seconds: float
@@ -191,7 +191,7 @@ class _Search:
         self._keep(self.result())
 
     def _break(self, trace):
-        self._breaking.append(Breaking(self._grid.least(trace), trace))
+        self._breaking.append(BreakingTrace(self._grid.least(trace), trace))
         self._bad[as_wide(self._breaking[-1].point)] = True
 
 

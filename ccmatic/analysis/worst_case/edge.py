@@ -33,7 +33,7 @@ class NoExecution(InputError):
 
 
 @dataclass(frozen=True, repr=False)
-class Worst:
+class WorstCase:
     """The worst value that a network can force on a controller.
 
     Attributes:
@@ -66,8 +66,8 @@ class Worst:
     elsewhere: bool = False
     advice: tuple[str, ...] = ()
 
-    def in_units(self, scale: Fraction, unit: str) -> "Worst":
-        """Return the same Worst, with its values in another unit.
+    def in_units(self, scale: Fraction, unit: str) -> "WorstCase":
+        """Return the same WorstCase, with its values in another unit.
 
         Args:
             scale: The new unit as a multiple of the old unit.
@@ -143,8 +143,8 @@ def search(
     first=None,
     listener=lambda x: None,
     options=SolverOptions(),
-) -> Worst:
-    """Return the Worst of a quantity; see `ccmatic.api.worst`.
+) -> WorstCase:
+    """Return the WorstCase of a quantity; see `ccmatic.api.worst`.
 
     Args:
         controller: The controller, or one for each flow.
@@ -184,7 +184,7 @@ def search(
     seconds = monotonic() - begin
     left = left_out(query, decides, later=period is not None)
     more = advice(query, decides, verdict == UNDECIDED, edge.late)
-    return Worst(decides, quantity, none, some, verdict, seconds, trace, report, left, edge.elsewhere, more)
+    return WorstCase(decides, quantity, none, some, verdict, seconds, trace, report, left, edge.elsewhere, more)
 
 
 def _range(quantity, network, low, high, resolution):
@@ -232,7 +232,7 @@ class _Edge:
         return Executions(Part(query, existence, self._options, reads, controller.state), controller)
 
     def find(self, worse, first=None):
-        """Search for the edge. Return (none, some, verdict), which are fields of a Worst.
+        """Search for the edge. Return (none, some, verdict), which are fields of a WorstCase.
 
         If an execution reaches the mildest value of x, then executions exist. Otherwise the search must check whether
         any execution exists. For executions that repeat, this check takes longer than all other checks.

@@ -7,7 +7,7 @@ from typing import Any
 
 from ccmatic import controllers
 from ccmatic import query as queries
-from ccmatic.analysis.worst_case.edge import NoExecution, Worst, search
+from ccmatic.analysis.worst_case.edge import NoExecution, WorstCase, search
 from ccmatic.base import exact
 from ccmatic.controllers import ControllerText
 from ccmatic.logic import isolated
@@ -24,8 +24,8 @@ def search_each(
     jobs: int = 1,
     cluster: str | None = None,
     options: SolverOptions = SolverOptions(),
-) -> Iterator[Worst]:
-    """Yield the Worst of each question's expectation, in the order of the questions.
+) -> Iterator[WorstCase]:
+    """Yield the WorstCase of each question's expectation, in the order of the questions.
 
     Args:
         questions: The Questions.
@@ -69,7 +69,7 @@ def _arguments(question: Question, among: dict[str, Any]) -> dict[str, Any]:
 @isolated
 def _search(
     question: Question, arguments: dict[str, Any], listener: Callable[[Fraction], None], options: SolverOptions
-) -> Worst:
+) -> WorstCase:
     network = question.query.network
     return search(question.controller, network, listener=listener, options=options, **arguments)
 
@@ -80,7 +80,7 @@ def _side_by_side(
     jobs: int,
     cluster: str | None,
     options: SolverOptions,
-) -> Iterator[Worst]:
+) -> Iterator[WorstCase]:
     """Yield the results of `search` from other processes or machines."""
     tasks = [
         (question.query.record(), controllers.texts_of(question.controller), arguments, options)
@@ -95,8 +95,8 @@ def _side_by_side(
 @isolated
 def _search_there(
     record: dict[str, Any], texts: list[ControllerText], arguments: dict[str, Any], options: SolverOptions
-) -> Worst:
-    """Return the Worst for a controller's text.
+) -> WorstCase:
+    """Return the WorstCase for a controller's text.
 
     The result has no controller and no report, because processes cannot exchange these objects.
     """

@@ -38,7 +38,7 @@ _PICKED = {"max": "ccm_larger", "min": "ccm_smaller"}
 
 
 @dataclass(frozen=True)
-class Rounded:
+class RoundedNumber:
     """A number of a law in C code.
 
     Attributes:
@@ -80,7 +80,7 @@ class Law(Walker):
         self.lines, self.is_linear = [], _IsLinear(writer).walk
 
     def number(self, tree):
-        """Return a term as a Rounded.
+        """Return a term as a RoundedNumber.
 
         Raises:
             InputError: If the error of the term is not known.
@@ -98,7 +98,7 @@ class Law(Walker):
         if form := self.exact(node):
             common, most = form
             roundings = (most >= 2**_BITS) + (common > 1)
-            return self.in_variable(Rounded(f"ccm_of({self.writer.term(node, common)}, {common})", roundings))
+            return self.in_variable(RoundedNumber(f"ccm_of({self.writer.term(node, common)}, {common})", roundings))
         return self.in_variable((yield from self.written(node)))
 
     visit_Local = visit_Function = visit_object
@@ -107,7 +107,7 @@ class Law(Walker):
         """Return a number; if the number requires computation, put it into a variable."""
         if "(" not in number.word:
             return number
-        return Rounded(self.declare(f"const uint64_t {{}} = {number.word};"), number.roundings, number.relative)
+        return RoundedNumber(self.declare(f"const uint64_t {{}} = {number.word};"), number.roundings, number.relative)
 
     def declare(self, *statements):
         """Write statements for a new variable and return its name."""
@@ -123,16 +123,16 @@ class Law(Walker):
             case Item():
                 return (yield from self.component(node))
             case Name("second"):
-                return Rounded(_SECOND, 2)
+                return RoundedNumber(_SECOND, 2)
             case Binary("-", left, right) if self.writer.constant(left) == 0:
                 negated = yield right
-                return Rounded(f"ccm_negated({negated.word})", negated.roundings, negated.relative)
+                return RoundedNumber(f"ccm_negated({negated.word})", negated.roundings, negated.relative)
             case Binary(op, left, right):
                 one, other = (yield left), (yield right)
                 return self.operation(op, one, self.divisor(right, other) if op == "/" else other)
             case Function("cbrt", (part,)):
                 root = self.require_relative((yield part), f"takes the cube root of `{text(part)}`")
-                return Rounded(f"ccm_cube_root({root.word})", root.roundings + 3)
+                return RoundedNumber(f"ccm_cube_root({root.word})", root.roundings + 3)
             case Function(name):
                 self.refuse(node, f"{name} has no {self.WORLD} of integers")
             case Extreme(pick, terms):
@@ -152,8 +152,8 @@ class Law(Walker):
         second = f"ccm_negated({right.word})" if op == "-" else right.word
         word = f"{_CALLED[op]}({left.word}, {second})"
         if op in "+-":
-            return Rounded(word, max(left.roundings, right.roundings) + 1, False)
-        return Rounded(word, left.roundings + right.roundings + 1, left.relative and right.relative)
+            return RoundedNumber(word, max(left.roundings, right.roundings) + 1, False)
+        return RoundedNumber(word, left.roundings + right.roundings + 1, left.relative and right.relative)
 
     def component(self, item):
         """Return a component of a vector. If the vector is a layer, all its components are computed together."""
@@ -161,7 +161,7 @@ class Law(Walker):
         if not isinstance(layer, Affine):
             return (yield self.writer.components.of(item))
         whole = yield layer
-        return Rounded(f"{whole.word}[{item.index}]", whole.roundings, whole.relative)
+        return RoundedNumber(f"{whole.word}[{item.index}]", whole.roundings, whole.relative)
 
     def visit_Affine(self, node):
         """Write a network layer as an array. The largest error among the components applies to all of them."""
@@ -181,7 +181,7 @@ class Law(Walker):
             "}}",
         )
         most = max(each.roundings for each in inputs) + max(each.roundings for each in (*weights, *bias)) + 1
-        return Rounded(name, most + count, False)
+        return RoundedNumber(name, most + count, False)
 
     def divisor(self, tree, number):
         if self.writer.constant(tree) == 0:
@@ -218,7 +218,7 @@ class Law(Walker):
 
 
 def wide(writer, tree):
-    """Return the Rounded of a term that exceeds 64 bits. `writer` declares the required variables."""
+    """Return the RoundedNumber of a term that exceeds 64 bits. `writer` declares the required variables."""
     law = Law(writer, getattr(tree, "line", None), writer.made, "wide")
     law.require_exact_tests(tree)
     number = law.number(tree)
@@ -264,21 +264,21 @@ class _IsLinear(Walker):
 
 
 def literal(value):
-    """Return a known number as a Rounded."""
+    """Return a known number as a RoundedNumber."""
     size, sign = abs(value), int(value < 0)
     if not size:
-        return Rounded("0", 0)
+        return RoundedNumber("0", 0)
     power = size.numerator.bit_length() - size.denominator.bit_length() - _BITS
     power += size >= Fraction(2) ** (power + _BITS)
     kept = round(size / Fraction(2) ** power)
     if kept == 2**_BITS:
         kept, power = kept // 2, power + 1
     word = sign << 63 | kept << 16 | power + 2**15
-    return Rounded(f"UINT64_C({word:#x})", int(kept * Fraction(2) ** power != size))
+    return RoundedNumber(f"UINT64_C({word:#x})", int(kept * Fraction(2) ** power != size))
 
 
 def _either(word, one, other):
-    return Rounded(word, max(one.roundings, other.roundings), one.relative and other.relative)
+    return RoundedNumber(word, max(one.roundings, other.roundings), one.relative and other.relative)
 
 
 def _words(numbers):

@@ -7,7 +7,7 @@ import operator
 from fractions import Fraction
 
 
-class Open:
+class UncertainNumber:
     """An observation, or a value computed from one, that may be any number between two ends.
 
     Args:
@@ -26,10 +26,10 @@ class Open:
         return self.before(back)
 
     def __neg__(self):
-        return Open(_negated(self.number), _negated(self.high), _negated(self.low))
+        return UncertainNumber(_negated(self.number), _negated(self.high), _negated(self.low))
 
     def __add__(self, other):
-        return Open(*map(_sum, ends(self), ends(other)))
+        return UncertainNumber(*map(_sum, ends(self), ends(other)))
 
     __radd__ = __add__
 
@@ -42,12 +42,12 @@ class Open:
     def __mul__(self, factor):
         """Multiply by a factor.
 
-        The product of two Open numbers gets no ends, because only comparisons use such a product.
+        The product of two UncertainNumbers gets no ends, because only comparisons use such a product.
         """
-        if isinstance(factor, Open):
-            return Open(_product(self.number, factor.number), None, None)
+        if isinstance(factor, UncertainNumber):
+            return UncertainNumber(_product(self.number, factor.number), None, None)
         number, low, high = (_product(each, factor) for each in ends(self))
-        return Open(number, low, high) if factor >= 0 else Open(number, high, low)
+        return UncertainNumber(number, low, high) if factor >= 0 else UncertainNumber(number, high, low)
 
     __rmul__ = __mul__
 
@@ -66,8 +66,8 @@ class Open:
     __eq__, __ne__ = _compared(operator.eq), _compared(operator.ne)
 
 
-class Unmeasured(Open):
-    """An unknown delay, or an observation that the sender has not yet made. `before` is as in `Open`."""
+class UnknownNumber(UncertainNumber):
+    """An unknown delay, or an observation that the sender has not yet made. `before` is as in `UncertainNumber`."""
 
     def __init__(self, before):
         super().__init__(None, Fraction(0), None, before)
@@ -75,7 +75,7 @@ class Unmeasured(Open):
 
 def ends(number):
     """Return three values for a number: the value that comparisons use, the lower end and the upper end."""
-    return (number.number, number.low, number.high) if isinstance(number, Open) else (number,) * 3
+    return (number.number, number.low, number.high) if isinstance(number, UncertainNumber) else (number,) * 3
 
 
 def extreme(pick, values):
@@ -84,17 +84,19 @@ def extreme(pick, values):
     If all numbers are observations and one of them is unknown, the result is also unknown. The formulas for solvers
     state the same.
     """
-    if not any(isinstance(value, Open) for value in values):
+    if not any(isinstance(value, UncertainNumber) for value in values):
         return pick(values)
     numbers, lows, highs = zip(*map(ends, values), strict=True)
     number = None if None in numbers else pick(numbers)
     observed = all(getattr(value, "before", None) for value in values)
     if observed and number is None:
-        return Unmeasured(values[0].before)
+        return UnknownNumber(values[0].before)
     near, far = (lows, highs) if pick is max else (highs, lows)
     near = pick((end for end in near if end is not None), default=None)
     far = None if None in far else pick(far)
-    return Open(number, *((near, far) if pick is max else (far, near)), values[0].before if observed else None)
+    return UncertainNumber(
+        number, *((near, far) if pick is max else (far, near)), values[0].before if observed else None
+    )
 
 
 class Options:

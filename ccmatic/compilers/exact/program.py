@@ -5,7 +5,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ccmatic.compilers.exact.open_numbers import Open, Options, ends, extreme
+from ccmatic.compilers.exact.open_numbers import Options, UncertainNumber, ends, extreme
 from ccmatic.compilers.exact.rates import BUILT_IN, no_tanh, with_fractions
 from ccmatic.language import add_beliefs, is_constant
 
@@ -54,8 +54,8 @@ class Within(NamedTuple):
     The network chooses from the range, or the range bounds a law that does not run.
     """
 
-    low: Fraction | Open
-    high: Fraction | Open
+    low: Fraction | UncertainNumber
+    high: Fraction | UncertainNumber
 
 
 class _Impossible(Exception):

@@ -7,7 +7,7 @@ from math import ceil
 
 from ccmatic.base import CONDITION, InputError, TooShort
 from ccmatic.compilers.formula.step import Step
-from ccmatic.language import AnyOf, Between, Bounded, If, Impossible, Name, Remembered, Walker, bare, names, parts
+from ccmatic.language import AnyOf, Between, Bounded, If, Impossible, Name, NextState, Walker, bare, names, parts
 from ccmatic.logic import choice, either, equal, every, implies, linear, no, some
 
 
@@ -94,7 +94,7 @@ class _Onward(Step):
                 return every(self.persists(test), either(condition, self.goes_on(then), self.goes_on(other)))
             case Impossible():
                 return False
-            case Remembered(values):
+            case NextState(values):
                 return every([self.goes_on_as(name, tree) for name, tree in values.items()])
         raise TypeError(f"no update: {tree!r}")
 

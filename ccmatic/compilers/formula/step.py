@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from fractions import Fraction
 
 from ccmatic.base import CONDITION, InputError
-from ccmatic.compilers.exact import ObservedNumber, ObservedTruth, Open, Unmeasured
+from ccmatic.compilers.exact import ObservedNumber, ObservedTruth, UncertainNumber, UnknownNumber
 from ccmatic.compilers.formula.encoder import Encoder, keeps_sign
 from ccmatic.language import (
     AnyOf,
@@ -18,9 +18,9 @@ from ccmatic.language import (
     Local,
     Logic,
     Name,
+    NextState,
     Number,
     Past,
-    Remembered,
     Walker,
     bare,
     leaves,
@@ -88,7 +88,7 @@ class Step(Encoder):
                 return either(condition, self.becomes(then), self.becomes(other))
             case Impossible():
                 return False
-            case Remembered(values):
+            case NextState(values):
                 return every([self.becomes_one(name, tree) for name, tree in values.items()])
         raise TypeError(f"no update: {tree!r}")
 
@@ -212,9 +212,9 @@ class Step(Encoder):
             return self.observation_value(name, back + more)
 
         if observed is None:
-            return Unmeasured(before)
+            return UnknownNumber(before)
         if observation.few and observed == observation.unbounded(self.view):
-            return Open(Fraction(observed), Fraction(observed), None, before)
+            return UncertainNumber(Fraction(observed), Fraction(observed), None, before)
         return (ObservedTruth if isinstance(observed, bool) else ObservedNumber)(observed, before)
 
     def visit_Name(self, node):

@@ -16,7 +16,7 @@ from ccmatic.language.scope import Meaning, Row
 from ccmatic.language.stateful.beliefs import Belief, Observation, add_beliefs
 from ccmatic.language.stateful.terms import TRUTH, TermReader
 from ccmatic.language.statements import assignment, first_line, is_constant, observation_of
-from ccmatic.language.tree import AnyOf, Between, Binary, Bounded, If, Impossible, Name, Number, Remembered, Tree
+from ccmatic.language.tree import AnyOf, Between, Binary, Bounded, If, Impossible, Name, NextState, Number, Tree
 
 #: The units of state, by the names that declarations use.
 UNITS: dict[str, Unit | str] = {"bytes": BYTES, "rate": RATE, "time": TIME, "number": NUMBER, "condition": CONDITION}
@@ -105,7 +105,7 @@ class Parts:
 
     Attributes:
         state: The declared state.
-        update: The update as a tree whose paths end in `Remembered`.
+        update: The update as a tree whose paths end in `NextState`.
         window: The window of the sender as a tree; None if the controller sets only a rate.
         rate: The rate of the sender as a tree; None if the controller sets only a window.
         parameters: All names that the source reads, except the names of its state.
@@ -183,7 +183,7 @@ class _StatefulReader(TermReader):
             place = functions.get("update") or functions["send"]
             self.fail(place, f"found {part} alone, expected also {expected}")
         self.constants = dict(self.names)
-        update = self.update(functions["update"]) if self.state else Remembered({})
+        update = self.update(functions["update"]) if self.state else NextState({})
         window, rate = self.send(functions["send"])
         return Parts(tuple(self.state.values()), update, window, rate, tuple(self.read))
 
@@ -307,7 +307,7 @@ class _StatefulReader(TermReader):
         [sent] = self.sent
         return _picked(tree, "window") if "window" in sent else None, _picked(tree, "rate") if "rate" in sent else None
 
-    def returned(self, statement: ast.Return) -> Remembered:
+    def returned(self, statement: ast.Return) -> NextState:
         """Read the returned window and rate, or one of them, by name."""
         self.count(statement)
         value = statement.value
@@ -318,7 +318,7 @@ class _StatefulReader(TermReader):
         names = ("window", "rate") if len(nodes) == 2 else ("rate" if expressions[0][1] == RATE else "window",)
         self.sent.add(names)
         amounts = zip(names, nodes, expressions, strict=True)
-        return Remembered({name: self.amount(name, node, *each) for name, node, each in amounts})
+        return NextState({name: self.amount(name, node, *each) for name, node, each in amounts})
 
     def amount(self, name: str, node: ast.expr, tree: Tree, term_unit: Unit | None) -> Tree:
         unit = {"window": BYTES, "rate": RATE}[name]
@@ -358,7 +358,7 @@ class _StatefulReader(TermReader):
         self.count(before)
         kept: dict[str, Meaning] = {name: (Name(name), None) for name in self.state}
         now = {name: self.names.get(name, meaning) for name, meaning in kept.items()}
-        return Remembered({name: tree for name, (tree, _) in now.items() if not isinstance(tree, Row)})
+        return NextState({name: tree for name, (tree, _) in now.items() if not isinstance(tree, Row)})
 
     def assign(self, statement: ast.stmt) -> None:
         name, node = assignment(statement)
@@ -390,7 +390,7 @@ def _picked(tree: Tree, name: str) -> Tree:
     match tree:
         case If(test, then, other):
             return If(test, _picked(then, name), _picked(other, name))
-        case Remembered(values):
+        case NextState(values):
             return values[name]
     raise TypeError(f"no end of a path: {tree!r}")
 

@@ -5,7 +5,7 @@ This package needs the extra `rl`.
 
 from ccmatic.learning.adversaries.attack import Attack
 from ccmatic.learning.adversaries.levels import Bandwidth, Jitter, LeastRtt, anything
-from ccmatic.learning.adversaries.played import Played, baseline, following, play, worst
+from ccmatic.learning.adversaries.played import EpisodeResults, baseline, following, play, worst
 from ccmatic.learning.adversaries.target import Target, target
 from ccmatic.learning.adversaries.trained import LINKS, OPTIONS, Adversary, attack, constrained, load
 from ccmatic.learning.adversaries.transfer import along, transfer, written
@@ -16,9 +16,9 @@ __all__ = [
     "Adversary",
     "Attack",
     "Bandwidth",
+    "EpisodeResults",
     "Jitter",
     "LeastRtt",
-    "Played",
     "Target",
     "along",
     "anything",

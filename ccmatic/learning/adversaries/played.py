@@ -18,7 +18,7 @@ Numbers: TypeAlias = NDArray[Any]
 Decide: TypeAlias = Callable[[AttackState, Array, Array], Array]
 
 
-class Played(NamedTuple):
+class EpisodeResults(NamedTuple):
     """The outcome of episodes on n links.
 
     Attributes:
@@ -39,7 +39,7 @@ class Played(NamedTuple):
     held: Numbers | None = None
 
 
-def play(attack: Attack, decide: Decide, n: int, seed: int = 0) -> Played:
+def play(attack: Attack, decide: Decide, n: int, seed: int = 0) -> EpisodeResults:
     """Play n episodes in one compiled loop.
 
     Args:
@@ -66,7 +66,7 @@ def play(attack: Attack, decide: Decide, n: int, seed: int = 0) -> Played:
     heard = np.maximum(1, acked.sum(0) + lost.sum(0))
     mean = (acked * waited).sum(0) / np.maximum(1, acked.sum(0))
     used, held = served.sum(0) / capacity.sum(0), None if held is None else np.asarray(held[:: attack.options.slots])
-    return Played(rates, used, mean, _late(acked, waited), lost.sum(0) / heard, held)
+    return EpisodeResults(rates, used, mean, _late(acked, waited), lost.sum(0) / heard, held)
 
 
 def _late(acked: Numbers, waited: Numbers) -> Numbers:
@@ -78,7 +78,7 @@ def _late(acked: Numbers, waited: Numbers) -> Numbers:
     return late
 
 
-def baseline(attack: Attack) -> Played:
+def baseline(attack: Attack) -> EpisodeResults:
     """Play the sender of an Attack without an adversary."""
     return play(attack, lambda state, observation, key: attack.level.unharmed(key, len(observation)), attack.runs)
 
@@ -89,11 +89,11 @@ def following(attack: Attack, rates: ArrayLike) -> Decide:
     return lambda state, observation, key: actions[state.interval][:, None]
 
 
-def worst(episodes: Played, threshold: float) -> tuple[int, bool]:
+def worst(episodes: EpisodeResults, threshold: float) -> tuple[int, bool]:
     """Find the episode with the lowest use of the link among the episodes whose mean delay reaches a threshold.
 
     Args:
-        episodes: The Played episodes.
+        episodes: The EpisodeResults.
         threshold: The threshold for the mean queueing delay, in seconds.
 
     Returns:

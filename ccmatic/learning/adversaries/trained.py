@@ -13,7 +13,7 @@ from ccmatic.base import InputError, located, read_text, shown, suggest
 from ccmatic.learning import policies
 from ccmatic.learning.adversaries.attack import Attack
 from ccmatic.learning.adversaries.levels import Bandwidth, Jitter, LeastRtt
-from ccmatic.learning.adversaries.played import Played, baseline, play, worst
+from ccmatic.learning.adversaries.played import EpisodeResults, baseline, play, worst
 from ccmatic.learning.adversaries.target import target
 from ccmatic.learning.envs import LinkOptions
 
@@ -88,7 +88,7 @@ class Adversary:
         """The layers of the adversary's network, in the form that `policies.arrays` returns."""
         return policies.arrays(self.file.layers)
 
-    def played(self) -> Played:
+    def played(self) -> EpisodeResults:
         """Play as many episodes of the adversary as its baseline has, with the same links or the same first rates."""
         return play(
             self.attack,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ccmatic.base import InputError, writable_folder, write_text
 from ccmatic.learning.adversaries.attack import Attack
 from ccmatic.learning.adversaries.levels import Bandwidth
-from ccmatic.learning.adversaries.played import Decide, Played, baseline, following, play
+from ccmatic.learning.adversaries.played import Decide, EpisodeResults, baseline, following, play
 from ccmatic.learning.adversaries.target import target
 from ccmatic.learning.adversaries.trained import Adversary
 from ccmatic.learning.envs import LinkOptions
@@ -109,7 +109,11 @@ def _measured_lines(adversaries: Sequence[Adversary]) -> Iterator[AttackLine]:
 
 
 def _line(
-    sender: str, played: Played, adversary: Adversary | None = None, constrained: bool = True, file: str | None = None
+    sender: str,
+    played: EpisodeResults,
+    adversary: Adversary | None = None,
+    constrained: bool = True,
+    file: str | None = None,
 ) -> AttackLine:
     measures = played.used, played.delay, played.p95, played.lost
     used, delay, p95, lost = (float(np.mean(measure)) for measure in measures)

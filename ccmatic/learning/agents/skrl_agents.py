@@ -25,7 +25,7 @@ skrl.logger.setLevel("ERROR")
 QUIET = {"write_interval": 0, "checkpoint_interval": 0}
 
 
-class Late:
+class LateRewardAgent:
     """An agent that credits the reward of an interval to the action from `lag` intervals before.
 
     In this interval, the sender receives the acknowledgements of the packets that it sent under that earlier action.
@@ -70,7 +70,7 @@ class SkrlAgent(Agent):
     """An Agent that runs one of skrl's agents. A subclass defines `make`, KIND and KEPT.
 
     Attributes:
-        KIND: The class of skrl's agent, a subclass of Late.
+        KIND: The class of skrl's agent, a subclass of LateRewardAgent.
         KEPT: The names of the attributes that hold the agent's learned state.
     """
 

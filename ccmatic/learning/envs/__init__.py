@@ -16,7 +16,7 @@ from ccmatic.learning.envs.backends import Fluid
 from ccmatic.learning.envs.environment import Environment, EnvironmentState, Learnable
 from ccmatic.learning.envs.gym import LEARNED, LinkEnv, LinkParallelEnv, LinkVectorEnv, make_environment, spaces
 from ccmatic.learning.envs.links import LinkOptions
-from ccmatic.learning.envs.rollout import Episode, Lawful, RolloutPolicy, lawful, rollout, stateless
+from ccmatic.learning.envs.rollout import Episode, LawCheck, RolloutPolicy, lawful, rollout, stateless
 from ccmatic.learning.envs.senders import remembering, sender, trained
 
 __all__ = [
@@ -25,7 +25,7 @@ __all__ = [
     "EnvironmentState",
     "Episode",
     "Fluid",
-    "Lawful",
+    "LawCheck",
     "Learnable",
     "LinkEnv",
     "LinkOptions",

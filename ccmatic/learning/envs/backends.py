@@ -29,7 +29,7 @@ from ccmatic.simulation import Path, Simulation
 MULTIPLES = 12
 
 
-class Simulated:
+class SimulatorBackEnd:
     """A simulated back end: it has no open resources, and its runs are always valid."""
 
     faults: list[str] | None = None
@@ -38,7 +38,7 @@ class Simulated:
         """Do nothing, because the back end has no open resources."""
 
 
-class Fluid(Simulated, Generic[State]):
+class Fluid(SimulatorBackEnd, Generic[State]):
     """The links of an Environment in the compiled fluid simulator."""
 
     def __init__(self, environment: Learnable[State], n: int = 1, device: str | None = None) -> None:
@@ -82,7 +82,7 @@ def _device(name: str | None) -> jax.Device | None:
         raise InputError(f"no device '{name}' here; JAX has {platforms}") from None
 
 
-class Packets(Simulated):
+class Packets(SimulatorBackEnd):
     """The back end that simulates one link with one flow, packet by packet. It has the interface of `Fluid`.
 
     A step of the simulation is a monitor interval. R_m and additional jitter delay packets behind the bottleneck. A

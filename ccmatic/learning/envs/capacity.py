@@ -114,7 +114,7 @@ MBIT = 125_000.0
 
 
 @dataclass(frozen=True)
-class Exported:
+class ExportedLink:
     """A link that follows an exported counterexample (docs/reference/export.md) from its first step on.
 
     The counterexample determines the buffer, R_m, the initial queue, and the times at which the bottleneck admits and
@@ -145,11 +145,11 @@ class Exported:
         return [np.diff(curve, prepend=0).astype(np.int32) for curve in by]
 
 
-Kind: TypeAlias = Constant | Changing | Smooth | Mahimahi | Exported
+Kind: TypeAlias = Constant | Changing | Smooth | Mahimahi | ExportedLink
 
 #: First, the names of the kinds that need no file. Second, the kinds that need a file, by name.
 KINDS = ("constant", "changing", "smooth")
-OF_FILES = {"mahimahi": Mahimahi, "schedule": Exported}
+OF_FILES = {"mahimahi": Mahimahi, "schedule": ExportedLink}
 
 
 def kind(name: str, period: float, budget: float, window: int) -> Kind:
@@ -171,7 +171,7 @@ def kind(name: str, period: float, budget: float, window: int) -> Kind:
         with located(file):
             if word == "mahimahi":
                 return Mahimahi(file, Opportunities.load(file))
-            return Exported(file, Schedule.load(file))
+            return ExportedLink(file, Schedule.load(file))
     if word not in KINDS or colon:
         raise InputError(f"unknown kind of link '{name}'; {suggest(word, [*KINDS, *OF_FILES])}")
     if word == "smooth":

@@ -33,7 +33,7 @@ from ccmatic.runtime import build_udp
 PATIENCE, AFTER = 15, 0.2
 
 
-class Emulated:
+class EmulatorBackEnd:
     """The back end for one emulated link with one flow. It has the interface of `Fluid`.
 
     Intervals follow the clock. While an agent computes, the sender keeps its last rate. If the agent takes longer than

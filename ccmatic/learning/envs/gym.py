@@ -19,13 +19,13 @@ from ccmatic.base import InputError, suggest
 from ccmatic.contracts import Links
 from ccmatic.learning.envs.backends import Fluid, Packets
 from ccmatic.learning.envs.capacity import MBIT
-from ccmatic.learning.envs.emulated import Emulated
+from ccmatic.learning.envs.emulated import EmulatorBackEnd
 from ccmatic.learning.envs.environment import Environment, EnvironmentState, Learnable
 from ccmatic.learning.envs.links import LinkOptions
 from ccmatic.learning.envs.signals import Knowledge
 
 #: The back ends of a LinkEnv, by name.
-BACKENDS = {"fluid": Fluid, "packets": Packets, "emulator": Emulated}
+BACKENDS = {"fluid": Fluid, "packets": Packets, "emulator": EmulatorBackEnd}
 
 Floats: TypeAlias = NDArray[np.float32]
 

@@ -13,7 +13,7 @@ from jax import Array
 from ccmatic.base import InputError, exact, shown, suggest
 from ccmatic.contracts import MANY, Links
 from ccmatic.learning.envs import capacity
-from ccmatic.learning.envs.capacity import MBIT, Exported, Kind
+from ccmatic.learning.envs.capacity import MBIT, ExportedLink, Kind
 from ccmatic.learning.envs.spread import spread
 
 #: The largest number of slots of delay that the simulator distinguishes.
@@ -154,7 +154,7 @@ class LinkOptions:
     def largest_slot(self) -> float:
         """The largest number of bytes that a link serves in a slot."""
         ours: float = self.rate.ends[1] * MBIT * self.rtt.ends[1] / 1000 / self.per_rtt
-        files = [kind for kind in self.mix if isinstance(kind, Exported)]
+        files = [kind for kind in self.mix if isinstance(kind, ExportedLink)]
         tables = (int(kind.tables(self.steps * self.slots, self.per_rtt)[0].max()) for kind in files)
         return max(ours, 0, *tables)
 
@@ -195,7 +195,7 @@ class LinkOptions:
         rtt = self.rtt.at(luck["rtt"]) / 1000
         slot = jnp.min(rtt, axis=0) / self.per_rtt
         for number, kind in enumerate(self.mix):
-            if isinstance(kind, Exported):
+            if isinstance(kind, ExportedLink):
                 slot = jnp.where(which == number, kind.schedule.step / 1e9 / self.per_rtt, slot)
                 rtt = jnp.where(which == number, slot * self.per_rtt, rtt)
         lossy, shaky = bool(self.loss.ends[1]), bool(self.jitter.ends[1])
@@ -237,7 +237,7 @@ class LinkOptions:
     def _with_schedules(self, links: Links, which: Array) -> Links:
         """Return the links. Each link that follows an exported schedule gets the values of the schedule."""
         for number, kind in enumerate(self.mix):
-            if not isinstance(kind, Exported):
+            if not isinstance(kind, ExportedLink):
                 continue
             here, total = which == number, links.capacity.shape[0]
             if links.keeps is None:

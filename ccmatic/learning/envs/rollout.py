@@ -91,7 +91,7 @@ def rollout(environment: Environment, policy: RolloutPolicy, key: Array, n: int)
 
 
 @dataclass(frozen=True)
-class Lawful:
+class LawCheck:
     """The result of checking an Episode against laws.
 
     Attributes:
@@ -103,7 +103,7 @@ class Lawful:
     broken: Counter[str]
 
 
-def lawful(episode: Episode, windows: int = 20, horizon: int = 10, seed: int = 0) -> Lawful:
+def lawful(episode: Episode, windows: int = 20, horizon: int = 10, seed: int = 0) -> LawCheck:
     """Check random windows of an Episode against every law of a model.
 
     If the links have no jitter, the model is `ideal`. Otherwise, it is CBR-delay with the links' jitter, rounded up to
@@ -128,7 +128,7 @@ def lawful(episode: Episode, windows: int = 20, horizon: int = 10, seed: int = 0
     chosen = rng.choice(len(places), min(windows, len(places)), replace=False)
     for link, start in (places[number] for number in chosen):
         broken.update(fault.split(" ")[0] for fault in _faults(episode, link, start, horizon))
-    return Lawful(len(chosen), broken)
+    return LawCheck(len(chosen), broken)
 
 
 def _windows(episode: Episode, link: int, horizon: int) -> Iterator[tuple[int, int]]:

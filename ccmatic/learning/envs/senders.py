@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from ccmatic.base import CONDITION, InputError, definitions
-from ccmatic.compilers.arrays import Counted, Values, rates, to_float, where
+from ccmatic.compilers.arrays import FloatPair, Values, rates, to_float, where
 from ccmatic.contracts import Links
 from ccmatic.controllers import Controller, Stateful, load, signal
 from ccmatic.language import Past, Tree, as_sent, find_program, is_stateful, parts
@@ -163,9 +163,9 @@ def remembering(controller: Stateful, options: LinkOptions) -> RolloutPolicy:
     def begin(links: Links) -> tuple[dict[str, Any], dict[str, Any]]:
         values, none = Values(fixed), jnp.zeros(links.rtt.shape, jnp.float32)
         state = {memory.name: none + values.of(memory.chosen) for memory in controller.state}
-        state = {name: value > 0 if name in conditions else Counted.of(value) for name, value in state.items()}
+        state = {name: value > 0 if name in conditions else FloatPair.of(value) for name, value in state.items()}
         column = jnp.zeros((kept, *none.shape))
-        return state, {name: Counted.of(column) if name in _COUNTED else column for name in _KEPT}
+        return state, {name: FloatPair.of(column) if name in _COUNTED else column for name in _KEPT}
 
     def act(
         memory: tuple[dict[str, Any], dict[str, Any]], links: Links, state: EnvironmentState, observation: Array

@@ -1,7 +1,7 @@
 """Estimate how much a sender can know about its path (docs/reference/estimate.md)."""
 
 from ccmatic.learning.estimation.estimate import Estimate, estimates, network_of
-from ccmatic.learning.estimation.exact import ANY, Possible, Range, possible
+from ccmatic.learning.estimation.exact import ANY, PossibleValues, Range, possible
 from ccmatic.learning.estimation.particle_filter import ParticleFilter, gap_of_all, gap_of_one
 from ccmatic.learning.estimation.picture import draw
 from ccmatic.learning.estimation.report import line, text
@@ -11,7 +11,7 @@ __all__ = [
     "ANY",
     "Estimate",
     "ParticleFilter",
-    "Possible",
+    "PossibleValues",
     "Range",
     "Signals",
     "draw",

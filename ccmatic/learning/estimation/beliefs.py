@@ -1,7 +1,7 @@
 """The beliefs of senders on many links at once, in floats.
 
-The senders form beliefs as a deployed controller does (`ccmatic.simulation.Deployed`). The beliefs are those of the
-model whose links the environment emulates.
+The senders form beliefs as a deployed controller does (`ccmatic.simulation.DeployedController`). The beliefs are those
+of the model whose links the environment emulates.
 """
 
 from collections.abc import Mapping

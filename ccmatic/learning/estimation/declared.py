@@ -5,10 +5,10 @@ from fractions import Fraction
 from math import inf
 from typing import Any, cast
 
-from ccmatic.contracts import Model, NetworkView, Recorded, RunningBound, RunningMin, StateBelief, Watched
+from ccmatic.contracts import Model, NetworkView, ObservationWindow, RunningBound, RunningMin, StateBelief, TraceData
 
 
-def declared(model: Model, jitter: int, trace: Recorded) -> Mapping[str, Sequence[Fraction | float]]:
+def declared(model: Model, jitter: int, trace: TraceData) -> Mapping[str, Sequence[Fraction | float]]:
     """Return the values of each belief at each step of a trace, by name.
 
     The sender has observed the trace from its first step, and has no other knowledge. The values are Fractions in the
@@ -19,7 +19,7 @@ def declared(model: Model, jitter: int, trace: Recorded) -> Mapping[str, Sequenc
         jitter: The jitter D in steps.
         trace: The trace.
     """
-    x = Watched(model, trace.horizon, jitter, trace.constants["MSS"])
+    x = ObservationWindow(model, trace.horizon, jitter, trace.constants["MSS"])
     beliefs = cast("dict[str, list[Fraction | float]]", x.beliefs)  # These lists of numbers grow step by step.
     for t in range(trace.horizon):
         row = {name: trace.columns[name][t] for name in ("A", "S", "L", "Ld", "r")}
@@ -35,9 +35,9 @@ def declared(model: Model, jitter: int, trace: Recorded) -> Mapping[str, Sequenc
     return beliefs
 
 
-def _true_bound(bound: RunningBound, x: Watched) -> Fraction | float:
+def _true_bound(bound: RunningBound, x: ObservationWindow) -> Fraction | float:
     """Return a bound on the belief that is true on every path."""
     if isinstance(bound, RunningMin):
         return inf
-    start: Any = bound.true_start(cast("NetworkView", x))  # The bound reads only attributes that Watched has, too.
+    start: Any = bound.true_start(cast("NetworkView", x))  # The bound reads only attributes of ObservationWindow.
     return cast("Fraction", start)

@@ -8,7 +8,7 @@ from pathlib import Path
 from ccmatic.base import InputError, absolute
 from ccmatic.contracts import Buffer, Column, Model, load_definition
 from ccmatic.learning.estimation.declared import declared
-from ccmatic.learning.estimation.exact import ANY, Possible, possible
+from ccmatic.learning.estimation.exact import ANY, PossibleValues, possible
 from ccmatic.query import Network
 from ccmatic.traces import Trace
 
@@ -19,12 +19,12 @@ class Estimate:
 
     Attributes:
         t: The number of the step.
-        possible: The Possible values.
+        possible: The PossibleValues.
         declared: The values of the model's beliefs by name. The value inf means that the sender has no upper bound yet.
     """
 
     t: int
-    possible: Possible
+    possible: PossibleValues
     declared: Mapping[str, Fraction | float]
 
 

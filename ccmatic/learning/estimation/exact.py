@@ -28,7 +28,7 @@ ANY = Range(None, None)
 
 
 @dataclass(frozen=True)
-class Possible:
+class PossibleValues:
     """The possible values at the end of a step, in the sender's unit of bytes and in steps.
 
     Attributes:
@@ -47,8 +47,8 @@ class Possible:
 
 
 @isolated
-def possible(network: Network, trace: Trace, C: Range = ANY) -> Possible:
-    """Return the Possible values at the end of a trace. A sender has observed the steps of this trace.
+def possible(network: Network, trace: Trace, C: Range = ANY) -> PossibleValues:
+    """Return the PossibleValues at the end of a trace. A sender has observed the steps of this trace.
 
     Args:
         network: The Network.
@@ -66,7 +66,7 @@ def possible(network: Network, trace: Trace, C: Range = ANY) -> Possible:
     if not search.case:
         raise InputError(_refusal(network, [laws[index - 1] for index in conflict(conditions) if index]))
     queue = linear(x.queue(x.horizon - 1))
-    return Possible(
+    return PossibleValues(
         C=search.range(linear(1), unit(), C),
         queue=_waiting(search.range(queue, unit())),
         delay=_waiting(search.range(queue, linear(1))),

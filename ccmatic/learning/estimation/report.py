@@ -9,7 +9,7 @@ from ccmatic import records
 from ccmatic.base import aligned
 from ccmatic.learning.estimation.estimate import Estimate
 
-#: The quantities that have possible values: the fields of Possible.
+#: The quantities that have possible values: the fields of PossibleValues.
 QUANTITIES = ("C", "queue", "delay", "waited")
 
 

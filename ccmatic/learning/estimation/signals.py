@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ccmatic.contracts import Recorded
+from ccmatic.contracts import TraceData
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Signals:
     loss: float
 
 
-def signals(trace: Recorded, rtt: float) -> Iterator[Signals | None]:
+def signals(trace: TraceData, rtt: float) -> Iterator[Signals | None]:
     """Yield the Signals of the steps t = 1, 2, … of a trace, up to the last step whose bytes were served.
 
     Within a step, all bytes are spread evenly. The function yields None for a step if no byte was sent in this step or

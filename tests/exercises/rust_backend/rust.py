@@ -3,7 +3,7 @@
 A term is an `Option` of a fraction, None where it reads a delay that is not known; then no comparison with it holds.
 """
 
-from ccmatic.language import AnyOf, Between, Components, If, Impossible, Name, Past, Remembered, Walker, nodes, value
+from ccmatic.language import AnyOf, Between, Components, If, Impossible, Name, NextState, Past, Walker, nodes, value
 
 PRELUDE = """\
 #[derive(Clone, Copy, PartialEq)]
@@ -70,7 +70,7 @@ class Function(Walker):
 
     Args:
         name: Its name.
-        tree: How each path ends is a term, or, of an update, `Remembered` or `Impossible`.
+        tree: How each path ends is a term, or, of an update, `NextState` or `Impossible`.
         constants: Exact values of names by which steps back are counted.
         conditions: The names that are conditions.
         file: The file of the controller, for messages.
@@ -104,7 +104,7 @@ class Function(Walker):
                 return f"if {self.walk(test)} {{ {self.path(then)} }} else {{ {self.path(other)} }}"
             case Impossible():
                 return "None"
-            case Remembered(values):
+            case NextState(values):
                 return f"Some(vec![{', '.join(map(self.number, values.values()))}])"
         return f"Some(vec![{self.number(tree)}])"
 

@@ -9,7 +9,7 @@ import pytest
 from rust import Function, program
 
 from ccmatic.base import CONDITION, InputError, definitions
-from ccmatic.compilers.exact import ObservedNumber, ObservedTruth, Program, Unmeasured
+from ccmatic.compilers.exact import ObservedNumber, ObservedTruth, Program, UnknownNumber
 from ccmatic.controllers import load
 from ccmatic.language import Function as Curved
 from ccmatic.language import Name
@@ -85,7 +85,7 @@ class _Drawn:
     def seen(self, name, back):
         drawn = self.value(name, int(back))
         if drawn is None:
-            return Unmeasured(lambda more: self.seen(name, back + more))
+            return UnknownNumber(lambda more: self.seen(name, back + more))
         kind = ObservedTruth if isinstance(drawn, bool) else ObservedNumber
         return kind(drawn, lambda more: self.seen(name, back + more))
 

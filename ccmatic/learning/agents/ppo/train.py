@@ -15,7 +15,7 @@ from ccmatic.learning.agents.networks import Critic, give
 from ccmatic.learning.agents.ppo.losses import settings
 from ccmatic.learning.agents.ppo.networks import Actor
 from ccmatic.learning.agents.query import AgentSection, Training
-from ccmatic.learning.agents.skrl_agents import Late, SkrlAgent
+from ccmatic.learning.agents.skrl_agents import LateRewardAgent, SkrlAgent
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Options:
             raise InputError(f"initial is {shown(self.initial)}; expected the name of a policy's file")
 
 
-class LatePPO(Late, PPO):  # type: ignore[misc]  # skrl has no types
+class LatePPO(LateRewardAgent, PPO):  # type: ignore[misc]  # skrl has no types
     """The PPO agent of skrl, with rewards that arrive late. No rollout is open at the end of an episode."""
 
     NOTED = ("_current_log_prob", "_current_values")
@@ -56,7 +56,7 @@ class LatePPO(Late, PPO):  # type: ignore[misc]  # skrl has no types
         return float(jnp.exp(self.policy.state_dict.params["params"]["log_std"]).mean())
 
     def begin(self, key: Array) -> None:
-        """Begin an episode, as Late describes."""
+        """Begin an episode, as LateRewardAgent describes."""
         super().begin(key)
         self.policy._g_key, self._rollout = key, 0
 

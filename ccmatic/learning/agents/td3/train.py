@@ -10,7 +10,7 @@ from ccmatic.learning.agents.contract import require_whole
 from ccmatic.learning.agents.links import Links
 from ccmatic.learning.agents.networks import Critic
 from ccmatic.learning.agents.query import AgentSection
-from ccmatic.learning.agents.skrl_agents import Late, SkrlAgent
+from ccmatic.learning.agents.skrl_agents import LateRewardAgent, SkrlAgent
 from ccmatic.learning.agents.td3.losses import settings
 from ccmatic.learning.agents.td3.networks import BoundedActor, scale
 
@@ -34,7 +34,7 @@ class Options:
         require_whole(self, "updates", "batch", "memory")
 
 
-class LateTD3(Late, TD3):  # type: ignore[misc]  # skrl has no types
+class LateTD3(LateRewardAgent, TD3):  # type: ignore[misc]  # skrl has no types
     """The TD3 agent of skrl, with rewards that arrive late."""
 
     @property
@@ -44,7 +44,7 @@ class LateTD3(Late, TD3):  # type: ignore[misc]  # skrl has no types
         return std
 
     def begin(self, key: jax.Array) -> None:
-        """Begin an episode, as Late describes."""
+        """Begin an episode, as LateRewardAgent describes."""
         super().begin(key)
         self._update_counter = 0
         for number, noise in enumerate((self._exploration_noise, self._smooth_regularization_noise)):
