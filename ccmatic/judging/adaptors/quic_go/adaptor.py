@@ -14,6 +14,9 @@ _MODULE = "github.com/quic-go/quic-go"
 #: The least version of go, and the oldest version of quic-go, that the sources support.
 _GO, _OLDEST = (1, 26), (0, 44, 0)
 
+#: The template of unit tests, which is no source of the program.
+_TEMPLATE = "regression_test.go"
+
 #: What every run switches off, or does in another way than quic-go by default.
 _NOTES = (
     "GSO, ECN and MTU discovery are off: quic-go offers them only on sockets of the kernel",
@@ -52,25 +55,29 @@ class Adaptor:
             raise InputError(f"{version!r} is no version of quic-go, such as {self.version}")
         checkout = _checkout(source) if source else None
         tools, library = go_version(_GO), path_library()
-        own = chosen[1] == self.version and not checkout
-        inputs: list[str | Path] = [tools, chosen[1], str(checkout), *sorted(library.iterdir())]
-        for folder in (Path(__file__).parent, checkout):
-            inputs += [*sorted(folder.rglob("*.go")), folder / "go.mod", folder / "go.sum"] if folder else []
+        pinned = chosen[1] == self.version and not checkout
+        own, modules = _sources(Path(__file__).parent), [Path(__file__).parent / name for name in ("go.mod", "go.sum")]
+        own.remove(Path(__file__).parent / _TEMPLATE)
+        inputs: list[str | Path] = [tools, chosen[1], str(checkout), *sorted(library.iterdir()), *own, *modules]
+        inputs += [*_sources(checkout), checkout / "go.mod", checkout / "go.sum"] if checkout else []
 
         def make(folder: Path) -> None:
-            for file in Path(__file__).parent.iterdir():
-                if file.suffix == ".go" or (own and file.name in ("go.mod", "go.sum")):
-                    shutil.copy(file, folder)
-            if not own:
+            for file in (*own, *modules) if pinned else own:
+                shutil.copy(file, folder)
+            if not pinned:
                 replaced = f"replace {_MODULE} => {checkout}\n" if checkout else ""
                 needed = f"module ccmatic/judging/quic-go\n\ngo 1.26\n\nrequire {_MODULE} v{chosen[1]}\n{replaced}"
                 (folder / "go.mod").write_text(needed)
             flags = {"CGO_CFLAGS": f"-O2 -I{library}", "CGO_LDFLAGS": f"-L{library}"}
-            run_go(["test", "-c", "-mod", "readonly" if own else "mod", "-o", "adaptor", "."], folder, flags)
+            run_go(["test", "-c", "-mod", "readonly" if pinned else "mod", "-o", "adaptor", "."], folder, flags)
 
         program = built("quic-go", inputs, make) / "adaptor"
         release = f"quic-go {chosen[1]}" if not checkout else f"quic-go from {checkout}"
         return Program((str(program), "-test.run=TestAdaptor"), release, _NOTES)
+
+
+def _sources(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("*.go"))
 
 
 def _checkout(source: Path) -> Path:
