@@ -1,235 +1,40 @@
-"""Expectations of users about a controller, such as `utilisation >= 80% over every 10 rtt`.
+"""Expectations of users about a controller, such as `utilisation >= 80% over every 10 rtt`, on one execution.
 
-docs/reference/expectations.md lists all expectations. Each quantity is defined once, by texts in the language of
-`avoids`. The quantity's formula, its monitor and its sentence follow from these texts.
+An expectation becomes a condition for solvers, or the worst value of its quantity in an execution of numbers.
 """
 
-import operator
 import re
 from bisect import bisect_left
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate
 from math import ceil, inf
-from types import MappingProxyType
 
 from ccmatic.properties import misread
+from ccmatic.properties.comparisons import Comparison, amount_text, parse, parse_conditions
 from ccmatic.properties.expressions import Expressions
 from ccmatic.properties.quantities import Quantity as WorstQuantity
+from ccmatic.properties.subjects import (
+    BYTES,
+    CONDITIONS,
+    IN_BYTES,
+    LARGEST,
+    NUMBER,
+    OF_UNIT,
+    QUANTITIES,
+    SHARE,
+    TIME,
+    UNITS,
+    Quantity,
+)
 
-from ccmatic.base import BetweenSteps, InputError, definitions, exact, shown
+from ccmatic.base import BetweenSteps, InputError, definitions
 from ccmatic.contracts import AllOf, Compared, Implied, Stated
 from ccmatic.logic import every, no, some
 
-#: The dimensions of amounts: a share, bytes, a time, or a plain number.
-SHARE, BYTES, TIME, NUMBER = "share", "bytes", "time", "number"
+__all__ = ["QUANTITIES", "UNITS", "Reader", "WorstValue", "parse", "parse_conditions"]
 
-#: The units that every network knows, each with (dimension, size in the canonical unit, canonical unit).
-UNITS = MappingProxyType(
-    {
-        "": (SHARE, Fraction(1), ""),
-        "%": (SHARE, Fraction(1, 100), ""),
-        "bdp": (BYTES, Fraction(1), "bdp"),
-        "packet": (BYTES, Fraction(1), "packets"),
-        "packets": (BYTES, Fraction(1), "packets"),
-        "rtt": (TIME, Fraction(1), "rtt"),
-    }
-)
-
-#: The size of each canonical unit of bytes, in the language of `avoids`.
-_BYTES = {"bdp": "C * R", "packets": "alpha"}
-
-
-@dataclass(frozen=True)
-class Quantity:
-    """The quantity of an expectation.
-
-    Attributes:
-        value: The value in the language of `avoids`, at step `t` or from step `a` to step `b`, for flow `n`.
-        whole: The factor by which an amount without a unit is multiplied, such as the capacity; None if amounts need
-            units.
-        says: The quantity in words.
-        of: The words for `whole`.
-        dimension: The dimension of amounts with a unit; None if the quantity has no such amounts.
-        intervals: Whether the quantity concerns intervals, from `a` to `b`, instead of steps.
-        per_flow: Whether the quantity concerns each flow. Beside another controller, it concerns the first flow.
-        flows: The smallest number of flows that the network must have.
-        windows: Whether only window senders have the quantity.
-        of_offers: Whether the quantity is limited by the bytes that applications offer.
-        follows: Whether conditions concern only the step at which an interval begins, instead of each step of the
-            interval.
-        marks: Whether only networks that mark packets have the quantity.
-        only: The condition of the intervals that count, where `to` is the share of the clause `to`; None if all count.
-        relations: The relations that expectations about it may have.
-    """
-
-    value: str
-    whole: str | None
-    says: str
-    of: str = ""
-    dimension: str | None = None
-    intervals: bool = False
-    per_flow: bool = False
-    flows: int = 1
-    windows: bool = False
-    of_offers: bool = False
-    follows: bool = False
-    marks: bool = False
-    only: str | None = None
-    relations: tuple[str, ...] = ("<", "<=", ">", ">=")
-
-
-QUANTITIES = MappingProxyType(
-    {
-        "utilisation": Quantity(
-            "S[b] - S[a]",
-            "offered[b] - offered[a]",
-            "bytes served",
-            "of what the link could have served",
-            intervals=True,
-            of_offers=True,
-        ),
-        "share": Quantity(
-            "S_f[n][b] - S_f[n][a]",
-            "S[b] - S[a]",
-            "bytes served",
-            "of what all flows were served",
-            intervals=True,
-            per_flow=True,
-            flows=2,
-            of_offers=True,
-        ),
-        "loss": Quantity("L[b] - L[a]", "A[b] - A[a]", "bytes lost", "of the bytes sent", BYTES, intervals=True),
-        "marked": Quantity(
-            "marked[b] - marked[a]",
-            "S[b] - S[a]",
-            "bytes delivered with a mark",
-            "of the bytes served",
-            BYTES,
-            intervals=True,
-            marks=True,
-        ),
-        "queue": Quantity("A[t] - L[t] - S[t]", None, "bytes that wait", dimension=BYTES),
-        "delay": Quantity("A[t] - L[t]", None, "bytes sent", "served by then", TIME, follows=True, relations=("<=",)),
-        "recovery": Quantity(
-            "since[b]",
-            None,
-            "the time from the change to the end of an interval of low utilisation",
-            "",
-            TIME,
-            intervals=True,
-            only="S[b] - S[a] < to * (offered[b] - offered[a])",
-            relations=("<=",),
-        ),
-        "burst": Quantity(
-            "A_f[n][b] - A_f[n][a]", None, "bytes sent", "", BYTES, intervals=True, per_flow=True, follows=True
-        ),
-        "growth": Quantity(
-            "c_f[n][b] - c_f[n][a]",
-            None,
-            "the growth of the window",
-            "",
-            BYTES,
-            intervals=True,
-            per_flow=True,
-            windows=True,
-        ),
-        "window": Quantity("c_f[n][t]", None, "the window", dimension=BYTES, per_flow=True, windows=True),
-        "rate": Quantity("r_f[n][t]", "C", "the sending rate", "of the link's rate", per_flow=True),
-        "timeout": Quantity("timeout_f[n][t]", None, "the retransmission timer fires", per_flow=True, windows=True),
-        "app_limited": Quantity("app_limited_f[n][t]", None, "the application offers too little", per_flow=True),
-    }
-)
-
-#: The share of the link that a sender uses again once it has recovered, unless the text gives another one.
-RECOVERED = Fraction(1, 2)
-
-#: The quantities that are conditions: an expectation states that such a condition never holds.
-_CONDITIONS = ("timeout", "app_limited")
-
-#: For each unit of a controller's state or belief: the dimension, and the whole of an amount without a unit.
-_OF_UNIT = {
-    "bytes": (BYTES, None),
-    "time": (TIME, None),
-    "rate": (SHARE, "C"),
-    "number": (NUMBER, "1"),
-    "condition": (NUMBER, "1"),
-}
-
-_NAME = r"[A-Za-z_]\w*"
-_AMOUNT = r"(\d{1,30}(?:\.\d{1,30}|/\d{1,30})?)\s*([a-z%]*)"
-_COMPARISON = re.compile(rf"({_NAME})\s*(<=|>=|<|>)\s*{_AMOUNT}", re.ASCII)
-_NONE = re.compile(rf"no\s+({_NAME})", re.ASCII)
-_CLAUSES = re.compile(r"\s+(to|over every|beside|while)\s+")
-#: The largest amount that the search for a worst case tries, by unit.
-_LARGEST = {"": Fraction(1), "bdp": Fraction(16), "rtt": Fraction(16), "packets": Fraction(1000)}
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
-_COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
-
-#: Shares of a whole. A share may exceed the whole only if the user writes the share in percent.
-_PARTS = ("utilisation", "share", "loss", "marked")
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """The comparison `subject relation amount unit`, such as `window <= 4 bdp`.
-
-    Attributes:
-        subject: The name of the compared quantity.
-        relation: One of < <= > >=.
-        amount: The amount in the canonical unit.
-        unit: The canonical unit: "", bdp, packets or rtt.
-        written: The unit that the user wrote, and the size of this unit in the canonical unit.
-    """
-
-    subject: str
-    relation: str
-    amount: Fraction
-    unit: str
-    written: tuple[str, Fraction] = field(default=("", Fraction(1)), compare=False)
-
-    @property
-    def as_written(self):
-        """The comparison in the unit that the user wrote."""
-        unit, factor = self.written
-        return f"{self.subject} {self.relation} {self.amount / factor}{' ' * unit.isalpha()}{unit}"
-
-    def __str__(self):
-        if self.subject in _CONDITIONS:
-            return f"no {self.subject}" if self.relation == "<=" else self.subject
-        return f"{self.subject} {self.relation} {_amount(self.amount, self.unit)}"
-
-
-@dataclass(frozen=True)
-class Expectation:
-    """A comparison that should hold at every step, or over every interval.
-
-    Attributes:
-        comparison: The comparison.
-        interval: The length of intervals in R_m; None for the quantity's default intervals.
-        conditions: The expectation applies only where all these Comparisons hold.
-        beside: The name of the controller beside which the first flow should meet the expectation. Without such a
-            controller, each flow should meet the expectation.
-        to: The share of the link that a recovery regains.
-    """
-
-    comparison: Comparison
-    interval: Fraction | None = None
-    conditions: tuple[Comparison, ...] = ()
-    beside: str | None = None
-    to: Fraction = RECOVERED
-
-    def met(self, value):
-        """Return whether a worst value, as `Reader.worst` computes it, meets the expectation."""
-        return _COMPARE[self.comparison.relation](value, self.comparison.amount)
-
-    def __str__(self):
-        to = f" to {_amount(self.to, '')}" if self.comparison.subject == "recovery" else ""
-        over = to + (f" over every {_amount(self.interval, 'rtt')}" if self.interval is not None else "")
-        beside = f" beside {self.beside}" if self.beside else ""
-        conditions = " and ".join(map(str, self.conditions))
-        return f"{self.comparison}{over}{beside}{f' while {conditions}' if conditions else ''}"
 
 
 @dataclass(frozen=True)
@@ -252,13 +57,6 @@ class WorstValue:
     at_least: bool = False
 
 
-def _amount(amount, unit):
-    if unit:
-        return f"{amount} {unit[:-1] if unit == 'packets' and amount == 1 else unit}"
-    percent = amount * 100
-    return f"{percent}%" if percent.denominator == 1 or amount > 1 else str(amount)
-
-
 def _number(expectation, value):
     """Return a value with its unit, and enough digits to show on which side of the amount the value lies."""
     name, factor = expectation.comparison.written
@@ -269,86 +67,6 @@ def _number(expectation, value):
         if value == inf or expectation.met(Fraction(text) * factor) == expectation.met(value):
             return f"{text} {unit}"
     return f"{value / factor} {unit}"
-
-
-def parse(text: str, units: Mapping = UNITS) -> Expectation:
-    """Parse an expectation.
-
-    Args:
-        text: Text such as `share >= 20% over every 10 rtt beside cubic while window <= 4 bdp`.
-        units: Units in the form of UNITS. A path with known rate and R_m has more units.
-
-    Raises:
-        InputError: If the text is no expectation.
-    """
-    head, *clauses = _CLAUSES.split(text.strip())
-    parts = dict(zip(clauses[::2], clauses[1::2], strict=True))
-    if len(parts) < len(clauses) // 2:
-        twice = next(clause for clause in clauses[::2] if clauses[::2].count(clause) > 1)
-        raise InputError(f"'{shown(text)}' says '{twice}' more than once; expected it once")
-    interval = _interval(parts["over every"], units) if "over every" in parts else None
-    conditions = parse_conditions(parts["while"], units) if "while" in parts else ()
-    comparison = _comparison(head, units)
-    to = _recovered(parts["to"], comparison, text) if "to" in parts else RECOVERED
-    return Expectation(comparison, interval, conditions, parts.get("beside"), to)
-
-
-def _recovered(text, comparison, whole):
-    """Return the share of the link in the clause `to` of a recovery."""
-    match = re.fullmatch(_AMOUNT, text.strip())
-    share = exact(match[1]) * {"%": Fraction(1, 100), "": 1}.get(match[2], 0) if match else 0
-    if comparison.subject != "recovery":
-        raise InputError(
-            f"'{shown(whole)}' says 'to', which only a recovery has; expected such as '{comparison.as_written}'"
-        )
-    if not 0 < share <= 1:
-        raise InputError(
-            f"'to {shown(text)}' is no share of the link; expected such as '{misread.EXAMPLES['recovery']}'"
-        )
-    return share
-
-
-def parse_conditions(text: str, units: Mapping = UNITS) -> tuple[Comparison, ...]:
-    """Parse Comparisons that are joined by `and`, such as `queue <= 1 bdp and window <= 2 bdp`.
-
-    Raises:
-        InputError: If a part of the text is no comparison.
-    """
-    parts = re.split(r"\s+and\s+", text.strip())
-    return tuple(
-        Comparison(part, ">=", Fraction(1), "") if part in _CONDITIONS else _comparison(part, units) for part in parts
-    )
-
-
-def _comparison(text, units):
-    text = text.strip()
-    if none := _NONE.fullmatch(text):
-        return Comparison(none[1], "<=", Fraction(0), "")
-    match = _COMPARISON.fullmatch(text)
-    if not match:
-        raise misread.comparison(text)
-    subject, relation, number, unit = match.groups()
-    if subject in _PARTS and not unit and exact(number) > 1:
-        raise misread.part(text, number)
-    if subject in ("share", "loss", "marked") and unit.endswith("bit"):
-        raise misread.rate(text, subject)
-    _, factor, canonical = _unit(unit, units, text)
-    return Comparison(subject, relation, exact(number) * factor, canonical, (unit, factor))
-
-
-def _interval(text, units):
-    text = text.strip()
-    match = re.fullmatch(_AMOUNT, text)
-    dimension, factor, _ = _unit(match[2], units, f"over every {text}") if match else (None, 0, "")
-    if dimension != TIME or not exact(match[1]):
-        raise misread.interval(text)
-    return exact(match[1]) * factor
-
-
-def _unit(name, units, text):
-    if name not in units:
-        raise misread.unit(name, text, units)
-    return units[name]
 
 
 class Reader:
@@ -461,7 +179,7 @@ class Reader:
         begin, end = (f"{float(time(t)):.4g}" for t in (worst.begin, worst.end))
         where = f"from {begin} to {end} {unit}" if worst.end > worst.begin else f"at {begin} {unit}"
         of = f" of flow {worst.flow + 1}" if worst.flow is not None and len(self._x.flows) > 1 else ""
-        if expectation.comparison.subject in _CONDITIONS:
+        if expectation.comparison.subject in CONDITIONS:
             return f"a {expectation.comparison.subject}{of} {where}" if worst.value else ""
         return f"{'at least ' if worst.at_least else ''}{_number(expectation, worst.value)}{of} {where}"
 
@@ -513,15 +231,15 @@ class Reader:
         if quantity.marks and self._model.threshold is None:
             example = definitions.chosen("models", "MARKED")
             raise InputError(f"'{comparison}' is about marks, which this network has not; expected such as '{example}'")
-        if name in _CONDITIONS:
+        if name in CONDITIONS:
             return quantity, "1"
         if comparison.relation not in quantity.relations:
             raise InputError(f"'{comparison}' cannot be expressed; expected '{name} <= {comparison.amount} rtt'")
         if name == "recovery" and self._model.since is None:
             problem = f"'{comparison}' is about a path that changes, and this path does not"
             raise InputError(f"{problem}; expected a network such as 'ccac, buffer 1 bdp, outage 2 rtt'")
-        if unit in _BYTES and quantity.dimension == BYTES:
-            return quantity, _BYTES[unit]
+        if unit in IN_BYTES and quantity.dimension == BYTES:
+            return quantity, IN_BYTES[unit]
         if unit == "rtt" and name == "queue":
             return quantity, "C * R"  # the bytes that the link serves in R_m
         if unit == "rtt" and quantity.dimension == TIME:
@@ -547,9 +265,9 @@ class Reader:
         units = {own: declared[own] for own in (*flow.beliefs, *flow.state) if own in declared}
         if name not in units:
             raise misread.quantity(name, QUANTITIES, units)
-        if units[name] not in _OF_UNIT:
+        if units[name] not in OF_UNIT:
             raise InputError(f"{name} is in {units[name]}, which has no amounts; expected another name")
-        dimension, whole = _OF_UNIT[units[name]]
+        dimension, whole = OF_UNIT[units[name]]
         return Quantity(f"{name}_f[n][t]", whole, name, dimension=dimension, per_flow=True)
 
     def _flows(self, quantity, expectation):
@@ -627,7 +345,7 @@ class Reader:
 
     def _compared(self, comparison, quantity, scale, flow, begin, end):
         value = self._term(quantity.value, flow, begin, end)
-        if comparison.subject in _CONDITIONS:
+        if comparison.subject in CONDITIONS:
             return Stated(f"{comparison} at t = {end}", no(value) if comparison.relation == "<=" else value)
         says = quantity.says if flow is None or len(self._x.flows) == 1 else f"{quantity.says} of flow {flow + 1}"
         if comparison.subject == "delay":
@@ -635,7 +353,7 @@ class Reader:
             return Compared(f"{says} {end - begin} steps before", value, "<=", served, "bytes", quantity.of, step=end)
         threshold = comparison.amount * self._term(scale, flow, begin, end)
         over = f" in {end - begin} steps" if end > begin else ""
-        of = f"{_amount(comparison.amount, comparison.unit)} {quantity.of}".strip()
+        of = f"{amount_text(comparison.amount, comparison.unit)} {quantity.of}".strip()
         compared = Compared(f"{says}{over}", value, comparison.relation, threshold, "bytes", of, step=end)
         if not _may_be_of_nothing(comparison, quantity):
             return compared
@@ -654,7 +372,7 @@ class Reader:
         comparison, quantity = expectation.comparison, QUANTITIES.get(expectation.comparison.subject)
         if quantity:
             self._require_offers(expectation, quantity)
-        if comparison.subject in _CONDITIONS:
+        if comparison.subject in CONDITIONS:
             raise InputError(f"'{expectation}' is about no amount; expected such as 'utilisation >= 80%'")
         if comparison.subject == "delay":
             unit = "steps to be served, of bytes sent"
@@ -667,7 +385,7 @@ class Reader:
             return WorstQuantity(self.avoided(expectation, "x"), "above", comparison.unit, high=high, step=step)
         worse = "above" if comparison.relation in ("<", "<=") else "below"
         of = comparison.unit or (quantity.of if quantity else "")
-        largest = Fraction(1) if not comparison.unit and worse == "below" else _LARGEST[comparison.unit]
+        largest = Fraction(1) if not comparison.unit and worse == "below" else LARGEST[comparison.unit]
         return WorstQuantity(self.avoided(expectation, "x"), worse, of, high=max(largest, comparison.amount))
 
     def given(self, comparisons):
@@ -677,7 +395,7 @@ class Reader:
 
     def _at_step(self, comparison, flow):
         quantity, scale = self._quantity(comparison)
-        if comparison.subject in _CONDITIONS:
+        if comparison.subject in CONDITIONS:
             text = quantity.value if comparison.relation == ">=" else f"Not({quantity.value})"
             return _named(text, n=flow)
         return _named(f"{quantity.value} {comparison.relation} {comparison.amount} * ({scale})", n=flow)
@@ -697,7 +415,7 @@ class Reader:
         if comparison.subject == "delay":
             steps = self._steps(amount) if amount == comparison.amount else amount
             text = f"{quantity.value} > S[t+{steps}]"
-        elif comparison.subject in _CONDITIONS:
+        elif comparison.subject in CONDITIONS:
             text = quantity.value
         else:
             text = f"{quantity.value} {_OPPOSITE[comparison.relation]} {amount} * ({scale})"
