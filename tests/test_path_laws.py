@@ -7,8 +7,9 @@ from fractions import Fraction
 import msgspec
 import pytest
 
-from ccmatic import records
-from ccmatic.judging import running, subjects
+from ccmatic import records, verification
+from ccmatic.base import InputError
+from ccmatic.judging import running, subjects, traces
 from ccmatic.judging.scenario import Scenario
 from support.machine import needs_compiler
 from support.scenarios import MS, SECOND, random_scenario
@@ -85,6 +86,33 @@ def test_any_changed_number_is_refused(session):
         assert list(forged(recording, place, **{field: value}).faults()), (place, field, value)
         refused += 1
     assert refused == 100
+
+
+@pytest.mark.parametrize("seeds", [range(6), pytest.param(range(6, 150), marks=pytest.mark.slow)])
+def test_windows_of_runs_are_executions_of_the_models(session, seeds):
+    accepted, models = 0, set()
+    for seed in seeds:
+        plan = random_scenario(random.Random(seed), "reno")
+        recording = session.run(plan)
+        for at in (None, plan.duration // 3):
+            try:
+                trace = traces.trace(recording, at)
+            except InputError as error:
+                assert "no trace" in str(error)
+                continue
+            assert verification.replay(trace).faults == (), (seed, at)
+            models.add(trace.query["model"].partition(":")[0])
+            accepted += 1
+    assert accepted > len(seeds) and models == {"cbr_delay", "lossy"}
+
+
+def test_a_trace_of_a_longer_jitter_is_refused(session):
+    recording = session.run(HELD)
+    packets = recording.packets.copy()
+    packets["released"][packets["released"] >= 0] += 2 * HELD.rtt
+    packets["released"][packets["released"] >= HELD.duration] = -1
+    faults = verification.replay(traces.trace(replace(recording, packets=packets))).faults
+    assert any("served_within_jitter" in fault for fault in faults)
 
 
 def test_a_reply_that_arrives_late_is_refused(session):

@@ -65,7 +65,7 @@ def _malformed(s: Scenario, packets: Sequence[Any], replies: Sequence[Any]) -> I
 # ---- the bottleneck ----
 
 
-class _Curve:
+class Curve:
     """The work that a link can do by each instant, and its buffer, as the events of a scenario change them."""
 
     def __init__(self, s: Scenario) -> None:
@@ -92,6 +92,14 @@ class _Curve:
         place = bisect_left(self._work, work) - 1
         return self._times[place] - (self._work[place] - work) // self._rates[place]
 
+    def rate(self, time: int) -> int:
+        """Return the rate in bits per second at an instant."""
+        return self._rates[bisect_right(self._times, time) - 1]
+
+    def changes(self) -> list[int]:
+        """Return the instants at which the rate or the buffer changes, in order."""
+        return sorted({*self._times, *(time for time, _ in self._buffers)} - {-1, 0})
+
     def buffer(self, time: int) -> int:
         """Return the buffer for a packet that arrives at an instant."""
         return self._buffers[bisect_left(self._buffers, (time, 0)) - 1][1]
@@ -99,7 +107,7 @@ class _Curve:
 
 def _bottleneck(s: Scenario, packets: Sequence[Any]) -> Iterator[str]:
     """Yield packets whose fate, mark, or departure from the bottleneck differs from that of the scenario's link."""
-    curve, planned = _Curve(s), _Planned(s)
+    curve, planned = Curve(s), _Planned(s)
     policer = _Tokens(s.policer.bits, s.policer.bucket) if s.policer else None
     chance = _Allowance(s.loss.share, s.loss.burst * s.packet) if s.loss and s.loss.share else None
     threshold = None if s.threshold is None else s.threshold * PERIOD
@@ -185,7 +193,7 @@ class _Allowance:
 # ---- the jitter box ----
 
 
-def _propagations(s: Scenario) -> Any:
+def propagations(s: Scenario) -> Any:
     """Return the function from a flow and the instant of departure from the bottleneck to R_m, in ns."""
     growths = [(e.at, e.rtt - s.rtt) for e in s.events if isinstance(e, records.RttEvent)]
     times, own = [at for at, _ in growths], [flow.rtt or s.rtt for flow in s.flows]
@@ -199,7 +207,7 @@ def _propagations(s: Scenario) -> Any:
 
 def _box(s: Scenario, packets: Sequence[Any]) -> Iterator[str]:
     """Yield packets that the box holds for longer than D, or that overtake others."""
-    propagation = _propagations(s)
+    propagation = propagations(s)
     received, box = [0] * len(s.flows), 0
     for number, (_, admitted, released, _, flow, lost, _) in enumerate(packets):
         if lost:
@@ -231,7 +239,7 @@ def _box(s: Scenario, packets: Sequence[Any]) -> Iterator[str]:
 
 def _plan(s: Scenario, packets: Sequence[Any]) -> Iterator[str]:
     """Yield packets that reach the receiver at another instant than the holds and the spacing of the scenario give."""
-    propagation = _propagations(s)
+    propagation = propagations(s)
     holds = [(e.at, e.at + e.length) for e in s.events if isinstance(e, records.HoldEvent)]
     starts = [begin for begin, _ in holds]
     own: list[int | None] = [None] * len(s.flows)
