@@ -170,7 +170,8 @@ class Session:
         for number, text in enumerate(lines):
             if any(word in text for word in _PANICS):
                 more = lines[number + 1] if "panicked at" in text and number + 1 < len(lines) else ""
-                return "panicked: " + shown(" ".join([text, more]).strip(), 400)
+                kind = "" if "panicked at" in text else "panicked: "
+                return kind + shown(" ".join([text, more]).strip(), 400)
         if code < 0:
             return f"crashed: {signal.Signals(-code).name}" + (f": {shown(lines[0], 300)}" if lines else "")
         reason = shown(said.strip(), 400) or "it says nothing"
