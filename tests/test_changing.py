@@ -12,60 +12,12 @@ from ccmatic.contracts.execution import following
 from ccmatic.emulation import pipeline, replay
 from ccmatic.simulation import PathChange
 from ccmatic.verification import Outcome
-from conformance.updates import library
-from support import window_runs, window_senders
+from support import window_runs
 from support.believing import ANYONE
+from support.changing_paths import broken, model_of, run_of
+from support.emulated_path import carried
 from support.machine import needs_compiler
 from support.sampling import each_nth
-
-#: Rates that serve whole packets in a step, by the packets of the bdp.
-FACTORS = {4: ("1/4", "1/2", "1", "2"), 10: ("1/5", "1/2", "1", "2"), 25: ("1/5", "3/5", "1", "2")}
-
-
-def drawn(rng, begin, longest=3):
-    """A function from the packets of the bdp and of the buffer to a PathChange after step `begin`.
-
-    The change comes at an instant at which the link has served whole packets of the step, before and after it.
-    """
-
-    def change(bdp, room):
-        rate = Fraction(rng.choice(FACTORS[bdp]))
-        resume = rng.randint(2, 8) - Fraction(rng.randrange(bdp // rate.denominator + 1) * rate.denominator, bdp)
-        outage = min(resume, Fraction(rng.randint(0, longest * bdp), bdp)) if rng.random() < 0.7 else Fraction(0)
-        rtt = Fraction(rng.choice(("1", "1", "3/2", "2", "3")))
-        buffer = rng.choice([Fraction(size, room) for size in (1, 2, room, 2 * room)])
-        return PathChange(begin + resume - outage, outage, rate, rtt, buffer, rng.random() < 0.4)
-
-    return change
-
-
-def run_of(seed, jittery=None, link="cbr_delay"):
-    """A run of an exported controller on a path that changes, and the model whose execution it is."""
-    rng = Random(seed)
-    built, begin = library(rng.choice(window_senders.CONTROLLERS)), rng.choice((0, 9))
-    jittery, made = rng.random() < 0.7 if jittery is None else jittery, []
-    change = drawn(rng, begin)
-
-    def remembered(bdp, room):
-        made.append(change(bdp, room))
-        return made[-1]
-
-    recorded = window_runs.execution(built, rng.randrange(2**32), begin, jittery, link, change=remembered)
-    return recorded, made[0], begin, jittery
-
-
-def model_of(change, begin, jittery=True, **replaced):
-    """The name of the network whose executions such runs are."""
-    texts = {name: str(getattr(change, name)) for name in ("rate", "rtt", "buffer", "outage")}
-    texts |= {"queue": "lost" if change.loses else "kept", "at": str(change.at - begin), "waste": "constant-rate"}
-    texts |= {} if jittery else {"D": "0"}
-    return f"changing_windows:{','.join(f'{name}={text}' for name, text in (texts | replaced).items())}"
-
-
-def broken(seed, **replaced):
-    """The laws that a run breaks."""
-    recorded, change, begin, jittery = run_of(seed)
-    return window_runs.broken(recorded, model_of(change, begin, jittery, **replaced), int(jittery))
 
 
 @needs_compiler
@@ -132,13 +84,6 @@ def test_an_execution_breaks_the_laws_of_other_changes():
 def test_a_link_that_does_not_plan_ahead_has_no_change():
     with pytest.raises(InputError, match="the link of ccac has no changes that are known in advance"):
         run_of(0, True, "ccac")
-
-
-def carried(rates, now):
-    """The bytes that a link with (instant in ns, bits per second) has served by an instant if bytes always wait."""
-    ends = [time for time, _ in rates[1:]] + [10**18]
-    pieces = zip(rates, ends, strict=True)
-    return sum((min(now, end) - begin) * Fraction(bits, 8 * 10**9) for (begin, bits), end in pieces if now > begin)
 
 
 def served(rates, work):

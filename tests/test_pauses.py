@@ -25,6 +25,7 @@ from ccmatic.solving import SAT, UNSAT, Checker
 from ccmatic.verification import Outcome
 from ccmatic.verification.replayer import check_trace
 from support import window_runs
+from support.applications import Application, Bursts
 from support.believing import ANYONE
 from support.machine import needs_compiler
 from support.planting import defined
@@ -177,25 +178,6 @@ BDP, STEPS = 20, 60
 RATE = "def rate(C_L, C_U, MSS, R_m):\n    if C_U > 2*C_L:\n        return 2*C_L\n    return C_L + MSS/R_m\n"
 
 
-class Application:
-    """It offers all packets in time, none, or some of them, for a while each."""
-
-    def __init__(self, rng):
-        self.rng, self.left, self.offer = rng, 0, None
-
-    def __call__(self, count):
-        rng = self.rng
-        if not self.left:
-            self.left, self.offer = rng.randint(1, 6), rng.choice(("all", "all", "none", "early", "late", "some"))
-        self.left -= 1
-        numbers, offered = range(1, count + 1), rng.randint(0, count)
-        if self.offer in ("all", "none"):
-            return numbers if self.offer == "all" else ()
-        if self.offer == "some":
-            return sorted(rng.sample(numbers, offered))
-        return numbers[:offered] if self.offer == "early" else numbers[count - offered :]
-
-
 def run_with_pauses(kind, seed, sees=True):
     """A run of a deployed sender from true beliefs, and the Observations with the beliefs of each step."""
     rng = Random(seed)
@@ -277,17 +259,6 @@ def send(window):
     return window
 """
 NETWORKS = {"ccac_windows": 1, "cbr_delay_windows": 1}
-
-
-class Bursts(Application):
-    """It may also offer packets late in the step, so that the sender catches up at once."""
-
-    def __call__(self, count):
-        places = super().__call__(count)
-        if self.offer == "some" and count:
-            latest = self.rng.randint(1, count)
-            return [max(latest, place) for place in range(1, count + 1)]
-        return places
 
 
 @cache

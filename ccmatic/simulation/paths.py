@@ -136,12 +136,13 @@ class Path:
         """The longest delay D in ticks."""
         return self.jitter * self.step
 
-    def bottleneck(self, rng, hiding, later=()):
+    def bottleneck(self, rng, hiding, change=None):
         """Return a new bottleneck.
 
-        `hiding` is a key of HIDING: the pattern by which the link hides tokens, if it supports that. `later` contains
-        the Segments of its rate after the first Segment.
+        `hiding` is a key of HIDING: the pattern by which the link hides tokens, if it supports that. `change` is the
+        PathChange, or None.
         """
+        later = change.segments(self) if change else ()
         return Bottleneck(self, _choose(HIDING, hiding, "hiding")(rng, self.bound, self.step), rng, later)
 
     def delays(self, rng, jitter):

@@ -83,7 +83,7 @@ class Simulation:
         rng = Random(seed)
         path = path.finer(rates)
         self.path, self.seed = path, seed
-        self._bottleneck = path.bottleneck(rng, hiding, change.segments(path) if change else ())
+        self._bottleneck = path.bottleneck(rng, hiding, change)
         self._extra = (change.instant(path), change.delay(path)) if change else (0, 0)
         self._release = path.delays(rng, jitter)
         self._carry = Fraction(0)
