@@ -19,9 +19,9 @@ _FLAGS = ["-std=gnu99", "-O2", "-fPIC"]
 
 #: The stages of the path (stage.c): for each, the role of its model, and further options.
 _STAGES: dict[str, tuple[str, tuple[str, ...]]] = {
-    "plain": ("EMULATED", ()),
-    "lossy": ("LOSSY", ("-DSTAGE_LOSES_BY_CHANCE",)),
-    "policer": ("POLICES", ()),
+    "drop_tail": ("EMULATED", ()),
+    "chance": ("LOSSY", ("-DSTAGE_LOSES_BY_CHANCE",)),
+    "bucket": ("POLICES", ()),
 }
 
 #: The folder of the program that runs controllers alone.

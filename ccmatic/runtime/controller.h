@@ -40,7 +40,8 @@ void controller_lost(struct controller *controller, const struct controller_even
 void controller_marked(struct controller *controller, const struct controller_event *event);
 void controller_limited(struct controller *controller, const struct controller_event *event);
 
-/* Return how many bytes may be in flight. */
+/* Return how many bytes may be in flight; CONTROLLER_NO_WINDOW or more for a controller that limits only the rate. */
+#define CONTROLLER_NO_WINDOW (INT64_C(1) << 60)
 int64_t controller_window(const struct controller *controller);
 
 /* Return the earliest instant at which a packet of so many bytes may leave, if not before `now`. Without this function,

@@ -260,7 +260,7 @@ static int64_t draw(void *context, int64_t least, int64_t most)
 static int open_links(struct path *path)
 {
     plan_rates(path);
-    path->stage = path->own[0] ? &stage_lossy : &stage_plain;
+    path->stage = path->own[0] ? &stage_chance : &stage_drop_tail;
     path->link = path->stage->open(&(struct link_parameters){
         .rates = path->rates.entries, .period = 8 * SECOND, .buffer = path->buffer, .threshold = path->threshold,
         .draw = draw, .context = path, .own = path->own});
@@ -268,7 +268,7 @@ static int open_links(struct path *path)
     if (!path->policer) return 0;
     path->tokens[0] = (struct link_rate){0, path->policer, 0, 0};
     path->tokens[1] = (struct link_rate){.time = LINK_NEVER};
-    path->bucket_link = stage_policer.open(&(struct link_parameters){
+    path->bucket_link = stage_bucket.open(&(struct link_parameters){
         .rates = path->tokens, .period = 8 * SECOND, .buffer = path->bucket, .threshold = LINK_NEVER});
     if (!path->bucket_link) abort();
     return 0;
@@ -391,7 +391,7 @@ static int planned_loss(struct path *path, int64_t now)
 static enum loss pass(struct path *path, int64_t now, int64_t size, int number, struct stage_outcome *outcome)
 {
     if (planned_loss(path, now)) return PLANNED;
-    if (path->bucket_link && stage_policer.offer(path->bucket_link, now, size, number).lost) return POLICED;
+    if (path->bucket_link && stage_bucket.offer(path->bucket_link, now, size, number).lost) return POLICED;
     *outcome = path->stage->offer(path->link, now, size, number);
     return outcome->lost ? outcome->by_chance ? CHANCE : FULL : KEPT;
 }
@@ -532,7 +532,7 @@ static void release(struct path *path)
         free(flow->phases.entries), free(flow->turns.entries), free(flow->data.entries), free(flow->replies.entries);
     }
     if (path->link) path->stage->close(path->link);
-    if (path->bucket_link) stage_policer.close(path->bucket_link);
+    if (path->bucket_link) stage_bucket.close(path->bucket_link);
     free(path->rates.entries), free(path->events), free(path->packets.entries), free(path->replies.entries);
     free(path->samples.entries), free(path->folder), free(path->fault), free(path);
 }

@@ -238,7 +238,8 @@ static inline void recovery_detect(struct recovery *r, int64_t now)
 
 static inline void recovery_sample(struct recovery *r, int64_t now)
 {
-    r->port.sample(r->port.path, now, r->port.flow, r->library->window(r->controller), r->in_flight,
+    int64_t window = r->library->window(r->controller);
+    r->port.sample(r->port.path, now, r->port.flow, window < CONTROLLER_NO_WINDOW ? window : -1, r->in_flight,
                    r->latest_rtt ? r->latest_rtt : -1, -1, r->limited ? PATH_APPLICATION_LIMITED : 0);
 }
 

@@ -14,7 +14,7 @@ struct stage {
     void (*close)(void *link);
 };
 
-/* A drop-tail link that may mark, the same link behind losses by chance, and a policer. */
-extern const struct stage stage_plain, stage_lossy, stage_policer;
+/* A drop-tail link that may mark, the same link behind losses by chance, and the bucket of a policer. */
+extern const struct stage stage_drop_tail, stage_chance, stage_bucket;
 
 #endif
