@@ -1,0 +1,1 @@
+"""The adaptor of ngtcp2, which runs client and server whole."""

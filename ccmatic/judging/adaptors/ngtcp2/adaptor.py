@@ -1,0 +1,56 @@
+"""ngtcp2, whole: client, server, TLS of GnuTLS and loss detection. The library takes each instant as an argument."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+from ccmatic.base import InputError
+from ccmatic.judging.builds import built, path_library
+from ccmatic.judging.subjects import Program
+from ccmatic.runtime import compile_c
+
+_PACKAGES = ("libngtcp2", "libngtcp2_crypto_gnutls", "gnutls")
+
+_NOTES = (
+    "MTU discovery is off; packets have the size of the scenario's largest packet",
+    "no idle timeout and no handshake timeout; flow control limits no flow",
+)
+
+
+class Adaptor:
+    """The adaptor of ngtcp2.
+
+    It drives the library that pkg-config finds. PKG_CONFIG_PATH chooses another one. Its sources support 0.12.
+    """
+
+    stack = "ngtcp2"
+    controllers = ("cubic", "reno", "bbr", "bbr2")
+    toolchain = "cc, pkg-config, libngtcp2-dev 0.12"
+    version = "0.12"
+
+    def build(self, version: str | None = None, source: Path | None = None) -> Program:
+        """Build the program; see `ccmatic.judging.subjects.Adaptor`."""
+        if version or source:
+            raise InputError("judge takes the installed ngtcp2; PKG_CONFIG_PATH chooses another one")
+        installed, flags = _ask("--modversion", "libngtcp2").strip(), _ask("--cflags", "--libs", *_PACKAGES).split()
+        library = path_library()
+        sources = sorted(Path(__file__).parent.glob("*.[ch]"))
+
+        def make(folder: Path) -> None:
+            files = [str(file) for file in sources if file.suffix == ".c"]
+            own = ["-std=gnu99", "-O2", f"-I{library}", "-o", str(folder / "adaptor"), *files]
+            compile_c([*own, f"-L{library}", "-lccmatic_path", "-ldl", *flags])
+
+        program = built("ngtcp2", [installed, *flags, *sorted(library.iterdir()), *sources], make) / "adaptor"
+        return Program((str(program),), f"ngtcp2 {installed}", _NOTES)
+
+
+def _ask(*arguments: str) -> str:
+    """Return what pkg-config says. Raises InputError if it, or a library, is missing."""
+    if not shutil.which("pkg-config"):
+        raise InputError("there is no pkg-config, which finds ngtcp2; on Debian, apt-get install pkg-config")
+    done = subprocess.run(["pkg-config", *arguments], capture_output=True, text=True, check=False)
+    if done.returncode:
+        needed = "libngtcp2-dev libngtcp2-crypto-gnutls-dev libgnutls28-dev"
+        raise InputError(f"there is no ngtcp2 with GnuTLS; on Debian, apt-get install {needed}")
+    return done.stdout
