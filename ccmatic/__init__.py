@@ -1,7 +1,7 @@
 """Formal synthesis and verification of congestion control algorithms.
 
-The package offers the names of `ccmatic.api` as well. It imports them on first use, because solvers take most of a
-second to import.
+The package offers the names of `ccmatic.api` as well. The package imports these names on first use, because solvers
+take most of a second to import.
 """
 
 from importlib import import_module

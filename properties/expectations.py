@@ -401,7 +401,7 @@ class Reader:
         return _named(f"{quantity.value} {comparison.relation} {comparison.amount} * ({scale})", n=flow)
 
     def avoided(self, expectation, amount=None):
-        """Return, for experts, the condition that the expectation forbids, in the language of `avoids`.
+        """Return the condition that the expectation forbids, in the language of `avoids`, for experts.
 
         Args:
             expectation: The expectation.

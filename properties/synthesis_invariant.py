@@ -195,7 +195,7 @@ def _false_states(model, x):
 
 
 def _shrinks(model, x):
-    """Return the condition that a bound is tighter at the end: C_L or C_U, or on CBR-delay also C_Llambda."""
+    """Return the condition that one of the bounds C_L and C_U (on CBR-delay also C_Llambda) is tighter at the end."""
     if not model.bounds():
         return Stated(f"a bound shrinks, but {model.name} has none", False)
     return AnyOf(tuple(bound.tightens(x) for bound in model.bounds()))

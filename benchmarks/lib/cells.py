@@ -54,8 +54,8 @@ def results(cells, file, find, summary, settled=lambda cell: True):
 def edge(worst):
     """Return the stored form of a worst case.
 
-    The dict has the two sides of the edge, `none` and `some`, as text or None. It also has the verdict and the time in
-    seconds.
+    The dict has the two sides of the edge, `none` and `some`, as text or None. The dict also has the verdict and the
+    time in seconds.
     """
     sides = {side: None if (x := getattr(worst, side)) is None else str(x) for side in ("none", "some")}
     return {**sides, "verdict": worst.verdict, "seconds": round(worst.seconds, 1)}

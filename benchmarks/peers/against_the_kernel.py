@@ -6,7 +6,8 @@
 For CUBIC and BBR, the exported controller and the kernel's controller run over the emulator. The emulator needs root
 and everything that BPF flows need. For Copa, Vegas and Illinois, the exported controller and the paper's pseudocode
 (papers.py) are simulated packet by packet. These simulations begin with a window of one BDP. The command ignores the
-first third of a run. It then measures the used share of the link, the mean wait in the queue, and the lost packets.
+first third of a run. For the rest of the run, it measures the used share of the link, the mean wait in the queue, and
+the lost packets.
 
 FOLDER/cells.jsonl has a line per finished cell, and the same command resumes from it. The command repeats an invalid
 run on the emulator, up to three runs in all. Each option restricts the cells, and may be repeated. With --table, the

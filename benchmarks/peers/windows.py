@@ -3,9 +3,9 @@
     python -m benchmarks.peers.windows [--rate 12mbit] [--rtt 40ms] [--buffer 1bdp] [--seconds 20] [--json] FLOW…
 
 FLOW is one of the kernel's congestion controls, or bpf:CONTROLLER. The command samples the window every 20 ms. For the
-last half of a run, it prints the window's 5th, 50th and 95th percentile and its mean, in segments. It also prints the
-used share of the link. It prints the difference of the mean window from the first flow's mean window in percent. The
-command needs root, iperf3, and everything that BPF flows need.
+last half of a run, it prints the window's 5th, 50th and 95th percentile and its mean, in segments. The command also
+prints the used share of the link, and the difference of the mean window from the first flow's mean window in percent.
+The command needs root, iperf3, and everything that BPF flows need.
 """
 
 import argparse

@@ -15,9 +15,10 @@ TABLE is one of:
   adversaries. All policies train on the traces of one adversary and play on the traces of the other.
 
 The command trains missing policies and adversaries, by default for 3 seeds. FOLDER may be the folder of custard.py or
-cclab.py. It keeps the results, and an interrupted command resumes. For comparison, the command plays the oracle, which
-knows the link. It prints the used share of the link, the mean queueing delay and the lost share. For each measure, it
-prints the mean over all links, the spread of the seeds in brackets, and the value on the worst link of all seeds.
+cclab.py. FOLDER keeps the results, and an interrupted command resumes. For comparison, the command plays the oracle,
+which knows the link. The command prints the used share of the link, the mean queueing delay and the lost share. For
+each measure, it prints the mean over all links, the spread of the seeds in brackets, and the value on the worst link of
+all seeds.
 """
 
 import argparse

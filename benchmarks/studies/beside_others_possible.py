@@ -7,8 +7,8 @@ link's rate, and on average changes its rate in one of eight steps. The solver t
 `two_flows_constant_rate` in which the first flow sends the same bytes as in the run, and has the same bytes
 acknowledged. The unit of bytes is arbitrary. The solver finds the lowest link rate in these executions, and the least
 service of others in the last eight steps. The command prints means in units of the run's link rate, and the number of
-runs in which the sender knows a value above 0. It also counts the beliefs that exceed the least possible value, and the
-least possible values that exceed the true value. Both counts should be 0. The folder keeps the results.
+runs in which the sender knows a value above 0. The command also counts the beliefs that exceed the least possible
+value, and the least possible values that exceed the true value. Both counts should be 0. The folder keeps the results.
 """
 
 import argparse

@@ -2,11 +2,11 @@
 
     python -m benchmarks.studies.bounds [--runs N] [--from SEED] [--step 1/8] [--outside N] PROOF.json …
 
-The command prints the number of checked windows, by the state in which they begin. It prints the broken lemmas (no
-lemma may break), and the nearest approach of the windows to each objective's constant. If the proof has an envelope,
-random and hostile policies choose the rates in the envelope. The command then moves each end of the envelope outwards,
-step by step. It prints the lemma that breaks after one step. It also prints the first envelope in which at least one of
-N simulated runs breaks a lemma.
+The command prints the number of checked windows, by the state in which they begin. The command prints the broken lemmas
+(no lemma may break), and the nearest approach of the windows to each objective's constant. If the proof has an
+envelope, random and hostile policies choose the rates in the envelope. The command then moves each end of the envelope
+outwards, step by step. The command prints the lemma that breaks after one step, and the first envelope in which at
+least one of N simulated runs breaks a lemma.
 """
 
 import argparse

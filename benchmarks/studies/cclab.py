@@ -3,8 +3,8 @@
     python -m benchmarks.studies.cclab FOLDER [--targets NAME …] [--on NAME …] [--seeds 0 1 2]
 
 The command trains an adversary against each target for each seed. If the target is a policy, the command trains the
-policy first. It does not repeat a training whose result FOLDER has, and resumes an interrupted training. For the
-targets and the senders of --on, it prints the used share of the link and the mean queueing delay. It measures both on
+policy first. The command skips a training whose result FOLDER has, and resumes an interrupted training. For the targets
+and the senders of --on, it prints the used share of the link and the mean queueing delay. The command measures both on
 random traces, and on the worst of 30 traces of each target's adversaries. Each value has its mean, minimum and maximum
 over the seeds. Then the command prints two measures of a window's changes per interval, on the traces against the first
 target: the mean of |change| in bytes, and the mean of log(1 + |change|). The printed values show that the paper's Eq. 9

@@ -3,9 +3,9 @@
     python -m benchmarks.studies.cclab_features FOLDER [--targets vegas bbr_v1 policy:FILE …] [--within 0.05 0.5]
         [--seeds 0 1 2] [--traces TRACE …]
 
-The command trains an adversary against each target for each bound and seed, unless FOLDER has this adversary. It prints
-the used share of the link, and the mean and the 95th percentile of the queueing delay, on 30 random links with buffers
-of 2 BDPs. Each value has its mean, minimum and maximum over the seeds. There are three settings:
+The command trains an adversary against each target for each bound and seed, unless FOLDER has this adversary. The
+command prints the used share of the link, and the mean and the 95th percentile of the queueing delay, on 30 random
+links with buffers of 2 BDPs. Each value has its mean, minimum and maximum over the seeds. There are three settings:
 
 - the sender alone;
 - the sender with its adversaries, except adversaries that cause less delay than the sender has alone;

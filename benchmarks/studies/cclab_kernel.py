@@ -4,8 +4,8 @@
 
 FOLDER is the folder of `cclab.py`, which has the adversaries. The traces are two random traces, and the worst trace of
 each target's adversary of seed 0. The command prints the used share of the link in %, the mean queueing delay in ms and
-the lost share in %. It prints these values for fluids, and for the kernel over the emulator. The emulator needs root
-and real time. The command repeats an invalid run once.
+the lost share in %. The command prints these values for fluids, and for the kernel over the emulator. The emulator
+needs root and real time. The command repeats an invalid run once.
 """
 
 import argparse

@@ -13,10 +13,10 @@ with 26 runs each by default:
 - jitter: delays that the model allows, up to D, by the patterns of the simulator;
 - counterexamples: the delays, repeated, of traces that show that a constant of the proof cannot be better.
 
-The command counts the windows, and the windows that break a lemma of the proof. It measures the reward, the used share
-of the link, the mean queueing delay, and the lost share of each run from step FROM on. It prints the mean of each
-measure over all runs, the spread of the measure over the seeds, and the worst value. It also prints these values for
-benign links in the fluid simulator. FOLDER/envelopes.json keeps the results.
+The command counts the windows, and the windows that break a lemma of the proof. The command measures the reward, the
+used share of the link, the mean queueing delay, and the lost share of each run from step FROM on. The command prints
+the mean of each measure over all runs, the spread of the measure over the seeds, and the worst value. The command also
+prints these values for benign links in the fluid simulator. FOLDER/envelopes.json keeps the results.
 """
 
 import argparse

@@ -4,8 +4,8 @@
 
 One flow runs on a simulated link, for each model, jitter, sender and seed. The command estimates the sender's rate as a
 share of C, the queue's delay, and the wait of the last served byte. For each estimate, the command measures coverage
-(the share of steps in which the true value is within the range) and width. It also measures the gain of the possible
-range over each belief, and the processor time per update.
+(the share of steps in which the true value is within the range) and width. The command also measures the gain of the
+possible range over each belief, and the processor time per update.
 
 FOLDER/estimates.json has the finished runs, and the same command resumes from them. At the end the command draws
 estimates.svg.

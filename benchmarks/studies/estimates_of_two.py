@@ -5,8 +5,8 @@
 Each flow estimates by particles (Learn-to-Probe, Figure 6), and by the beliefs of a model of one flow, with the
 timeouts of these beliefs. The link is a fluid FIFO queue that drops the bytes that do not fit. The second flow starts
 after the first flow has run for a while. The command prints coverage (the share of steps in which the true value is
-within the range) and mean width. It prints them for the time while one flow sends, and for the time while both send. It
-draws FOLDER/estimates_of_two.svg.
+within the range) and mean width. The command prints both for the time while one flow sends, and for the time while both
+send. It draws FOLDER/estimates_of_two.svg.
 """
 
 import argparse

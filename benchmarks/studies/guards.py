@@ -8,8 +8,8 @@ The command prints utilisation, queue and losses, and the proved bounds. FOLDER 
 and the same command resumes. The command repeats a run that is invalid or does not start in time, up to three runs in
 all. With jitter, the link delays packets by up to R_m more. A run lasts 8 seconds, or 200 R_m if that is longer. For a
 flow with beliefs, a run lasts 400 R_m if PROOF bounds its envelope, because these bounds hold only after the beliefs
-have converged. For such runs, the command reports each guard that is outside its bounds. It needs root, iperf3, and
-everything that BPF flows need.
+have converged. For such runs, the command reports each guard that is outside its bounds. The command needs root,
+iperf3, and everything that BPF flows need.
 """
 
 import argparse

@@ -3,21 +3,22 @@
     python -m benchmarks.studies.high_bdp --policies FOLDER [--seeds N] [--draw FILE]
 
 The study reproduces the shape of Table 1 and Figures 1 to 4 of Ghermezian et al., "PPO-Driven Reinforcement Learning
-Congestion Control Under High-BDP Wide-Area Deployment: A Scaling Analysis". It also shows the trainings that close the
-gap to other senders.
+Congestion Control Under High-BDP Wide-Area Deployment: A Scaling Analysis". The study also shows the trainings that
+close the gap to other senders.
 
 The link is fluid, with 10 Gbit/s, an R_m of 20 ms, and a buffer of one BDP. A run lasts a minute, with one flow or four
 flows. Each policy starts at 16 Mbit/s, the lowest rate of its training. The command first trains missing policies, by
-default for 3 seeds. It also plays CUBIC with random losses. With the chosen share of losses, one flow gets about the
-share of the link that CUBIC gets in the paper. For these runs, 16 links take the place of seeds.
+default for 3 seeds. The command also plays CUBIC with random losses. With the chosen share of losses, one flow gets
+about the share of the link that CUBIC gets in the paper. For these runs, 16 links take the place of seeds.
 
-The command measures the acknowledged rate of all flows together every 20 ms. It prints the rate's mean, standard
-deviation, 50th, 95th and 99th percentile and peak in Mbit/s; the used share of the link; the mean RTT in ms; and the
-lost share. All values are means over the seeds. The last three values have their minimum and maximum in brackets. The
-paper's values follow, if the paper has them.
+The command measures the acknowledged rate of all flows together every 20 ms. The command prints the rate's mean,
+standard deviation, 50th, 95th and 99th percentile and peak in Mbit/s; the used share of the link; the mean RTT in ms;
+and the lost share. All values are means over the seeds. The last three values have their minimum and maximum in
+brackets. The paper's values follow, if the paper has them.
 
 For one flow, the drawing shows the acknowledged rate over time, the distribution of this rate, and losses and RTT over
-time. It also compares the mean rates with the paper's mean rates, and the losses and RTT of the different trainings.
+time. The drawing also compares the mean rates with the paper's mean rates, and the losses and RTT of the different
+trainings.
 """
 
 import argparse

@@ -8,9 +8,9 @@ a share of D. If the model has tokens, the adversary also chooses whether the li
 These choices determine the losses. The command plays the choices in simulated runs, packet by packet. It checks every
 window of these runs against the lemmas of the proof.
 
-- Searched: SciPy's differential evolution searches for choices for a cycle of steps, which the run repeats. It
-  minimises the share of the link's capacity that is delivered in any window after step FROM. It starts from random
-  choices and from the delays of the proof's counterexamples.
+- Searched: SciPy's differential evolution searches for choices for a cycle of steps, which the run repeats. The search
+  minimises the share of the link's capacity that is delivered in any window after step FROM. The search starts from
+  random choices and from the delays of the proof's counterexamples.
 - Learned: an agent of ccmatic.learning.adversaries acts at the level `jitter`, trained on fluid links. The runs play
   the agent's delays in the episodes of its baseline. Each rule in HIDING for keeping tokens is tried in turn.
 

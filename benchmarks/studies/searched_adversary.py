@@ -2,11 +2,11 @@
 
     python -m benchmarks.studies.searched_adversary FOLDER [TARGET …] [--delayed] [--seeds 0 1 2]
 
-This study repeats `solver_adversary.py` in the fluid simulator, where the adversaries of `cclab.py` learn. It starts
-from the same step of each adversary's worst trace. In each of the next eight R_m, the rate is as low as the budget
-allows, as high as the budget allows, or unchanged. The command tries all 6561 such traces. This search proves no bound.
-Some policies scale their rate by an action within limits. For such policies, the solver proves a lower bound on the
-used share of the link. The bound holds for every sender of this form, regardless of the link's rates and of the
+This study repeats `solver_adversary.py` in the fluid simulator, where the adversaries of `cclab.py` learn. The study
+starts from the same step of each adversary's worst trace. In each of the next eight R_m, the rate is as low as the
+budget allows, as high as the budget allows, or unchanged. The command tries all 6561 such traces. This search proves no
+bound. Some policies scale their rate by an action within limits. For such policies, the solver proves a lower bound on
+the used share of the link. The bound holds for every sender of this form, regardless of the link's rates and of the
 policy's network. The command prints the table.
 """
 
@@ -107,8 +107,8 @@ def outcomes(name, options, before):
 def never_below(environment, state):
     """Return a lower bound, in percent, on the link's use by any sender whose actions scale its rate in this way.
 
-    The sender starts in a state of the attack. The bound is exact except for the rounding of bytes. It is NaN if the
-    action does not scale the rate.
+    The sender starts in a state of the attack. The bound is exact except for the rounding of bytes. The bound is NaN if
+    the action does not scale the rate.
     """
     if environment.act not in SCALING:
         return np.nan

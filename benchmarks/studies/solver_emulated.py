@@ -18,8 +18,8 @@ sender at the end of the next step. The model acknowledges them at the end of th
 also runs on a path that adds no delay. On this path, R_m is only the length of the sender's steps.
 
 FOLDER/solver_emulated.json has the measurements so far, and FOLDER has the rates of the rounds. The same command
-resumes from both. It repeats a run if at least 1 % of the run's packets were more than a millisecond late. It prints
-the predicted and the measured share of the link's capacity that was served, and the lateness of packets.
+resumes from both. The command repeats a run if at least 1 % of the run's packets were more than a millisecond late. The
+command prints the predicted and the measured share of the link's capacity that was served, and the lateness of packets.
 """
 
 import argparse
@@ -124,8 +124,8 @@ class ExportedSender(Udp):
 def path(rates, R_m):
     """Return the Link with one of the given rates per R_m.
 
-    The argument `R_m` is `path` if the path has this delay. It is `steps` if only the sender's steps have this length.
-    In that case, the length of steps is fixed, and served bytes are acknowledged at once.
+    The argument `R_m` is `path` if the path has this delay. The argument is `steps` if only the sender's steps have
+    this length. In that case, the length of steps is fixed, and served bytes are acknowledged at once.
     """
     bits = [(t * R_M, round(rate * RATE)) for t, rate in enumerate(rates)]
     changes = [bits[0], *(now for before, now in pairwise(bits) if now[1] != before[1])]

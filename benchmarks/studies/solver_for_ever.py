@@ -4,9 +4,10 @@
 
 The sender is cc_qdel with its actual behaviour, on the link of `solver_adversary.py`. C_L is the sender's lower bound
 on the link's rate. Consider any state in which C_L is at least some share of C. The solver proves a lower bound on the
-link's use in the third step from such a state. It also proves that C_L never falls. So the state after every later step
-also has this property, and the bound holds in every later step, in traces of any length. The command prints the bound,
-rounded to a hundredth. It also prints the time, in R_m, from which on the learned traces of FOLDER are in such a state.
+link's use in the third step from such a state. The solver also proves that C_L never falls. So the state after every
+later step also has this property, and the bound holds in every later step, in traces of any length. The command prints
+the bound, rounded to a hundredth. The command also prints the time, in R_m, from which on the learned traces of FOLDER
+are in such a state.
 """
 
 import argparse

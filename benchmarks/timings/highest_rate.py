@@ -3,10 +3,10 @@
     python -m benchmarks.timings.highest_rate [--runs N] [--seconds S]
 
 Ghermezian et al. name the limits of user space as the second cause of their policy's low rate on 10 Gbit/s. The command
-needs root. It connects two namespaces by a veth that neither limits nor delays packets. Packets have 1500 bytes. Each
-sender tries to send more than it can. The policy is Aurora's network, with layers of 32 and 16 units on ten observation
-vectors. It decides every 20 ms, which is the R_m of the paper's path. The last bias of the network makes the policy
-always choose the largest action, which raises the rate by 25 %.
+needs root. The command connects two namespaces by a veth that neither limits nor delays packets. Packets have 1500
+bytes. Each sender tries to send more than it can. The policy is Aurora's network, with layers of 32 and 16 units on ten
+observation vectors. The policy decides every 20 ms, which is the R_m of the paper's path. The last bias of the network
+makes the policy always choose the largest action, which raises the rate by 25 %.
 
 - policy in C: `ccmatic export --target udp`, with a system call per packet.
 - policy in Python: python_sender.py, which computes the same policy with JAX.

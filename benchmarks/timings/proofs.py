@@ -3,9 +3,9 @@
     python -m benchmarks.timings.proofs [--jobs N] [PROOF:HORIZON …]
 
 Each proof is about the controller with the same name. The command prints the CPU seconds of `prove`, without
-certificates. Afterwards, the same process decides each lemma once, and the command prints these CPU seconds, too. It
-also prints the ratio of both times, which does not depend on the machine's speed and load. At the end, it prints the
-total time.
+certificates. Afterwards, the same process decides each lemma once, and the command prints these CPU seconds, too. The
+command also prints the ratio of both times, which does not depend on the machine's speed and load. At the end, it
+prints the total time.
 """
 
 import argparse

@@ -5,7 +5,7 @@
 The policy observes and acts like Aurora's policy. The sender sends packets of 1500 bytes, one at a time, to the
 udp_receiver of `ccmatic export --target udp`. The udp_sender of that export works in the same way. But this Python
 sender counts no losses, and reads from an acknowledgement only the number of the acknowledged packet. After a delay, it
-makes up for late packets at up to twice the rate. It prints the numbers of packets sent and acknowledged.
+makes up for late packets at up to twice the rate. The sender prints the numbers of packets sent and acknowledged.
 """
 
 import argparse

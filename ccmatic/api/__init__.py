@@ -8,8 +8,8 @@
 Each call has its own formulas and solvers, so two threads may call functions at the same time. Unusable input raises
 InputError.
 
-`solver` is a `cm.SolverOptions`. It gives the names of the solvers (`z3`, `cvc5`, `yices`), the timeout for each query
-of a solver in seconds, and the seed. If two solvers give opposite answers, the call raises Disagreement.
+`solver` is a `cm.SolverOptions`. These options give the names of the solvers (`z3`, `cvc5`, `yices`), the timeout for
+each query of a solver in seconds, and the seed. If two solvers give opposite answers, the call raises Disagreement.
 """
 
 from importlib import import_module

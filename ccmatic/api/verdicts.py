@@ -225,9 +225,9 @@ def worst(
     The solver proves one side of the edge, and a trace shows the other. Packets are bounded as in `verify`.
 
     Args:
-        controller: The controller, or one for each flow of the network. It may also be a Question from `ask`. The
-            Question then sets the network, the quantity and the start. The amount in the Question is one of the decided
-            values.
+        controller: The controller, or one for each flow of the network. This argument may also be a Question from
+            `ask`. The Question then sets the network, the quantity and the start. The amount in the Question is one of
+            the decided values.
         network: The network.
         of: The quantity: `utilisation`, `loss` (per R_m), `queue`, `delay` or `window`. With several flows also
             `share`, the smallest share of the served bytes that a flow gets. With two flows also `jain`, Jain's index
@@ -390,7 +390,7 @@ def network_of(
             accepted.
 
     Returns:
-        The Network. It allows all executions, including executions outside the published model.
+        The Network. The Network allows all executions, including executions outside the published model.
 
     Raises:
         InputError: If a value does not fit any network.
@@ -450,8 +450,8 @@ def measure(trace: Trace | str | Path, expectation: str, *, allow_code: bool = F
 def explain(trace: Trace | str | Path, *, report: Report | None = None, allow_code: bool = False) -> Explanation:
     """Explain a trace in sentences with numbers.
 
-    The sentences state which part of the property is broken, and why no exception applies. They also describe the
-    actions of the network, and name the part of the controller's code that chose the rates.
+    The sentences state which part of the property is broken, and why no exception applies. The sentences also describe
+    the actions of the network, and name the part of the controller's code that chose the rates.
 
     Args:
         trace: The trace, or its file.

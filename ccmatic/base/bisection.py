@@ -5,7 +5,7 @@ def last_good(count, is_good):
     """Return the last good index, or -1 if no index is good.
 
     All indices up to the result are good, and all later indices are bad. The search tries the first and the last index
-    before all others. It always evaluates the last good index and the first bad index, if both exist.
+    before all others. The search always evaluates the last good index and the first bad index, if both exist.
 
     Args:
         count: The number of indices.

@@ -43,8 +43,8 @@ class Alias:
 def load(kind, attribute, name, allow_code=False, check=lambda definition, file: None):
     """Return the object `attribute` of a definition, with the parameters that are part of its name.
 
-    Loading runs the code of files and packages. It therefore requires `allow_code`. Set `allow_code` for names that a
-    user typed, not for names inside data. A name that ccmatic ships always means the shipped definition.
+    Loading runs the code of files and packages. Loading therefore requires `allow_code`. Set `allow_code` for names
+    that a user typed, not for names inside data. A name that ccmatic ships always means the shipped definition.
 
     Args:
         kind: The folder, such as `models`.

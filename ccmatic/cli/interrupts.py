@@ -15,7 +15,7 @@ def left_in_time():
     """Make Ctrl-C end the process soon while the context lasts.
 
     A compiler ignores interrupts, and compiled code may clean up slowly. The process therefore exits without waiting
-    for either. This is safe, because ccmatic writes each file completely or not at all.
+    for either. This exit is safe, because ccmatic writes each file completely or not at all.
     """
     # Python at once writes the number of each signal to this socket, even while compiled code runs.
     ours, theirs = socket.socketpair()

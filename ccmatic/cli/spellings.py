@@ -41,7 +41,10 @@ def current(command, arguments):
 
 
 def _is_file(words):
-    """Return whether the word after an option is the option's file. It may also be another option, or a controller."""
+    """Return whether the word after an option is the option's file.
+
+    The word may also be another option, or a controller.
+    """
     return bool(words) and not words[0].startswith("-") and Path(words[0]).suffix not in ("", ".py", ".onnx")
 
 

@@ -252,7 +252,7 @@ class Values(Walker):
 def rates(controller, bounds):
     """Return the smallest and the largest rate that a controller allows.
 
-    Both are arrays (flows, links), in bytes per interval.
+    Both rates are arrays (flows, links), in bytes per interval.
     """
     values = Values({**bounds.named(), "R_m": 1.0, "D": bounds.D, "MSS": bounds.packet})
     return tuple(jnp.broadcast_to(rate, bounds.C_L.shape) for rate in values.rates(controller.body))

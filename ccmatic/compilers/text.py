@@ -88,7 +88,10 @@ class Text(Walker):
         return [f"rate = {self.of(tree)}"]
 
     def became(self, tree):
-        """Return the lines for the end of a path through an update. They show the new values of the changed state."""
+        """Return the lines for the end of a path through an update.
+
+        The lines show the new values of the changed state.
+        """
         if isinstance(tree, Impossible):
             return ["impossible"]
         changed = [(name, value) for name, value in tree.values.items() if value != Name(name)]

@@ -217,7 +217,7 @@ def execution(
         horizon: T, the number of steps.
         buffer: The bottleneck's buffer.
         jitter: D, in steps.
-        bounds: What is assumed about the running bounds, as in `Bounds`.
+        bounds: The assumption about the running bounds, one of `Bounds`.
         pauses: Whether each step of a rate sender may count as application-limited, even if the sender sent at its
             whole rate.
         state: The state of the model's controllers, with names and units.
@@ -241,8 +241,8 @@ def observed(
 ) -> Execution:
     """Return an execution that has the exact numbers of a trace.
 
-    The function does not read columns that follow from other columns. An example is Ld (the detected losses) after its
-    first value.
+    The function skips columns that follow from other columns. An example is Ld (the detected losses) after its first
+    value.
 
     Args:
         model: The network model.
@@ -250,7 +250,7 @@ def observed(
         jitter: D, in steps.
         trace: The trace.
         reads: Names of the beliefs to read.
-        bounds: What is assumed about the running bounds, as in `Bounds`.
+        bounds: The assumption about the running bounds, one of `Bounds`.
         state: The state of the controllers, with names and units.
         period: The period, as in a FlowView.
 

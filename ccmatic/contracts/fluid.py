@@ -5,7 +5,8 @@ A fluid.py has two functions:
 - `begin(links, history, longest_rtt, longest_jitter)` returns the queues before slot 0, a pytree of arrays. The
   arguments `history`, `longest_rtt` and `longest_jitter` are numbers of slots, each at least 1.
 - `advance(links, queues, t, sent)` returns the queues after slot t and a SlotOutcome. The array `sent` has the shape
-  (f, n), for f flows on each of n links. It contains the bytes that each flow sends, evenly spread over the slot.
+  (f, n), for f flows on each of n links. The array contains the bytes that each flow sends, evenly spread over the
+  slot.
 
 The arrays are JAX arrays; this module does not import JAX.
 """

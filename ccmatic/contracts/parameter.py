@@ -15,7 +15,8 @@ class Parameter:
 
     Attributes:
         field: The field of the model that the parameter sets.
-        read: A function that converts a text to a value. It raises ValueError or InputError for any other text.
+        read: A function that converts a text to a value. The function raises ValueError or InputError for any other
+            text.
         expected: A description of the texts that `read` accepts.
     """
 

@@ -86,7 +86,7 @@ class Program:
     For a belief NAME the program has these functions:
 
     - NAME returns the samples of a running bound, or the value of another belief.
-    - NAME_start returns the value without any history. It is required if NAME reads earlier values.
+    - NAME_start returns the value without any history. This function is required if NAME reads earlier values.
     - NAME_timeout returns the value at the end of a window of a deployed controller.
 
     Any other function is a helper of these functions.

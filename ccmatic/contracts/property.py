@@ -18,16 +18,17 @@ from ccmatic.logic import Truth
 class WayToFail:
     """One way in which a property can fail: a disjunct of its negation.
 
-    It has the smallest encoding that a query about the disjunct needs.
+    A WayToFail has the smallest encoding that a query about the disjunct needs.
 
     Attributes:
         name: The name of this way to fail.
         formula: The condition that a trace satisfies if the property fails in this way.
         any_rates: Whether the failure is independent of the controller, so that the rates may be arbitrary.
         reads: The names of the beliefs that the formula reads.
-        bounds: The assumption about bounds. It is STAY if the property can fail in this way only while no bound moves.
-            It is HOLD if the query may omit traces on which a bound turns false, because another WayToFail with
-            `any_rates` covers them (docs/reference/encoding.md, section 8, point 5). Otherwise it is MOVE.
+        bounds: The assumption about bounds. The value is STAY if the property can fail in this way only while no bound
+            moves. The value is HOLD if the query may omit traces on which a bound turns false, because another
+            WayToFail with `any_rates` covers them (docs/reference/encoding.md, section 8, point 5). Otherwise the value
+            is MOVE.
         premise: The condition under which the property applies; a failure requires this condition in addition to the
             formula. If no trace of a controller satisfies the premise, the property says nothing about that controller.
         premises: The parts of the premise, by their names in messages.

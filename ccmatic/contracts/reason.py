@@ -1,8 +1,8 @@
-"""Conditions with explanations. Each one keeps its operands, so that an explanation shows the numbers that decide it.
+"""Conditions with explanations.
 
-The `condition` of a reason is the formula that solvers decide and that replay evaluates. So there is no second formula
-that could disagree with the first. `leaves(truth)` returns the parts that make the condition true or false for the
-numbers of an execution.
+Each condition keeps its operands, so that an explanation shows the numbers that decide it. The `condition` of a reason
+is the formula that solvers decide and that replay evaluates. So there is no second formula that could disagree with the
+first. `leaves(truth)` returns the parts that make the condition true or false for the numbers of an execution.
 """
 
 import operator

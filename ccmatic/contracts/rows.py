@@ -6,11 +6,11 @@ of bytes before it, and x = 1/C. docs/reference/fit.md derives the functions of 
 
 - `least_jitter(rows, x, variation)` returns two things: an array of shape (rows,) with the smallest jitter of each row
   at x, and the Lines. `variation` is γ.
-- `longest_per_byte(rows, x, early, largest)` is optional. It lowers x until the propagation delay is not negative, for
-  logs with one clock. `early` is the number of seconds by which d_i may be too early. `largest` is the number of bytes
-  that the link may release at once.
-- `departures(rows, x)` is optional. It returns the time at which each packet leaves the bottleneck. `fit` infers queues
-  from these times.
+- `longest_per_byte(rows, x, early, largest)` is optional. The function lowers x until the propagation delay is not
+  negative, for logs with one clock. `early` is the number of seconds by which d_i may be too early. `largest` is the
+  number of bytes that the link may release at once.
+- `departures(rows, x)` is optional. The function returns the time at which each packet leaves the bottleneck. `fit`
+  infers queues from these times.
 
 The arrays are NumPy arrays; this module does not import NumPy.
 """

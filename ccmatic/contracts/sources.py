@@ -88,7 +88,7 @@ class Unknowns(Source):
     Args:
         horizon: The number of steps.
         buffer: The bottleneck's buffer.
-        bounds: What is assumed about the running bounds, as in `Bounds`.
+        bounds: The assumption about the running bounds, one of `Bounds`.
         pauses: Whether the sender may be application-limited in any step.
         prefix: The prefix of all names of unknowns.
     """

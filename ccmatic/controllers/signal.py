@@ -59,7 +59,7 @@ class Register:
     Attributes:
         first: The initial value, a tree of constants.
         next: The next value, a tree of an interval's measurements and of registers. The formula reads registers of the
-            same file as they were before the interval. It reads registers of other files as they are after the
+            same file as they were before the interval. The formula reads registers of other files as they are after the
             interval.
     """
 

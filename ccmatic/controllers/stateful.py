@@ -233,7 +233,7 @@ class Stateful:
     def _decides(self, step, before):
         """Return whether the controller decides at this step.
 
-        It decides once the sender has observed all its inputs.
+        A controller decides as soon as the sender has observed all inputs of the controller.
         """
         if not self.state or step.t == 0:
             return False

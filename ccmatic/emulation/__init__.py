@@ -22,7 +22,7 @@ the decisions again from the log. A run is valid if
 - the smallest D that explains the run is at most R_m + D;
 - every logged belief of a sender was true of the link.
 
-Bytes are always bytes of IP packets, with headers and without link-layer framing. This applies to rates, buffers,
+Bytes are always bytes of IP packets, with headers and without link-layer framing. This rule applies to rates, buffers,
 positions in a schedule, and utilisation.
 """
 

@@ -2,8 +2,8 @@
 
 The text of a flow is KIND or KIND:ARGUMENT. Every congestion control of the kernel is a KIND. `kinds.KINDS` lists the
 other kinds. Each kind is a class, and the text after the colon is the argument of its constructor. The method
-`prepare(context)` is a context manager. It prepares the machine for the flow, yields Commands, and finally removes
-everything that it created.
+`prepare(context)` is a context manager. This method prepares the machine for the flow, yields Commands, and finally
+removes everything that it created.
 """
 
 import shutil

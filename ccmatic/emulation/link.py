@@ -52,7 +52,8 @@ class Link:
 
     Attributes:
         rates: The rates of the bottleneck, as pairs (start in ns, bits per second). The first rate starts at 0.
-        rtt: R_m in ns, above 0. On a link with a schedule, R_m is only the schedule's step. It does not delay packets.
+        rtt: R_m in ns, above 0. On a link with a schedule, R_m is only the schedule's step. This R_m does not delay
+            packets.
         buffer: The buffer size β: the largest number of bytes that the link has accepted but not yet admitted; ENDLESS
             if infinite. The bottleneck serves a packet byte by byte on a virtual clock, and admits each byte after its
             service. So the rest of a packet in service still waits.

@@ -283,7 +283,7 @@ def _flow_sentence(flow):
 def _over_time(result):
     """Yield a sentence for each period with a constant set of sending flows.
 
-    It states the rate and the share of each flow.
+    The sentence states the rate and the share of each flow.
     """
     for part in result.shares or ():
         rates = [

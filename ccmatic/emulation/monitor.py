@@ -1,7 +1,7 @@
 """Check expectations on a run. The run's log becomes an execution of numbers with steps of R_m/10.
 
 A packet counts as sent when it arrives at the link, and as lost when the link drops it. A packet counts as served one
-propagation delay before the link passes it to the receivers. This is the order in the models: first the bottleneck and
+propagation delay before the link passes it to the receivers. The models have the same order: first the bottleneck and
 the jitter box, then all propagation. So bytes that are sent but neither lost nor served wait in the bottleneck, in the
 jitter box, or because of a delay of the machine. All bytes of a packet wait until the whole packet is served.
 """

@@ -5,7 +5,7 @@ network stacks of the kernel can run for comparison.
 
 A controller of beliefs, exported to C, takes a step every R_m + D, and so does the simulation. The jitter in the
 controller's model covers the path's propagation delay R_m. If the path aggregates acknowledgements, this jitter also
-covers up to D. A controller with state takes a step every R_m.
+covers the additional delay of up to D. A controller with state takes a step every R_m.
 """
 
 from dataclasses import dataclass

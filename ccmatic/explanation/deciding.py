@@ -12,7 +12,7 @@ def decided(reason, truth, end):
     Args:
         reason: A Reason whose terms are numbers.
         truth: Whether the reason holds.
-        end: The last step of the execution. It decides every reason that names no step.
+        end: The last step of the execution. This step decides every reason that names no step.
     """
     match reason:
         case Compared(step=int(step)):

@@ -185,7 +185,7 @@ def _function(name, decision):
 def rounded(belief, value):
     """Return the value of a belief as exported code stores it.
 
-    The function rounds lower bounds down and upper bounds up. Both are at most MOST.
+    The function rounds lower bounds down and upper bounds up. Both kinds of bounds are at most MOST.
     """
     return Fraction(min(MOST, belief.whole(value))) if is_bound(belief) else value
 

@@ -1,7 +1,7 @@
 """Networks that explain a log. A network has a few parameters, and laws that every packet has to obey.
 
-docs/reference/fit.md states the laws ("Networks that explain a log"). The search decides all laws in whole numbers. It
-tries the networks in the order of NETWORKS, the simplest first.
+docs/reference/fit.md states the laws ("Networks that explain a log"). The search decides all laws in whole numbers. The
+search tries the networks in the order of NETWORKS, the simplest first.
 """
 
 from collections.abc import Callable

@@ -137,7 +137,7 @@ def fit(log, models=MODELS, horizon=10, rtt=None):
 def round_trip(log, rtt):
     """Return R_m in ns.
 
-    It is `rtt`, which is in seconds, or the smallest delay in the log if `rtt` is None. May raise InputError.
+    The result is `rtt`, which is in seconds, or the smallest delay in the log if `rtt` is None. May raise InputError.
     """
     if rtt is not None:
         step = round(Fraction(rtt) * SECOND)

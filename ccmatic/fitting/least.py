@@ -66,7 +66,7 @@ def _jitter_function(model):
 
 
 def _propagation_floor(log, model):
-    """Return a function of Rows and x (seconds per byte). It lowers x until no propagation delay is negative.
+    """Return a function of Rows and x (seconds per byte). The function lowers x until no propagation delay is negative.
 
     For a token bucket, any x is possible, because the bucket may have kept tokens, and each packet is delivered after
     it was sent.

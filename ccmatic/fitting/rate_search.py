@@ -2,8 +2,8 @@
 
 Every law of `virtual_queue` is monotone in the rate: with a higher rate, packets leave no later, and queues are no
 longer. So the values at both ends of an interval of rates bound the values inside the interval. The search splits
-intervals until it finds a rate that explains the log, or until no interval can contain such a rate. Both answers are
-exact.
+intervals until it finds a rate that explains the log, or until no interval can contain such a rate. Both answers (a
+rate, or no rate) are exact.
 """
 
 from dataclasses import dataclass

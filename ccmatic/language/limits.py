@@ -1,4 +1,4 @@
-"""Limits on the size of a controller. They ensure that no operation takes long, even for hostile input."""
+"""Limits on the size of a controller. The limits ensure that no operation takes long, even for hostile input."""
 
 import ast
 from collections.abc import Iterable

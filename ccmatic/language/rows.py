@@ -1,4 +1,4 @@
-"""The reader of lists. It expands literals, comprehensions, sums and layers of networks into terms."""
+"""The reader of lists. The reader expands literals, comprehensions, sums and layers of networks into terms."""
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence

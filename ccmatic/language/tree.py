@@ -187,7 +187,7 @@ class Bounded(Tree):
 
 @dataclass(frozen=True)
 class NextState(Tree):
-    """The end of a path through an update. It contains the next value of each state variable, by name."""
+    """The end of a path through an update. This node contains the next value of each state variable, by name."""
 
     values: dict[str, Tree]
 
@@ -353,8 +353,8 @@ class _Digest(Walker[bytes]):
 def as_sent(update: Tree, assumed: tuple[Tree, ...] = ()) -> Tree:
     """Return an update in the form that a deployed sender executes.
 
-    If a path ends in a law, the function drops the path's assumptions. They concern the law's bounds, which exist only
-    for solvers. On other paths, the assumptions move to the end.
+    If a path ends in a law, the function drops the path's assumptions. These assumptions concern the law's bounds,
+    which exist only for solvers. On other paths, the assumptions move to the end.
     """
     match update:
         case If(test, then, Impossible()):

@@ -1,4 +1,4 @@
-"""The walk over trees that every pass uses. It memoises results and does not depend on Python's recursion limit.
+"""The walk over trees that every pass uses. The walk memoises results, and does not depend on Python's recursion limit.
 
 Trees share parts (`tree.Local`), so a pass that visited every path to a part would take exponential time. A walker
 visits each node once per context, and has its own stack. The methods of a pass are generators, which yield the parts

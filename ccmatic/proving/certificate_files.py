@@ -1,4 +1,4 @@
-"""The files of certificates. They lie in a folder beside the file of their proof."""
+"""The files of certificates. These files lie in a folder beside the file of their proof."""
 
 import gzip
 import json

@@ -1,6 +1,7 @@
 """Policies that choose rates in an envelope, for the simulation test of a proof. Some are random, and some are hostile.
 
-A policy is a function of the allowed range of rates and the sender's observation. It returns one of the allowed rates.
+A policy is a function of the allowed range of rates and the sender's observation. The function returns one of the
+allowed rates.
 """
 
 from fractions import Fraction

@@ -1,7 +1,7 @@
 """The check of a saved proof. The check trusts no result of `prove`.
 
-The check compares the file with the proof's definition, and again decides every lemma, edge and front. It reports the
-entries that it does not check.
+The check compares the file with the proof's definition, and again decides every lemma, edge and front. The check
+reports the entries that it does not check.
 """
 
 from collections.abc import Callable, Generator, Iterator, Mapping
@@ -138,8 +138,8 @@ def check(
 
     Args:
         result: The Result.
-        isolate: A function that receives the generator of the findings and returns the iterator to use. It may run the
-            generator in another process, for example.
+        isolate: A function that receives the generator of the findings and returns the iterator to use. This function
+            may run the generator in another process, for example.
         options: The SolverOptions. The timeout applies to each question to a solver.
     """
     return Check(result, isolate(_findings(result, options)))

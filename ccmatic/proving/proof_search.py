@@ -44,9 +44,9 @@ class ProofOutcome:
 
     Attributes:
         result: The Result with all constants and answers.
-        verdict: The verdict. It is `holds` if every lemma holds and the lemmas add up to a proof. It is `violated` if a
-            lemma does not hold, or if the lemmas do not add up. It is `unknown` if the solver timed out on a lemma, or
-            if no bound is left.
+        verdict: The verdict. The verdict is `holds` if every lemma holds and the lemmas add up to a proof. The verdict
+            is `violated` if a lemma does not hold, or if the lemmas do not add up. The verdict is `unknown` if the
+            solver timed out on a lemma, or if no bound is left.
         faults: The reasons why the lemmas do not add up, in words.
         claim: The guarantees for all time, in sentences; empty unless the verdict is `holds`.
         left_out: The exclusions that apply to the whole proof.
@@ -67,7 +67,7 @@ class ProofOutcome:
 
     @property
     def lemmas(self) -> dict[str, str]:
-        """The verdict on each lemma, by name. This includes lemmas for comparison only."""
+        """The verdict on each lemma, by name. The dict includes lemmas for comparison only."""
         return {name: answer.verdict for name, answer in self.result.answers.items()}
 
     @property
@@ -100,8 +100,8 @@ def prove(
     Args:
         proof: A name in proofs/, or the path of a file that defines a PROOF.
         controller: The controller, in a form that `controllers.given` accepts.
-        folder: A folder. It receives the results after each step, traces, and a report. The same call resumes from this
-            folder. If `folder` is None, nothing is saved.
+        folder: A folder. The folder receives the results after each step, traces, and a report. The same call resumes
+            from this folder. If `folder` is None, nothing is saved.
         horizon: The number of steps T in a window; None stands for the proof's own T.
         certify: Whether to write a certificate for each lemma that holds.
         listener: A Listener that receives the progress.

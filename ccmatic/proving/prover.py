@@ -1,4 +1,4 @@
-"""The prover. It decides the lemmas of a proof about a controller, for given values of the constants."""
+"""The prover. The prover decides the lemmas of a proof about a controller, for given values of the constants."""
 
 from contextlib import suppress
 from dataclasses import dataclass, replace

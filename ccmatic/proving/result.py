@@ -28,7 +28,7 @@ class Result:
         proof: The name or path of the proof.
         controller: The controller.
         horizon: The number of steps T in a window.
-        definition: A digest of the proof's file. It reveals later edits of this file.
+        definition: A digest of the proof's file. The digest reveals later edits of this file.
         constants: The Optimum of each constant, by name.
         answers: The Answer to each lemma, by name.
     """
@@ -152,8 +152,8 @@ def earlier_constants(folder, result):
         result: The Result of the current proof.
 
     Returns:
-        One dict for each proof. It maps a constant's name to a pair: the constant's value, and the lemma that failed at
-        the next better value.
+        One dict for each proof. A dict maps a constant's name to a pair: the constant's value, and the lemma that
+        failed at the next better value.
     """
     proofs = []
     for file in sorted(Path(folder).glob(f"*_T{result.horizon}.json")) if folder else ():

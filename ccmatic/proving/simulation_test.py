@@ -23,7 +23,7 @@ STEPS, CHANGES = 130, (40, 85)
 
 
 class Trial:
-    """The simulation test of a proof. It simulates one run after another.
+    """The simulation test of a proof. A Trial simulates one run after another.
 
     Args:
         result: The Result of the proof.
@@ -60,8 +60,8 @@ class Trial:
                 envelope.
             jitter: The pattern of jitter, as in Simulation. None stands for a random choice from JITTER.
             hiding: The pattern of hidden tokens, as in Simulation. None stands for a random choice from HIDING.
-            changes: A dict of rate changes. It maps a step to the rate that applies from the end of this step on, as a
-                share of the initial rate. None stands for two random changes.
+            changes: A dict of rate changes. The dict maps a step to the rate that applies from the end of this step on,
+                as a share of the initial rate. None stands for two random changes.
         """
         rng, model = Random(seed), self.prover.query.model
         bdp = rng.choice((24, 60, 120))

@@ -120,7 +120,7 @@ def knows_more(controller: controllers.Stateful, flow: FlowView) -> bool:
 
 
 def _longest(controller: controllers.Stateful, flow: FlowView) -> int:
-    """Return the longest delay, in steps, of bytes sent before the trace that an execution shows, or 0."""
+    """Return the longest delay, in steps, that a trace shows of bytes sent before it; 0 if it shows no such delay."""
     return max((each.unbounded(flow) or 0 for each in controller.observations.values()), default=0)
 
 

@@ -184,7 +184,7 @@ class Query:
 
     @isolated
     def encode(self, state: Sequence[StateVariable] = ()) -> None:
-        """Build all formulas once. This finds mistakes in definitions that numbers do not reveal.
+        """Build all formulas once. This check finds mistakes in definitions that numbers do not reveal.
 
         Examples are floats, and conditions that are used as Python booleans.
 

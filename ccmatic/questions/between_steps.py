@@ -1,6 +1,6 @@
 """Errors about times that lie between two steps of a network.
 
-They suggest the nearest whole steps, or shorter steps.
+The errors suggest the nearest whole steps, or shorter steps.
 """
 
 from collections.abc import Iterator

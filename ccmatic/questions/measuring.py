@@ -1,4 +1,7 @@
-"""Judge runs and traces by expectations. Both are executions whose values are numbers, not unknowns."""
+"""Judge runs and traces by expectations.
+
+Both runs and traces are executions whose values are numbers instead of unknowns.
+"""
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
@@ -67,7 +70,7 @@ def judge(
 
 @isolated
 def measure(trace: Trace, text: str, allow_code: bool = False) -> ExpectationRecord:
-    """Judge a trace by an expectation. This does not check whether the trace obeys the laws.
+    """Judge a trace by an expectation. The function does not check whether the trace obeys the laws.
 
     Args:
         trace: The trace.

@@ -107,7 +107,10 @@ class Question:
         return Fraction(comparison.amount / comparison.written[1])
 
     def met(self, worst: Any) -> str:
-        """Return the verdict on the expectation. It follows from the WorstCase of the expectation's quantity."""
+        """Return the verdict on the expectation.
+
+        The verdict follows from the WorstCase of the expectation's quantity.
+        """
         amount, below = self.amount, worst.quantity.worse == "below"
         if worst.none is not None and (worst.none >= amount if below else worst.none <= amount):
             return "holds"
@@ -182,7 +185,7 @@ def _require_sent(expectation: Any, at_first: Sequence[str], decides: Decides) -
 def _require_no_queue(named: Sequence[str]) -> None:
     """Raise InputError for conditions on a queue that also counts bytes in flight.
 
-    They would exclude too many executions.
+    Such conditions would exclude too many executions.
     """
     if "queue" in named:
         message = "a condition on the queue of a path, where the network counts bytes in flight as well"

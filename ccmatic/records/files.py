@@ -14,7 +14,9 @@ Verdict = Literal["holds", "violated", "unknown"]
 
 
 class QueryRecord(Record, kw_only=True):
-    """A question as names and numbers. They are those of the sections `network` and `property` of a query file.
+    """A question as names and numbers.
+
+    Its fields are the keys in the sections `network` and `property` of a query file.
 
     Attributes:
         template: The name of the search template, for a synthesis query.
@@ -145,8 +147,8 @@ class SolutionsFile(Record, tag_field="format", tag="ccmatic solutions 1"):
 class WideningFile(Record, tag_field="format", tag="ccmatic widening 1"):
     """All maximal envelopes around a controller.
 
-    An envelope multiplies the lower ends of the controller's rates by factors from 0 to 1. It multiplies the upper ends
-    by factors from 1 to `most`.
+    An envelope multiplies the lower ends of the controller's rates by factors from 0 to 1. An envelope multiplies the
+    upper ends by factors from 1 to `most`.
 
     Attributes:
         step: The step between neighbouring factors.

@@ -146,7 +146,7 @@ class LinkRecord(Record):
     Attributes:
         buffer_bytes: The buffer, or a policer's bucket, in bytes. The value is null if it is infinite.
         bdp_bytes: The product C·R_m at the first rate, in bytes.
-        pattern: The pattern of the jitter. It is `own` if each flow has its own jitter.
+        pattern: The pattern of the jitter. The pattern is `own` if each flow has its own jitter.
         scheduled: Whether the link follows a schedule.
         opportunities: The number of delivery opportunities in mahimahi's link trace. The rate of the link is their mean
             rate.

@@ -37,8 +37,8 @@ class ExpectationRecord(Record):
     """The verdict on an expectation of a run or a trace.
 
     Attributes:
-        verdict: The verdict. It is "not applicable" if the expectation's conditions hold at no step, or if a share is
-            relative to a total of 0.
+        verdict: The verdict. The verdict is "not applicable" if the expectation's conditions hold at no step, or if a
+            share is relative to a total of 0.
         value: The worst value, exact, in `unit`. Null if there is no worst value, or if it is infinite.
         at_least: Whether `value` is only a lower bound. The trace then does not show the true value.
         flow: The number of the flow, which starts at 1. Null if the value concerns all flows.
@@ -116,8 +116,8 @@ class WorstLine(QuestionRecord):
         of: The quantity as the user wrote it.
         what: The condition that an execution is worse than x, as text.
         worse: Whether executions are worse above or below x.
-        verdict: The verdict. It is `found` if `none` and `some` are neighbouring values, or if the searched range ends
-            between them.
+        verdict: The verdict. The verdict is `found` if `none` and `some` are neighbouring values, or if the searched
+            range ends between them.
         never: Whether no execution satisfies the condition, for every decided value of x. If so, `none` and `some` are
             null.
         none: A value of x that no execution reaches.

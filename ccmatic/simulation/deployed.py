@@ -67,8 +67,8 @@ class DeployedController:
         Args:
             model: The Model; see `ccmatic.contracts.model`.
             controller: The controller; see `ccmatic.controllers`.
-            path: The Path. The sender reads only the values that a real sender knows: R_m, D and the packet size. It
-                does not read the link's rate or the buffer.
+            path: The Path. The sender reads only the values that a real sender knows: R_m, D and the packet size. The
+                sender does not read the link's rate or the buffer.
             period: The number of steps in a window, which is T-1.
             start: The first value of each bound, by the bound's name, in bytes and steps.
             alpha: The lowest rate in bytes per step. The default is one packet per step.

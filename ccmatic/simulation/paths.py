@@ -39,7 +39,7 @@ class Path:
         propagation: The propagation delay R_m, in the same unit of time as `rate`. A step lasts R_m. C·R_m must be a
             whole number of packets.
         packet: The number of bytes in every packet.
-        jitter: The longest delay D of a packet after the bottleneck, in whole steps. It is 0 if the model has no
+        jitter: The longest delay D of a packet after the bottleneck, in whole steps. The delay is 0 if the model has no
             jitter.
         buffer: The buffer size β: the number of bytes that may wait at the bottleneck, rounded down to whole packets.
             None means infinite.

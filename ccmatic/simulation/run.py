@@ -127,7 +127,7 @@ class Run:
 
         Returns:
             Two Fractions: the wait until the packet's first byte left the queue, and the wait until its last byte left
-            the queue. Both are 0 if no packet has been delivered by then.
+            the queue. Both waits are 0 if no packet has been delivered by then.
         """
         served = int(self.samples["S"][t])
         if not served:

@@ -124,9 +124,9 @@ class Simulation:
 
         Args:
             count: The number of packets that may be sent.
-            offers: A function for an application that pauses. It takes `count` and returns the places of the offered
-                packets, in order. Place i is the place of the i-th packet of an application that always sends. A rate
-                sender sends at most one packet at a place. Other senders may catch up later.
+            offers: A function for an application that pauses. The function takes `count` and returns the places of the
+                offered packets, in order. Place i is the place of the i-th packet of an application that always sends.
+                A rate sender sends at most one packet at a place. Other senders may catch up later.
 
         Returns:
             A list that states, for each sent packet, whether the link accepts the packet and keeps it when the path
@@ -253,7 +253,7 @@ class Simulation:
         self._deliver(admitted, tokens)
 
     def _deliver(self, admitted, tokens):
-        """Plan the release of packets. They leave in order, and at most D after the generation of their tokens."""
+        """Plan the release of packets. Packets leave in order, and at most D after the generation of their tokens."""
         wish, bound, released = self._release, self.path.bound, self._released
         last = released[-1] if released else 0
         change, extra = self._extra

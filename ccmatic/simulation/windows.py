@@ -19,7 +19,7 @@ class WindowFlow:
     """A flow over a Simulation of a link.
 
     A timeout fires when no packet is in flight any more and at least one loss is undetected. As in the model, a timeout
-    fires at once. It never fires for losses that the sender has already detected.
+    fires at once. A timeout never fires for losses that the sender has already detected.
 
     Attributes:
         simulation: The Simulation.

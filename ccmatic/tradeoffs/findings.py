@@ -1,6 +1,6 @@
 """The reproduction of the paper's trade-off.
 
-It yields each result as data and as text, as soon as the result is computed.
+The function yields each result as data and as text, as soon as the result is computed.
 """
 
 from dataclasses import dataclass

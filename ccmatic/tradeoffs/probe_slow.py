@@ -62,7 +62,7 @@ class ProbeSlow:
 
     @property
     def allowed(self):
-        """The allowed loss f(C_Llambda), in packets."""
+        """The allowed loss f at the rate C_Llambda, in packets."""
         return Fraction(self.allowance(self.rate))
 
     def cycle(self):
@@ -79,7 +79,7 @@ class ProbeSlow:
             elapsed += PROPAGATION
 
     def learn(self, lost):
-        """Raise C_Llambda unless the probe lost packets (Eq. 6.2)."""
+        """Raise the rate C_Llambda, unless the probe lost packets (Eq. 6.2)."""
         if not lost:
             self.rate += self.allowed / (self.probe + JITTER)
 

@@ -66,7 +66,8 @@ def link_rate(model, most=None, program=PROGRAM):
 
     Args:
         model: The network model.
-        most: A function from an execution to the largest true C_L. By default this is the largest rate of the link.
+        most: A function that returns the largest value of the lower bound C_L that is true in an execution. By default
+            this is the largest rate of the link.
         program: PROGRAM or BY_DELAY.
     """
     most = most or (lambda x: model.variation * x.C)
@@ -96,7 +97,7 @@ def sender_link_rate(most=lambda x: x.C, pauses=False, program=PROGRAM):
     Both are true if no other flow uses the link.
 
     Args:
-        most: A function from an execution to the largest true C_L.
+        most: A function that returns the largest value of the lower bound C_L that is true in an execution.
         pauses: Whether applications may pause.
         program: PROGRAM or BY_DELAY.
     """

@@ -34,7 +34,7 @@ class LossyWindows(Chance, CCAC2021):
 
     @property
     def observations(self):
-        """The observations of the base class, except that losses do not lower C_U."""
+        """The observations of the base class, but losses do not lower C_U, the upper bound on the link's rate."""
         _, upper = sender_link_rate(pauses=self.pauses, program=BY_DELAY)
         known = super().observations
         return {**known, upper.name: upper} if upper.name in known else known

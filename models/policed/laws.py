@@ -56,7 +56,7 @@ class Policed(CCAC2021):
 
     @property
     def observations(self):
-        """The base's, except C_U: the policer loses bytes although the link is faster than the sender."""
+        """The base class's observations, except C_U: the policer may lose bytes of a sender slower than the link."""
         return {name: each for name, each in super().observations.items() if name != "C_U"}
 
     @property

@@ -47,7 +47,10 @@ class Policer(Model):
 
 
 def most_measured(x):
-    """Return the largest true C_L. A full bucket lets a burst pass, so the sender may measure a rate above C."""
+    """Return the largest true lower bound C_L on the link's rate.
+
+    A full bucket lets a burst pass, so the sender may measure a rate above C.
+    """
     return x.C + x.beta / (1 + x.D)
 
 

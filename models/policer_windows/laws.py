@@ -29,7 +29,7 @@ class PolicerWindows(CCAC2021):
 
     @property
     def observations(self):
-        """The observations of CCAC2021, except that a burst may raise C_L above C."""
+        """The observations of CCAC2021, except that a burst may raise the lower bound C_L above the link's rate C."""
         lower, _ = sender_link_rate(most_measured)
         return {**super().observations, lower.name: lower}
 

@@ -56,7 +56,7 @@ class Smooth(CCAC2021):
 
     @property
     def observations(self):
-        """The observations of CCAC2021, without C_U.
+        """The observations of CCAC2021, without C_U (the upper bound on the link's rate).
 
         C_U assumes that the link serves at rate C while bytes wait, which is false for this link.
         """

@@ -13,7 +13,9 @@ from ccmatic.logic import isolated_steps
 
 @dataclass(frozen=True)
 class Front:
-    """The guarantees of the controllers in the classes of a query's solutions.
+    """The best guarantees on a network.
+
+    Synthesis finds classes of controllers, and proofs give the guarantees of each controller.
 
     Attributes:
         points: A Point for each controller.

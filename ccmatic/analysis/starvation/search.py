@@ -192,7 +192,7 @@ class _Search:
             return self._worst(period, error.needed, options)
 
     def _converged(self) -> tuple[str, ...]:
-        """The conditions of a converged start. They hold until every sender has made its first decision."""
+        """The conditions of a converged start. These conditions hold until every sender has made its first decision."""
         name = definitions.chosen("properties", "EXPECTS")
         start = load_definition("properties", "PROPERTY", name).starts["converged"]
         return (*start.given, *start.windows, UNDECIDED.format(self._decides))

@@ -76,7 +76,7 @@ def window_functions(beliefs, jitter):
 
 
 def _function(signature, t, target, value, pairs):
-    """Return a C function that sets beliefs. It sets each belief for which `value` returns an expression.
+    """Return a C function that sets beliefs. The function sets each belief for which `value` returns an expression.
 
     `t` is the C expression of the step, unless the step is a parameter.
     """

@@ -31,7 +31,10 @@ def affine(weights, vector, bias):
 
 
 def no_tanh(file):
-    """Return a `tanh` for a controller's Python. It raises InputError, because tanh(x) is a fraction only for x = 0."""
+    """Return a `tanh` for a controller's Python.
+
+    The function raises InputError, because tanh(x) is a fraction only for x = 0.
+    """
 
     def tanh(x, scale):
         expected = "a network of ReLU, or `export` and `emulate`, which run it in floats"
@@ -59,7 +62,8 @@ _ROW = "a row"
 def run_exactly(source, file, lines=None):
     """Return the controller's own `rate` as a Python function in which every number is an exact Fraction.
 
-    The returned function takes Fractions by name. It returns a Fraction, or Rates for `between(low, high)`.
+    The returned function takes Fractions by name. The result of this function is a Fraction, or Rates for `between(low,
+    high)`.
     """
     scope = {**BUILT_IN, "max": max, "min": min, "between": Rates, "tanh": no_tanh(file)}
     module = ast.parse(source)

@@ -52,7 +52,7 @@ class Declaration:
         name: The name of the variable.
         unit: The unit of the variable.
         kind: The form of the restriction on the initial value: `equal`, `anything`, `above`, `between` or `any_of`.
-        terms: The terms of this restriction. They contain only numbers and constants.
+        terms: The terms of this restriction. These terms contain only numbers and constants.
         line: The line of the declaration.
         observations: The observations of the model, as in `read_stateful`. The terms may read the constant
             observations.
@@ -125,8 +125,8 @@ def read_stateful(
 
     Args:
         source: The text.
-        observations: The observations (`contracts.Observation`) that the controller may read, by name. It may always
-            read constants.
+        observations: The observations (`contracts.Observation`) that the controller may read, by name. A controller may
+            always read constants.
         beliefs: The beliefs (`contracts.SenderBelief`) that the controller may read, by name.
         file: The file of the source, for messages.
 
@@ -262,7 +262,10 @@ class _StatefulReader(TermReader):
         return names
 
     def unknown(self, name: str) -> str:
-        """Return a message that explains why a parameter is rejected. It suggests a term, or a declaration of state."""
+        """Return a message that explains why a parameter is rejected.
+
+        The message suggests a term, or a declaration of state.
+        """
         expected = f"unknown parameter `{name}`, expected state, an observation, a belief or a constant"
         if name in _WRITTEN:
             return f"{expected}; for `{name}` write {_WRITTEN[name]}"

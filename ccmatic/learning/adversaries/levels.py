@@ -52,7 +52,10 @@ class Bandwidth:
         return Effect(links, links.capacity[0] / links.slot, jnp.zeros((options.window, len(links.slot))))
 
     def unharmed(self, key: Array, n: int) -> Array:
-        """Return the actions, (n, 1), of a link without an adversary. They request each rate with equal probability."""
+        """Return the actions, (n, 1), of a link without an adversary.
+
+        These actions request each rate with equal probability.
+        """
         return anything(key, n)
 
     def choose(self, options: LinkOptions, before: Effect, interval: Array, action: Array) -> Effect:
@@ -75,8 +78,8 @@ class Bandwidth:
     def observed(self, options: LinkOptions, effect: Effect) -> list[Array]:
         """Return the quantities that an adversary observes after an Effect, each an array (n).
 
-        The quantities are the rate, and the growth that the budget still allows. Both are shares of the largest rate in
-        the options.
+        The quantities are the rate, and the growth that the budget still allows. Both quantities are shares of the
+        largest rate in the options.
         """
         high = options.rate.ends[1]
         room = options.window * options.budget - effect.kept[:-1].sum(0) / MBIT

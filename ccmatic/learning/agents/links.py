@@ -15,7 +15,7 @@ from ccmatic.learning.envs import Fluid, Learnable, spaces
 
 
 class Links(Wrapper):  # type: ignore[misc]  # skrl has no types
-    """An Environment with n links for skrl. It plays one episode at a time.
+    """An Environment with n links for skrl. The environment plays one episode at a time.
 
     Attributes:
         environment: The Environment of the links.

@@ -1,6 +1,7 @@
-"""Environments for learning. They simulate many links at once as fluids, and have Gymnasium and PettingZoo interfaces.
+"""Environments for learning.
 
-These environments need the extra `rl`. See docs/learning.md.
+The environments simulate many links at once as fluids, and have Gymnasium and PettingZoo interfaces. These environments
+need the extra `rl`. See docs/learning.md.
 """
 
 from ccmatic.base import InputError

@@ -83,7 +83,7 @@ def _device(name: str | None) -> jax.Device | None:
 
 
 class Packets(SimulatorBackEnd):
-    """The back end that simulates one link with one flow, packet by packet. It has the interface of `Fluid`.
+    """The back end that simulates one link with one flow, packet by packet. This back end has the interface of `Fluid`.
 
     A step of the simulation is a monitor interval. R_m and additional jitter delay packets behind the bottleneck. A
     constant link rate is rounded to whole packets per interval. A changing link rate is rounded to multiples of a

@@ -34,7 +34,7 @@ PATIENCE, AFTER = 15, 0.2
 
 
 class EmulatorBackEnd:
-    """The back end for one emulated link with one flow. It has the interface of `Fluid`.
+    """The back end for one emulated link with one flow. This back end has the interface of `Fluid`.
 
     Intervals follow the clock. While an agent computes, the sender keeps its last rate. If the agent takes longer than
     an interval, its next observation covers all the time that has passed. An episode ends after its duration,

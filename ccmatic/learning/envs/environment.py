@@ -102,9 +102,9 @@ class Environment:
         options: The LinkOptions of the links.
         observe: The formula of observations (docs/signals.md): a shipped name, or the path of a file, which is
             converted to an absolute path.
-        act: The formula of actions: a shipped name or a path, as for `observe`. It may also be `envelope:NAME`,
-            where NAME is a controller that leaves a choice. In this case, the action -1 is the controller's lowest
-            allowed rate, and the action 1 is its highest.
+        act: The formula of actions: a shipped name or a path, as for `observe`. The formula may also be
+            `envelope:NAME`, where NAME is a controller that leaves a choice. In this case, the action -1 is the
+            controller's lowest allowed rate, and the action 1 is its highest.
         reward: The formula of rewards, given by name or path, or a function of a signals.Knowledge.
         history: The number k of vectors in an observation.
         delay: The age d of the latest vector, in intervals, in addition to the delay of the path.

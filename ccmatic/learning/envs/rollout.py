@@ -108,7 +108,8 @@ def lawful(episode: Episode, windows: int = 20, horizon: int = 10, seed: int = 0
 
     If the links have no jitter, the model is `ideal`. Otherwise, it is CBR-delay with the links' jitter, rounded up to
     slots. All flows together count as one sender. Randomly lost bytes count as not sent. Throughout a checked window,
-    the link has a constant rate. It also had this rate while the bytes that arrive in the window were on their way.
+    the link has a constant rate. The link also had this rate while the bytes that arrive in the window were on their
+    way.
 
     Args:
         episode: The Episode.

@@ -121,7 +121,7 @@ def first(seconds: Array, rtt: Array, packet: Array | int, memory: Groups = (), 
 
 
 def first_values(group: Group, rtt: Array, packet: Array | int) -> dict[str, Array]:
-    """Return the first values of a group of registers by name. They have the shape of R_m, (f, n).
+    """Return the first values of a group of registers by name. The values have the shape of R_m, (f, n).
 
     Args:
         group: The registers.

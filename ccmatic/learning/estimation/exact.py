@@ -36,8 +36,8 @@ class PossibleValues:
         queue: The bytes that wait at the bottleneck.
         delay: The time for which a byte that arrives now waits at the bottleneck, queue/C.
         waited: The time for which the last served byte waited at the bottleneck, in whole steps. The time begins at the
-            end of the step in which the byte was sent. It ends at the end of the step in which the bottleneck admitted
-            the byte. The range is ANY if the byte was sent before the observed steps.
+            end of the step in which the byte was sent. The time ends at the end of the step in which the bottleneck
+            admitted the byte. The range is ANY if the byte was sent before the observed steps.
     """
 
     C: Range

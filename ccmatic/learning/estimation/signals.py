@@ -15,7 +15,7 @@ from ccmatic.contracts import TraceData
 
 @dataclass(frozen=True)
 class Signals:
-    """The signals of one interval. They describe the bytes sent in this interval.
+    """The signals of one interval. These signals describe the bytes sent in the interval.
 
     Attributes:
         factor: The number of bytes sent, divided by the number of bytes sent in the previous interval.

@@ -144,7 +144,10 @@ def exported(policy: Policy) -> PolicyExport | GuidedExport:
 
 
 def with_guarantees(file: records.PolicyFile) -> records.PolicyFile:
-    """Return a PolicyFile. It has the policy's guarantees as sentences, if C code can express the policy's envelope."""
+    """Return a PolicyFile.
+
+    The PolicyFile has the policy's guarantees as sentences, if C code can express the policy's envelope.
+    """
     if envelope(file.act) is None:
         return file
     try:
