@@ -160,8 +160,8 @@ CASES = {
         "app-limited",
         PATH,
         ["limit 1 mbit for 20 s at 1 s"],
-        {"in_flight": lambda t: BDP / 2},
-        {"in_flight": lambda t: 5000},
+        {"shares": (0.8,), "window": late(2, 15_000, BDP)},
+        {"shares": (0.04,), "window": late(2, 1500, BDP)},
     ),
     "share-itself": (
         "share-itself",

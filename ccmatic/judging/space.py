@@ -61,7 +61,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
         "window": Family(("hold", "rate", "rtt", "loss", "acks", "outage", "buffer"), 0, 4),
         "forgetting": Family(("hold", "hold", "acks"), 1, 2, early=True),
         "timeout": Family(("hold",), 1, 1),
-        "recovery": Family(("loss", "outage"), 1, 3),
+        "recovery": Family(("loss", "loss", "outage"), 1, 6, early=True),
         "rate-change": Family(("rate",), 1, 2, early=True),
         "rtt-growth": Family(("rtt",), 1, 1, early=True),
         "decrease-cubic": Family(("loss",), 1, 1),

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ccmatic import records
+from ccmatic.judging.rules.measures import most_in_flight, windows
 from ccmatic.judging.rules.premises import INITIAL
 from ccmatic.judging.rules.rule import Evidence, Measured, Rule, at_most
 from ccmatic.judging.scenario import Scenario
@@ -17,20 +18,20 @@ def _excludes(scenario: Scenario) -> str | None:
 
 
 def _measure(evidence: Evidence) -> Measured | None:
-    samples = evidence.run.samples[evidence.run.samples["flow"] == 0]
-    samples = samples[(samples["window"] >= 0) & (samples["in_flight"] >= 0)]
-    if not len(samples):
+    times, values = windows(evidence.run)
+    if not len(times):
         return None
-    used = FACTOR * np.maximum.accumulate(samples["in_flight"]) + INITIAL * evidence.run.scenario.packet
-    ratios = samples["window"] / used
+    instants, used = most_in_flight(evidence.run)
+    initial = max(INITIAL * evidence.run.scenario.packet, int(values[0]))
+    ratios = values / (used[np.searchsorted(instants, times, side="right")] + initial)
     place = int(ratios.argmax())
-    return at_most(float(ratios[place]), 1, int(samples["time"][place]))
+    return at_most(float(ratios[place]), FACTOR, int(times[place]))
 
 
 RULE = Rule(
     name="app-limited",
     definition="If the application limits a sender, its window stays near the most bytes that it had in flight so far.",
-    threshold="at most 2 times the most bytes in flight, and 10 packets",
+    threshold="at most 2 times the sum of the most bytes in flight and the first window (10 packets if that is more)",
     source="RFC 9002, 7.8; RFC 7661, 4.1",
     excludes=_excludes,
     measure=_measure,

@@ -48,6 +48,20 @@ def seen_until(run: Run) -> int:
     return run.scenario.duration - max([grown, *(flow.rtt or 0 for flow in run.scenario.flows)])
 
 
+def most_in_flight(run: Run, flow: int = 0) -> tuple[Any, Any]:
+    """Return when packets of a flow leave, in ns, and the most bytes in flight by then; the latter begins with a 0.
+
+    Bytes are in flight until they reach the receiver, whose replies need no time. Lost bytes are in flight until the
+    next packet reaches the receiver.
+    """
+    packets = run.packets[run.packets["flow"] == flow]
+    ends = np.where(packets["released"] < 0, np.iinfo(np.int64).max, packets["released"])
+    ends = np.minimum.accumulate(ends[::-1])[::-1]
+    gone = np.concatenate(([0], np.cumsum(packets["size"], dtype=np.int64)))
+    in_flight = gone[1:] - gone[np.searchsorted(ends, packets["arrival"], side="right")]
+    return packets["arrival"], np.concatenate(([0], np.maximum.accumulate(in_flight)))
+
+
 def windows(run: Run, flow: int = 0) -> tuple[Any, Any]:
     """Return the instants in ns of the samples of a flow whose window is known, and these windows in bytes."""
     samples = run.samples[(run.samples["flow"] == flow) & (run.samples["window"] >= 0)]
