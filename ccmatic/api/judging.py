@@ -11,7 +11,7 @@ from ccmatic.base import InputError, writable_folder
 from ccmatic.judging import Difference, Search, Source, Verdict, Witness
 from ccmatic.records import JudgedLine, ScenarioFile, SearchedLine, WitnessFile
 
-#: The path of a scenario without `--on`; and the share of a budget that a search uses before it shrinks.
+#: The path of a scenario without `--on`, and the share of its budget that a search uses before it shrinks scenarios.
 PATH, SEARCHES = "12 mbit, rtt 40 ms, buffer 1 bdp", 0.6
 
 
@@ -21,7 +21,7 @@ class Judged:
 
     Attributes:
         subject: The name of the subject.
-        version: Its version.
+        version: The version of the subject.
         run: The recording of the run.
         verdicts: A Verdict for each rule.
     """
@@ -33,7 +33,7 @@ class Judged:
 
     @property
     def lines(self) -> list[JudgedLine]:
-        """The record of each verdict."""
+        """The verdicts as records for JSON lines."""
         return [judging.judged_line(self.subject, self.version, verdict) for verdict in self.verdicts]
 
 
@@ -50,9 +50,9 @@ def make_scenario(
     """Make a lawful scenario from words.
 
     Args:
-        on: A path, such as `24 mbit, rtt 40 ms, buffer 1 bdp, jitter 10 ms`. Default: 12 Mbit/s, 40 ms, 1 BDP.
+        on: A path, such as `24 mbit, rtt 40 ms, buffer 1 bdp, jitter 10 ms`. The default is 12 Mbit/s, 40 ms and 1 BDP.
         events: Events, such as `idle 1 s at 5 s`, `rtt x4 at 10 s` or `hold 30 ms at 2 s`.
-        scenario: A scenario, or a file with one, in place of the words.
+        scenario: A scenario, or the file of a scenario, instead of the words.
         seconds: The length of the run.
         beside: The controllers of further flows.
         flows: The number of flows of the subject.
@@ -86,7 +86,7 @@ def judge(
         on: As in `make_scenario`.
         events: As in `make_scenario`.
         expect: Expectations, such as `utilisation >= 80% over every 10 s`.
-        rules: The names of rules. Default: all rules, or only the expectations if there are any.
+        rules: The names of rules. By default, all rules apply, or only the expectations if there are any.
         version: A version of the subject's stack.
         source: A folder with the stack's sources, in place of a version.
         words: Further arguments of `make_scenario`.
@@ -112,7 +112,7 @@ def rerun_witness(file: str | Path, version: str | None = None, source: str | Pa
 
     Args:
         file: The witness.
-        version: Another version of the stack. Default: the version of the witness.
+        version: Another version of the stack. By default, the version of the witness.
         source: A folder with the stack's sources, in place of a version.
 
     Raises:
@@ -141,11 +141,11 @@ def judge_search(
     source: str | Path | None = None,
     told: Callable[[Search], None] = lambda search: None,
 ) -> Iterator[tuple[SearchedLine, Witness | None]]:
-    """Search for lawful scenarios on which code breaks rules, and shrink what is found.
+    """Search for lawful scenarios on which code breaks rules, and shrink these scenarios.
 
     Args:
         subject: As in `judge`.
-        out: The folder for the witnesses. Default: SUBJECT-judged.
+        out: The folder for the witnesses. By default, SUBJECT-judged.
         rules: As in `judge`.
         expect: As in `judge`.
         budget: The seconds that the search and the shrinking take.
@@ -153,7 +153,7 @@ def judge_search(
         seed: The seed of the search.
         jobs: The number of processes.
         file: The file that keeps the runs, from which the same call resumes.
-        seed_from: Traces of models, whose jitter the first scenarios have.
+        seed_from: Traces of models. The first scenarios have the jitter of these traces.
         version: As in `judge`.
         source: As in `judge`.
         told: A function that receives the Search after each run.
@@ -180,13 +180,13 @@ def shrink_witness(
     """Shrink the scenario of a witness further.
 
     Args:
-        file: The witness, which is replaced.
+        file: The witness. The shrunk witness replaces this file.
         seconds: The time that shrinking may take.
         version: As in `judge`.
         source: As in `judge`.
 
     Raises:
-        InputError: If the file is no witness, or its scenario keeps the rule.
+        InputError: If the file is no witness, or the code keeps the rule on its scenario.
     """
     witness = judging.load_witness(file)
     code = _other(witness.record, version, source)
@@ -205,14 +205,14 @@ def judge_difference(
     versions: tuple[str | None, str | None] = (None, None),
     **words: Any,
 ) -> Difference:
-    """Find where the windows of two subjects part on one scenario.
+    """Find the instant at which the windows of two subjects begin to differ on one scenario.
 
     Args:
         one: A subject, as in `judge`.
-        other: Another one, such as the model of the same algorithm.
+        other: Another subject, such as the model of the same algorithm.
         on: As in `make_scenario`.
         events: As in `make_scenario`.
-        tolerance: The largest difference that counts as none, as a share of the larger window.
+        tolerance: The largest difference that is tolerated, as a share of the larger window.
         versions: The version of each subject's stack.
         words: Further arguments of `make_scenario`.
 
@@ -240,7 +240,7 @@ def judge_versions(
         file: The witness.
         first: The first version.
         last: The last version.
-        versions: All versions in order. Default: the released versions, which the stack's registry lists.
+        versions: All versions in order. By default, these are the released versions in the stack's registry.
         told: A function that receives each version and its verdict.
 
     Returns:
@@ -261,7 +261,7 @@ def judge_versions(
 
 
 def _other(witness: WitnessFile, version: str | None, source: str | Path | None) -> Source:
-    """Return the code of a witness, or another version of it."""
+    """Return the code of a witness, or another version of this code."""
     if version or source:
         return _source(witness.subject, version, source)
     return judging.source_of(witness)

@@ -1,4 +1,4 @@
-"""Judge code that ships: run it in virtual time over lawful links, and find the worst scenario for it."""
+"""Judge code that ships: run the code in virtual time over lawful links, and find its worst scenarios."""
 
 from ccmatic.judging.bisection import between, first_other, released
 from ccmatic.judging.differences import Difference, difference

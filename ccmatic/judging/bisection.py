@@ -1,4 +1,4 @@
-"""The first version of a stack whose run of a witness has another verdict."""
+"""The search for the first version of a stack with another verdict on a witness."""
 
 from collections.abc import Callable, Sequence
 
@@ -24,7 +24,7 @@ def between(versions: Sequence[str], first: str, last: str) -> list[str]:
     """Return the versions from `first` to `last`, in order.
 
     Raises:
-        InputError: If one of them is unknown, or the first comes after the last.
+        InputError: If one of the two versions is unknown, or if the first comes after the last.
     """
     for version in (first, last):
         if version not in versions:
@@ -36,10 +36,10 @@ def between(versions: Sequence[str], first: str, last: str) -> list[str]:
 
 
 def first_other(versions: Sequence[str], breaks: Callable[[str], bool]) -> tuple[str, str]:
-    """Return two neighbouring versions with different verdicts: the last of the old kind, and the first of the new.
+    """Return two neighbouring versions with different verdicts: the last with the old verdict, the first with the new.
 
     Args:
-        versions: Versions in order. If there are more than two verdict changes, any one of them is found.
+        versions: Versions in order. If the verdict changes several times, the result may be any of these changes.
         breaks: A function that returns whether a version breaks the rule.
 
     Raises:

@@ -29,7 +29,7 @@ _CONTROLLERS = Path(__file__).parent / "adaptors" / "controllers"
 
 
 def cache() -> Path:
-    """Return the folder of all builds, which is created if it does not exist. It may be deleted at any time.
+    """Return the folder of all builds, and create it if necessary. Users may delete this folder at any time.
 
     Raises:
         InputError: If the folder cannot be created.
@@ -44,11 +44,13 @@ def cache() -> Path:
 
 
 def built(name: str, inputs: Iterable[str | Path], make: Callable[[Path], None]) -> Path:
-    """Return a folder of the cache. If it does not exist, build it in another folder, and rename that at the end.
+    """Return a folder of the cache.
+
+    If the folder does not exist, build it under another name, and rename it at the end.
 
     Args:
         name: The beginning of the folder's name.
-        inputs: All that the build depends on: texts, and files, of which the content counts.
+        inputs: Everything on which the build depends: texts, and files, whose content counts.
         make: A function that writes the build to an empty folder.
 
     Raises:
@@ -176,5 +178,5 @@ def _models() -> dict[str, Path]:
 
 
 def _compiler() -> tuple[str, ...]:
-    """Return what determines the compiler's output, beside the sources."""
+    """Return everything that determines the compiler's output, except the sources."""
     return os.environ.get("CC", ""), os.uname().machine, *_FLAGS

@@ -1,4 +1,4 @@
-"""Where two subjects part on one scenario: the windows of one against those of the other."""
+"""The difference of two subjects on one scenario: the windows of one subject against the windows of the other."""
 
 from dataclasses import dataclass
 
@@ -19,10 +19,10 @@ class Difference:
     Attributes:
         scenario: The scenario.
         parts: The first instant in ns from which the windows differ by more than the tolerance for a round trip; None
-            if there is none.
-        windows: The two windows in bytes at that instant; None if there is none.
+            if they never do.
+        windows: The two windows in bytes at the instant `parts`; None if there is no such instant.
         mean: The mean difference of the windows, as a share of the larger one.
-        delivered: The bytes that the receivers got in the two runs.
+        delivered: The bytes that the receivers got in each of the two runs.
     """
 
     scenario: Scenario
@@ -50,7 +50,7 @@ def difference(one: Run, other: Run, tolerance: float) -> Difference:
     Args:
         one: A run.
         other: A run of another subject.
-        tolerance: The largest difference that counts as none, as a share of the larger window.
+        tolerance: The largest difference that is tolerated, as a share of the larger window.
 
     Raises:
         InputError: If a run has failed, or shows no window.
@@ -78,7 +78,7 @@ def difference(one: Run, other: Run, tolerance: float) -> Difference:
 
 
 def _at(run: Run, instants: np.ndarray) -> np.ndarray:
-    """Return the window at each instant; the first known one before."""
+    """Return the window at each instant. Before the first known window, return this window."""
     times, values = windows(run)
     places = np.searchsorted(times, instants, side="right") - 1
     found: np.ndarray = values[np.maximum(places, 0)]
@@ -86,7 +86,7 @@ def _at(run: Run, instants: np.ndarray) -> np.ndarray:
 
 
 def _lasting(flags: np.ndarray, length: int) -> int | None:
-    """Return the first place from which as many flags in a row are true, or None."""
+    """Return the first place from which the given number of consecutive flags are true, or None."""
     streak = 0
     for place, flag in enumerate(flags.tolist()):
         streak = streak + 1 if flag else 0

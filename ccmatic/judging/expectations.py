@@ -13,14 +13,14 @@ from ccmatic.judging.rules import Evidence, Measured, Rule, chosen
 from ccmatic.judging.rules.premises import spans, start_up
 from ccmatic.judging.scenario import MS, SECOND, Scenario
 
-#: A scenario on which an expectation is read.
+#: A scenario that serves to parse an expectation.
 PLAIN = Scenario(duration=SECOND, rate=12_000_000, rtt=40 * MS, buffer=60_000)
 
 
 def every_rule(names: Sequence[str], expect: Sequence[str] = ()) -> tuple[Rule, ...]:
-    """Return the rules of some names, and a rule for each expectation.
+    """Return the rules with the given names, and a rule for each expectation.
 
-    No names and no expectations stand for all default rules.
+    Without names and expectations, return all default rules.
 
     Raises:
         InputError: If a name is unknown.

@@ -12,7 +12,7 @@ from ccmatic.runtime import shipped
 #: The ways to choose a rate in an envelope: its highest, its lowest, or a new one in each step, drawn by the seed.
 CHOICES = ("upper", "lower", "drawn")
 
-#: The code around an exported header.
+#: The C code around an exported header.
 _AROUND = Path(__file__).parent / "adaptors" / "controllers" / "exported.c"
 
 #: The library of exported policies, which count no application limits.

@@ -7,7 +7,9 @@ from ccmatic import records
 
 
 def junit(subject: str, lines: Sequence[records.SearchedLine], seconds: float) -> str:
-    """Return JUnit XML with a test case per rule. A broken rule fails; a rule that no run asks is skipped.
+    """Return JUnit XML with a test case per rule.
+
+    The test of a broken rule fails. The test of a rule that applies to no run is skipped.
 
     Args:
         subject: The name of the subject.

@@ -10,11 +10,11 @@ if TYPE_CHECKING:
 
 
 class Adaptor:
-    """The adaptor of the kernel. It builds nothing."""
+    """The adaptor of the kernel, which needs no build."""
 
     stack, toolchain, version = "kernel", "root, ip and iperf3", "of this machine"
     controllers: tuple[str, ...] = ()
 
     def build(self, version: str | None = None, source: Path | None = None) -> "Program":
-        """Return the version of the kernel. It has no program that runs scenarios."""
+        """Return the version of the kernel. The result has no program that runs scenarios."""
         raise InputError("the kernel's congestion controls are not judged yet")

@@ -1,9 +1,9 @@
-"""The exact check of a recording: it decides again, from the scenario and the log alone, what the path may do.
+"""The exact check of a recording. From the scenario and the log alone, the check decides again what the path may do.
 
 The path in C decides packet by packet with a virtual clock. This check uses curves instead. `served(t)` is the work
 that the link can do by the instant t. A packet leaves the bottleneck at the first ns by which the link can have served
-it and all packets before it. Work is counted in bytes times PERIOD, because a link of r bits per second does r such
-units in a ns.
+this packet and all earlier packets. Work is counted in bytes times PERIOD, because a link of r bits per second then
+does r units of work in a ns.
 """
 
 from bisect import bisect_left, bisect_right
@@ -39,7 +39,7 @@ def faults(recording: Any) -> Iterator[str]:
 
 
 def _malformed(s: Scenario, packets: Sequence[Any], replies: Sequence[Any]) -> Iterator[str]:
-    """Yield records that no path writes."""
+    """Yield the faults of records that no path could write."""
     before = 0
     for number, (arrival, admitted, released, size, flow, lost, marked) in enumerate(packets):
         if not before <= arrival < s.duration:
@@ -88,7 +88,7 @@ class Curve:
         return self._work[place] + (time - self._times[place]) * self._rates[place]
 
     def reached(self, work: int) -> int:
-        """Return the first instant by which the link can do so much work, which is above 0."""
+        """Return the first instant by which the link can do an amount of work, which is above 0."""
         place = bisect_left(self._work, work) - 1
         return self._times[place] - (self._work[place] - work) // self._rates[place]
 
@@ -142,7 +142,7 @@ def _bottleneck(s: Scenario, packets: Sequence[Any]) -> Iterator[str]:
 
 
 class _Planned:
-    """The losses that a scenario names."""
+    """The losses that a scenario's events demand."""
 
     def __init__(self, s: Scenario) -> None:
         self._events = [(e.at, e.packets) for e in s.events if isinstance(e, records.LossEvent)][::-1]
@@ -167,7 +167,7 @@ class _Tokens:
         self._bits, self._most, self._tokens, self._time = bits, bucket * PERIOD, bucket * PERIOD, 0
 
     def passes(self, arrival: int, size: int) -> bool:
-        """Return whether a packet gets tokens, and take them."""
+        """Return whether the bucket has tokens for a packet. If it has, take them."""
         self._tokens = min(self._most, self._tokens + (arrival - self._time) * self._bits)
         self._time = arrival
         if size * PERIOD > self._tokens:
@@ -184,7 +184,7 @@ class _Allowance:
         self._left = Fraction(burst)
 
     def allows(self, size: int, lost: bool) -> bool:
-        """Count a packet. Return False if it is lost although the allowance is used up."""
+        """Count a packet. Return False if the packet is lost although the allowance is used up."""
         self._left = min(Fraction(self._burst), self._left + self._share * size)
         self._left -= size if lost else 0
         return self._left >= 0
@@ -194,7 +194,7 @@ class _Allowance:
 
 
 def propagations(s: Scenario) -> Any:
-    """Return the function from a flow and the instant of departure from the bottleneck to R_m, in ns."""
+    """Return a function that maps a flow and an instant of departure from the bottleneck to R_m, in ns."""
     growths = [(e.at, e.rtt - s.rtt) for e in s.events if isinstance(e, records.RttEvent)]
     times, own = [at for at, _ in growths], [flow.rtt or s.rtt for flow in s.flows]
 
@@ -213,7 +213,7 @@ def _box(s: Scenario, packets: Sequence[Any]) -> Iterator[str]:
         if lost:
             continue
         rtt = propagation(flow, admitted)
-        latest = max(admitted + s.jitter + rtt, received[flow])  # a packet waits for those before it if R_m shrinks
+        latest = max(admitted + s.jitter + rtt, received[flow])  # a packet waits for earlier packets if R_m shrinks
         if released == -1:
             if latest < s.duration:
                 yield f"packet {number} never reaches the receiver; expected at most {s.jitter} ns in the jitter box"
@@ -238,7 +238,7 @@ def _box(s: Scenario, packets: Sequence[Any]) -> Iterator[str]:
 
 
 def _plan(s: Scenario, packets: Sequence[Any]) -> Iterator[str]:
-    """Yield packets that reach the receiver at another instant than the holds and the spacing of the scenario give."""
+    """Yield packets that reach the receiver at another instant than the scenario's holds and spacing imply."""
     propagation = propagations(s)
     holds = [(e.at, e.at + e.length) for e in s.events if isinstance(e, records.HoldEvent)]
     starts = [begin for begin, _ in holds]
@@ -263,7 +263,7 @@ def _plan(s: Scenario, packets: Sequence[Any]) -> Iterator[str]:
 
 
 def _replies(s: Scenario, replies: Sequence[Any]) -> Iterator[str]:
-    """Yield replies that reach the sender at another instant than the scenario gives."""
+    """Yield replies that reach the sender at another instant than the scenario implies."""
     events = [e for e in s.events if isinstance(e, records.AcksEvent)]
     starts, reported = [e.at for e in events], [0] * len(s.flows)
     for number, (sent, arrived, _, flow, _) in enumerate(replies):

@@ -13,12 +13,12 @@ from ccmatic.judging.verdicts import Runner, judge
 
 @dataclass(frozen=True)
 class Source:
-    """The code that is judged, as another process can build or find it.
+    """The code under test, described so that another process can build or find it.
 
     Attributes:
         name: The subject's name, such as `quinn:cubic`.
         version: A version; None for the default one.
-        source: A folder with sources, in place of a version.
+        source: A folder with sources, instead of a version.
     """
 
     name: str
@@ -52,7 +52,7 @@ _open: dict[Source, tuple[Runner, str, str]] = {}
 
 
 def opened(source: Source) -> tuple[Runner, str, str]:
-    """Return what `Source.open` returns, once per process."""
+    """Return the result of `Source.open`, which is computed once per process."""
     if source not in _open:
         _open[source] = source.open()
     return _open[source]

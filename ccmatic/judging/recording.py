@@ -40,7 +40,7 @@ class Recording:
         packets: An array of PACKET, one for each data packet, in the order of arrival at the link.
         replies: An array of REPLY, one for each packet of a receiver, in the order of sending.
         samples: An array of SAMPLE, the states of the senders; -1 stands for an unknown number.
-        failure: Why the run broke off, such as a panic; None if it did not.
+        failure: The reason why the run broke off, such as a panic; None if the run is complete.
         subject: The name of the subject.
         version: The version of the subject.
     """
@@ -89,7 +89,7 @@ def load(folder: Path, scenario: Scenario, subject: str, version: str) -> Record
 
 
 def replaced(recording: Recording, failure: str) -> Recording:
-    """Return a recording with another failure."""
+    """Return the recording with another failure."""
     return replace(recording, failure=failure)
 
 

@@ -31,11 +31,12 @@ _NO_MEMORY = ("memory allocation of", "out of memory", "cannot allocate memory",
 class Session:
     """A process that runs the scenarios of a subject, one after the other.
 
-    The process starts with the first run. It ends with the session, and with it all processes that it has started.
+    The process starts with the first run. The process ends with the session, together with all processes that it has
+    started.
 
     Args:
         subject: The Subject.
-        seconds: The most seconds that a run may take.
+        seconds: The largest number of seconds that a run may take.
     """
 
     def __init__(self, subject: Subject, seconds: float = SECONDS) -> None:
@@ -56,10 +57,11 @@ class Session:
         """Run a scenario.
 
         Returns:
-            The Recording. If the program panicked, hung, crashed or used up its memory, its `failure` says so.
+            The Recording. If the program panicked, hung, crashed or used up its memory, the field `failure` states
+            this.
 
         Raises:
-            InputError: If the program prints nonsense, cannot start, or calls the path in a wrong way; or if the path
+            InputError: If the program prints nonsense, cannot start, or calls the path in a wrong way, or if the path
                 refuses the scenario.
         """
         adaptor = self._subject.adaptor
@@ -140,7 +142,7 @@ class Session:
         return None if failure is None else shown(failure, 400)
 
     def _line(self, process: subprocess.Popen[bytes]) -> bytes | None:
-        """Return the next line, or what there is of it at the end of the output; None if it takes too long."""
+        """Return the next line, or an incomplete line at the end of the output; None if the line takes too long."""
         assert process.stdout is not None
         line, end = b"", time.monotonic() + self._seconds
         with selectors.DefaultSelector() as selector:

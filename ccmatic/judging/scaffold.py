@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ccmatic.base import InputError, read_text, shown, writable_folder, write_text
 
-#: The folder with the sources, beside the adaptors; a file's name in it keeps its place in the new folder.
+#: The folder with the sources, beside the adaptors. A file has the same relative path in the new folder.
 FOLDER = Path(__file__).parent / "adaptors"
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,30}", re.ASCII)
@@ -22,7 +22,7 @@ def scaffold(name: str, language: str) -> list[Path]:
         The files.
 
     Raises:
-        InputError: If the name is no name, or the folder cannot be written.
+        InputError: If the name is invalid, or the folder cannot be written.
     """
     folder = Path(name)
     if not _NAME.fullmatch(folder.name):

@@ -36,7 +36,7 @@ def load(path: str | Path) -> Scenario:
     """Read a scenario from a file, or from a witness.
 
     Raises:
-        InputError: If the file is neither, or the scenario breaks a law.
+        InputError: If the file is neither a scenario nor a witness, or the scenario breaks a law.
     """
     text = read_text(path)
     value = parse_json(text, str(path))
@@ -127,7 +127,7 @@ def configuration(scenario: Scenario, controller: str, hosted: Mapping[str, tupl
     Args:
         scenario: The scenario.
         controller: The name of the subject's controller, without spaces.
-        hosted: The shared library and the name in it of each controller that the scenario puts beside the subject.
+        hosted: For each controller beside the subject: its shared library, and its name in this library.
     """
     s = scenario
     share = s.loss.share if s.loss else Fraction(0)

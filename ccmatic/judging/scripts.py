@@ -67,7 +67,7 @@ def command(file: Path) -> tuple[str, ...]:
 
 
 def main(library: str, file: str) -> int:
-    """Run scenarios, whose folders the standard input names."""
+    """Run the scenarios in the folders that the standard input names."""
     kind = getattr(_module(file), CLASS)
     functions = _Functions(kind, file)
     run = ctypes.CDLL(library).run_scenario
@@ -78,7 +78,7 @@ def main(library: str, file: str) -> int:
 
 
 class _Functions:
-    """The functions of a class as a library. Python objects are known by number."""
+    """The functions of a class as a library, which refers to Python objects by number."""
 
     def __init__(self, kind: Any, file: str) -> None:
         self._objects: dict[int, Any] = {}

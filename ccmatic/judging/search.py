@@ -1,12 +1,12 @@
 """Search for the lawful scenarios on which code breaks rules.
 
-The search is evolutionary, and has one line of descent per rule: each run targets one rule, and either draws a fresh
-scenario for it, or changes one of the scenarios with the least margin so far. All rules that are asked on the scenario
-judge the run, so a run may advance several lines. A library of black-box optimisation would not help: its points have
-a fixed number of dimensions, whereas scenarios are lists of events whose premises depend on the rule.
+The search is evolutionary, with one line of descent per rule. Each run targets one rule. For this rule, the search
+either draws a fresh scenario, or changes one of the scenarios with the smallest margin so far. All rules that apply to
+the scenario judge the run, so a run may advance several lines. A library for black-box optimisation would not help,
+because its points have a fixed number of dimensions. Scenarios are lists of events whose premises depend on the rule.
 
-The n-th run depends only on the seed and on the runs of earlier generations. So a search is deterministic, however many
-processes take part, and it resumes from its file after any interruption.
+The n-th run depends only on the seed and on the runs of earlier generations. So a search is deterministic for any
+number of processes, and resumes from its file after any interruption.
 """
 
 import json
@@ -26,11 +26,11 @@ from ccmatic.judging.scenario import Scenario, faults
 from ccmatic.judging.space import change, draw
 from ccmatic.workers import Team
 
-#: The number of runs whose scenarios are chosen together; the number of fresh scenarios per rule before any is changed;
-#: the share of fresh scenarios later; and the number of scenarios that a line of descent keeps.
+#: The number of runs whose scenarios are chosen together; the number of fresh scenarios per rule before the first
+#: change of a scenario; the share of fresh scenarios later; and the number of scenarios that a line of descent keeps.
 GENERATION, FRESH, FRESH_SHARE, KEPT = 16, 3, 0.3, 4
 
-#: Every so many runs, the code runs the same scenario twice, for the rule of determinism.
+#: The number of runs after which the code runs a scenario twice, for the rule of determinism.
 AGAIN = 16
 
 
@@ -41,8 +41,8 @@ class Line:
     Attributes:
         rule: The rule.
         runs: The number of runs that the rule judged.
-        targeted: The number of runs that were chosen for it.
-        best: The KEPT runs of least margin, as (margin, number of the run, scenario, value, instant).
+        targeted: The number of runs that targeted the rule.
+        best: The KEPT runs with the smallest margins, as (margin, number of the run, scenario, value, instant).
     """
 
     rule: Rule
@@ -182,7 +182,7 @@ class Search:
         self.number = number + 1
 
     def _resumed(self) -> list[records.SearchRun]:
-        """Return the runs in the file. A last line that an interruption cut off is removed."""
+        """Return the runs in the file. If an interruption cut off the last line, remove this line."""
         assert self._file is not None
         if not self._file.exists():
             self._file.parent.mkdir(parents=True, exist_ok=True)

@@ -8,15 +8,15 @@ from ccmatic.base import InputError
 from ccmatic.judging.scenario import MS, SECOND, Scenario
 from ccmatic.traces import Trace
 
-#: The paths on which a trace is played: bits per second, and R_m in ns.
+#: The paths on which a trace's jitter is tried: bits per second, and R_m in ns.
 PATHS = ((12_000_000, 40 * MS), (8_000_000, 60 * MS), (24_000_000, 20 * MS))
 
-#: The time in ns before a trace begins, so that a sender may have grown its window; and the rest of the run.
+#: The time in ns before a trace begins, in which a sender can grow its window, and the length of the rest of the run.
 LEADS, REST = (0, 3 * SECOND), 15 * SECOND
 
 
 def of_trace(path: str | Path) -> Iterator[Scenario]:
-    """Yield scenarios with the jitter of a trace: some begin with it, and in some it comes after start-up.
+    """Yield scenarios with the jitter of a trace. In some, the jitter begins at once, and in others after start-up.
 
     In each step in which the trace's network serves less than its rate although bytes wait, the jitter box holds
     packets until the end of the step.

@@ -1,4 +1,4 @@
-"""How a finding depends on details that it should not depend on: spacings of arrivals, seeds, and the scale."""
+"""The sensitivity of a finding to details that should not matter: spacings of arrivals, seeds, and the scale."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class Variant:
     """The verdict on a variant of a scenario.
 
     Attributes:
-        name: What differs.
+        name: The difference from the original scenario, in words.
         verdict: `broken`, `kept` or `not applicable`.
         value: The measured value, or None.
     """
@@ -48,7 +48,7 @@ def _variants(scenario: Scenario) -> Iterator[tuple[str, Scenario]]:
 
 
 def _scaled(scenario: Scenario, over: int, under: int) -> Scenario:
-    """Return a scenario whose rates and sizes are multiplied; times stay."""
+    """Return a scenario whose rates and sizes are multiplied by a factor. Times do not change."""
 
     def times(value: int) -> int:
         return value * over // under

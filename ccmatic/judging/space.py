@@ -1,4 +1,4 @@
-"""The lawful scenarios of a search: how one is drawn for a rule, and how one is changed a little."""
+"""The lawful scenarios of a search: functions that draw a scenario for a rule, and that change a scenario a little."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -19,10 +19,10 @@ JITTERS = (0, 2, 5, 10, 20, 30, 40, 60, 80, 100, 150, 200)
 BUFFERS = (25, 50, 100, 150, 200, 300, 400)
 LEAST, MOST = 5_000, 90_000
 
-#: The lengths of a run in s, of which the first that a rule accepts is taken; and the end of the drawn events in ms.
+#: The lengths of a run in s (the search takes the first that a rule accepts), and the end of the drawn events in ms.
 LENGTHS, EVENTS_END = (10, 15, 20, 30, 40, 60), 9000
 
-#: The number of scenarios that are drawn until one meets the premises of a rule.
+#: The largest number of scenarios that the search draws until one meets the premises of a rule.
 ATTEMPTS = 400
 
 
@@ -51,7 +51,7 @@ class Family:
 
 _ALL = ("hold", "rate", "rtt", "loss", "idle", "limit", "acks", "outage", "buffer")
 
-#: The family of each rule; a rule without one has EVERYTHING.
+#: The family of each rule. A rule without an entry has the family EVERYTHING.
 EVERYTHING = Family(_ALL, 1, 5)
 FAMILIES: Mapping[str, Family] = MappingProxyType(
     {
@@ -77,7 +77,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
 
 
 def draw(random: Random, rule: Rule, controller: str) -> Scenario | None:
-    """Draw a scenario on which a rule is asked; None if many attempts fail."""
+    """Draw a scenario to which a rule applies; return None if many attempts fail."""
     family = FAMILIES.get(rule.name, EVERYTHING)
     for _ in range(ATTEMPTS):
         path = _path(random, family)
@@ -90,7 +90,7 @@ def draw(random: Random, rule: Rule, controller: str) -> Scenario | None:
 
 
 def change(random: Random, scenario: Scenario, rule: Rule, controller: str) -> Scenario | None:
-    """Change a scenario a little, so that the rule is still asked; None if many attempts fail."""
+    """Change a scenario a little, so that the rule still applies; return None if many attempts fail."""
     family = FAMILIES.get(rule.name, EVERYTHING)
     for _ in range(ATTEMPTS):
         made = scenario
@@ -103,7 +103,7 @@ def change(random: Random, scenario: Scenario, rule: Rule, controller: str) -> S
 
 
 def fitting(scenario: Scenario, rule: Rule, controller: str) -> Scenario | None:
-    """Return a scenario with the first of LENGTHS for which it is lawful and the rule is asked, or None."""
+    """Return a scenario with the first of LENGTHS for which the scenario is lawful and the rule applies, or None."""
     for seconds in LENGTHS:
         made = replace(scenario, duration=seconds * SECOND)
         if next(faults(made), None) is None and rule.asked(made, controller) is None:
@@ -183,7 +183,7 @@ def _remove(random: Random, scenario: Scenario, family: Family) -> Scenario:
 
 
 def _move(random: Random, scenario: Scenario, family: Family) -> Scenario:
-    """Move an event in time, by much or by little, or scale its length or amount."""
+    """Move an event in time by a large or a small amount, or scale its length or amount."""
     if not scenario.events:
         return scenario
     place = random.randrange(len(scenario.events))
@@ -202,7 +202,7 @@ def _move(random: Random, scenario: Scenario, family: Family) -> Scenario:
 
 
 def _repath(random: Random, scenario: Scenario, family: Family) -> Scenario:
-    """Change one number of the path, or when flows start."""
+    """Change one number of the path, or the start of flows."""
     bdp = scenario.rate * scenario.rtt // (8 * SECOND)
     other = _path(random, family)
     field = random.choice(("rate", "rtt", "buffer", "jitter", "flows", "threshold"))

@@ -43,8 +43,8 @@ def scenarios(draw: Any, seconds: int = 15, most: int = 4, rule: str | None = No
         draw: Hypothesis's function, which `composite` supplies.
         seconds: The length of each run.
         most: The largest number of events.
-        rule: The name of a rule that is asked on all scenarios; None for any scenario.
-        controller: The name of the subject's controller, which some rules are about.
+        rule: The name of a rule that applies to all scenarios; None for any scenario.
+        controller: The name of the subject's controller, because some rules apply only to some controllers.
     """
     from msgspec.structs import replace
 

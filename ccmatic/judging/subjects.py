@@ -1,4 +1,4 @@
-"""Subjects: the code that is judged, by name, and how it is built."""
+"""Subjects: the code under test, by name, and the way to build this code."""
 
 import ast
 import hashlib
@@ -41,7 +41,7 @@ class Program:
     Attributes:
         command: The command that runs scenarios.
         version: The version of the code that the program runs.
-        notes: Features, and what is switched off, such as MTU discovery.
+        notes: Features of the program, and features that are switched off, such as MTU discovery.
     """
 
     command: tuple[str, ...]
@@ -79,7 +79,7 @@ class Adaptor(Protocol):
 
 @dataclass(frozen=True)
 class Subject:
-    """A controller that is judged.
+    """A controller under test.
 
     Attributes:
         name: The name, such as `quinn:cubic`.
@@ -128,11 +128,11 @@ class _Alone:
         self._command = command
 
     def build(self, version: str | None = None, source: Path | None = None) -> Program:
-        """Return the program; it has only one version."""
+        """Return the program, which has only one version."""
         return Program(self._command(), f"{self.stack} {self.version}", (_UNDER,))
 
 
-#: What a controller alone runs under.
+#: The sender under which a controller alone runs.
 _UNDER = "the controller alone, under a sender of RFC 9002"
 
 
@@ -153,7 +153,7 @@ def stacks() -> dict[str, Adaptor]:
 
 
 def subject(name: str, version: str | None = None, source: str | Path | None = None) -> Subject:
-    """Return the Subject that a text names.
+    """Return the Subject with this name.
 
     Args:
         name: `STACK:CONTROLLER`; the name or file of a controller or policy of ccmatic, with `:upper`, `:lower` or

@@ -8,7 +8,8 @@ from ccmatic import records
 def table(results: Mapping[str, Sequence[records.SearchedLine]]) -> str:
     """Return a Markdown table with a row per rule and a column per subject.
 
-    A cell has the worst value; a star marks a value that breaks the rule, and a dash a rule that no run asks.
+    A cell has the worst value. A star marks a value that breaks the rule, and a dash marks a rule that applies to no
+    run.
 
     Args:
         results: The lines of each search, by subject.

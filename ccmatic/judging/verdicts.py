@@ -1,4 +1,4 @@
-"""Judge one scenario: run it, and measure every rule that is asked on it."""
+"""Judge one scenario: run the scenario, and measure every rule that applies to it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Verdict:
     Attributes:
         rule: The rule.
         measured: The measurement; None if the rule is not applicable.
-        reason: The reason why it is not; empty if it is.
+        reason: The reason why the rule is not applicable; empty if it is applicable.
     """
 
     rule: Rule
@@ -40,14 +40,14 @@ class Verdict:
         return "broken" if self.measured.margin < 0 else "kept"
 
 
-#: The reason why a rule that is asked may still have no value.
+#: The reason why a rule that applies may still have no value.
 NOTHING = "the run shows nothing that the rule measures"
 
 
 def judge(
     runner: Runner, controller: str, scenario: Scenario, rules: Sequence[Rule], again: bool = True
 ) -> tuple[Run, list[Verdict]]:
-    """Run a scenario once, and again where rules compare runs.
+    """Run a scenario once, and run it again if rules compare runs.
 
     Args:
         runner: The runner.

@@ -1,4 +1,4 @@
-"""Witnesses: the shrunk runs that break rules, made by a search, kept as files, and run again."""
+"""Witnesses: files with shrunk runs that break rules. A search writes them, and anyone can run them again."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Witness:
 
     Attributes:
         file: The file.
-        record: Its content.
+        record: The content of the file.
     """
 
     file: Path
@@ -33,7 +33,7 @@ class Witness:
 
 
 def rule_of(witness: records.WitnessFile) -> Rule:
-    """Return the rule of a witness; a name that is no default rule is an expectation."""
+    """Return the rule of a witness. A name that is no default rule is an expectation."""
     name = witness.rule
     return every_rule([name])[0] if name in RULES else every_rule([], [name])[0]
 
@@ -57,12 +57,12 @@ def save(witness: Witness) -> None:
 
 
 def is_witness(path: str | Path) -> bool:
-    """Return whether a path is a file of JSON, and so no name of a subject."""
+    """Return whether a path leads to a JSON file. Such a path is no name of a subject."""
     return str(path).endswith(".json") and Path(path).is_file() and '"ccmatic witness' in read_text(path)
 
 
 def source_of(witness: records.WitnessFile) -> Source:
-    """Return the code of a witness: of its version, or of the only one that there is."""
+    """Return the code of a witness, in the witness's version. Some code has only one version."""
     default = Source(witness.subject)
     _, _, version = opened(default)
     if witness.version == version or witness.subject.partition(":")[0] not in subjects.stacks():
@@ -87,7 +87,7 @@ def rerun(witness: records.WitnessFile, source: Source | None = None) -> Verdict
 
 
 def shrunk(witness: records.WitnessFile, source: Source, seconds: float = 60) -> records.WitnessFile:
-    """Return a witness whose scenario is as simple as shrinking makes it in some time.
+    """Return the witness with the simplest scenario that shrinking finds within a time limit.
 
     Raises:
         InputError: If the scenario does not break the rule.
@@ -113,7 +113,7 @@ def shrunk(witness: records.WitnessFile, source: Source, seconds: float = 60) ->
 def of_search(
     search: Search, folder: Path, jobs: int = 1, seconds: float = 60
 ) -> Iterator[tuple[records.SearchedLine, Witness | None]]:
-    """Shrink the worst run for each rule that a search saw broken, and write its witness.
+    """Shrink the worst run for each rule that a search found broken, and write its witness.
 
     Args:
         search: The search.

@@ -59,7 +59,7 @@ def scenario_of(
         seconds: The length of the run.
         beside: The controllers that share the link with the subject.
         seed: The seed of the run.
-        flows: The number of the subject's flows, unless the path gives it.
+        flows: The number of the subject's flows, unless the path states it.
 
     Raises:
         InputError: If a text cannot be read.
@@ -111,7 +111,7 @@ def _path(described: questions.NetworkDescription) -> records.ScenarioFile:
 
 
 def _chance(settings: Mapping[str, str]) -> records.ChanceRecord | None:
-    """Return the losses by chance that a description sets; its first setting is their share, its second the burst."""
+    """Return the losses by chance that a description sets. Its first setting is their share, its second the burst."""
     share, *burst = [exact(value) for value in settings.values()] or [Fraction(0)]
     return records.ChanceRecord(share, *map(int, burst)) if share else None
 
@@ -122,8 +122,8 @@ def read_event(text: str, rate: int, rtt: int, buffer: int) -> records.Event:
     Args:
         text: The words, such as `hold 30 ms at 2 s`.
         rate: C in bits per second, to which a factor such as `x1/2` refers.
-        rtt: R_m in ns, likewise, and for times in `rtt`.
-        buffer: The buffer in bytes, likewise.
+        rtt: R_m in ns, to which factors and times in `rtt` refer.
+        buffer: The buffer in bytes, to which a factor refers.
 
     Raises:
         InputError: If the text is no event.
@@ -173,7 +173,7 @@ def _instant(text: str, rtt: int) -> int:
 
 
 def _scaled(text: str, before: int, read: Callable[[str], Fraction]) -> int:
-    """Return a value, or the value before times a factor such as `x1/2`; rounded down."""
+    """Return a value, or the previous value times a factor such as `x1/2`, rounded down."""
     return floor(exact(text[1:].strip()) * before if text.startswith("x") else read(text))
 
 

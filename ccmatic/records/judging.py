@@ -40,14 +40,14 @@ class HoldEvent(EventRecord, tag="hold"):
     """The jitter box holds packets: those that leave the bottleneck in [at, at+length) leave the box at at+length.
 
     Attributes:
-        length: In ns, at most D.
+        length: The length of the hold in ns, at most D.
     """
 
     length: Length
 
 
 class RateEvent(EventRecord, tag="rate"):
-    """The link has another rate from then on, in bits per second."""
+    """From this instant on, the link has another rate, in bits per second."""
 
     bits: Bits
 
@@ -65,14 +65,14 @@ class LossEvent(EventRecord, tag="loss"):
 
 
 class IdleEvent(EventRecord, tag="idle"):
-    """The application of a flow offers nothing for some time, in ns."""
+    """The application of a flow offers no bytes for some time, in ns."""
 
     length: Length
     flow: Flow = 0
 
 
 class LimitEvent(EventRecord, tag="limit"):
-    """The application of a flow offers bytes at a rate only, in bits per second, for some time, in ns."""
+    """The application of a flow offers bytes only at a given rate, in bits per second, for some time, in ns."""
 
     length: Length
     bits: Bits
@@ -80,12 +80,12 @@ class LimitEvent(EventRecord, tag="limit"):
 
 
 class AcksEvent(EventRecord, tag="acks"):
-    """Acknowledgements arrive in bursts, or some are lost, for some time.
+    """For some time, acknowledgements arrive in bursts, or some of them are lost.
 
     Attributes:
-        length: In ns.
-        aggregate: Acknowledgements arrive together, this often, in ns; at most D. 0 if they do not.
-        lose: Each acknowledgement with a number that this number divides is lost; 0 if none is.
+        length: The length of this time in ns.
+        aggregate: The time in ns between bursts of acknowledgements, at most D; 0 if they arrive one by one.
+        lose: The number n, if every n-th acknowledgement is lost; 0 if no acknowledgement is lost.
     """
 
     length: Length
@@ -94,13 +94,13 @@ class AcksEvent(EventRecord, tag="acks"):
 
 
 class OutageEvent(EventRecord, tag="outage"):
-    """The link serves nothing for some time, in ns. The queue is kept."""
+    """The link serves no bytes for some time, in ns. The queue remains."""
 
     length: Length
 
 
 class BufferEvent(EventRecord, tag="buffer"):
-    """The buffer has another size from then on, in bytes. Packets that already wait are kept."""
+    """From this instant on, the buffer has another size, in bytes. Packets that already wait remain."""
 
     bytes: Size
 
@@ -197,7 +197,7 @@ class ScenarioFile(Record, tag_field="format", tag="ccmatic scenario 1", kw_only
 
 
 class WitnessFile(Record, tag_field="format", tag="ccmatic witness 1", kw_only=True):
-    """A run that breaks a rule: everything that another run needs to show it again.
+    """A run that breaks a rule, with everything that is necessary to repeat the run.
 
     Attributes:
         subject: The name of the subject, such as `quinn:cubic`.
@@ -279,14 +279,14 @@ class JudgedLine(Record, kw_only=True):
 
 
 class DifferenceLine(Record, kw_only=True):
-    """Where the windows of two subjects part on one scenario.
+    """The difference between the windows of two subjects on one scenario.
 
     Attributes:
         verdict: `same` or `different`.
         at: The instant in s from which the windows differ for a round trip; null if they do not.
-        windows: The two windows in bytes at that instant; null if there is none.
+        windows: The two windows in bytes at the instant `at`; null if there is no such instant.
         mean: The mean difference of the windows, as a share of the larger one.
-        delivered: The bytes that the receivers got in the two runs.
+        delivered: The bytes that the receivers got in each of the two runs.
     """
 
     one: str
@@ -302,14 +302,14 @@ class SearchedLine(Record, kw_only=True):
     """The result of a search for one rule.
 
     Attributes:
-        verdict: `broken`; `kept`, if all runs of the search keep the rule; or `not asked`, if no run's scenario meets
-            the premises of the rule.
+        verdict: The verdict: `broken`; `kept` if all runs of the search keep the rule; or `not asked` if no run's
+            scenario meets the premises of the rule.
         runs: The number of runs that the rule judged.
-        margin: The least margin of these runs.
-        value: The value of that run.
+        margin: The smallest margin of these runs.
+        value: The value in the run with the smallest margin.
         threshold: The rule's threshold, with its unit.
         events: The number of events of the shortest scenario that breaks the rule.
-        witness: The file of that scenario.
+        witness: The file of the shortest scenario that breaks the rule.
     """
 
     subject: str

@@ -1,1 +1,1 @@
-"""Adaptors: each folder connects a stack of others to the path in virtual time, and says how it is built."""
+"""Adaptors. Each folder connects another project's stack to the path in virtual time, and builds this stack."""

@@ -24,8 +24,8 @@ class Crate:
     Attributes:
         name: The crate's name.
         version: The version in the adaptor's Cargo.toml.
-        environment: A function of the folder of the crate's sources. It returns variables for the adaptor's build
-            script, which depend on the crate's version.
+        environment: A function that takes the folder of the crate's sources. The function returns variables for the
+            adaptor's build script, which depend on the crate's version.
     """
 
     name: str
@@ -43,7 +43,7 @@ def build(
             fixes the dependencies of that version.
         crate: The crate for which the adaptor exists.
         version: Another released version of the crate.
-        source: A checkout in place of a release: the crate's folder, or a folder above it.
+        source: A checkout instead of a release: the crate's folder, or a folder above it.
         path: The folder of the path's static library, for adaptors that link it.
 
     Returns:
@@ -94,7 +94,7 @@ def _keep(file: Path, folder: Path) -> None:
 
 @once
 def _toolchain() -> str:
-    """Return the version of the compiler. Raises InputError if there is no cargo."""
+    """Return the version of the compiler. Raise InputError if there is no cargo."""
     if not shutil.which("cargo"):
         raise InputError("there is no cargo, which builds this subject; https://rustup.rs installs it")
     return _run(["rustc", "--version"], Path.cwd(), {})
@@ -124,7 +124,7 @@ def _choose(folder: Path, crate: Crate, version: str | None, checkout: Path | No
 
 
 def _resolved(folder: Path, crate: Crate, *, locked: bool) -> dict[str, str]:
-    """Let cargo choose versions, and return what it says of the crate."""
+    """Let cargo choose versions, and return cargo's data about the crate."""
     command = ["cargo", "metadata", "--format-version", "1", *(["--locked"] if locked else [])]
     packages: list[dict[str, str]] = json.loads(_run(command, folder, {}))["packages"]
     return next(package for package in packages if package["name"] == crate.name)
@@ -143,7 +143,7 @@ def _compile(folder: Path, variables: Mapping[str, str]) -> Path:
 
 
 def _run(command: list[str], folder: Path, variables: Mapping[str, str]) -> str:
-    """Run a tool in a folder. Raises InputError with the end of its messages if it fails."""
+    """Run a tool in a folder. If the tool fails, raise InputError with the end of its messages."""
     target = {"CARGO_TARGET_DIR": str(cache() / "cargo"), "CARGO_TERM_COLOR": "never"}
     done = subprocess.run(
         command, cwd=folder, env={**os.environ, **target, **variables}, capture_output=True, text=True

@@ -11,7 +11,7 @@ from pathlib import Path
 from ccmatic.base import InputError
 from ccmatic.judging.builds import built
 
-#: Seconds after which a build is ended. A first build downloads modules, and compiles all of them.
+#: The time limit of a build in seconds. A first build downloads modules, and compiles all of them.
 _PATIENCE = 600
 
 

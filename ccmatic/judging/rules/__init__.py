@@ -1,4 +1,4 @@
-"""The rules by which runs of code are judged, and the controllers that have to keep them."""
+"""The rules for runs of code, and the controllers that have to keep these rules."""
 
 from ccmatic.base import InputError, suggest
 from ccmatic.judging.rules import (
@@ -50,12 +50,13 @@ RULES = {
     )
 }
 
-#: The clean controllers. A rule that one of them breaks is wrong, or the docs state a limit of the controller.
+#: The clean controllers. If such a controller breaks a rule, the rule is wrong, or the docs state a limit of the
+#: controller.
 CLEAN = ("reno", "cubic", "quinn:newreno")
 
 
 def chosen(names: tuple[str, ...] = ()) -> tuple[Rule, ...]:
-    """Return rules by their names; all rules for no names.
+    """Return the rules with these names, or all rules without names.
 
     Raises:
         InputError: If a name is unknown.

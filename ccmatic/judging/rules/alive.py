@@ -8,7 +8,7 @@ from ccmatic.judging.rules.premises import drain, round_trip
 from ccmatic.judging.rules.rule import Evidence, Measured, Rule, at_most
 from ccmatic.judging.scenario import SECOND, Scenario
 
-#: The losses in a row of packets that a probe may need, each of which doubles the next timeout, and the first timeout.
+#: The number of consecutive losses that a probe may need (each doubles the next timeout), and the first timeout.
 LARGEST_BURST, FIRST = 3, SECOND
 
 

@@ -24,7 +24,7 @@ LEAST, REST, FILTERS = 0.5, 3 * SECOND, 10 * SECOND
 def _begin(scenario: Scenario) -> int:
     """Return the instant in ns from which a sender uses the link again.
 
-    Filters of delay may last for 10 s. A full buffer drains at the new rate, and packets are lost in it meanwhile.
+    A sender's filters of delay may last for 10 s. A full buffer drains at the new rate, and loses packets meanwhile.
     """
     return last_end(scenario) + climb(scenario) + FILTERS + 5 * drain(scenario)
 

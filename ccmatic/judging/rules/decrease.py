@@ -1,4 +1,4 @@
-"""Rules: a window falls after one loss by the factor that its specification says."""
+"""Rules: after one loss, a window falls by the factor in the controller's specification."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ from ccmatic.judging.rules.premises import all_of, alone, drain, lossless, only,
 from ccmatic.judging.rules.rule import Evidence, Measured, Rule
 from ccmatic.judging.scenario import SECOND, Scenario
 
-#: The tolerance of a factor; and the mark of packets that an event loses.
+#: The tolerance of a factor, and the fate of packets that an event loses.
 TOLERANCE, FORCED = 0.03, 4
 
 

@@ -13,7 +13,7 @@ GROWTH, LEAST_ROUNDS, BURST = 1.5, 3, MS
 
 
 def _idle(scenario: Scenario) -> list[records.IdleEvent]:
-    """Return the idle periods of the first flow that last long enough, and after which the run goes on."""
+    """Return the idle periods of the first flow that last long enough and do not end the run."""
     least = LEAST_ROUNDS * round_trip(scenario)
     return [
         event

@@ -28,9 +28,9 @@ def delivered(run: Run, begin: int, end: int, flow: int = 0) -> int:
 
 
 def utilisation(run: Run, begin: int, end: int) -> float:
-    """Return the bytes that reach the receivers of all flows, as a share of those that the link can serve.
+    """Return the bytes that reach the receivers of all flows, as a share of the bytes that the link can serve.
 
-    A byte counts one R_m before it reaches its receiver.
+    A byte counts at the instant one R_m before it reaches its receiver.
     """
     grown = max([0, *(e.rtt - run.scenario.rtt for e in run.scenario.events if isinstance(e, records.RttEvent))])
     got = sum(
@@ -76,14 +76,14 @@ def window_at(run: Run, instant: int, flow: int = 0) -> int | None:
 
 
 def windows_within(run: Run, begin: int, end: int, flow: int = 0) -> Any:
-    """Return the windows of a flow in bytes from `begin` to `end`, both in ns, with the one that holds at `begin`."""
+    """Return the windows of a flow in bytes from `begin` to `end`, both in ns, including the window at `begin`."""
     times, values = windows(run, flow)
     first, last = np.searchsorted(times, [begin, end], side="right")
     return values[max(0, first - 1) : last]
 
 
 def reduction(run: Run, instant: int, round_trip: int) -> tuple[float, int] | None:
-    """Return by which factor a window falls after an instant, and when, in ns; None if the windows are unknown.
+    """Return the factor by which a window falls after an instant, and the time in ns; None if the windows are unknown.
 
     The factor is the least ratio of two successive samples in three round trips.
     """

@@ -1,4 +1,4 @@
-"""The premises of rules: conditions on scenarios, each with the reason for which it excludes one."""
+"""The premises of rules: conditions on scenarios. If a premise excludes a scenario, the premise states the reason."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -8,7 +8,8 @@ from ccmatic.judging.scenario import SECOND, Scenario
 
 Premise = Callable[[Scenario], str | None]
 
-#: The smallest datagram of QUIC in bytes, by which a window counts (RFC 9000, 14); and the initial window in packets.
+#: The smallest datagram of QUIC in bytes, in units of which windows count (RFC 9000, 14), and the initial window in
+#: packets.
 DATAGRAM, INITIAL = 1200, 10
 
 
@@ -39,7 +40,7 @@ def alone(scenario: Scenario) -> str | None:
 
 
 def lossless(scenario: Scenario) -> str | None:
-    """The link loses packets only if its buffer is full, and marks nothing."""
+    """The link loses packets only if its buffer is full, and marks no packets."""
     if scenario.loss or scenario.policer or scenario.threshold is not None:
         return "the link loses packets by chance, polices or marks them"
     return None
@@ -52,7 +53,7 @@ def no_lost_acks(scenario: Scenario) -> str | None:
 
 
 def roomy(scenario: Scenario) -> str | None:
-    """The buffer has room for C(R_m + D), at the largest rate and R_m."""
+    """The buffer has room for C(R_m + D) bytes, at the largest rate C and the largest R_m."""
     least = bdp(scenario) + largest_rate(scenario) * scenario.jitter // (8 * SECOND)
     return None if least_buffer(scenario) >= least else f"the buffer is below C(R_m + D), {least} bytes"
 
@@ -119,17 +120,19 @@ def drain(scenario: Scenario) -> int:
 def climb(scenario: Scenario) -> int:
     """Return the time in ns in which every lawful sender grows to half of a BDP.
 
-    An AIMD sender with β of 0.7 grows by 0.53 packets per round trip (RFC 9438, 4.3), and so to half of a BDP in about
-    as many round trips as a BDP has packets. 20 round trips and 1 s are added for timers.
+    An AIMD sender with a decrease factor of 0.7 grows by 0.53 packets per round trip (RFC 9438, 4.3). So the number of
+    round trips up to half of a BDP is about the number of packets in a BDP. The result adds 20 round trips and 1 s for
+    timers.
     """
     return (20 + bdp(scenario) // DATAGRAM) * round_trip(scenario) + SECOND
 
 
 def start_up(scenario: Scenario) -> int:
-    """Return the time in ns in which slow start has to end.
+    """Return the time in ns by which slow start has to end.
 
-    Slow start doubles the window per round trip from 10 packets on; it gets twice the number of round trips that
-    doubling needs, 20 more, and 1 s. In a round trip, the link may also serve its buffer, up to a BDP.
+    Slow start doubles the window per round trip, beginning with 10 packets. The result is twice the number of round
+    trips that doubling needs, plus 20 round trips and 1 s. In a round trip, the link may also serve its buffer, up to a
+    BDP.
     """
     target = bdp(scenario) + max(buffers(scenario))
     doublings = max(1, target // (INITIAL * DATAGRAM)).bit_length()

@@ -29,7 +29,7 @@ class Run(Protocol):
 
 @dataclass(frozen=True)
 class Evidence:
-    """A run, and the other runs with which a rule compares it.
+    """A run, and the other runs with which a rule compares this run.
 
     Attributes:
         run: The run.
@@ -50,7 +50,8 @@ class Measured:
 
     Attributes:
         value: The value, in the unit of the rule's threshold.
-        margin: The distance to the threshold, as a share of it. The run breaks the rule if this is below 0.
+        margin: The distance to the threshold, as a share of the threshold. If the margin is below 0, the run breaks the
+            rule.
         at: The instant in ns at which the run shows the value, or None.
     """
 
@@ -65,13 +66,13 @@ class Rule:
 
     Attributes:
         name: The rule's name on the command line.
-        definition: A sentence that says what a run has to do.
+        definition: A sentence that states the requirement on a run.
         threshold: The threshold, with its unit.
         source: The documents from which the rule follows.
-        excludes: A function that returns the reason why a scenario is no question of this rule, or None.
-        measure: A function that measures evidence; None means that the run shows nothing to measure.
+        excludes: A function that returns the reason why the rule does not apply to a scenario, or None.
+        measure: A function that measures evidence. Its result is None if the run shows nothing to measure.
         needs: The names of the other runs in Evidence that `measure` reads.
-        controllers: The names of the controllers that the rule is about; empty for all.
+        controllers: The names of the controllers to which the rule applies; empty for all controllers.
     """
 
     name: str
@@ -84,17 +85,17 @@ class Rule:
     controllers: tuple[str, ...] = ()
 
     def asked(self, scenario: Scenario, controller: str) -> str | None:
-        """Return the reason why the rule is not asked about a controller on a scenario, or None if it is."""
+        """Return the reason why the rule does not apply to a controller on a scenario; None if the rule applies."""
         if self.controllers and controller not in self.controllers:
             return f"the rule is about {', '.join(self.controllers)}"
         return self.excludes(scenario)
 
 
 def at_least(value: float, least: float, at: int | None = None) -> Measured:
-    """Return the measurement of a value that has to be at least a threshold."""
+    """Return the result for a value that has to be at least a threshold."""
     return Measured(value, value / least - 1, at)
 
 
 def at_most(value: float, most: float, at: int | None = None) -> Measured:
-    """Return the measurement of a value that may be at most a threshold."""
+    """Return the result for a value that may be at most a threshold."""
     return Measured(value, 1 - value / most, at)

@@ -21,7 +21,10 @@ LEAST, INTERVAL = 0.5, 10 * SECOND
 
 
 def _begin(scenario: Scenario) -> int:
-    """Return the end of start-up. If an event disturbs it, growth by congestion avoidance gets its time, too."""
+    """Return the end of start-up.
+
+    If an event disturbs the start-up, add the time for growth by congestion avoidance.
+    """
     disturbed = first_start(scenario) < start_up(scenario)
     return start_up(scenario) + (climb(scenario) if disturbed else 0)
 

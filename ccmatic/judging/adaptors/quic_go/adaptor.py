@@ -17,7 +17,7 @@ _GO, _OLDEST = (1, 26), (0, 44, 0)
 #: The template of unit tests, which is no source of the program.
 _TEMPLATE = "regression_test.go"
 
-#: What every run switches off, or does in another way than quic-go by default.
+#: The features that every run switches off, or uses in another way than quic-go does by default.
 _NOTES = (
     "GSO, ECN and MTU discovery are off: quic-go offers them only on sockets of the kernel",
     "packets have at most 1308 bytes, quic-go's size before MTU discovery",
@@ -81,7 +81,7 @@ def _sources(folder: Path) -> list[Path]:
 
 
 def _checkout(source: Path) -> Path:
-    """Return the folder of a checkout. Raises InputError if it has no quic-go."""
+    """Return the folder of a checkout. Raise InputError if the folder does not contain quic-go."""
     module = source / "go.mod"
     if not module.is_file() or f"module {_MODULE}\n" not in module.read_text():
         raise InputError(f"no go.mod of {_MODULE} is here", str(source))

@@ -9,7 +9,8 @@ from ccmatic.judging.adaptors.cargo import Crate, build
 from ccmatic.judging.builds import path_library
 from ccmatic.judging.subjects import Program
 
-#: The methods of a controller that every supported version has, and those that some have. The program passes on each.
+#: The methods of a controller in every supported version, and the methods in some versions only. The program forwards
+#: calls of all these methods.
 _ALWAYS = {"on_sent", "on_ack", "on_end_acks", "on_congestion_event", "on_mtu_update", "window", "clone_box"}
 _ALWAYS |= {"initial_window", "into_any"}
 _SOME = {"metrics", "on_spurious_congestion_event"}
@@ -47,7 +48,7 @@ class Adaptor:
 
 
 def _methods(folder: Path) -> Mapping[str, str]:
-    """Return which methods the controllers of a version have, for the adaptor's build script."""
+    """Return the methods that the controllers of a version have, for the adaptor's build script."""
     text = (folder / "src" / "congestion.rs").read_text()
     trait = re.search(r"pub trait Controller\b.*?\n}", text, re.DOTALL)
     methods = set(re.findall(r"fn (\w+)", trait[0])) if trait else set()

@@ -7,7 +7,8 @@ from ccmatic.judging.adaptors.cargo import Crate, build
 from ccmatic.judging.builds import controller_command
 from ccmatic.judging.subjects import Program
 
-#: What the versions differ in: a name for the adaptor's build script, a file, and a text in it.
+#: The differences between versions: a name for the adaptor's build script, a file, and a text that the file contains if
+#: the version has the feature.
 _DIFFERENCES = (
     ("app_settings", "cubic.rs", "app_settings"),
     ("initial_rtt", "rtt_estimator.rs", "pub fn new(initial_rtt"),
@@ -52,6 +53,6 @@ class Adaptor:
 
 
 def _differences(folder: Path) -> Mapping[str, str]:
-    """Return what a version has, for the adaptor's build script."""
+    """Return the features of a version, for the adaptor's build script."""
     recovery = folder / "src" / "recovery"
     return {"CCMATIC_HAS": ",".join(name for name, file, text in _DIFFERENCES if text in (recovery / file).read_text())}
