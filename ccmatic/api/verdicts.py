@@ -33,7 +33,8 @@ def verify(
 ) -> Judgement:
     """Verify that a controller ensures a query's property on every trace of its network.
 
-    On networks of window senders, packets are smaller than C·R_m/5, unless a given condition compares `alpha`.
+    On networks of window senders, packets are smaller than C·R_m/5, unless a given condition is about `alpha`, the
+    packet size.
 
     Args:
         controller: The controller.

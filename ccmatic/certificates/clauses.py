@@ -137,7 +137,7 @@ def _canonical(term, strict):
 class _Converter(DagWalker):
     """Converts a formula to its literal, and a term to a Linear.
 
-    The unknowns of a Linear are (0, name of a symbol) and (1, number of a choice).
+    An unknown of a Linear is the pair (0, name) for a symbol, and the pair (1, number) for a choice between two terms.
     """
 
     def __init__(self, clauses):

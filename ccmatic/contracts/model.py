@@ -40,9 +40,10 @@ class Model:
         beliefs: The beliefs of the model's senders.
         default_jitter: D in steps, for queries that set no D.
         variation: The factor γ. The link's rate varies between C and γ·C within a trace; γ = 1 means a constant rate.
-        columns: The columns of executions in addition to A, S, L, Ld and r. A column is TOKENS, a measured delay (LAST
-            or FIRST) that the model reads, or a `Column` that belongs to this model only. Laws read such a Column as
-            `x.NAME[t]`. A column that no law reads may have any values.
+        columns: The columns of executions in addition to A (sent), S (served), L (lost), Ld (detected losses) and r
+            (rate). A column is TOKENS, a measured delay (LAST or FIRST) that the model reads, or a `Column` that
+            belongs to this model only. Laws read such a Column as `x.NAME[t]`. A column that no law reads may have any
+            values.
     """
 
     name: str

@@ -361,7 +361,7 @@ class Moment:
         return self.truth(term, index)
 
     def _late(self, op: str, name: Name, steps: Any, index: Mapping[str, int]) -> Truth:
-        """Return the comparison of a delay in whole steps with a number."""
+        """Return the condition of a comparison between a delay, in whole steps, and a number."""
         back = int(self.term(name.back, index)) if isinstance(name, Past) else 0
         delay = _DELAYS[name.name](self.x)
         if op in (">", "<="):

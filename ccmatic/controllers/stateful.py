@@ -285,7 +285,7 @@ def _parts_of_round_trip(comparison: Comparison) -> int | None:
 
 
 def parse_stateful(source, name, file, observations):
-    """Return the Stateful that a source defines. Raise InputError if the source defines none."""
+    """Return the controller with state that a source defines. Raise InputError if the source defines none."""
     observed, beliefs = observations_and_beliefs(observations)
     beliefs = beliefs | observations_in(source, file)
     parts = read_stateful(source, observed, beliefs, file)

@@ -147,7 +147,7 @@ def _breaks(prover: Prover, lemma: Lemma, values: Values, trace: Trace) -> str |
 
 
 def _not_best(prover: Prover, constant: Constant, best: Fraction | None, values: Values) -> str | None:
-    """Return the reason why a constant's best value is another value, or None.
+    """Return the reason why some other value is the best value of a constant, or None.
 
     Raise OutOfTime if the solver times out.
     """

@@ -123,7 +123,7 @@ def attempts(
 
 
 def _begun_anywhere(name, controller, horizon, options):
-    """Widen the initial values of a controller's state until the windows of a shape join."""
+    """Widen the initial values of a controller's state until consecutive windows of a shape's proof join."""
     prover = Prover(name, controller, horizon, options)
     while outgrown := prover.outgrown():
         prover = Prover(name, prover.controller.begun_anywhere(outgrown), horizon, options)

@@ -104,7 +104,7 @@ class PhaseLine(Record, kw_only=True):
     """Table 3: a phase of the cycle on one of the paths.
 
     Attributes:
-        paper: The entries in the paper's table that differ.
+        paper: The entries in the paper's table that differ from ours.
     """
 
     table: Literal[3]

@@ -268,7 +268,7 @@ def _values(hole, rows, others):
 
 
 def _enumerate(template, strikes):
-    """Check all candidates, and return the source of one that no strike contains, or None."""
+    """Check all candidates. Return the source of a candidate that no strike contains, or None."""
     covered = np.zeros([len(hole) for hole in template.holes()], bool)
     for strike in strikes:
         if strike.members:
@@ -286,7 +286,7 @@ def _enumerate(template, strikes):
 
 
 def _struck(node, words, active):
-    """Return whether each candidate of a node agrees with the trace at all active steps.
+    """Return whether each candidate of a template's node agrees with the trace at all active steps.
 
     The returned array has the axes of `active`, and then one axis per hole.
     """

@@ -63,7 +63,7 @@ class _Formula:
         self.clauses.append([-literal for literal in inside])
 
     def _struck(self, node, holes, active, literals, first=0):
-        """Return a literal that follows if the node agrees with the trace at all active steps."""
+        """Return a literal that is true if a node of the template agrees with the trace at all active steps."""
         if (first, active) in literals:
             return literals[first, active]
         literal = literals[first, active] = self._new()

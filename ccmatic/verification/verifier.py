@@ -37,8 +37,8 @@ class Verdict:
         seconds: The time of the verification.
         way: The way to fail that the trace shows, or the way to fail on which the solver timed out. None if the
             controller holds.
-        trace: The counterexample if the verdict is VIOLATED, otherwise None. It has the beliefs that the encoding of
-            `way` includes. The function `replayer.complete` adds the other beliefs.
+        trace: The counterexample if the verdict is VIOLATED, otherwise None. The trace has the beliefs that the
+            encoding of `way` includes. The function `replayer.complete` adds the other beliefs.
     """
 
     controller: Decides

@@ -330,9 +330,9 @@ class CCAC2021(Model):
 def _in_order(x, left):
     """Yield the laws that the bytes of each flow leave in the order in which they arrived.
 
-    The laws relate all bytes to the bytes of each flow. First, if all bytes that left by t had arrived by u, then the
-    same is true of each flow's bytes. Second, if all bytes that arrived by u have left by t, then the same is true of
-    each flow's bytes.
+    The laws carry two statements over from all bytes to the bytes of each flow. First, if all bytes that left by t had
+    arrived by u, then the same is true of each flow's bytes. Second, if all bytes that arrived by u have left by t,
+    then the same is true of each flow's bytes.
     """
     for t in range(x.horizon):
         out = sum((column[t] for column in left[1:]), left[0][t])

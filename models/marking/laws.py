@@ -43,7 +43,7 @@ class Marking(CBRDelay):
 
 
 def _marks_of_even_bytes(x, threshold):
-    """Yield two more laws of a sender that spreads the bytes of a step evenly.
+    """Yield two further laws for a sender that spreads the bytes of a step evenly.
 
     Then the queue only grows or only shrinks within a step. So if it is above the threshold at both ends of a step, it
     is above the threshold throughout the step.

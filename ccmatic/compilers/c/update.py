@@ -148,7 +148,7 @@ class Update(Expression):
         return [*law.lines, f"m->{name} = ccm_kept({value});"]
 
     def of_law(self, law, tree, one, up, errors):
-        """Return the value of a law times `one`, rounded down or up.
+        """Return the value of a law in stored units (`one` units make 1), rounded down or up.
 
         The terms of a maximum or minimum are rounded separately. The function adds the errors of rounding to `errors`.
         """
@@ -185,7 +185,7 @@ class Update(Expression):
         return f"if ({' && '.join(known)}) {assigned}" if known else assigned
 
     def rounded(self, tree, one=1, up=False):
-        """Return the value of a tree times `one`, rounded down or rounded up.
+        """Return the value of a tree in stored units (`one` units make 1), rounded down or up.
 
         The terms of a maximum or minimum are rounded separately, because their denominators are smaller.
         """
@@ -212,7 +212,7 @@ def _whole(number, one, up):
 
 
 class _InLaw(Update):
-    """An Update for the inside of a law. There, a delay is exact instead of rounded to whole steps."""
+    """An Update for the inside of a law. In a law, a delay is exact, whereas elsewhere it is rounded to whole steps."""
 
     def __init__(self, update):
         vars(self).update(vars(update))

@@ -82,7 +82,7 @@ def extreme(pick, values):
     """Return the largest or the smallest of several numbers; `pick` is max or min.
 
     If all numbers are observations and one of them is unknown, the result is also unknown. The formulas for solvers
-    state the same.
+    treat unknown observations in the same way.
     """
     if not any(isinstance(value, UncertainNumber) for value in values):
         return pick(values)

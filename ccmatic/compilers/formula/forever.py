@@ -195,7 +195,7 @@ class _Later(Walker):
     def visit_Extreme(self, node):
         """Require that the same term is the maximum or minimum in each later period.
 
-        The growth of all terms decides this.
+        The growth of all terms decides whether this is so.
         """
         if node in self.step.chosen:
             return linear(0), True

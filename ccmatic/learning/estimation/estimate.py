@@ -41,8 +41,8 @@ def estimates(trace: Trace, network: Network) -> Iterator[Estimate]:
         network: The Network.
 
     Raises:
-        InputError: If no execution of the network explains the trace up to a step; the message names the step. Also if
-            the trace lacks observations.
+        InputError: If no execution of the network explains the trace up to a step; the message names the step. The
+            function also raises this error if the trace lacks observations.
     """
     _require(trace, network)
     beliefs, C = declared(network.model, network.jitter, trace), ANY

@@ -35,7 +35,10 @@ class Rule:
         return Allowance(self.name, Allowance.parse(increase).f * Allowance.parse(str(path.buffer_time)).f)
 
     def round_trips(self, probes):
-        """Return the number of round trips that the rule needs for a number of probes. For None, return None."""
+        """Return the number of round trips that the rule needs for a number of probes.
+
+        If this number is None, return None.
+        """
         return probes and self.every * (probes - 1) + 1
 
 
