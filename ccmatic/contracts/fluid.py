@@ -23,23 +23,23 @@ class Links(NamedTuple):
     """The behaviour of n links with f flows each, over an episode of T slots.
 
     Attributes:
-        slot: (n) The length of a slot in seconds.
-        capacity: (T, n) The bytes that the bottleneck may serve in each slot.
-        buffer: (n) The buffer size β: the largest number of bytes that may wait.
-        queue: (n) The bytes of the first flow that wait at the start.
-        rtt: (f, n) The R_m of each flow in slots, at least 1.
-        start: (f, n) The slot in which each flow arrives.
-        stop: (f, n) The first slot in which each flow is gone.
-        jitter: (n) The jitter D in slots. If D is at least one slot, it is rounded down to whole slots.
-        held: (T, n) The fraction, from 0 to 1, of the bytes that jitter holds among those that it may hold; None if
-            jitter holds no bytes.
-        loss: (n) The share of packets that are lost at random before the bottleneck.
-        luck: (T, f, n) Random numbers from 0 to 1 that determine the number of random losses; None for no random
+        slot: Array (n). The length of a slot in seconds.
+        capacity: Array (T, n). The bytes that the bottleneck may serve in each slot.
+        buffer: Array (n). The buffer size β: the largest number of bytes that may wait.
+        queue: Array (n). The bytes of the first flow that wait at the start.
+        rtt: Array (f, n). The R_m of each flow in slots, at least 1.
+        start: Array (f, n). The slot in which each flow arrives.
+        stop: Array (f, n). The first slot in which each flow is gone.
+        jitter: Array (n). The jitter D in slots. If D is at least one slot, it is rounded down to whole slots.
+        held: Array (T, n). The fraction, from 0 to 1, of the bytes that jitter holds among those that it may hold; None
+            if jitter holds no bytes.
+        loss: Array (n). The share of packets that are lost at random before the bottleneck.
+        luck: Array (T, f, n). Random numbers from 0 to 1 that determine the number of random losses; None for no random
             losses.
-        keeps: (n) Whether the link keeps unused capacity for later, like the tokens of an exported schedule; None if no
-            link does.
-        released: (T, n) The largest number of bytes that a schedule lets each link release in each slot; None if no
-            link has a schedule.
+        keeps: Array (n). Whether the link keeps unused capacity for later, like the tokens of an exported schedule;
+            None if no link does.
+        released: Array (T, n). The largest number of bytes that a schedule lets each link release in each slot; None if
+            no link has a schedule.
         packet: The size of a packet in bytes.
     """
 
@@ -68,13 +68,13 @@ class SlotOutcome(NamedTuple):
     """The outcome of a time slot.
 
     Attributes:
-        acked: (f, n) The bytes acknowledged to the senders in the slot.
-        lost: (f, n) The bytes whose loss the senders detect in the slot.
-        delay: (f, n) The queueing delay of the last byte acknowledged, in slots.
-        accepted: (f, n) The bytes that the link accepted in the slot.
-        dropped: (f, n) The bytes that the full buffer dropped in the slot.
-        released: (f, n) The bytes that the link released in the slot.
-        served: (n) The bytes that the link served in the slot.
+        acked: Array (f, n). The bytes acknowledged to the senders in the slot.
+        lost: Array (f, n). The bytes whose loss the senders detect in the slot.
+        delay: Array (f, n). The queueing delay of the last byte acknowledged, in slots.
+        accepted: Array (f, n). The bytes that the link accepted in the slot.
+        dropped: Array (f, n). The bytes that the full buffer dropped in the slot.
+        released: Array (f, n). The bytes that the link released in the slot.
+        served: Array (n). The bytes that the link served in the slot.
     """
 
     acked: Array

@@ -53,8 +53,8 @@ class Lines:
     """A lower bound on the smallest jitter of each row, as a function of x. The bound is the minimum of several lines.
 
     Attributes:
-        value: (rows, lines) The value of each line at the given x.
-        slope: (rows, lines) The slope of each line.
+        value: Array (rows, lines). The value of each line at the given x.
+        slope: Array (rows, lines). The slope of each line.
     """
 
     value: Array

@@ -22,18 +22,18 @@ class Queues(NamedTuple):
     """The bytes on their way through n links at the end of a slot.
 
     Attributes:
-        waiting: (n) Bytes at the bottleneck. A negative number is capacity that the link keeps for later.
-        held: (n) Bytes that jitter holds behind the bottleneck.
-        served: (J, n) Bytes served in each of the last J slots, the latest slot first.
-        allowed: (n) Bytes that the link may release under its schedule and has not released yet.
-        inside: (f, n) Bytes of each flow that wait at the bottleneck or that jitter holds.
-        accepted: (H, f, n) Total bytes accepted by the end of each of the last H slots, modulo 2^32. Slot t has the
-            index t mod H.
-        age: (n) The age, in slots, of the next byte to be released. H stands for any larger age.
-        released: (P, f, n) Bytes released in each of the last P slots, the latest slot first. Their acknowledgements
-            have not reached the senders yet.
-        dropped: (P, f, n) Bytes dropped in each of the last P slots.
-        ages: (P, n) The values of `age` at the ends of the last P slots.
+        waiting: Array (n). Bytes at the bottleneck. A negative number is capacity that the link keeps for later.
+        held: Array (n). Bytes that jitter holds behind the bottleneck.
+        served: Array (J, n). Bytes served in each of the last J slots, the latest slot first.
+        allowed: Array (n). Bytes that the link may release under its schedule and has not released yet.
+        inside: Array (f, n). Bytes of each flow that wait at the bottleneck or that jitter holds.
+        accepted: Array (H, f, n). Total bytes accepted by the end of each of the last H slots, modulo 2^32. Slot t has
+            the index t mod H.
+        age: Array (n). The age, in slots, of the next byte to be released. H stands for any larger age.
+        released: Array (P, f, n). Bytes released in each of the last P slots, the latest slot first. Their
+            acknowledgements have not reached the senders yet.
+        dropped: Array (P, f, n). Bytes dropped in each of the last P slots.
+        ages: Array (P, n). The values of `age` at the ends of the last P slots.
     """
 
     waiting: Array
