@@ -75,7 +75,7 @@ def exclusions(model, reads):
 
 
 def _waiting(model, x, begin, end):
-    """Return the condition that from `begin` to `end` as many tokens arrived as bytes were served."""
+    """Return the condition that the number of tokens and the number of bytes served from `begin` to `end` are equal."""
     tokens = (lambda t: model.tokens(x, t)) if model.windows else (lambda t: x.K[t])
     return equal(tokens(end) - tokens(begin), x.S[end] - x.S[begin])
 

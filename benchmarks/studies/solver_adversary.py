@@ -4,10 +4,10 @@
                                           [--timeout SECONDS]
 
 The link is CCLab's link, as the model `smooth_windows`. The link has 1 to 96 Mbit/s, an R_m of 20 ms, a buffer of
-121,250 bytes, and a mean |change| of at most 2 Mbit/s over the last ten R_m. The learned adversaries are those of
-`cclab.py`; missing ones are trained in FOLDER. The sender runs on the worst trace of each adversary, step by step, in
-exact arithmetic. From step BEGIN on, four adversaries make the sender use as little of the link as they can in the next
-eight R_m:
+121,250 bytes, and a mean |change| of at most 2 Mbit/s over the last ten R_m. The learned adversaries are the
+adversaries of `cclab.py`. The command trains missing adversaries in FOLDER. The sender runs on the worst trace of each
+adversary, step by step, in exact arithmetic. From step BEGIN on, four adversaries make the sender use as little of the
+link as they can in the next eight R_m:
 
 - 30 random traces;
 - differential evolution;

@@ -347,8 +347,8 @@ def estimate(
 
     Args:
         trace: The trace, or its file.
-        network: The network; by default, the trace's network. The sender looks back as many steps as the horizon of the
-            network has. To bound the link rate C, the sender uses all earlier steps.
+        network: The network; by default, the trace's network. The horizon of the network is the number of steps that
+            the sender looks back. To bound the link rate C, the sender uses all earlier steps.
         told: A function that is called with each Estimate as soon as the Estimate is computed.
 
     Returns:

@@ -5,8 +5,8 @@
 - `MS - BYTES DELAY`: a packet leaves after a delay of DELAY ms.
 - `MS # BYTES`: the link could carry this many bytes.
 
-Bytes are those of IP packets. Because mm-link has no propagation delay, a packet leaves one propagation delay before
-its release.
+Bytes are counted with the headers of IP. Because mm-link has no propagation delay, a packet leaves one propagation
+delay before its release.
 """
 
 from itertools import pairwise

@@ -137,7 +137,7 @@ _UNDER = "the controller alone, under a sender of RFC 9002"
 
 
 def stacks() -> dict[str, Adaptor]:
-    """Return the adaptors of all stacks by name: the shipped ones, and those of other packages.
+    """Return the adaptors of all stacks by name: shipped adaptors, and adaptors of other packages.
 
     Raises:
         InputError: If another package uses a name that is already taken.

@@ -156,7 +156,7 @@ class Step(Encoder):
     def sends(self):
         """Yield the laws that the window and the rate are the controller's results for the state of this step.
 
-        If the controller does not set the window or the rate, that quantity limits nothing.
+        If the controller does not set the window or the rate, that quantity has a value which is no limit.
         """
         self.values = {**self.values, **self.now}
         amounts = {"window": self.view.cwnd[self.t], "rate": self.view.r[self.t]}
@@ -173,7 +173,7 @@ class Step(Encoder):
                 yield f"{name}_is_not_limited", self.t, self.limits_nothing(name)
 
     def limits_nothing(self, name):
-        """Return the condition that the window, or the rate, limits nothing in this step."""
+        """Return the condition that the window, or the rate, is no limit in this step."""
         view, t = self.view, self.t
         if name == "rate":
             return view.r[t] >= view.unlimited

@@ -33,8 +33,8 @@ def estimates(trace: Trace, network: Network) -> Iterator[Estimate]:
 
     A sender observes the bytes that it sends, and the bytes served and lost. The sender observes losses one step late,
     except on an ideal link. The sender knows R_m, MSS, D, and the buffer of the network (in C·R_m), but not C. The
-    sender remembers its observations of the latest steps, as many as the network's horizon. The sender remembers all
-    its knowledge of C.
+    sender remembers its observations of the latest steps; the network's horizon is the number of these steps. The
+    sender remembers all its knowledge of C.
 
     Args:
         trace: The trace.
