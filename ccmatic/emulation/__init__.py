@@ -28,7 +28,7 @@ positions in a schedule, and utilisation.
 
 from ccmatic.emulation.flows import Commands, FlowRequest
 from ccmatic.emulation.kinds import is_flow, request
-from ccmatic.emulation.link import MTU, SECOND, Link, LinkChange, of_texts
+from ccmatic.emulation.link import MTU, OWN, SECOND, Link, LinkChange, of_texts
 from ccmatic.emulation.machine import require
 from ccmatic.emulation.measures import as_text, summed_up, warm_up
 from ccmatic.emulation.monitor import Monitor
@@ -37,6 +37,7 @@ from ccmatic.emulation.run import RECORD, Emulation, emulate, started
 
 __all__ = [
     "MTU",
+    "OWN",
     "RECORD",
     "SECOND",
     "Commands",

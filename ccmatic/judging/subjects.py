@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Protocol
 
 from ccmatic import __version__
 from ccmatic.base import InputError, definitions, installed, read_text, shown, suggest
 from ccmatic.judging import kernel, scripts
 from ccmatic.judging.builds import cache, controller_command, path_library, shared_library
 from ccmatic.judging.exports import Exported
+from ccmatic.judging.programs import Adaptor, Program
 
 __all__ = [
     "Adaptor",
@@ -32,49 +32,6 @@ _PACKAGE, _CLASS = "ccmatic.judging.adaptors", "Adaptor"
 
 #: Files of a controller's folder by which the language of its code is recognised, and the module that builds it.
 _LANGUAGES = {"Cargo.toml": "cargo", "go.mod": "golang"}
-
-
-@dataclass(frozen=True)
-class Program:
-    """The built program of an adaptor.
-
-    Attributes:
-        command: The command that runs scenarios.
-        version: The version of the code that the program runs.
-        notes: Features of the program, and features that are switched off, such as MTU discovery.
-    """
-
-    command: tuple[str, ...]
-    version: str
-    notes: tuple[str, ...] = ()
-
-
-class Adaptor(Protocol):
-    """The connection of a stack to the path in virtual time.
-
-    Attributes:
-        stack: The name of the stack.
-        controllers: The names of its controllers.
-        toolchain: The least toolchain that builds the adaptor, such as `cargo 1.85`.
-        version: The version of the stack that is built by default.
-    """
-
-    stack: str
-    controllers: tuple[str, ...]
-    toolchain: str
-    version: str
-
-    def build(self, version: str | None = None, source: Path | None = None) -> Program:
-        """Build the program, or take it from the cache.
-
-        Args:
-            version: A version of the stack; None for the default one.
-            source: A folder with the stack's sources, in place of a version.
-
-        Raises:
-            InputError: If a tool is missing, or the build fails.
-        """
-        ...
 
 
 @dataclass(frozen=True)
