@@ -1,5 +1,6 @@
 """Skip tests whose requirements this machine lacks, and run alone those that depend on real time."""
 
+import gc
 import os
 import shutil
 
@@ -12,6 +13,16 @@ from support.turns import turn
 
 # What JAX compiles for tests, also in processes that they start, runs for moments. To optimize it takes longer.
 os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "true")
+
+# What collecting imports and makes stays until the end. The garbage collector need not look at it again and again.
+gc.disable()
+
+
+def pytest_collection_finish():
+    """Let the garbage collector look at what tests make, and at nothing older."""
+    gc.freeze()
+    gc.set_threshold(20_000)
+    gc.enable()
 
 
 @pytest.hookimpl(optionalhook=True)
