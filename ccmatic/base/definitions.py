@@ -9,6 +9,7 @@ import os
 import re
 import sys
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
@@ -232,6 +233,7 @@ def absolute(name):
     return str(Path(name).absolute()) if name and is_path(name) else name
 
 
+@cache
 def _files(kind, suffix):
     """Return the files of shipped definitions by name, sorted: NAME.py, or NAME/laws.py."""
     package = importlib.import_module(f"ccmatic.{kind}")
