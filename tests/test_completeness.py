@@ -25,7 +25,7 @@ ALONE, BESIDE = (
 
 def test_each_question_admits_each_window():
     """Laws of the exact numbers, and for some of the windows the formulas."""
-    found = campaign(250, FIRST, each=6, solved=8)
+    found = campaign(250, FIRST, each=6, solved=3)
     assert [str(each) for each in found.unexplained] == []
     assert {network for network, _ in found.windows} == {*NETWORKS}
     assert all(count > 5 for count in found.windows.values())
@@ -38,7 +38,7 @@ def test_each_question_admits_100000_windows():
     assert [str(each) for each in found.unexplained] == []
 
 
-@pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in CASES])
+@pytest.mark.parametrize("case", each_nth(2, CASES), ids=lambda case: case.name)
 def test_no_window_is_worse_than_the_worst(case):
     count, worse = worse_windows(case, 12)
     assert count > 50 and worse == []

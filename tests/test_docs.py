@@ -21,6 +21,7 @@ from ccmatic.contracts import Bounds, Buffer, execution, load_definition
 from ccmatic.emulation import machine
 from support import ROOT
 from support.cli import run as ccmatic
+from support.sampling import each_nth
 
 DOCS = sorted((ROOT / "docs").rglob("*.md"))
 PAGES = [*DOCS, *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md"))]
@@ -126,7 +127,7 @@ def run(page, folder, monkeypatch, slow):
             example.evaluate()
 
 
-@pytest.mark.parametrize("page", DOCS, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", each_nth(2, DOCS), ids=lambda page: page.stem)
 def test_examples_of_a_page_run(page, tmp_path, monkeypatch):
     run(page, tmp_path, monkeypatch, slow=False)
 

@@ -171,7 +171,7 @@ def test_random_events_of_all_controllers(name):
 
 @needs_compiler
 @pytest.mark.parametrize(
-    "name, compiler", each_nth(len(COMPILERS) + 1, [(name, compiler) for name in SHIPPED for compiler in COMPILERS])
+    "name, compiler", each_nth(2 * len(COMPILERS) + 1, [(name, compiler) for name in SHIPPED for compiler in COMPILERS])
 )
 def test_compiles_without_warnings(name, compiler, tmp_path):
     _, source = write(header.make(name), "c", tmp_path)

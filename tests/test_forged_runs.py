@@ -219,7 +219,7 @@ def forge(small, tmp_path, number, capsys):
 
 
 def test_no_forged_run_is_accepted(small, tmp_path, capsys):
-    forge(small, tmp_path, 50, capsys)
+    forge(small, tmp_path, 25, capsys)
 
 
 @pytest.mark.slow

@@ -206,7 +206,7 @@ def test_the_plain_laws_accept_the_originals(original):
 
 
 def test_no_forged_trace_is_accepted(capsys):
-    forge(80, capsys)
+    forge(40, capsys)
 
 
 @pytest.mark.slow

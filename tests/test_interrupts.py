@@ -85,7 +85,7 @@ def waited(pid):
     return 0.0
 
 
-@pytest.mark.parametrize("package", ["click", "pysmt", "z3"])
+@pytest.mark.parametrize("package", each_nth(2, ["click", "pysmt", "z3"]))
 def test_during_imports(package, begin, tmp_path):
     (tmp_path / f"{package}.py").write_text(SWALLOWS)
     network = ["--model", "ccac", "--buffer", "any", "--horizon", "5"]
@@ -115,7 +115,7 @@ EXPECTED = ["--expect", "queue <= 1 bdp", "--expect", "utilisation >= 50%"]
 
 
 @pytest.mark.parametrize("options", [
-    pytest.param(["--buffer", "any", "--horizon", "200"], id="encoding"),
+    pytest.param(["--buffer", "any", "--horizon", "200"], id="encoding", marks=pytest.mark.slow),
     pytest.param(SOLVING, id="solving"),
     pytest.param([*SOLVING, "--timeout", "60"], id="solving in time", marks=pytest.mark.slow),
 ])  # fmt: skip

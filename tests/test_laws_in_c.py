@@ -261,7 +261,7 @@ def _cubic():
 
 @needs_compiler
 @pytest.mark.parametrize("rtt", each_nth(3, [1, 20, 40, 100, 300]))
-@pytest.mark.parametrize("packets", [50, 1000, 20000])
+@pytest.mark.parametrize("packets", each_nth(2, [50, 1000, 20000]))
 def test_cubic_is_within_5_percent_of_rfc_9438_for_as_long_as_it_runs(rtt, packets):
     windows, formula = followed(rtt * 10**6, packets, 60)
     off = [abs(window / expected - 1) for window, expected in zip(windows, formula, strict=True)]

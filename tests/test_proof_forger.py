@@ -255,7 +255,7 @@ def forge(proofs, examples):
 
 
 def test_no_forged_proof_is_accepted(proofs):
-    count = forge(proofs, 40)
+    count = forge(proofs, 20)
     assert 0 < count["accepted, as still true"] < count["edited"] / 2
 
 

@@ -62,7 +62,7 @@ every_controller = pytest.mark.parametrize("name", CONTROLLERS)
 
 
 @every_controller
-@pytest.mark.parametrize("R_m", [10, 22])
+@pytest.mark.parametrize("R_m", each_nth(2, [10, 22]))
 def test_beliefs_stay_true_when_r_m_falls(name, R_m):
     """Taken to be 100 ms; beliefs are formed of such steps, then rescaled."""
     flow = Flow(name, 100 * MS)

@@ -196,7 +196,7 @@ def proved(folder, *options):
 
 
 @pytest.mark.parametrize("as_json", each_nth(2, [((),), (("--json",),)]), ids=["text", "json"])
-@pytest.mark.parametrize("options", [["--jobs", "2"], ["--cluster", "tcp://host:1"]], ids=" ".join)
+@pytest.mark.parametrize("options", each_nth(2, [["--cluster", "tcp://host:1"], ["--jobs", "2"]]), ids=" ".join)
 def test_prove_side_by_side(threads, options, as_json, tmp_path, monkeypatch):
     monkeypatch.setattr(proofs, "SHAPES", ("link_rate",))
     code, told = proved(tmp_path / "together", *options, *as_json)

@@ -21,11 +21,11 @@ MORE = 20
 
 
 def sampled(cells):
-    """Parameters of a test: of the definitions of each kind, every fourth in each world is for the default tests."""
+    """Parameters of a test: of the definitions of each kind, every sixth in each world is for the default tests."""
     groups = {}
     for cell in cells:
         groups.setdefault((cell.kind.name, cell.world), []).append((cell,))
-    return [parameter for group in groups.values() for parameter in each_nth(4, group)]
+    return [parameter for group in groups.values() for parameter in each_nth(6, group)]
 
 
 def compared(cell, seed, count):
