@@ -4,8 +4,6 @@ A file defines a class `Controller`. Its constructor takes the name, a seed and 
 methods `acked(event)`, `lost(event)` and `window()` have the meaning of the functions in controller.h. The methods
 `sent(event)`, `marked(event)`, `limited(event)` and `departure(now, bytes)` are optional. An event has the fields of
 `struct controller_event`.
-
-usage: python -m ccmatic.judging.scripts LIBRARY FILE
 """
 
 import ctypes
@@ -21,6 +19,9 @@ from ccmatic.judging.builds import controller_library
 
 #: The name of the class.
 CLASS = "Controller"
+
+#: The program that runs such a file. Its arguments are the library of `controller_library`, and the file.
+_START = "import sys; from ccmatic.judging.scripts import main; sys.exit(main(*sys.argv[1:]))"
 
 _I64 = ctypes.c_int64
 
@@ -63,7 +64,7 @@ def command(file: Path) -> tuple[str, ...]:
     Raises:
         InputError: If there is no C compiler.
     """
-    return sys.executable, "-m", "ccmatic.judging.scripts", str(controller_library()), str(file.resolve())
+    return sys.executable, "-c", _START, str(controller_library()), str(file.resolve())
 
 
 def main(library: str, file: str) -> int:
@@ -122,7 +123,3 @@ def _module(file: str) -> Any:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
-
-
-if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))

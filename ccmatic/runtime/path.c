@@ -289,9 +289,11 @@ static int64_t offers_at(const struct path *path, int number, int64_t time)
     return bits;
 }
 
-static int64_t offered_in(const struct phase *phase, int64_t now)
+/* Return the bytes that an application has offered in limited phases. It writes whole packets. */
+static int64_t offered_in(const struct path *path, const struct phase *phase, int64_t now)
 {
-    return phase->before + (int64_t)((__int128)(now - phase->start) * (phase->bits > 0 ? phase->bits : 0) / (8 * SECOND));
+    __int128 bytes = (__int128)(now - phase->start) * (phase->bits > 0 ? phase->bits : 0) / (8 * SECOND);
+    return phase->before + (int64_t)(bytes / path->packet) * path->packet;
 }
 
 /* Wake the sender as often as a limited application offers a packet, but at most every ms. */
@@ -328,7 +330,7 @@ static void plan_flow(struct path *path, int number)
         struct phase phase = {times.entries[i], offers_at(path, number, times.entries[i]), before};
         int64_t end = i + 1 < times.count ? times.entries[i + 1] : path->duration;
         APPEND(flow->phases, phase);
-        before = offered_in(&phase, end);
+        before = offered_in(path, &phase, end);
         if (times.count > 1) plan_offers(path, flow, &phase, end);
     }
     free(times.entries);
@@ -342,7 +344,7 @@ static int64_t offered(const struct path *path, int64_t now, int number)
     const struct flow *flow = &path->flows[number];
     const struct phase *phase = &flow->phases.entries[flow->phases.count - 1];
     while (phase->start > now && phase > flow->phases.entries) phase--;
-    return phase->bits < 0 ? INT64_MAX : offered_in(phase, now);
+    return phase->bits < 0 ? INT64_MAX : offered_in(path, phase, now);
 }
 
 /* ---- data packets ---- */

@@ -59,7 +59,7 @@ int64_t path_send(struct path *path, int64_t now, int flow, int64_t size, int ec
 int64_t path_reply(struct path *path, int64_t now, int flow, int64_t size);
 
 /* The bytes that the application of a flow has offered in its limited phases so far; INT64_MAX while it offers as much
- * as the sender takes. A paused application offers nothing. */
+ * as the sender takes. A limited application offers whole packets, and a paused one nothing. */
 int64_t path_offered(const struct path *path, int64_t now, int flow);
 
 /* Record the state of a sender: its window, the bytes in flight, the latest RTT, and the pacing rate in bytes per

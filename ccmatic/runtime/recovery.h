@@ -297,7 +297,7 @@ static inline int64_t recovery_departure(const struct recovery *r, int64_t now, 
 static inline void recovery_pace(struct recovery *r, int64_t now, int64_t size, int64_t window)
 {
     int64_t gap = (int64_t)((__int128)size * r->smooth_rtt * 4 / (5 * (__int128)recovery_most(window, 1)));
-    r->pace = recovery_most(r->pace, now - recovery_least(now, (RECOVERY_BURST - 1) * gap)) + gap;
+    r->pace = recovery_most(r->pace, now - (RECOVERY_BURST - 1) * gap) + gap;
 }
 
 static inline void recovery_probe(struct recovery *r, int64_t now)
@@ -344,7 +344,7 @@ static inline void recovery_transmit(struct recovery *r, int64_t now)
 static inline void recovery_process(struct recovery *r, int64_t now, const struct path_event *event)
 {
     switch (event->kind) {
-    case PATH_START: r->active = 1, r->pace = now; break;
+    case PATH_START: r->active = 1, r->pace = INT64_MIN / 2; break;
     case PATH_STOP: r->active = 0; break;
     case PATH_DATA: recovery_arrive(r, now, event); break;
     case PATH_REPLY: recovery_take(r, now, event); break;
