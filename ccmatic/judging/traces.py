@@ -118,7 +118,11 @@ class _Fluid:
         for arrival, _, _, size, *_ in kept:
             self._ends.append(max(self._ends[-1], self.curve.served(arrival)) + size * PERIOD)
         self._admitted = [packet[1] for packet in kept]
-        self._left = [packet[2] - propagation(packet[4], packet[1]) for packet in kept if packet[2] >= 0]
+        self._left: list[int] = []
+        for _, admitted, released, _, flow, *_ in kept:
+            if released >= 0:  # if R_m shrinks, a packet waits behind the box for those before it
+                left = min(released - propagation(flow, admitted), admitted + s.jitter)
+                self._left.append(max(left, self._left[-1] if self._left else 0))
 
     def sent(self, time: int) -> int:
         """Return the bytes sent by an instant, times PERIOD, as all amounts of this class."""

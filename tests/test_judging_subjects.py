@@ -1,0 +1,68 @@
+"""Controllers, envelopes and policies of ccmatic, libraries and C files run as subjects, lawfully and repeatably."""
+
+import numpy as np
+import pytest
+
+from ccmatic import records
+from ccmatic.base import definitions
+from ccmatic.judging import exports, running, subjects
+from ccmatic.judging.scenario import Scenario
+from support.machine import needs_compiler
+from support.policies import policy
+from support.sampling import each_nth
+from support.scenarios import MS, SECOND
+
+pytestmark = needs_compiler
+
+HOLD = records.HoldEvent(at=SECOND, length=10 * MS)
+PLAN = Scenario(duration=3 * SECOND, rate=24_000_000, rtt=40 * MS, buffer=600_000, jitter=10 * MS, events=(HOLD,))
+
+#: Controllers that no export supports, because they send by a rate alone and have state.
+RATES = ("anyone", "cc_probe_slow_sender", "cc_qdel_sender")
+ENVELOPES = ("cc_qdel_narrow", "cc_qdel_wide", "g1_t11_3_wide", "wide_qdel")
+ALL = [name for folder in definitions.CONTROLLERS for name in definitions.shipped(folder) if name not in RATES]
+NAMES = [name for name in ALL if name not in ENVELOPES] + [f"{e}:{c}" for e in ENVELOPES for c in exports.CHOICES]
+
+
+def lawful(name, plan=PLAN):
+    with running.Session(subjects.subject(name)) as session:
+        first, second = session.run(plan), session.run(plan)
+    assert (first.failure, list(first.faults())) == (None, [])
+    assert np.array_equal(first.packets, second.packets) and np.array_equal(first.samples, second.samples)
+    return first
+
+
+@pytest.mark.parametrize("name", each_nth(12, NAMES))
+def test_every_shipped_controller_runs(name):
+    assert len(lawful(name).packets) > 20
+
+
+def test_the_choices_of_an_envelope_are_in_order():
+    sent = [len(lawful(f"cc_qdel_wide:{choice}").packets) for choice in ("lower", "drawn", "upper")]
+    assert sent == sorted(sent) and len(set(sent)) == 3
+
+
+def test_a_policy_is_a_subject(tmp_path):
+    policy(tmp_path / "toy.json")
+    recording = lawful(str(tmp_path / "toy.json"))
+    assert (recording.samples["window"] == -1).all() and len(recording.packets) > 20
+
+
+def test_a_policy_within_an_envelope_is_a_subject(tmp_path):
+    policy(tmp_path / "toy.json", act="envelope:cc_qdel_wide")
+    assert len(lawful(str(tmp_path / "toy.json")).packets) > 20
+
+
+def test_a_controller_with_a_window_has_samples():
+    samples = lawful("cubic").samples
+    assert (samples["window"] > 0).all() and samples["window"].max() > 100_000
+
+
+def test_two_flows_of_one_subject_are_numbered_past_hosted_ones():
+    flows = (records.FlowRecord(), records.FlowRecord(beside="reno"), records.FlowRecord(start=SECOND))
+    recording = lawful("reno", Scenario(**{**PLAN_FIELDS, "flows": flows}))
+    assert set(recording.packets["flow"].tolist()) == {0, 1, 2} == set(recording.samples["flow"].tolist())
+    assert recording.packets["arrival"][recording.packets["flow"] == 2].min() == SECOND
+
+
+PLAN_FIELDS = {name: getattr(PLAN, name) for name in PLAN.__struct_fields__}
