@@ -1,0 +1,54 @@
+"""Proofs for all time on a policer, on a marking link, and on the network that is true of executions."""
+
+from fractions import Fraction
+
+import pytest
+
+import ccmatic as cm
+from ccmatic import query as queries
+from ccmatic.logic import no, some
+from ccmatic.solving import SAT, UNSAT, Checker
+from ccmatic.verification import Outcome
+from support.sampling import each_nth
+
+
+@pytest.mark.parametrize("controller", each_nth(2, ["cc_qdel", "cc_qdel_wide"]))
+def test_c_l_becomes_high_on_a_policer_and_the_link_is_used(controller, tmp_path):
+    """With a higher bound of C_L a window breaks a lemma, and its replay shows this."""
+    proved = cm.prove(controller, "policer", tmp_path)
+    assert proved.verdict == "holds" and proved.claim
+    assert proved.constants["C_L_least"] == Fraction(3, 4) and proved.constants["utilisation"] == 1
+    [beyond] = tmp_path.rglob("beyond_C_L_least.json")
+    assert cm.replay(beyond).outcome is Outcome.BREAKS
+
+
+def weaker(strong, weak, horizon, buffer):
+    """Whether some execution of a model breaks a law of another model."""
+    about = {"jitter": 1, "property": "avoids", "thresholds": {"what": "T < 0"}}
+    first, second = (queries.make(model, buffer, horizon, **about) for model in (strong, weak))
+    x, checker = first.execution(), Checker()
+    for law in first.laws(x):
+        checker.add(law.formula)
+    checker.add(some([no(law.formula) for law in second.laws(x)]))
+    return checker.check()
+
+
+#: A network, another one with the laws of a proof, and the horizon and the buffer.
+COVERED = [
+    ("marking:threshold=1/2", "ccac", 11, ">=6", UNSAT),
+    ("marking_windows:threshold=1/2", "ccac_windows", 8, "1", UNSAT),
+    ("lossy", "ccac", 11, ">=6", SAT),
+    ("marking_windows:threshold=1/2", "ccac2021_anywhere", 8, "1", SAT),
+]
+
+
+@pytest.mark.parametrize("network, other, horizon, buffer, outcome", COVERED)
+def test_executions_of_a_marking_link_are_executions_without_marks(network, other, horizon, buffer, outcome):
+    """So proofs on CCAC and on its network that is true of executions cover marking links, if no mark is read."""
+    assert weaker(network, other, horizon, buffer) == outcome
+
+
+@pytest.mark.slow
+def test_aimd_keeps_its_bounds_on_the_network_of_executions():
+    proved = cm.prove("aimd_any_start", "aimd_executions")
+    assert proved.verdict == "holds" and proved.claim
