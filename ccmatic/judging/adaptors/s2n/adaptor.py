@@ -13,13 +13,14 @@ _DIFFERENCES = (
     ("app_settings", "cubic.rs", "app_settings"),
     ("initial_rtt", "rtt_estimator.rs", "pub fn new(initial_rtt"),
     ("on_bbr_state_changed", "congestion_controller.rs", "fn on_bbr_state_changed"),
+    ("publisher", "congestion_controller.rs", "pub trait Publisher"),
 )
 
 
 class Adaptor:
     """The adaptor of s2n-quic-core.
 
-    Its sources support the versions from 0.11.0 on.
+    Its sources support the versions from 0.10.0 on.
     """
 
     stack = "s2n"
@@ -34,7 +35,7 @@ class Adaptor:
         """
         patched = {27: (0, 1), 35: (0, 1), 38: (0, 1), 44: (0, 1), 52: (0, 1), 29: ()}
         later = (f"0.{minor}.{patch}" for minor in range(19, 92) for patch in patched.get(minor, (0,)))
-        return ("0.11.0", "0.12.0", "0.18.2", *later)
+        return ("0.10.0", "0.10.1", "0.10.2", "0.11.0", "0.12.0", "0.18.2", *later)
 
     def build(self, version: str | None = None, source: Path | None = None) -> Program:
         """Build the library; see `ccmatic.judging.subjects.Adaptor`."""

@@ -11,7 +11,9 @@ use s2n_quic_core::recovery::bbr::BbrCongestionController;
 use s2n_quic_core::recovery::{CongestionController, CubicCongestionController, RttEstimator};
 use s2n_quic_core::time::Timestamp;
 
-use surroundings::{Chance, Silent};
+use surroundings::Chance;
+#[cfg(publisher)]
+use surroundings::Silent;
 
 /// Bytes of IPv4 and UDP around a datagram.
 const HEADERS: i64 = 28;
@@ -60,11 +62,22 @@ fn timestamp(now: i64) -> Timestamp {
     unsafe { Timestamp::from_duration(Duration::from_nanos(now as u64) + Duration::from_secs(1)) }
 }
 
+/// Call a method of the controller. Before 0.11 methods had no publisher.
+macro_rules! call {
+    ($controller:expr, $method:ident, $($argument:expr),*) => {{
+        #[cfg(publisher)]
+        let result = $controller.$method($($argument,)* &mut Silent);
+        #[cfg(not(publisher))]
+        let result = $controller.$method($($argument),*);
+        result
+    }};
+}
+
 impl<C: CongestionController> Calls for Driven<C> {
     fn sent(&mut self, event: &Event) {
         let limited = Some(event.app_limited != 0);
-        let note =
-            self.controller.on_packet_sent(timestamp(event.now), event.bytes as usize, limited, &self.rtt, &mut Silent);
+        let (now, bytes) = (timestamp(event.now), event.bytes as usize);
+        let note = call!(self.controller, on_packet_sent, now, bytes, limited, &self.rtt);
         self.notes.insert(event.now, note);
         if self.notes.first_key_value().is_some_and(|(&sent, _)| sent < event.now - FORGOTTEN) {
             self.notes.pop_first();
@@ -78,9 +91,10 @@ impl<C: CongestionController> Calls for Driven<C> {
             self.last_acked = event.sent;
             let sample = Duration::from_nanos(event.rtt as u64);
             self.rtt.update_rtt(Duration::ZERO, sample, now, true, PacketNumberSpace::ApplicationData);
-            self.controller.on_rtt_update(sent, now, &self.rtt, &mut Silent);
+            call!(self.controller, on_rtt_update, sent, now, &self.rtt);
         }
-        self.controller.on_ack(sent, event.bytes as usize, note, &self.rtt, &mut self.chance, now, &mut Silent);
+        let bytes = event.bytes as usize;
+        call!(self.controller, on_ack, sent, bytes, note, &self.rtt, &mut self.chance, now);
     }
 
     fn lost(&mut self, event: &Event) {
@@ -89,14 +103,14 @@ impl<C: CongestionController> Calls for Driven<C> {
         let burst = event.now != self.last_lost;
         self.last_lost = event.now;
         let now = timestamp(event.now);
-        self.controller.on_packet_lost(bytes, note, persistent, burst, &mut self.chance, now, &mut Silent);
+        call!(self.controller, on_packet_lost, bytes, note, persistent, burst, &mut self.chance, now);
         if persistent {
             self.rtt.on_persistent_congestion();
         }
     }
 
     fn marked(&mut self, event: &Event) {
-        self.controller.on_explicit_congestion(1, timestamp(event.now), &mut Silent);
+        call!(self.controller, on_explicit_congestion, 1, timestamp(event.now));
     }
 
     fn window(&self) -> i64 {

@@ -1,12 +1,9 @@
 //! What s2n's controllers ask of the stack around them: random numbers, and a place for their events.
 
-use num_rational::Ratio;
-#[cfg(on_bbr_state_changed)]
-use s2n_quic_core::event::builder::BbrState;
-use s2n_quic_core::event::builder::SlowStartExitCause;
 use s2n_quic_core::random::Generator;
-use s2n_quic_core::recovery::bandwidth::{Bandwidth, RateSample};
-use s2n_quic_core::recovery::congestion_controller::Publisher;
+
+#[cfg(publisher)]
+pub use silent::Silent;
 
 /// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014), from the scenario's seed.
 pub struct Chance(pub u64);
@@ -30,13 +27,23 @@ impl Generator for Chance {
     }
 }
 
-/// Events that nobody reads.
-pub struct Silent;
-
-impl Publisher for Silent {
-    fn on_slow_start_exited(&mut self, _cause: SlowStartExitCause, _congestion_window: u32) {}
-    fn on_delivery_rate_sampled(&mut self, _rate_sample: RateSample) {}
-    fn on_pacing_rate_updated(&mut self, _pacing_rate: Bandwidth, _burst_size: u32, _pacing_gain: Ratio<u64>) {}
+#[cfg(publisher)]
+mod silent {
+    use num_rational::Ratio;
     #[cfg(on_bbr_state_changed)]
-    fn on_bbr_state_changed(&mut self, _state: BbrState) {}
+    use s2n_quic_core::event::builder::BbrState;
+    use s2n_quic_core::event::builder::SlowStartExitCause;
+    use s2n_quic_core::recovery::bandwidth::{Bandwidth, RateSample};
+    use s2n_quic_core::recovery::congestion_controller::Publisher;
+
+    /// Events that nobody reads.
+    pub struct Silent;
+
+    impl Publisher for Silent {
+        fn on_slow_start_exited(&mut self, _cause: SlowStartExitCause, _congestion_window: u32) {}
+        fn on_delivery_rate_sampled(&mut self, _rate_sample: RateSample) {}
+        fn on_pacing_rate_updated(&mut self, _pacing_rate: Bandwidth, _burst_size: u32, _pacing_gain: Ratio<u64>) {}
+        #[cfg(on_bbr_state_changed)]
+        fn on_bbr_state_changed(&mut self, _state: BbrState) {}
+    }
 }
