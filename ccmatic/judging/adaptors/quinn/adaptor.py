@@ -33,7 +33,7 @@ class Adaptor:
 
     def build(self, version: str | None = None, source: Path | None = None) -> Program:
         """Build the program; see `ccmatic.judging.subjects.Adaptor`."""
-        crate = Crate("quinn-proto", self.version, _methods)
+        crate = Crate("quinn-proto", self.version, _differences)
         program, built = build(Path(__file__).parent, crate, version, source, path_library())
         return Program(
             (str(program),),
@@ -47,7 +47,7 @@ class Adaptor:
         )
 
 
-def _methods(folder: Path) -> Mapping[str, str]:
+def _differences(folder: Path) -> Mapping[str, str]:
     """Return the methods that the controllers of a version have, for the adaptor's build script."""
     text = (folder / "src" / "congestion.rs").read_text()
     trait = re.search(r"pub trait Controller\b.*?\n}", text, re.DOTALL)
@@ -55,4 +55,5 @@ def _methods(folder: Path) -> Mapping[str, str]:
     if missing := (_ALWAYS - methods) | (methods - _ALWAYS - _SOME):
         raise InputError(f"this version's controllers differ in {', '.join(sorted(missing))}", str(folder))
     ecn = {"is_ecn"} if trait and "is_ecn" in trait[0] else set()
-    return {"CCMATIC_METHODS": ",".join(sorted(methods & _SOME | ecn))}
+    seed = {"seed_argument"} if "rng_seed: Option" in (folder / "src" / "endpoint.rs").read_text() else set()
+    return {"CCMATIC_HAS": ",".join(sorted(methods & _SOME | ecn | seed))}

@@ -1,13 +1,10 @@
 //! The configuration of both endpoints of a flow.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use quinn_proto::congestion::{BbrConfig, ControllerFactory, CubicConfig, NewRenoConfig};
 use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
-use quinn_proto::{
-    ClientConfig, ConnectionId, ConnectionIdGenerator, Endpoint, EndpointConfig, ServerConfig, TransportConfig, VarInt,
-};
+use quinn_proto::{ClientConfig, Endpoint, EndpointConfig, ServerConfig, TransportConfig, VarInt};
 use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 
 use crate::watched::{Factory, Heard};
@@ -43,24 +40,6 @@ pub struct Setup {
     pub server: Endpoint,
     pub config: ClientConfig,
     pub heard: Arc<Heard>,
-}
-
-/// Connection ids that count upwards.
-struct Counter(u64);
-
-impl ConnectionIdGenerator for Counter {
-    fn generate_cid(&mut self) -> ConnectionId {
-        self.0 += 1;
-        ConnectionId::new(&self.0.to_be_bytes())
-    }
-
-    fn cid_len(&self) -> usize {
-        8
-    }
-
-    fn cid_lifetime(&self) -> Option<Duration> {
-        None
-    }
 }
 
 /// Set up a flow.
@@ -131,9 +110,11 @@ fn transport(factory: Arc<dyn ControllerFactory + Send + Sync>, mtu: u16) -> Tra
 }
 
 fn endpoint(server: Option<Arc<ServerConfig>>, seed: u64) -> Endpoint {
-    let mut config = EndpointConfig::default();
-    config.cid_generator(move || Box::new(Counter(seed << 32)));
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_be_bytes());
-    Endpoint::new(Arc::new(config), server, true, Some(bytes))
+    let config = EndpointConfig::default();
+    #[cfg(seed_argument)]
+    return Endpoint::new(Arc::new(config), server, true, Some(bytes));
+    #[cfg(not(seed_argument))]
+    return Endpoint::new(Arc::new({ config }.rng_seed(Some(bytes)).clone()), server, true);
 }
