@@ -20,16 +20,18 @@ def cache(monkeypatch, tmp_path_factory):
     monkeypatch.chdir(tmp_path_factory.mktemp("judged"))
 
 
-def lines(out, kind):
-    found = [json.loads(line) for line in out.splitlines()]
+def lines(out, kind, total=None):
+    """The lines of an output, of which the last may be a total."""
+    *found, last = [json.loads(line) for line in out.splitlines()]
+    validate(last, total or kind)
     for line in found:
         validate(line, kind)
-    return found
+    return found if total else [*found, last]
 
 
 def test_a_run_is_judged_by_every_rule_that_applies(tmp_path):
     code, out, _ = run("judge", "run", "cubic", "--event", "lose 1 packet at 5 s", "--out", tmp_path, "--json")
-    verdicts = {line["rule"]: line for line in lines(out, "JudgedLine")}
+    verdicts = {line["rule"]: line for line in lines(out, "JudgedLine", "JudgedTotalLine")}
     assert code == 0 and verdicts["decrease-cubic"]["verdict"] == "kept"
     assert abs(verdicts["decrease-cubic"]["value"] - 0.7) < 0.001
     assert verdicts["marks"]["verdict"] == "not applicable" and "marks nothing" in verdicts["marks"]["reason"]
@@ -50,13 +52,20 @@ def test_a_search_finds_shrinks_reruns_and_reports(tmp_path):
     """A constant window of a model grows never, so it leaves a faster link unused."""
     code, out, _ = run("judge", "search", "one_packet", "--rule", "utilisation", "--runs", "3", "--budget", "100",
                        "--out", tmp_path, "--json")  # fmt: skip
-    [line] = lines(out, "SearchedLine")
+    [line] = lines(out, "SearchedLine", "SearchedTotalLine")
     assert code == 1 and line["verdict"] == "broken" and line["events"] == 0
     witness = tmp_path / "utilisation.json"
     validate(json.loads(witness.read_text()), "WitnessFile")
     code, out, _ = run("judge", "run", witness, "--json")
-    [again] = lines(out, "JudgedLine")
+    [again] = lines(out, "JudgedLine", "JudgedTotalLine")
     assert code == 1 and again["value"] == json.loads(witness.read_text())["value"]
+    code, out, _ = run("replay", witness, "--json")
+    [replayed] = lines(out, "WitnessLine")
+    assert code == 0 and replayed["passes"] and not replayed["faults"]
+    forged = json.loads(witness.read_text())
+    forged["value"] /= 2
+    (tmp_path / "forged.json").write_text(json.dumps(forged))
+    assert run("replay", tmp_path / "forged.json")[0] == 1
     code, out, _ = run("judge", "report", witness, "--out", tmp_path / "report")
     page = (tmp_path / "report" / "report.md").read_text()
     assert code == 0 and "| spacing 200 µs | broken |" in page and "RFC 9743" in page
@@ -68,7 +77,8 @@ def test_a_search_finds_shrinks_reruns_and_reports(tmp_path):
 
 def test_a_search_that_finds_nothing():
     code, out, _ = run("judge", "search", "cubic", *SEARCH)
-    assert code == 0 and out.startswith("kept      decrease-cubic: 0.7; 0.7, within 0.03")
+    assert code == 0 and out.startswith("kept      decrease-cubic: 0.7 of the window before; 0.7, within 0.03")
+    assert ": 0 rules broken, 1 kept, 0 not asked; 6 runs in " in out.splitlines()[-1]
 
 
 def test_a_pipeline(tmp_path):

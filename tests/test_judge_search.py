@@ -5,7 +5,8 @@ import json
 import pytest
 
 from ccmatic.base import InputError
-from ccmatic.judging import opened, words
+from ccmatic.judging import words
+from ccmatic.judging.opened import outcome
 from ccmatic.judging.rules import RULES
 from ccmatic.judging.scenario import lawful
 from ccmatic.judging.search import Search
@@ -79,5 +80,5 @@ def test_an_expectation_is_a_rule():
     [line] = search.lines.values()
     assert line.is_broken and line.rule.name == "utilisation >= 99% over every 1 s"
     scenario = lawful(words.scenario_of("12 mbit, rtt 40 ms, buffer 1 bdp", [], 15))
-    result = opened.outcome(Toy(), scenario, (), ("utilisation >= 50% over every 5 s",), False)
+    result = outcome(Toy(), scenario, (), ("utilisation >= 50% over every 5 s",), False)
     assert result.margins["utilisation >= 50% over every 5 s"][0] > 0

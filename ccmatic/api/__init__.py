@@ -50,11 +50,13 @@ if TYPE_CHECKING:
     from ccmatic.analysis.widening import Widening, WideningReport
     from ccmatic.analysis.worst_case import WorstCase
     from ccmatic.api.judging import (
+        is_witness,
         judge,
         judge_difference,
         judge_search,
         judge_versions,
         make_scenario,
+        replay_witness,
         rerun_witness,
         shrink_witness,
     )
@@ -114,6 +116,7 @@ __all__ = [
     "find_front",
     "fit",
     "guarantee",
+    "is_witness",
     "judge",
     "judge_difference",
     "judge_search",
@@ -129,6 +132,7 @@ __all__ = [
     "prove_expected",
     "read_run",
     "replay",
+    "replay_witness",
     "reproduce_tradeoff",
     "rerun_witness",
     "shrink_witness",
@@ -150,11 +154,13 @@ _LATE = {
     "analysis.widening": ("Widening", "WideningReport"),
     "analysis.worst_case": ("WorstCase",),
     "api.judging": (
+        "is_witness",
         "judge",
         "judge_difference",
         "judge_search",
         "judge_versions",
         "make_scenario",
+        "replay_witness",
         "rerun_witness",
         "shrink_witness",
     ),

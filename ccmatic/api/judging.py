@@ -9,7 +9,7 @@ from typing import Any
 from ccmatic import judging
 from ccmatic.base import InputError, writable_folder
 from ccmatic.judging import Difference, Search, Source, Verdict, Witness
-from ccmatic.records import JudgedLine, ScenarioFile, SearchedLine, WitnessFile
+from ccmatic.records import JudgedLine, ScenarioFile, SearchedLine, WitnessFile, WitnessLine
 
 #: The path of a scenario without `--on`, and the share of its budget that a search uses before it shrinks scenarios.
 PATH, SEARCHES = "12 mbit, rtt 40 ms, buffer 1 bdp", 0.6
@@ -123,6 +123,39 @@ def rerun_witness(file: str | Path, version: str | None = None, source: str | Pa
     runner, controller, found = judging.opened(code)
     run, verdicts = judging.judge(runner, controller, witness.scenario, [judging.rule_of(witness)])
     return Judged(witness.subject, found, run, tuple(verdicts))
+
+
+def replay_witness(file: str | Path) -> WitnessLine:
+    """Run a witness again, and check the run by the laws of the network, from its log alone.
+
+    Args:
+        file: The witness.
+
+    Returns:
+        The line of `replay`. It passes if the run obeys every law and shows the value of the witness.
+
+    Raises:
+        InputError: If the file is no witness, or the subject cannot be built or run.
+    """
+    witness = judging.load_witness(file).record
+    judged = rerun_witness(file)
+    [line] = judged.lines
+    faults = [*judged.run.faults()]
+    return WitnessLine(
+        witness=str(file),
+        subject=witness.subject,
+        version=judged.version,
+        rule=witness.rule,
+        passes=not faults and line.value == witness.value and line.verdict == "broken",
+        faults=faults,
+        value=witness.value,
+        measured=line.value,
+    )
+
+
+def is_witness(file: str | Path) -> bool:
+    """Return whether a file is a witness of `judge`."""
+    return judging.is_witness(file)
 
 
 def judge_search(

@@ -1,6 +1,7 @@
 """`ccmatic judge`: judge code that ships, in virtual time on lawful links."""
 
 import time
+from collections import Counter
 from pathlib import Path
 
 import click
@@ -147,10 +148,18 @@ def _print_verdicts(judged, as_json):
             click.echo(records.line(line))
         elif line.verdict != "not applicable":
             click.echo(_verdict_text(line))
-    if not as_json:
-        for line in judged.lines:
-            if line.verdict == "not applicable" and len(judged.lines) == 1:
-                click.echo(f"{line.rule}: not applicable: {line.reason}")
+        elif len(judged.lines) == 1:
+            click.echo(f"{line.rule}: not applicable: {line.reason}")
+    counts = Counter(line.verdict for line in judged.lines)
+    total = records.JudgedTotalLine(
+        subject=judged.subject,
+        version=judged.version,
+        kept=counts["kept"],
+        broken=counts["broken"],
+        not_applicable=counts["not applicable"],
+    )
+    text = f"{total.subject} ({total.version}): {total.kept} rules kept, {total.broken} broken"
+    click.echo(records.line(total) if as_json else f"{text}, {total.not_applicable} not applicable")
 
 
 def _verdict_text(line):
@@ -158,7 +167,16 @@ def _verdict_text(line):
 
     meaning = "violated" if line.verdict == "broken" else "holds"
     when = f" at {line.at:.3f} s" if line.at is not None else ""
-    return f"{shown_verdict(line.verdict, meaning, 8)} {line.rule}: {line.value:.4g}{when}; {line.threshold}"
+    return f"{shown_verdict(line.verdict, meaning, 8)} {_value_text(line)}{when}{_threshold_text(line)}"
+
+
+def _value_text(line):
+    return f"{line.rule}: {line.value:.4g} {line.unit}".rstrip()
+
+
+def _threshold_text(line):
+    """Return the threshold of a rule; nothing for an expectation, whose name says it."""
+    return "" if line.threshold == line.rule else f"; {line.threshold}"
 
 
 @judge_group.command("search", cls=Command, example="ccmatic judge search quinn:cubic --budget 60 --jobs 2")
@@ -200,6 +218,7 @@ def _searched(subject, as_json, junit=None, **settings):
     with options.Waiting(f"{subject}, building") as waiting:
 
         def told(search):
+            waiting.search = search
             broken = sum(line.is_broken for line in search.lines.values())
             waiting.what = f"{subject}, {search.number} runs, {broken} of {len(search.lines)} rules broken"
 
@@ -210,15 +229,39 @@ def _searched(subject, as_json, junit=None, **settings):
     if junit:
         write_text(junit, judging.junit(subject, lines, time.monotonic() - begin))
         click.echo("\n".join(records.line(line) if as_json else _searched_text(line, None) for line in lines))
+    click.echo(_total(lines, waiting.search, time.monotonic() - begin, settings.get("file"), as_json))
     return options.BROKEN if any(line.verdict == "broken" for line in lines) else options.GOOD
+
+
+def _total(lines, search, seconds, file, as_json):
+    """Return the last line of a search."""
+    from ccmatic import records
+
+    counts = Counter(line.verdict for line in lines)
+    total = records.SearchedTotalLine(
+        subject=search.source.name,
+        version=search.version,
+        runs=search.number,
+        seconds=round(seconds, 1),
+        seed=search.seed,
+        kept=counts["kept"],
+        broken=counts["broken"],
+        not_asked=counts["not asked"],
+    )
+    if as_json:
+        return records.line(total)
+    rules = f"{total.broken} rules broken, {total.kept} kept, {total.not_asked} not asked"
+    resume = f"; --run {file} resumes" if file else ""
+    cost = f"{total.runs} runs in {total.seconds:g} s, seed {total.seed}"
+    return f"{total.subject} ({total.version}): {rules}; {cost}{resume}"
 
 
 def _searched_text(line, witness):
     from ccmatic.cli.verdicts import shown_verdict
 
     meaning = {"broken": "violated", "kept": "holds", "not asked": "unknown"}[line.verdict]
-    worst = f": {line.value:.4g}" if line.value is not None else ""
-    text = f"{shown_verdict(line.verdict, meaning, 9)} {line.rule}{worst}; {line.threshold} ({line.runs} runs)"
+    worst = line.rule if line.value is None else _value_text(line)
+    text = f"{shown_verdict(line.verdict, meaning, 9)} {worst}{_threshold_text(line)} ({line.runs} runs)"
     if line.witness:
         text += f"\n          ccmatic judge run {line.witness}"
     return text + (f"\n          {_scenario_text(witness.record.scenario)}" if witness else "")

@@ -35,12 +35,32 @@ def replay_command(files, plot, html, csv_file, expect, allow_code, as_json):
     return next(code for code in (options.BROKEN, options.UNKNOWN, options.GOOD) if code in codes)
 
 
+def _replay_witness(file, as_json):
+    """Run a witness again, print whether it obeys every law and shows its value, and return the exit code."""
+    from ccmatic import api, records
+
+    line = api.replay_witness(file)
+    if as_json:
+        click.echo(records.line(line))
+    else:
+        verdict = "passes" if line.passes else "does not pass"
+        shown = "nothing" if line.measured is None else f"{line.measured:.4g}"
+        click.echo(
+            f"{file} {verdict}: {line.subject} ({line.version}), {line.rule}: {shown}; the file says {line.value:.4g}"
+        )
+        click.echo("".join(f"    breaks a law: {fault}\n" for fault in line.faults), nl=False)
+    return options.GOOD if line.passes else options.BROKEN
+
+
 def _replay(file, plot, html, csv_file, expect, allow_code, as_json):
     """Print the result for one trace, and return the exit code for this trace."""
     from ccmatic import api, traces
     from ccmatic.cli import reports as report
     from ccmatic.verification import Outcome
 
+    if api.is_witness(file):
+        options.refuse({"plot": plot, "html": html, "csv": csv_file, "expect": expect}, "a trace beside it")
+        return _replay_witness(file, as_json)
     trace = api.Trace.load(file)
     with located(file):
         outcome = api.replay(trace, allow_code=allow_code)

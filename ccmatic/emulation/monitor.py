@@ -54,6 +54,11 @@ class Monitor:
         comparisons = [expectation.comparison for _, expectation in self._expected]
         return [comparison.amount / comparison.written[1] for comparison in comparisons]
 
+    @property
+    def units(self):
+        """The unit of each expectation's amount, as in its text."""
+        return [expectation.comparison.written[0] for _, expectation in self._expected]
+
     def require(self, flows, seconds):
         """Check that a run can show the expectations.
 

@@ -35,7 +35,7 @@ def expected(text: str) -> Rule:
     Raises:
         InputError: If the text is no expectation, or no run shows its quantity.
     """
-    _monitor(PLAIN, text)
+    monitor, _ = _monitor(PLAIN, text)
 
     def excludes(scenario: Scenario) -> str | None:
         if start_up(scenario) + scenario.rtt >= scenario.duration:
@@ -60,6 +60,7 @@ def expected(text: str) -> Rule:
     return Rule(
         name=" ".join(text.split()),
         definition="The expectation of the question language, after start-up.",
+        unit=monitor.units[0],
         threshold=" ".join(text.split()),
         source="the question",
         excludes=excludes,

@@ -26,9 +26,9 @@ from ccmatic.judging.scenario import Scenario, faults
 from ccmatic.judging.space import change, draw
 from ccmatic.workers import Team
 
-#: The number of runs whose scenarios are chosen together; the number of fresh scenarios per rule before the first
-#: change of a scenario; the share of fresh scenarios later; and the number of scenarios that a line of descent keeps.
-GENERATION, FRESH, FRESH_SHARE, KEPT = 16, 3, 0.3, 4
+#: The number of runs whose scenarios are chosen together; the number of fresh scenarios per rule before any is changed;
+#: the share of fresh scenarios later; and the number of scenarios that a line of descent keeps.
+GENERATION, FRESH, FRESH_SHARE, KEPT = 16, 4, 0.4, 4
 
 #: The number of runs after which the code runs a scenario twice, for the rule of determinism.
 AGAIN = 16
@@ -157,13 +157,15 @@ class Search:
         raise InputError("no lawful scenario meets the premises of these rules; expected other rules or --on")
 
     def _scenario(self, random: Random, line: Line) -> Scenario | None:
-        fresh = len(line.best) < FRESH or random.random() < FRESH_SHARE
+        fresh = not line.best or line.targeted < FRESH or random.random() < FRESH_SHARE
         if fresh:
             return draw(random, line.rule, self.controller)
         _, _, parent, _, _ = random.choice(line.best)
         return change(random, parent, line.rule, self.controller)
 
     def _learn(self, number: int, target: str, scenario: Scenario, result: Outcome) -> None:
+        if target in self.lines:
+            self.lines[target].targeted += 1
         for name, measured in result.margins.items():
             if name in self.lines:
                 self.lines[name].add(number, scenario, measured)

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from msgspec.structs import replace
 
 from ccmatic import records
-from ccmatic.judging.rules import Rule
+from ccmatic.judging.rules import RULES, Rule
 from ccmatic.judging.scenario import MS, SECOND, Scenario, faults
 
 #: The paths of a search: rates in kbit per second, R_m and D in ms, and buffers as shares of a BDP in percent. A BDP is
@@ -38,6 +38,7 @@ class Family:
         beside: The controller beside the subject, or None.
         marks: Whether the link marks packets.
         early: Whether all events begin in the first 3 s.
+        also: The name of a rule that is asked on these scenarios, too; or None.
     """
 
     kinds: tuple[str, ...] = ()
@@ -47,6 +48,7 @@ class Family:
     beside: str | None = None
     marks: bool = False
     early: bool = False
+    also: str | None = None
 
 
 _ALL = ("hold", "rate", "rtt", "loss", "idle", "limit", "acks", "outage", "buffer")
@@ -59,6 +61,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
         "utilisation": Family(("hold", "hold", "acks"), 0, 5),
         "losses": Family(),
         "window": Family(("hold", "rate", "rtt", "loss", "acks", "outage", "buffer"), 0, 4),
+        "minimum": Family(("loss", "loss", "outage"), 1, 6, early=True, also="recovery"),
         "forgetting": Family(("hold", "hold", "acks"), 1, 2, early=True),
         "timeout": Family(("hold",), 1, 1),
         "recovery": Family(("loss", "loss", "outage"), 1, 6, early=True),
@@ -103,10 +106,12 @@ def change(random: Random, scenario: Scenario, rule: Rule, controller: str) -> S
 
 
 def fitting(scenario: Scenario, rule: Rule, controller: str) -> Scenario | None:
-    """Return a scenario with the first of LENGTHS for which the scenario is lawful and the rule applies, or None."""
+    """Return a scenario with the first of LENGTHS for which it is lawful and the rule is asked, or None."""
+    also = FAMILIES.get(rule.name, EVERYTHING).also
+    rules = (rule, RULES[also]) if also else (rule,)
     for seconds in LENGTHS:
         made = replace(scenario, duration=seconds * SECOND)
-        if next(faults(made), None) is None and rule.asked(made, controller) is None:
+        if next(faults(made), None) is None and all(one.asked(made, controller) is None for one in rules):
             return made
     return None
 

@@ -40,8 +40,8 @@ class Verdict:
         return "broken" if self.measured.margin < 0 else "kept"
 
 
-#: The reason why a rule that applies may still have no value.
-NOTHING = "the run shows nothing that the rule measures"
+#: The reason why a rule that is asked may still have no value.
+NOTHING = "the run shows nothing that the rule measures, such as a window"
 
 
 def judge(
@@ -96,6 +96,7 @@ def judged_line(subject: str, version: str, verdict: Verdict) -> records.JudgedL
         verdict=verdict.verdict,  # type: ignore[arg-type]
         threshold=verdict.rule.threshold,
         value=measured.value if measured else None,
+        unit=verdict.rule.unit,
         margin=measured.margin if measured else None,
         at=measured.at / 10**9 if measured and measured.at is not None else None,
         reason=verdict.reason or records.ABSENT,

@@ -143,6 +143,7 @@ def of_search(
                 runs=line.runs,
                 threshold=line.rule.threshold,
                 value=worst[3] if worst else None,
+                unit=line.rule.unit,
                 margin=worst[0] if worst else None,
                 events=len(witness.scenario.events) if witness else None,
                 witness=str(file) if file else None,

@@ -30,6 +30,7 @@ from ccmatic.records.judging import (
     HoldEvent,
     IdleEvent,
     JudgedLine,
+    JudgedTotalLine,
     LimitEvent,
     LossEvent,
     OutageEvent,
@@ -38,9 +39,11 @@ from ccmatic.records.judging import (
     RttEvent,
     ScenarioFile,
     SearchedLine,
+    SearchedTotalLine,
     SearchHead,
     SearchRun,
     WitnessFile,
+    WitnessLine,
 )
 from ccmatic.records.lines import EntryLine, ExportLine, FigureLine, TraceExportLine
 from ccmatic.records.measures import (
@@ -162,6 +165,7 @@ __all__ = [
     "HoldEvent",
     "IdleEvent",
     "JudgedLine",
+    "JudgedTotalLine",
     "Lateness",
     "LayerRecord",
     "LemmaLine",
@@ -197,6 +201,7 @@ __all__ = [
     "SearchHead",
     "SearchRun",
     "SearchedLine",
+    "SearchedTotalLine",
     "ShapeLine",
     "SharesRecord",
     "SolutionLine",
@@ -214,6 +219,7 @@ __all__ = [
     "WideningFile",
     "WideningLine",
     "WitnessFile",
+    "WitnessLine",
     "WorkbenchFile",
     "WorkbenchQuestion",
     "WorstLine",

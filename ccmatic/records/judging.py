@@ -203,7 +203,7 @@ class WitnessFile(Record, tag_field="format", tag="ccmatic witness 1", kw_only=T
         subject: The name of the subject, such as `quinn:cubic`.
         version: The version of the subject.
         rule: The name of the rule.
-        threshold: The rule's threshold, with its unit.
+        threshold: The rule's threshold.
         value: The measured value, in the same unit.
         margin: The distance to the threshold, as a share of it; below 0 if the run breaks the rule.
         seed: The seed of the search that found the scenario.
@@ -260,8 +260,9 @@ class JudgedLine(Record, kw_only=True):
     """The verdict of a rule on a run.
 
     Attributes:
-        threshold: The rule's threshold, with its unit.
-        value: The measured value, in the same unit; null if the rule does not apply.
+        threshold: The rule's threshold.
+        value: The measured value; null if the rule does not apply.
+        unit: The unit of the value.
         margin: The distance to the threshold, as a share of it; below 0 if the run breaks the rule.
         at: The instant in s at which the run shows the value; null if no instant stands out.
         reason: The reason why the rule does not apply.
@@ -273,6 +274,7 @@ class JudgedLine(Record, kw_only=True):
     verdict: Literal["kept", "broken", "not applicable"]
     threshold: str
     value: float | None = None
+    unit: str
     margin: float | None = None
     at: float | None = None
     reason: str | Absent = ABSENT
@@ -305,9 +307,10 @@ class SearchedLine(Record, kw_only=True):
         verdict: The verdict: `broken`; `kept` if all runs of the search keep the rule; or `not asked` if no run's
             scenario meets the premises of the rule.
         runs: The number of runs that the rule judged.
-        margin: The smallest margin of these runs.
-        value: The value in the run with the smallest margin.
-        threshold: The rule's threshold, with its unit.
+        margin: The least margin of these runs.
+        value: The value of that run.
+        unit: The unit of the value.
+        threshold: The rule's threshold.
         events: The number of events of the shortest scenario that breaks the rule.
         witness: The file of the shortest scenario that breaks the rule.
     """
@@ -319,6 +322,60 @@ class SearchedLine(Record, kw_only=True):
     runs: int
     threshold: str
     value: float | None = None
+    unit: str
     margin: float | None = None
     events: int | None = None
     witness: str | None = None
+
+
+class JudgedTotalLine(Record, kw_only=True):
+    """The last line of a run: the number of rules with each verdict."""
+
+    subject: str
+    version: str
+    kept: int
+    broken: int
+    not_applicable: int
+
+
+class SearchedTotalLine(Record, kw_only=True):
+    """The last line of a search.
+
+    Attributes:
+        runs: The number of runs.
+        seconds: The length of the search, with shrinking.
+        seed: The seed.
+        kept: The number of rules that all runs keep.
+        broken: The number of rules that a run breaks.
+        not_asked: The number of other rules.
+    """
+
+    subject: str
+    version: str
+    runs: int
+    seconds: float
+    seed: int
+    kept: int
+    broken: int
+    not_asked: int
+
+
+class WitnessLine(Record, kw_only=True):
+    """The replay of a witness.
+
+    Attributes:
+        witness: The file.
+        passes: Whether the scenario and the run obey every law, and the run shows the value of the witness.
+        faults: The laws that the run breaks.
+        value: The value of the witness.
+        measured: The value of this run; null if the rule measures nothing.
+    """
+
+    witness: str
+    subject: str
+    version: str
+    rule: str
+    passes: bool
+    faults: list[str]
+    value: float
+    measured: float | None

@@ -47,6 +47,7 @@ def _measure(evidence: Evidence) -> Measured | None:
 RULE = Rule(
     name="alive",
     definition="The code does not fail, and data arrives again and again while the application offers some.",
+    unit="s",
     threshold="no failure; at most 3 s + 10 (R_m + D) + 2 buffer/C without data, 3 times the pauses more, and the "
     "timeouts that losses may double",
     source="RFC 9002, 6.2 (probes); RFC 9743, 5.1.1",

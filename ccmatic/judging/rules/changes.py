@@ -49,6 +49,7 @@ RATE = Rule(
     name="rate-change",
     definition="After the last change of the rate, a sender uses the link again. It has one round trip per packet of a "
     "BDP, 20 more, 11 s, and the time in which the buffer drains five times.",
+    unit="of the link",
     threshold=_THRESHOLD,
     source="RFC 9743, 7 (sudden changes of the path); RFC 9438, 4.3",
     excludes=_excludes(records.RateEvent),
@@ -58,6 +59,7 @@ RATE = Rule(
 RTT = Rule(
     name="rtt-growth",
     definition="After the last growth of R_m, a sender uses the link again. It has the same time as in rate-change.",
+    unit="of the link",
     threshold=_THRESHOLD,
     source="RFC 9743, 7 (sudden changes of the path); draft-ietf-ccwg-bbr, 2.13 (MinRTTFilterLen, 10 s)",
     excludes=_excludes(records.RttEvent),

@@ -38,6 +38,7 @@ def _rule(name: str, beta: float, source: str, *controllers: str) -> Rule:
     return Rule(
         name=name,
         definition=f"After one lost packet and no other, the window falls to the share β that {source} specifies.",
+        unit="of the window before",
         threshold=f"{beta:g}, within {TOLERANCE:g}",
         source=source,
         excludes=all_of(alone, lossless, only(records.LossEvent, some=True), _one),

@@ -26,6 +26,7 @@ def _measure(evidence: Evidence) -> Measured | None:
 RULE = Rule(
     name="determinism",
     definition="Two runs of one scenario, with one seed, have the same packets at the same instants.",
+    unit="packets",
     threshold="no packet differs",
     source="the reproduction of every finding depends on it",
     excludes=_excludes,

@@ -36,6 +36,7 @@ RULE = Rule(
     name="forgetting",
     definition="After jitter that disturbs the run for at most one R_m, a sender soon delivers as much as without it. "
     "It has one round trip per packet of a BDP, 20 more, and 1 s.",
+    unit="of the undisturbed run",
     threshold="at least 75 % of the bytes of the undisturbed run, over 5 s or more",
     source="RFC 9743, 7 (paths with varying delay); Arun, Alizadeh, Balakrishnan, SIGCOMM 2022 (jitter within D)",
     excludes=all_of(

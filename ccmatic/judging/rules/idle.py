@@ -65,6 +65,7 @@ GROWN = Rule(
     name="idle",
     definition="Within two round trips after an idle period of three or more, the window is not far above that before, "
     "if a loss ended slow start earlier.",
+    unit="times the limit",
     threshold="at most 1.5 times the window before, and 10 packets",
     source="RFC 9438, 5.8 (the epoch excludes idle time); RFC 9002, 7.8; RFC 7661, 4.3",
     excludes=all_of(_long, only(records.IdleEvent)),
@@ -74,6 +75,7 @@ GROWN = Rule(
 BURSTS = Rule(
     name="restart",
     definition="After an idle period of three round trips, a sender does not send its window at once.",
+    unit="times the limit",
     threshold="at most 10 packets and twice the window's share of R_m, in every 1 ms of the first round trip",
     source="RFC 9002, 7.7 (bursts up to the initial window) and 7.8",
     excludes=all_of(_long, only(records.IdleEvent)),

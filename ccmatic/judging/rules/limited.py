@@ -31,6 +31,7 @@ def _measure(evidence: Evidence) -> Measured | None:
 RULE = Rule(
     name="app-limited",
     definition="If the application limits a sender, its window stays near the most bytes that it had in flight so far.",
+    unit="times the sum",
     threshold="at most 2 times the sum of the most bytes in flight and the first window (10 packets if that is more)",
     source="RFC 9002, 7.8; RFC 7661, 4.1",
     excludes=_excludes,

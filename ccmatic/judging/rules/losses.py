@@ -22,6 +22,7 @@ def _measure(evidence: Evidence) -> Measured | None:
 RULE = Rule(
     name="losses",
     definition="On a constant link without jitter, few packets are lost over every 10 s after start-up.",
+    unit="packets",
     threshold="at most 2 % of the packets sent, and 20 packets",
     source="RFC 9743, 5.1.3; draft-ietf-ccwg-bbr, 2.7 (BBRLossThresh, 2 %)",
     excludes=all_of(alone, lossless, only(), sawtooth, lasts(lambda s: start_up(s) + INTERVAL)),

@@ -32,6 +32,7 @@ RULE = Rule(
     name="marks",
     definition="After the first packet with a mark, a sender that asked for marks lowers its window within three round "
     "trips.",
+    unit="of the window before",
     threshold="to at most 90 %",
     source="RFC 9002, 7.1; RFC 3168, 5; RFC 8511 (0.8 to 0.85 for ABE)",
     excludes=_excludes,

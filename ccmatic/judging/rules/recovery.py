@@ -41,6 +41,7 @@ RULE = Rule(
     name="recovery",
     definition="After losses or outages, a sender uses the link again. It has one round trip per packet of a BDP, 20 "
     "more, 4 s, twice the outages, and the time in which the buffer drains.",
+    unit="of the link",
     threshold="at least 50 % of the link from then on",
     source="RFC 9002, 6.2 and 7.6 (persistent congestion); RFC 5681, 3.1",
     excludes=all_of(

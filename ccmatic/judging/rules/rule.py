@@ -66,8 +66,9 @@ class Rule:
 
     Attributes:
         name: The rule's name on the command line.
-        definition: A sentence that states the requirement on a run.
-        threshold: The threshold, with its unit.
+        definition: A sentence that says what a run has to do.
+        unit: The unit of the measured value.
+        threshold: The threshold.
         source: The documents from which the rule follows.
         excludes: A function that returns the reason why the rule does not apply to a scenario, or None.
         measure: A function that measures evidence. Its result is None if the run shows nothing to measure.
@@ -77,6 +78,7 @@ class Rule:
 
     name: str
     definition: str
+    unit: str
     threshold: str
     source: str
     excludes: Callable[[Scenario], str | None]

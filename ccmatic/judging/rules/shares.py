@@ -38,6 +38,7 @@ ITSELF = Rule(
     name="share-itself",
     definition="Flows of one controller and one R_m share a link without jitter. They have the time of start-up, one "
     "round trip per packet of a BDP, 20 more, and 1 s.",
+    unit="of the fair share",
     threshold=_THRESHOLD,
     source="RFC 9743, 5.1.4; RFC 5166, 2.3",
     excludes=_among(None),
@@ -47,6 +48,7 @@ ITSELF = Rule(
 CUBIC = Rule(
     name="share-cubic",
     definition="A flow and a CUBIC flow of one R_m share a link without jitter. They have the same time.",
+    unit="of the fair share",
     threshold=_THRESHOLD,
     source="RFC 9743, 5.2.1; RFC 9438",
     excludes=_among(NEIGHBOUR),

@@ -37,6 +37,7 @@ RULE = Rule(
     name="start-up",
     definition="A sender fills 80 % of the link for 5 (R_m + D) within the time of start-up, although the jitter box "
     "holds packets once.",
+    unit="s",
     threshold="20 round trips, 2 more per doubling from 10 packets to BDP + buffer, and 1 s",
     source="RFC 9406, 4.2 (a false exit resumes slow start); RFC 6928",
     excludes=all_of(

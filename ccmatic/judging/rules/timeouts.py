@@ -36,6 +36,7 @@ RULE = Rule(
     name="timeout",
     definition="If the jitter box holds packets for so long that timers fire, and no packet is lost, the window is "
     "soon what it was. The sender has 10 round trips.",
+    unit="of the window before",
     threshold="at least 65 % of the window before",
     source="RFC 9002, 6.2.1 (a probe timeout marks no packet as lost); RFC 9438, 4.9 (spurious events)",
     excludes=all_of(alone, lossless, only(records.HoldEvent, some=True), _late),

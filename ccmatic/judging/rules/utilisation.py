@@ -39,6 +39,7 @@ def _measure(evidence: Evidence) -> Measured | None:
 RULE = Rule(
     name="utilisation",
     definition="After start-up, a sender uses the link over every 10 s, on a link whose losses come from its buffer.",
+    unit="of the link",
     threshold="at least 50 % over every 10 s",
     source="RFC 9743, 5.1; RFC 9438, 5.2; AIMD of β with a buffer of a BDP leaves no share below β of the link unused",
     excludes=all_of(

@@ -35,6 +35,7 @@ def _outage(scenario: Scenario) -> int:
 RULE = Rule(
     name="window",
     definition="The window of a sender that always has data stays near what the network can hold.",
+    unit="times the room",
     threshold="at most 3 (BDP + buffer + C D + 10 packets)",
     source="RFC 9743, 5.1.2; RFC 5681, 3.1: slow start at most doubles the window until it detects a loss",
     excludes=_excludes,
