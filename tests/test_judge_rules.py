@@ -191,6 +191,13 @@ CASES = {
         {"change": echoed, "window": late(10.1, BDP, 0.8 * BDP)},
         {"change": echoed},
     ),
+    "marks, losses in spite of them": (
+        "marks",
+        "24 mbit, rtt 40 ms, buffer 240000 b, threshold 60000 b",
+        [],
+        {"change": echoed, "window": late(10.1, BDP, 0.8 * BDP)},
+        {"change": lambda packets: (echoed(packets), losing(3, 12)(packets)), "window": late(10.1, BDP, 0.8 * BDP)},
+    ),
     "determinism": ("determinism", PATH, [], {}, {"shares": (late(15, 1.0, 0.9),)}),
 }
 

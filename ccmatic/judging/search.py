@@ -34,6 +34,10 @@ GENERATION, FRESH, FRESH_SHARE, KEPT = 16, 4, 0.4, 4
 AGAIN = 16
 
 
+#: A kept run: its margin, its number, its scenario, its value, and the instant in ns that shows the value, or None.
+Kept = tuple[float, int, Scenario, float, int | None]
+
+
 @dataclass
 class Line:
     """The line of descent of one rule.
@@ -42,19 +46,24 @@ class Line:
         rule: The rule.
         runs: The number of runs that the rule judged.
         targeted: The number of runs that targeted the rule.
-        best: The KEPT runs with the smallest margins, as (margin, number of the run, scenario, value, instant).
+        best: The KEPT runs with the smallest margins.
+        parents: The same of the runs that targeted the rule. Further scenarios descend from them.
     """
 
     rule: Rule
     runs: int = 0
     targeted: int = 0
-    best: list[tuple[float, int, Scenario, float, int | None]] = field(default_factory=list)
+    best: list[Kept] = field(default_factory=list)
+    parents: list[Kept] = field(default_factory=list)
 
-    def add(self, number: int, scenario: Scenario, measured: tuple[float, float, int | None]) -> None:
+    def add(self, number: int, scenario: Scenario, measured: tuple[float, float, int | None], is_target: bool) -> None:
         """Count a run, and keep its scenario if few have a smaller margin."""
         self.runs += 1
         margin, value, at = measured
-        self.best = sorted([*self.best, (margin, number, scenario, value, at)], key=lambda one: one[:2])[:KEPT]
+        one = (margin, number, scenario, value, at)
+        self.best = sorted([*self.best, one], key=lambda kept: kept[:2])[:KEPT]
+        if is_target:
+            self.parents = sorted([*self.parents, one], key=lambda kept: kept[:2])[:KEPT]
 
     @property
     def is_broken(self) -> bool:
@@ -157,10 +166,10 @@ class Search:
         raise InputError("no lawful scenario meets the premises of these rules; expected other rules or --on")
 
     def _scenario(self, random: Random, line: Line) -> Scenario | None:
-        fresh = not line.best or line.targeted < FRESH or random.random() < FRESH_SHARE
+        fresh = not line.parents or line.targeted < FRESH or random.random() < FRESH_SHARE
         if fresh:
             return draw(random, line.rule, self.controller)
-        _, _, parent, _, _ = random.choice(line.best)
+        _, _, parent, _, _ = random.choice(line.parents)
         return change(random, parent, line.rule, self.controller)
 
     def _learn(self, number: int, target: str, scenario: Scenario, result: Outcome) -> None:
@@ -168,7 +177,7 @@ class Search:
             self.lines[target].targeted += 1
         for name, measured in result.margins.items():
             if name in self.lines:
-                self.lines[name].add(number, scenario, measured)
+                self.lines[name].add(number, scenario, measured, name == target)
         if number >= len(self._kept) and self._file:
             line = records.SearchRun(
                 number=number,

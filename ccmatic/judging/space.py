@@ -38,7 +38,7 @@ class Family:
         beside: The controller beside the subject, or None.
         marks: Whether the link marks packets.
         early: Whether all events begin in the first 3 s.
-        also: The name of a rule that is asked on these scenarios, too; or None.
+        also: The name of a rule that also applies to these scenarios; or None.
     """
 
     kinds: tuple[str, ...] = ()
@@ -106,7 +106,7 @@ def change(random: Random, scenario: Scenario, rule: Rule, controller: str) -> S
 
 
 def fitting(scenario: Scenario, rule: Rule, controller: str) -> Scenario | None:
-    """Return a scenario with the first of LENGTHS for which it is lawful and the rule is asked, or None."""
+    """Return a scenario with the first of LENGTHS for which the scenario is lawful and the rule applies, or None."""
     also = FAMILIES.get(rule.name, EVERYTHING).also
     rules = (rule, RULES[also]) if also else (rule,)
     for seconds in LENGTHS:
@@ -154,7 +154,7 @@ def _event(random: Random, kind: str, path: Scenario, early: bool) -> records.Ev
         "rate": lambda: records.RateEvent(at, max(250_000, path.rate * random.choice((1, 2, 4, 12, 16, 32)) // 8)),
         "rtt": lambda: records.RttEvent(at, path.rtt * random.choice((12, 15, 20, 30, 40)) // 10),
         "loss": lambda: records.LossEvent(at, random.choice((1, 1, 1, 2, 3, 5, 10))),
-        "idle": lambda: records.IdleEvent(at, length),
+        "idle": lambda: records.IdleEvent(at, length * random.choice((1, 1, 4))),
         "limit": lambda: records.LimitEvent(at, 2 * length, max(10_000, path.rate * random.randrange(1, 60) // 100)),
         "acks": lambda: _acks(random, at, length, path),
         "outage": lambda: records.OutageEvent(at, min(length, 3 * SECOND)),

@@ -40,7 +40,7 @@ class Verdict:
         return "broken" if self.measured.margin < 0 else "kept"
 
 
-#: The reason why a rule that is asked may still have no value.
+#: The reason why a rule that applies may still have no value.
 NOTHING = "the run shows nothing that the rule measures, such as a window"
 
 

@@ -1,9 +1,9 @@
 """Rule: a sender reacts to congestion marks."""
 
-from ccmatic.judging.rules.measures import reduction
-from ccmatic.judging.rules.premises import bdp, drain, round_trip
+from ccmatic.judging.rules.measures import lost, reduction
+from ccmatic.judging.rules.premises import bdp, drain, round_trip, start_up
 from ccmatic.judging.rules.rule import Evidence, Measured, Rule, at_most
-from ccmatic.judging.scenario import Scenario
+from ccmatic.judging.scenario import SECOND, Scenario
 
 MOST = 0.9
 
@@ -15,6 +15,8 @@ def _excludes(scenario: Scenario) -> str | None:
         return "the threshold is below a quarter of a BDP"
     if 2 * scenario.threshold > scenario.buffer:
         return "the buffer may fill before a sender sees a mark"
+    if scenario.duration < start_up(scenario) + 5 * SECOND:
+        return "the run ends within 5 s after start-up"
     return "events disturb the reaction" if scenario.events or scenario.loss or scenario.policer else None
 
 
@@ -23,17 +25,23 @@ def _measure(evidence: Evidence) -> Measured | None:
     marked = run.packets[(run.packets["flow"] == 0) & (run.packets["marked"] == 1) & (run.packets["released"] >= 0)]
     if not len(marked):
         return None
-    round_trips = round_trip(scenario) + drain(scenario)
-    found = reduction(run, int(marked["released"].min()), round_trips)
+    begin, end = start_up(scenario), scenario.duration
+    if lost(run, begin, end):
+        first = run.packets[(run.packets["lost"] != 0) & (run.packets["arrival"] >= begin)]["arrival"]
+        return at_most(1, MOST, int(first.min()))
+    marked = marked[marked["released"] >= begin]
+    found = (
+        reduction(run, int(marked["released"].min()), round_trip(scenario) + drain(scenario)) if len(marked) else None
+    )
     return at_most(found[0], MOST, found[1]) if found else None
 
 
 RULE = Rule(
     name="marks",
-    definition="After the first packet with a mark, a sender that asked for marks lowers its window within three round "
-    "trips.",
+    definition="After the first packet with a mark after start-up, a sender that asked for marks lowers its window "
+    "within three round trips. So the buffer, of twice the threshold or more, never fills after start-up.",
     unit="of the window before",
-    threshold="to at most 90 %",
+    threshold="to at most 90 %, and no packet lost after start-up",
     source="RFC 9002, 7.1; RFC 3168, 5; RFC 8511 (0.8 to 0.85 for ABE)",
     excludes=_excludes,
     measure=_measure,
