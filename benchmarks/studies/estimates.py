@@ -267,7 +267,7 @@ def grouped(results, *names):
 
 
 def draw(results, path):
-    """Draw the coverage and the width of each estimator's range of the sender's rate / C over time."""
+    """Draw, for each step, the share of runs in which an estimator's range is right, and the width of the range."""
     with traces.figure(path, (9, 6)) as figure:
         panels = figure.subplots(2, len(JITTERS), sharex=True, sharey="row")
         for column, jitter in zip(panels.T, JITTERS, strict=True):

@@ -1,6 +1,6 @@
 """Controllers that keep state, for example a congestion window.
 
-Once a step, such a controller updates its state from its sender's observations. Such a controller sends by a window, at
+Once per step, such a controller updates its state from its sender's observations. Such a controller sends by a window, at
 a rate, or by both.
 """
 

@@ -24,7 +24,7 @@ class Udp:
     """A flow of a controller, or of a trained policy, that sends over UDP.
 
     On a link with a schedule, a controller takes its steps and initial beliefs from the schedule. The controller first
-    sends the queue of the schedule, and no belief times out before the end. A controller with state takes its steps and
+    sends as many bytes as wait at the start of the schedule. No belief times out before the schedule ends. A controller with state takes its steps and
     its initial state from the holds file.
     """
 

@@ -197,7 +197,7 @@ def make(name, model, jitter):
     Args:
         name: The path of a controller's file, or the name of a shipped controller.
         model: A Model with window senders; None for the first shipped model of this kind.
-        jitter: The jitter in R_m, which the function rounds up to whole steps.
+        jitter: The jitter in R_m. The function rounds the jitter up to whole steps.
 
     Raises:
         InputError: If the controller cannot be exported.

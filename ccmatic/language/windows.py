@@ -35,8 +35,8 @@ class Comprehension(Tree):
     Attributes:
         pick: `max`, `min`, `all` or `any`.
         index: The name of the time variable.
-        since: The index of an enclosing comprehension. Its time bounds the times of this comprehension. None stands for
-            the whole window.
+        since: The index of an enclosing comprehension. This comprehension visits only times after the time of that
+            index. None stands for the whole window.
         term: The term or condition, as a function of the index.
         test: The condition on the times that the comprehension visits; None if it visits all times.
     """

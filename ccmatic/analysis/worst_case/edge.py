@@ -49,8 +49,9 @@ class WorstCase:
         trace: The trace that reaches `some`.
         report: The Report of the trace's replay.
         left_out: The Exclusions of the question: the executions that it leaves out, and why.
-        elsewhere: Whether executions that go on for ever reach values between `none` and `some`, but only from a state
-            that the controller does not declare. It is unknown whether the controller ever reaches such a state.
+        elsewhere: Whether values between `none` and `some` occur in executions that go on for ever, all of which begin
+            in a state outside the controller's declaration. It is unknown whether the controller ever reaches such a
+            state.
         advice: Sentences that suggest further questions.
     """
 
