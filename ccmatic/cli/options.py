@@ -90,8 +90,8 @@ jitter = click.option(
 delay = click.option(
     "--delay",
     type=Names("ccmatic.query", "DELAYS"),
-    help="The law of measured delay: published excludes some real executions, as the published model does; executions "
-    "includes every real execution.",
+    help="The law of measured delay. 'published' is the published model's law, which excludes some real executions. "
+    "'executions' includes every real execution.",
 )
 
 

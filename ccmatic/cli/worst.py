@@ -29,7 +29,7 @@ ccmatic worst cc_qdel --on 'ccac, buffer 1 bdp, jitter 1 rtt' \\
 @options.delay
 @options.period
 @click.option("--given", default="", help="Only consider executions that satisfy these conditions, separated by ';'.")
-@click.option("--at", help="Decide only this x.")
+@click.option("--at", help="Decide the question for this x only.")
 @click.option("--low", help="The lower end of the search for x.  [default: 0]")
 @click.option(
     "--high", help="The upper end of the search for x.  [default: 1 for shares, 16 for bytes, (T-1)/2 for delay]"

@@ -1,7 +1,7 @@
 """Controllers that keep state, for example a congestion window.
 
-Once per step, such a controller updates its state from its sender's observations. Such a controller sends by a window, at
-a rate, or by both.
+Once per step, such a controller updates its state from its sender's observations. Such a controller sends by a window,
+at a rate, or by both.
 """
 
 import ast

@@ -24,8 +24,8 @@ class Udp:
     """A flow of a controller, or of a trained policy, that sends over UDP.
 
     On a link with a schedule, a controller takes its steps and initial beliefs from the schedule. The controller first
-    sends as many bytes as wait at the start of the schedule. No belief times out before the schedule ends. A controller with state takes its steps and
-    its initial state from the holds file.
+    sends as many bytes as wait at the start of the schedule. No belief times out before the schedule ends. A controller
+    with state takes its steps and its initial state from the holds file.
     """
 
     def __init__(self, controller):
