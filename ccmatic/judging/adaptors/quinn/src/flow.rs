@@ -163,7 +163,12 @@ impl Flow {
         self.client.settle(instant);
         self.server.settle(instant);
         if let Some((_, connection)) = &self.client.connection {
-            path.sample(now, self.number, &sample(connection, &self.heard));
+            let sample = sampled(connection, &self.heard);
+            let congested = self.heard.congested.swap(0, Relaxed);
+            if congested > 0 {
+                path.sample(now, self.number, &Sample { window: congested, ..sample });
+            }
+            path.sample(now, self.number, &sample);
         }
         Ok(())
     }
@@ -237,7 +242,7 @@ fn transmit(side: &mut Side, now: Instant, buffer: &mut Vec<u8>) -> Option<Bytes
     Some(BytesMut::from(&buffer[..size]))
 }
 
-fn sample(connection: &Connection, heard: &Heard) -> Sample {
+fn sampled(connection: &Connection, heard: &Heard) -> Sample {
     let controller = connection.congestion_state();
     #[cfg(metrics)]
     let slow_start = controller.metrics().ssthresh.is_some_and(|ssthresh| controller.window() < ssthresh);

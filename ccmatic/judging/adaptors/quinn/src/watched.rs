@@ -10,11 +10,13 @@ use quinn_proto::congestion::ControllerMetrics;
 use quinn_proto::congestion::{Controller, ControllerFactory};
 use quinn_proto::RttEstimator;
 
-/// What the controller has heard last: the bytes in flight, and whether the application limits the flow.
+/// What the controller has heard last: the bytes in flight, and whether the application limits the flow. And its window
+/// just before a congestion event, which an acknowledgement of the same instant may have raised; 0 if there was no event.
 #[derive(Default)]
 pub struct Heard {
     pub in_flight: AtomicI64,
     pub limited: AtomicBool,
+    pub congested: AtomicI64,
 }
 
 pub struct Factory<F> {
@@ -58,6 +60,7 @@ impl Controller for Watched {
         lost_bytes: u64,
     ) {
         self.heard.in_flight.fetch_sub(lost_bytes as i64, Relaxed);
+        self.heard.congested.store(self.inner.window() as i64, Relaxed);
         #[cfg(is_ecn)]
         self.inner.on_congestion_event(now, sent, is_persistent_congestion, is_ecn, lost_bytes);
         #[cfg(not(is_ecn))]
