@@ -1,13 +1,17 @@
-"""The path in virtual time: it builds, runs controllers alone, and is deterministic."""
+"""The path in virtual time: it builds, runs controllers alone, is deterministic, and refuses wrong calls."""
 
 import subprocess
 
 import numpy as np
 import pytest
 
-from ccmatic.judging import builds
+from ccmatic.base import InputError
+from ccmatic.judging import builds, running, subjects
 from ccmatic.judging.recording import PACKET, REPLY, SAMPLE
+from ccmatic.judging.scenario import Scenario
+from ccmatic.runtime import compile_c
 from support.machine import needs_compiler
+from support.scenarios import MS, SECOND
 
 pytestmark = needs_compiler
 
@@ -77,3 +81,82 @@ def test_a_flow_beside_another_shares_the_link(reno, tmp_path):
     arrived = packets[packets["released"] >= 0]
     share = np.mean(arrived["flow"] == 0)
     assert 0.25 < share < 0.75 and set(samples["flow"]) == {0, 1}
+
+
+#: A program that makes one wrong call, which CALL stands for.
+WRONG = """
+#include "path.h"
+#include <stdio.h>
+#include <string.h>
+int main(void)
+{
+    char folder[4096];
+    while (fgets(folder, sizeof folder, stdin)) {
+        folder[strcspn(folder, "\\n")] = 0;
+        struct path *path = path_open(folder);
+        if (!path) return fprintf(stderr, "%s\\n", path_error()), 2;
+        path_send(path, 1000, 0, 1500, 0);
+        long long answer = (long long)(CALL);
+        if (answer != -1) return fprintf(stderr, "answer %lld\\n", answer), 3;
+        path_close(path, NULL);
+        puts("{\\"failure\\": null}");
+        fflush(stdout);
+    }
+    return 0;
+}
+"""
+
+
+class Wrong:
+    """The adaptor of such a program."""
+
+    stack, controllers, toolchain, version = "wrong", ("wrong",), "cc", "1"
+
+    def __init__(self, folder, call):
+        source, self.program = folder / "wrong.c", folder / "wrong"
+        source.write_text(WRONG.replace("CALL", call))
+        library = builds.path_library()
+        compile_c([f"-I{library}", "-o", str(self.program), str(source), f"-L{library}", "-lccmatic_path", "-ldl"])
+
+    def build(self, version=None, source=None):
+        return subjects.Program((str(self.program),), "wrong 1")
+
+
+PLAN = Scenario(duration=SECOND, rate=24_000_000, rtt=40 * MS, buffer=60_000, jitter=10 * MS)
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        ("path_send(path, 999, 0, 1500, 0)", "time runs backwards, from 1000 to 999 ns"),
+        ("path_send(path, 1000, 1, 1500, 0)", "there is no flow 1; the subject has 1"),
+        ("path_send(path, 1000, 0, 1501, 0)", "a packet of 1501 bytes; expected 1 to 1500"),
+        ("path_reply(path, 1000, 0, 0)", "a reply of 0 bytes; expected 1 to 65535"),
+    ],
+)
+def test_a_wrong_call_is_one_error(tmp_path, call, message):
+    subject = subjects.Subject("wrong:wrong", Wrong(tmp_path, call), "wrong", "wrong")
+    with pytest.raises(InputError) as error:
+        running.run(subject, PLAN)
+    assert str(error.value) == f"wrong:wrong calls the path in a wrong way: {message}"
+
+
+@pytest.mark.parametrize(
+    "was, now, message",
+    [
+        ("ccmatic-path-1", "ccmatic-path-9", "found 'ccmatic-path-9'; expected ccmatic-path-1"),
+        ("24000000", "fast", "found 'fast'; expected a whole number"),
+        ("120000", "1000", "its buffer does not hold a packet"),
+        ("0 5000000000 10000000", "0 5000000000 10000001", "a hold of 10000001 ns is longer than D"),
+        ("0 5000000000 10000000", "17 5000000000 10000000", "found an event of kind 17"),
+        ("0 5000000000 10000000", "4 5000000000 10 3", "found flow 3; it has 1"),
+        ("\n1\n0 5000000000 10000000 0 0", "", "it ends too early"),
+        (" 0 - -", " 1 /nonesuch.so x", "cannot load /nonesuch.so"),
+    ],
+)
+def test_a_wrong_scenario_is_one_error(reno, tmp_path, was, now, message):
+    text = HEAD + "1\n0 -1 40000000 0 - -\n1\n0 5000000000 10000000 0 0\n"
+    assert was in text
+    (tmp_path / "scenario.txt").write_text(text.replace(was, now, 1))
+    done = subprocess.run(reno, input=f"{tmp_path}\n", capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2 and message in done.stderr and done.stderr.count("\n") == 1
