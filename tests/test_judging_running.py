@@ -69,8 +69,8 @@ def test_a_hang_is_a_failure_and_the_session_goes_on(tmp_path):
     flag = tmp_path / "hang"
     flag.touch()
     subject = failing(tmp_path, f"while __import__('os').path.exists({str(flag)!r}): pass")
-    with running.Session(subject, seconds=3) as session:
-        assert session.run(PLAN).failure == "hung: no result after 3 s"
+    with running.Session(subject, seconds=8) as session:
+        assert session.run(PLAN).failure == "hung: no result after 8 s"
         flag.unlink()
         assert session.run(PLAN).failure is None
 

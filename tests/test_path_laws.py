@@ -5,6 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import msgspec
+import numpy as np
 import pytest
 
 from ccmatic import records, verification
@@ -104,6 +105,16 @@ def test_windows_of_runs_are_executions_of_the_models(session, seeds):
             models.add(trace.query["model"].partition(":")[0])
             accepted += 1
     assert accepted > len(seeds) and models == {"cbr_delay", "lossy"}
+
+
+def test_packets_stay_in_order_if_the_round_trip_shrinks(session):
+    shrinks = records.RttEvent(at=SECOND, rtt=20 * MS)
+    recording = session.run(msgspec.structs.replace(HELD, events=(HELD.events[0], shrinks)))
+    assert list(recording.faults()) == []
+    through = recording.packets[(recording.packets["lost"] == 0) & (recording.packets["released"] >= 0)]
+    assert (np.diff(through["released"]) >= 0).all()
+    assert (through["released"] - through["arrival"]).min() < 21 * MS
+    assert verification.replay(traces.trace(recording, SECOND)).faults == ()
 
 
 def test_a_trace_of_a_longer_jitter_is_refused(session):

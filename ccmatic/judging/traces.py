@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from math import ceil
 from typing import Any
 
@@ -119,10 +119,15 @@ class _Fluid:
             self._ends.append(max(self._ends[-1], self.curve.served(arrival)) + size * PERIOD)
         self._admitted = [packet[1] for packet in kept]
         self._left: list[int] = []
+        shrinks = _shrinks(s)
         for _, admitted, released, _, flow, *_ in kept:
-            if released >= 0:  # if R_m shrinks, a packet waits behind the box for those before it
-                left = min(released - propagation(flow, admitted), admitted + s.jitter)
-                self._left.append(max(left, self._left[-1] if self._left else 0))
+            if released >= 0:
+                left = released - propagation(flow, admitted)
+                self._left.append(self._waited(left, admitted) if shrinks else left)
+
+    def _waited(self, left: int, admitted: int) -> int:
+        """Return when a packet left the box, on a path whose R_m shrinks: it may wait behind the box for others."""
+        return max(min(left, admitted + self._jitter), self._left[-1] if self._left else 0)
 
     def sent(self, time: int) -> int:
         """Return the bytes sent by an instant, times PERIOD, as all amounts of this class."""
@@ -148,6 +153,11 @@ class _Fluid:
             return low
         held = self._left[whole] - self._admitted[whole] if whole < len(self._left) else self._jitter
         return min(max(low, self.admitted(time - held)), self._accepted[whole + 1] * PERIOD)
+
+
+def _shrinks(s: Scenario) -> bool:
+    values = [s.rtt, *(event.rtt for event in s.events if isinstance(event, records.RttEvent))]
+    return any(later < now for now, later in pairwise(values))
 
 
 def _sums(sizes: Any) -> list[int]:

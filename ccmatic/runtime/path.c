@@ -9,20 +9,17 @@
 
 #include "draw.h"
 #include "recovery.h"
+#include "scenario.h"
 #include "stage.h"
 
 #define NEVER INT64_MAX
 #define SECOND INT64_C(1000000000)
 #define MS INT64_C(1000000)
 
-/* Limits of a scenario, and of the records of a run. */
-enum { MOST_FLOWS = 64, MOST_EVENTS = 1 << 16, MOST_TOKEN = 4096 };
 #define MOST_RECORDS (INT64_C(1) << 26)
 
-enum event_kind { HOLD, RATE, RTT, LOSS, IDLE, LIMIT, ACKS, OUTAGE, BUFFER, EVENT_KINDS };
+/* What becomes of a packet. */
 enum loss { KEPT, FULL, CHANCE, POLICED, PLANNED };
-
-struct event { int64_t kind, at, a, b, c; };
 
 /* ---- records, as recording.py reads them ---- */
 
@@ -43,15 +40,15 @@ struct sample { int64_t time, window, in_flight, rtt, rate; int16_t flow, flags;
 
 /* ---- a path ---- */
 
-/* From `start` on an application offers bits per second; 0 if it pauses, and -1 if it offers without limit. `before` are
- * the bytes that it has offered by then in limited phases. */
+/* From `start` on an application offers bits per second; 0 if it pauses, and -1 if it offers without limit. It has
+ * offered `before` bytes by then in limited phases. */
 struct phase { int64_t start, bits, before; };
 
 struct turn { int64_t time; int32_t kind; };
 
 struct flow {
-    int64_t start, stop, rtt;
-    int hosted, subject;              /* `subject`: its number among the subject's flows */
+    const struct scenario_flow *is;
+    int subject;                      /* its number among the subject's flows */
     ARRAY(struct phase) phases;
     ARRAY(struct turn) turns;         /* starts, stops, and what its application does, in order of time */
     ARRAY(int64_t) data, replies;     /* numbers of the packets and replies that arrive, in order */
@@ -64,14 +61,10 @@ struct flow {
 
 struct path {
     char *folder, *fault;
-    char controller[MOST_TOKEN];
-    int64_t duration, rate, rtt, buffer, jitter, packet, spacing, threshold;
-    int64_t policer, bucket, own[3], acks_packets, acks_delay;
-    uint64_t first_seed, seed;
-    int flows_count, subjects_count, subjects[MOST_FLOWS];
+    struct scenario is;
+    uint64_t seed;
+    int subjects_count, subjects[MOST_FLOWS];
     struct flow flows[MOST_FLOWS];
-    int64_t events_count;
-    struct event *events;
     ARRAY(struct link_rate) rates;
     struct link_rate tokens[2];
     void *link, *bucket_link;
@@ -85,20 +78,9 @@ struct path {
     ARRAY(struct sample) samples;
 };
 
-static char error[2 * MOST_TOKEN];
-
 const char *path_error(void)
 {
     return error;
-}
-
-static int fail(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(error, sizeof error, format, arguments);
-    va_end(arguments);
-    return -1;
 }
 
 /* A wrong call: remember the first one of the run. */
@@ -112,107 +94,15 @@ static int misuse(struct path *path, const char *format, ...)
     return -1;
 }
 
-/* ---- the scenario ---- */
-
-static int read_word(FILE *file, char *word)
-{
-    return fscanf(file, "%4095s", word) == 1 ? 0 : fail("scenario.txt: it ends too early");
-}
-
-/* Read `count` whole numbers of at least -1. */
-static int read_numbers(FILE *file, int count, int64_t *numbers)
-{
-    for (int i = 0; i < count; i++) {
-        char word[MOST_TOKEN], *end;
-        if (read_word(file, word)) return -1;
-        numbers[i] = strtoll(word, &end, 10);
-        if (*end || numbers[i] < -1 || numbers[i] > INT64_C(1) << 62)
-            return fail("scenario.txt: found '%s'; expected a whole number", word);
-    }
-    return 0;
-}
-
-static int read_flow(FILE *file, struct path *path, struct flow *flow)
-{
-    char library[MOST_TOKEN], name[MOST_TOKEN];
-    const char *reason;
-    int64_t numbers[4];
-    if (read_numbers(file, 4, numbers) || read_word(file, library) || read_word(file, name)) return -1;
-    flow->start = numbers[0], flow->stop = numbers[1], flow->rtt = numbers[2], flow->hosted = numbers[3] == 1;
-    flow->let = flow->received = flow->reported = flow->sampled = flow->window = -1;
-    int number = (int)(flow - path->flows);
-    if (!flow->hosted) {
-        flow->subject = path->subjects_count;
-        path->subjects[path->subjects_count++] = number;
-        return 0;
-    }
-    if (recovery_load(&flow->library, library, &reason)) return fail("cannot load %s: %s", library, reason);
-    struct recovery_port port = {.path = path, .flow = number};
-    if (recovery_open(&flow->sender, &flow->library, name, path->first_seed + number, port, path->packet,
-                      path->acks_packets, path->acks_delay))
-        return fail("%s has no controller '%s'", library, name);
-    return 0;
-}
-
-static int check_event(const struct path *path, const struct event *event, int64_t before)
-{
-    if (event->kind < 0 || event->kind >= EVENT_KINDS || event->at < before)
-        return fail("scenario.txt: found an event of kind %" PRId64 " at %" PRId64 " ns; expected kinds from 0 to %d, in "
-                    "order of time", event->kind, event->at, EVENT_KINDS - 1);
-    int64_t flow = event->kind == IDLE ? event->b : event->kind == LIMIT ? event->c : 0;
-    if (flow >= path->flows_count) return fail("scenario.txt: found flow %" PRId64 "; it has %d", flow, path->flows_count);
-    int64_t held = event->kind == HOLD ? event->a : event->kind == ACKS ? event->b : 0;
-    if (held > path->jitter) return fail("scenario.txt: a hold of %" PRId64 " ns is longer than D", held);
-    if (event->a < 0 || event->b < 0 || event->c < 0 || (event->kind == LIMIT && !event->b) ||
-        ((event->kind == RATE || event->kind == RTT || event->kind == BUFFER) && !event->a))
-        return fail("scenario.txt: an event of kind %" PRId64 " lacks a number above 0", event->kind);
-    return 0;
-}
-
-static int read_scenario(FILE *file, struct path *path)
-{
-    char word[MOST_TOKEN];
-    int64_t n[8], count;
-    if (read_word(file, word)) return -1;
-    if (strcmp(word, "ccmatic-path-1")) return fail("scenario.txt: found '%s'; expected ccmatic-path-1", word);
-    if (read_word(file, path->controller) || read_numbers(file, 8, n)) return -1;
-    path->duration = n[0], path->rate = n[1], path->rtt = n[2], path->buffer = n[3], path->jitter = n[4];
-    path->packet = n[5], path->spacing = n[6], path->seed = path->first_seed = (uint64_t)n[7];
-    if (read_numbers(file, 8, n)) return -1;
-    path->threshold = n[0] < 0 ? LINK_NEVER : n[0], path->policer = n[1], path->bucket = n[2];
-    path->own[0] = n[3], path->own[1] = n[4], path->own[2] = n[5] * path->packet;
-    path->acks_packets = n[6], path->acks_delay = n[7];
-    if (path->duration < 1 || path->rate < 1 || path->rtt < 1 || path->packet < 1 || path->buffer < path->packet ||
-        path->own[1] < 1 || path->acks_packets < 1)
-        return fail("scenario.txt: the path lacks a number above 0, or its buffer does not hold a packet");
-    if (read_numbers(file, 1, &count)) return -1;
-    if (count < 1 || count > MOST_FLOWS) return fail("scenario.txt: %" PRId64 " flows; expected 1 to %d", count, MOST_FLOWS);
-    for (; path->flows_count < count; path->flows_count++)
-        if (read_flow(file, path, &path->flows[path->flows_count])) return path->flows_count++, -1;
-    if (!path->subjects_count) return fail("scenario.txt: no flow is the subject's");
-    if (read_numbers(file, 1, &count)) return -1;
-    if (count < 0 || count > MOST_EVENTS) return fail("scenario.txt: %" PRId64 " events; expected at most %d", count, MOST_EVENTS);
-    path->events = calloc(count + 1, sizeof(struct event));
-    if (!path->events) abort();
-    for (int64_t before = 0; path->events_count < count; path->events_count++) {
-        struct event *event = &path->events[path->events_count];
-        if (read_numbers(file, 5, n)) return -1;
-        *event = (struct event){n[0], n[1], n[2], n[3], n[4]};
-        if (check_event(path, event, before)) return -1;
-        before = event->at;
-    }
-    return 0;
-}
-
 /* ---- the rates of the link ---- */
 
 /* Return the rate and the buffer from `time` on. */
 static struct link_rate rate_at(const struct path *path, int64_t time)
 {
-    struct link_rate now = {time, path->rate, path->buffer, 0};
+    struct link_rate now = {time, path->is.rate, path->is.buffer, 0};
     int64_t outage = 0;
-    for (int64_t i = 0; i < path->events_count && path->events[i].at <= time; i++) {
-        const struct event *event = &path->events[i];
+    for (int64_t i = 0; i < path->is.events_count && path->is.events[i].at <= time; i++) {
+        const struct event *event = &path->is.events[i];
         if (event->kind == RATE) now.bytes = event->a;
         if (event->kind == BUFFER) now.buffer = event->a;
         if (event->kind == OUTAGE && event->at + event->a > outage) outage = event->at + event->a;
@@ -241,8 +131,8 @@ static void plan_rates(struct path *path)
 {
     ARRAY(int64_t) times = {NULL, 0, 0};
     APPEND(times, 0);
-    for (int64_t i = 0; i < path->events_count; i++) {
-        const struct event *event = &path->events[i];
+    for (int64_t i = 0; i < path->is.events_count; i++) {
+        const struct event *event = &path->is.events[i];
         if (event->kind == RATE || event->kind == BUFFER || event->kind == OUTAGE) APPEND(times, event->at);
         if (event->kind == OUTAGE) APPEND(times, event->at + event->a);
     }
@@ -260,30 +150,36 @@ static int64_t draw(void *context, int64_t least, int64_t most)
 static int open_links(struct path *path)
 {
     plan_rates(path);
-    path->stage = path->own[0] ? &stage_chance : &stage_drop_tail;
+    path->stage = path->is.own[0] ? &stage_chance : &stage_drop_tail;
     path->link = path->stage->open(&(struct link_parameters){
-        .rates = path->rates.entries, .period = 8 * SECOND, .buffer = path->buffer, .threshold = path->threshold,
-        .draw = draw, .context = path, .own = path->own});
+        .rates = path->rates.entries, .period = 8 * SECOND, .buffer = path->is.buffer, .threshold = path->is.threshold,
+        .draw = draw, .context = path, .own = path->is.own});
     if (!path->link) abort();
-    if (!path->policer) return 0;
-    path->tokens[0] = (struct link_rate){0, path->policer, 0, 0};
+    if (!path->is.policer) return 0;
+    path->tokens[0] = (struct link_rate){0, path->is.policer, 0, 0};
     path->tokens[1] = (struct link_rate){.time = LINK_NEVER};
     path->bucket_link = stage_bucket.open(&(struct link_parameters){
-        .rates = path->tokens, .period = 8 * SECOND, .buffer = path->bucket, .threshold = LINK_NEVER});
+        .rates = path->tokens, .period = 8 * SECOND, .buffer = path->is.bucket, .threshold = LINK_NEVER});
     if (!path->bucket_link) abort();
     return 0;
 }
 
 /* ---- applications ---- */
 
+/* Whether an event is about the application of a flow. */
+static int limits(const struct event *event, int number)
+{
+    return (event->kind == IDLE && event->b == number) || (event->kind == LIMIT && event->c == number);
+}
+
 /* Return the bits per second that an application offers from `time` on; -1 without limit. The lowest limit counts. */
 static int64_t offers_at(const struct path *path, int number, int64_t time)
 {
     int64_t bits = -1;
-    for (int64_t i = 0; i < path->events_count && path->events[i].at <= time; i++) {
-        const struct event *event = &path->events[i];
-        int64_t limit = event->kind == IDLE && event->b == number ? 0 : event->kind == LIMIT && event->c == number ? event->b : -1;
-        if (limit < 0 || event->at + event->a <= time) continue;
+    for (int64_t i = 0; i < path->is.events_count && path->is.events[i].at <= time; i++) {
+        const struct event *event = &path->is.events[i];
+        if (!limits(event, number) || event->at + event->a <= time) continue;
+        int64_t limit = event->kind == IDLE ? 0 : event->b;
         if (bits < 0 || limit < bits) bits = limit;
     }
     return bits;
@@ -293,13 +189,13 @@ static int64_t offers_at(const struct path *path, int number, int64_t time)
 static int64_t offered_in(const struct path *path, const struct phase *phase, int64_t now)
 {
     __int128 bytes = (__int128)(now - phase->start) * (phase->bits > 0 ? phase->bits : 0) / (8 * SECOND);
-    return phase->before + (int64_t)(bytes / path->packet) * path->packet;
+    return phase->before + (int64_t)(bytes / path->is.packet) * path->is.packet;
 }
 
 /* Wake the sender as often as a limited application offers a packet, but at most every ms. */
 static void plan_offers(struct path *path, struct flow *flow, const struct phase *phase, int64_t end)
 {
-    int64_t gap = phase->bits > 0 ? (int64_t)((__int128)path->packet * 8 * SECOND / phase->bits) + 1 : NEVER;
+    int64_t gap = phase->bits > 0 ? (int64_t)((__int128)path->is.packet * 8 * SECOND / phase->bits) + 1 : NEVER;
     if (gap < MS) gap = MS;
     APPEND(flow->turns, ((struct turn){phase->start, PATH_APPLICATION}));
     for (int64_t time = phase->start; gap < end - time;) {
@@ -319,23 +215,23 @@ static void plan_flow(struct path *path, int number)
     struct flow *flow = &path->flows[number];
     ARRAY(int64_t) times = {NULL, 0, 0};
     APPEND(times, 0);
-    for (int64_t i = 0; i < path->events_count; i++) {
-        const struct event *event = &path->events[i];
-        if (!(event->kind == IDLE && event->b == number) && !(event->kind == LIMIT && event->c == number)) continue;
+    for (int64_t i = 0; i < path->is.events_count; i++) {
+        const struct event *event = &path->is.events[i];
+        if (!limits(event, number)) continue;
         APPEND(times, event->at);
         APPEND(times, event->at + event->a);
     }
     times.count = sorted(times.entries, times.count);
     for (int64_t i = 0, before = 0; i < times.count; i++) {
         struct phase phase = {times.entries[i], offers_at(path, number, times.entries[i]), before};
-        int64_t end = i + 1 < times.count ? times.entries[i + 1] : path->duration;
+        int64_t end = i + 1 < times.count ? times.entries[i + 1] : path->is.duration;
         APPEND(flow->phases, phase);
         before = offered_in(path, &phase, end);
         if (times.count > 1) plan_offers(path, flow, &phase, end);
     }
     free(times.entries);
-    APPEND(flow->turns, ((struct turn){flow->start, PATH_START}));
-    if (flow->stop >= 0) APPEND(flow->turns, ((struct turn){flow->stop, PATH_STOP}));
+    APPEND(flow->turns, ((struct turn){flow->is->start, PATH_START}));
+    if (flow->is->stop >= 0) APPEND(flow->turns, ((struct turn){flow->is->stop, PATH_STOP}));
     qsort(flow->turns.entries, flow->turns.count, sizeof(struct turn), by_turn);
 }
 
@@ -354,8 +250,8 @@ static int64_t offered(const struct path *path, int64_t now, int number)
 static int64_t let(struct path *path, struct flow *flow, int64_t admitted)
 {
     int64_t wish = admitted;
-    while (path->hold < path->events_count) {
-        const struct event *event = &path->events[path->hold];
+    while (path->hold < path->is.events_count) {
+        const struct event *event = &path->is.events[path->hold];
         if (event->kind == HOLD && admitted < event->at) break;
         if (event->kind == HOLD && admitted < event->at + event->a) {
             wish = event->at + event->a;
@@ -363,8 +259,8 @@ static int64_t let(struct path *path, struct flow *flow, int64_t admitted)
         }
         path->hold++;
     }
-    if (flow->let >= 0 && wish < flow->let + path->spacing) wish = flow->let + path->spacing;
-    if (wish > admitted + path->jitter) wish = admitted + path->jitter;
+    if (flow->let >= 0 && wish < flow->let + path->is.spacing) wish = flow->let + path->is.spacing;
+    if (wish > admitted + path->is.jitter) wish = admitted + path->is.jitter;
     if (wish < path->let) wish = path->let;
     return path->let = flow->let = wish;
 }
@@ -372,19 +268,19 @@ static int64_t let(struct path *path, struct flow *flow, int64_t admitted)
 /* Return R_m of a flow for a packet that leaves the bottleneck at an instant. */
 static int64_t propagation(struct path *path, const struct flow *flow, int64_t admitted)
 {
-    for (; path->growth < path->events_count; path->growth++) {
-        const struct event *event = &path->events[path->growth];
+    for (; path->growth < path->is.events_count; path->growth++) {
+        const struct event *event = &path->is.events[path->growth];
         if (event->at >= admitted) break;
-        if (event->kind == RTT) path->extra = event->a - path->rtt;
+        if (event->kind == RTT) path->extra = event->a - path->is.rtt;
     }
-    return flow->rtt + path->extra > 0 ? flow->rtt + path->extra : 0;
+    return flow->is->rtt + path->extra > 0 ? flow->is->rtt + path->extra : 0;
 }
 
 /* Whether the scenario loses a packet that arrives now. */
 static int planned_loss(struct path *path, int64_t now)
 {
-    for (; path->losing < path->events_count && path->events[path->losing].at <= now; path->losing++)
-        if (path->events[path->losing].kind == LOSS) path->to_lose += path->events[path->losing].a;
+    for (; path->losing < path->is.events_count && path->is.events[path->losing].at <= now; path->losing++)
+        if (path->is.events[path->losing].kind == LOSS) path->to_lose += path->is.events[path->losing].a;
     if (!path->to_lose) return 0;
     path->to_lose--;
     return 1;
@@ -410,7 +306,7 @@ static int64_t send(struct path *path, int64_t now, int number, int64_t size, in
         int64_t released = let(path, flow, packet.admitted) + propagation(path, flow, packet.admitted);
         if (released < flow->received) released = flow->received; /* R_m may shrink */
         flow->received = released;
-        if (released < path->duration) {
+        if (released < path->is.duration) {
             packet.released = released;
             APPEND(flow->data, path->packets.count);
         }
@@ -425,8 +321,8 @@ static int64_t reply(struct path *path, int64_t now, int number, int64_t size)
 {
     struct flow *flow = &path->flows[number];
     struct reply reply = {now, now, (int32_t)size, (int16_t)number, 0};
-    for (; path->acks < path->events_count; path->acks++) {
-        const struct event *event = &path->events[path->acks];
+    for (; path->acks < path->is.events_count; path->acks++) {
+        const struct event *event = &path->is.events[path->acks];
         if (event->kind != ACKS || event->at + event->a <= now) continue;
         if (event->at > now) break;
         if (event->b) reply.arrived = event->at + ((now - event->at) / event->b + 1) * event->b;
@@ -435,7 +331,7 @@ static int64_t reply(struct path *path, int64_t now, int number, int64_t size)
     }
     if (reply.arrived >= 0 && reply.arrived < flow->reported) reply.arrived = flow->reported;
     if (reply.arrived >= 0) flow->reported = reply.arrived;
-    if (reply.arrived >= path->duration) reply.arrived = -1;
+    if (reply.arrived >= path->is.duration) reply.arrived = -1;
     if (reply.arrived >= 0) APPEND(flow->replies, path->replies.count);
     APPEND(path->replies, reply);
     return path->replies.count - 1;
@@ -446,7 +342,7 @@ static int64_t reply(struct path *path, int64_t now, int number, int64_t size)
 /* Return the instant of a flow's next event, and its kind. */
 static int64_t next_of(const struct path *path, const struct flow *flow, int32_t *kind)
 {
-    int64_t next = path->duration;
+    int64_t next = path->is.duration;
     if (flow->turn < flow->turns.count && flow->turns.entries[flow->turn].time < next)
         next = flow->turns.entries[flow->turn].time, *kind = flow->turns.entries[flow->turn].kind;
     if (flow->arrived < flow->data.count) {
@@ -457,13 +353,13 @@ static int64_t next_of(const struct path *path, const struct flow *flow, int32_t
         int64_t time = path->replies.entries[flow->replies.entries[flow->answered]].arrived;
         if (time < next) next = time, *kind = PATH_REPLY;
     }
-    return next < path->duration ? next : NEVER;
+    return next < path->is.duration ? next : NEVER;
 }
 
 static void take(struct path *path, int number, int32_t kind, struct path_event *event)
 {
     struct flow *flow = &path->flows[number];
-    *event = (struct path_event){.kind = kind, .flow = flow->hosted ? number : flow->subject, .packet = -1};
+    *event = (struct path_event){.kind = kind, .flow = flow->is->hosted ? number : flow->subject, .packet = -1};
     if (kind == PATH_DATA) {
         event->packet = flow->data.entries[flow->arrived++];
         event->size = path->packets.entries[event->packet].size;
@@ -478,8 +374,8 @@ static void take(struct path *path, int number, int32_t kind, struct path_event 
 
 /* ---- samples ---- */
 
-static void sample(struct path *path, int64_t now, int number, int64_t window, int64_t in_flight, int64_t rtt, int64_t rate,
-                   int flags)
+static void sample(struct path *path, int64_t now, int number, int64_t window, int64_t in_flight, int64_t rtt,
+                   int64_t rate, int flags)
 {
     struct flow *flow = &path->flows[number];
     if (flow->sampled >= 0 && now - flow->sampled < MS && window == flow->window) return;
@@ -492,17 +388,17 @@ static void sample(struct path *path, int64_t now, int number, int64_t window, i
 /* Run the hosted flows up to an instant. What they do later changes nothing for packets that the link has accepted. */
 static void advance(struct path *path, int64_t now)
 {
-    while (path->subjects_count < path->flows_count) {
+    while (path->subjects_count < path->is.flows_count) {
         int64_t first = NEVER;
         int32_t kind = 0, kind_of_first = 0;
         struct flow *next = NULL;
-        for (struct flow *flow = path->flows; flow < path->flows + path->flows_count; flow++) {
-            if (!flow->hosted) continue;
+        for (struct flow *flow = path->flows; flow < path->flows + path->is.flows_count; flow++) {
+            if (!flow->is->hosted) continue;
             int64_t event = next_of(path, flow, &kind), due = recovery_due(&flow->sender);
             int64_t time = event <= due ? event : due;
             if (time < first) first = time, next = flow, kind_of_first = event <= due ? kind : -1;
         }
-        if (first > now || first >= path->duration) return;
+        if (first > now || first >= path->is.duration) return;
         struct path_event event;
         if (kind_of_first >= 0) {
             take(path, (int)(next - path->flows), kind_of_first, &event);
@@ -528,38 +424,65 @@ static int move(struct path *path, int64_t now, int flow)
 
 static void release(struct path *path)
 {
-    for (int i = 0; i < path->flows_count; i++) {
+    for (int i = 0; i < path->is.flows_count; i++) {
         struct flow *flow = &path->flows[i];
-        if (flow->hosted) recovery_close(&flow->sender);
+        recovery_close(&flow->sender);
         free(flow->phases.entries), free(flow->turns.entries), free(flow->data.entries), free(flow->replies.entries);
     }
     if (path->link) path->stage->close(path->link);
     if (path->bucket_link) stage_bucket.close(path->bucket_link);
-    free(path->rates.entries), free(path->events), free(path->packets.entries), free(path->replies.entries);
+    free(path->rates.entries), free(path->is.events), free(path->packets.entries), free(path->replies.entries);
     free(path->samples.entries), free(path->folder), free(path->fault), free(path);
+}
+
+/* Prepare a flow: number it, or load the controller of its sender. */
+static int open_flow(struct path *path, int number)
+{
+    struct flow *flow = &path->flows[number];
+    const struct scenario_flow *is = flow->is = &path->is.flows[number];
+    struct recovery_port port = {path, number, send, reply, offered, sample};
+    const char *reason;
+    flow->let = flow->received = flow->reported = flow->sampled = flow->window = -1;
+    plan_flow(path, number);
+    if (!is->hosted) {
+        flow->subject = path->subjects_count;
+        path->subjects[path->subjects_count++] = number;
+        return 0;
+    }
+    if (recovery_load(&flow->library, is->library, &reason)) return fail("cannot load %s: %s", is->library, reason);
+    if (recovery_open(&flow->sender, &flow->library, is->name, path->is.seed + number, port, path->is.packet,
+                      path->is.acks_packets, path->is.acks_delay))
+        return fail("%s has no controller '%s'", is->library, is->name);
+    return 0;
+}
+
+static int open_all(struct path *path)
+{
+    char name[MOST_TOKEN];
+    snprintf(name, sizeof name, "%s/scenario.txt", path->folder);
+    FILE *file = fopen(name, "r");
+    int failed = file ? read_scenario(file, &path->is) : fail("cannot read %s", name);
+    if (file) fclose(file);
+    if (failed) return -1;
+    path->seed = path->is.seed;
+    for (int i = 0; i < path->is.flows_count; i++)
+        if (open_flow(path, i)) return -1;
+    if (!path->subjects_count) return fail("scenario.txt: no flow is the subject's");
+    return open_links(path);
 }
 
 struct path *path_open(const char *folder)
 {
-    char name[MOST_TOKEN];
     struct path *path = calloc(1, sizeof *path);
     if (!path || !(path->folder = strdup(folder))) abort();
-    snprintf(name, sizeof name, "%s/scenario.txt", folder);
-    FILE *file = fopen(name, "r");
-    int failed = file ? read_scenario(file, path) : fail("cannot read %s", name);
-    if (file) fclose(file);
-    if (failed || open_links(path)) return release(path), NULL;
-    for (int i = 0; i < path->flows_count; i++) {
-        plan_flow(path, i);
-        struct recovery_port *port = &path->flows[i].sender.port;
-        port->send = send, port->reply = reply, port->offered = offered, port->sample = sample;
-    }
-    return path;
+    if (!open_all(path)) return path;
+    release(path);
+    return NULL;
 }
 
 int64_t path_end(const struct path *path)
 {
-    return path->duration;
+    return path->is.duration;
 }
 
 int64_t path_flows(const struct path *path)
@@ -569,27 +492,27 @@ int64_t path_flows(const struct path *path)
 
 int64_t path_seed(const struct path *path)
 {
-    return (int64_t)path->first_seed;
+    return (int64_t)path->is.seed;
 }
 
 int64_t path_packet(const struct path *path)
 {
-    return path->packet;
+    return path->is.packet;
 }
 
 const char *path_controller(const struct path *path)
 {
-    return path->controller;
+    return path->is.controller;
 }
 
 int64_t path_acks_packets(const struct path *path)
 {
-    return path->acks_packets;
+    return path->is.acks_packets;
 }
 
 int64_t path_acks_delay(const struct path *path)
 {
-    return path->acks_delay;
+    return path->is.acks_delay;
 }
 
 int64_t path_next(const struct path *path)
@@ -621,8 +544,8 @@ int path_receive(struct path *path, int64_t now, struct path_event *event)
 int64_t path_send(struct path *path, int64_t now, int flow, int64_t size, int ect)
 {
     if (move(path, now, flow)) return -1;
-    if (size < 1 || size > path->packet)
-        return misuse(path, "a packet of %" PRId64 " bytes; expected 1 to %" PRId64, size, path->packet);
+    if (size < 1 || size > path->is.packet)
+        return misuse(path, "a packet of %" PRId64 " bytes; expected 1 to %" PRId64, size, path->is.packet);
     if (path->packets.count >= MOST_RECORDS) return misuse(path, "more than %" PRId64 " packets", MOST_RECORDS);
     return send(path, now, path->subjects[flow], size, ect);
 }
@@ -652,14 +575,14 @@ static int write_file(const struct path *path, const char *name, const void *byt
     char file_name[MOST_TOKEN];
     snprintf(file_name, sizeof file_name, "%s/%s", path->folder, name);
     FILE *file = fopen(file_name, "wb");
-    if (!file || (count && fwrite(bytes, 1, count, file) < count) || fclose(file)) return fail("cannot write %s", file_name);
-    return 0;
+    if (file && (!count || fwrite(bytes, 1, count, file) == count) && !fclose(file)) return 0;
+    return fail("cannot write %s", file_name);
 }
 
 int path_close(struct path *path, const char *failure)
 {
     int bad = 0;
-    if (!path->fault && !failure) advance(path, path->duration - 1);
+    if (!path->fault && !failure) advance(path, path->is.duration - 1);
     bad |= write_file(path, "packets.bin", path->packets.entries, path->packets.count * sizeof(struct packet));
     bad |= write_file(path, "replies.bin", path->replies.entries, path->replies.count * sizeof(struct reply));
     bad |= write_file(path, "samples.bin", path->samples.entries, path->samples.count * sizeof(struct sample));

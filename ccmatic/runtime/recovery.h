@@ -26,14 +26,16 @@ enum {
     RECOVERY_ACK = 60,               /* bytes of an acknowledgement */
 };
 
+typedef void recovery_report(struct controller *, const struct controller_event *);
+
 /* The functions of a controller's library; NULL for those that it lacks. */
 struct recovery_library {
     struct controller *(*create)(const char *name, uint64_t seed, int64_t packet);
-    void (*sent)(struct controller *, const struct controller_event *);
-    void (*acked)(struct controller *, const struct controller_event *);
-    void (*lost)(struct controller *, const struct controller_event *);
-    void (*marked)(struct controller *, const struct controller_event *);
-    void (*limited)(struct controller *, const struct controller_event *);
+    recovery_report *sent;
+    recovery_report *acked;
+    recovery_report *lost;
+    recovery_report *marked;
+    recovery_report *limited;
     int64_t (*window)(const struct controller *);
     int64_t (*departure)(const struct controller *, int64_t now, int64_t bytes);
     void (*destroy)(struct controller *);
@@ -57,8 +59,8 @@ struct recovery_packet { int64_t number, sent; int32_t size; int8_t state; };
 struct recovery_arrival { int64_t sequence, time, marked; }; /* marked: the bytes marked so far */
 struct recovery_ack { int64_t number, arrivals, delay; };    /* it reports the first so many arrivals */
 
-/* A queue in an array. Entries have numbers that grow; those before `head` are forgotten, and `base` is the first one that
- * the array still has. */
+/* A queue in an array. Entries have numbers that grow. Those before `head` are forgotten, and `base` is the first one
+ * that the array still has. */
 #define RECOVERY_QUEUE(type) struct { type *entries; int64_t base, head, end, room; }
 
 struct recovery {
@@ -154,8 +156,9 @@ static inline void recovery_close(struct recovery *r)
     *r = (struct recovery){0};
 }
 
-static inline void recovery_tell(struct recovery *r, void (*function)(struct controller *, const struct controller_event *),
-                                 int64_t now, int64_t sent, int64_t bytes, int persistent)
+/* Report an event to the controller, if its library has this function. */
+static inline void recovery_tell(struct recovery *r, recovery_report *function, int64_t now, int64_t sent,
+                                 int64_t bytes, int persistent)
 {
     if (!function) return;
     function(r->controller, &(struct controller_event){now, sent, bytes, r->latest_rtt, r->least_rtt, r->smooth_rtt,

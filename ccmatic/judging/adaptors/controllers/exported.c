@@ -104,8 +104,8 @@ static void choose(struct controller *c, uint64_t now)
 #endif
 }
 
-/* Packets keep the distance of the current rate. The sender asks again at the end of a step, which may change it. If the
- * controller has only a window, the sender paces by itself. */
+/* Packets keep the distance of the current rate. The sender asks again at the end of a step, which may change it. If
+ * the controller has only a window, the sender paces by itself. */
 int64_t controller_departure(const struct controller *constant, int64_t now, int64_t bytes)
 {
     struct controller *c = (struct controller *)constant;
