@@ -13,7 +13,7 @@ def _excludes(scenario: Scenario) -> str | None:
         return "the link marks nothing"
     if 4 * scenario.threshold < bdp(scenario):
         return "the threshold is below a quarter of a BDP"
-    if 2 * scenario.threshold > scenario.buffer:
+    if 2 * (scenario.buffer - scenario.threshold) < bdp(scenario) + scenario.threshold:
         return "the buffer may fill before a sender sees a mark"
     if scenario.duration < start_up(scenario) + 5 * SECOND:
         return "the run ends within 5 s after start-up"
@@ -39,10 +39,11 @@ def _measure(evidence: Evidence) -> Measured | None:
 RULE = Rule(
     name="marks",
     definition="After the first packet with a mark after start-up, a sender that asked for marks lowers its window "
-    "within three round trips. So the buffer, of twice the threshold or more, never fills after start-up.",
+    "within three round trips. So the buffer never fills after start-up: it has room for 1.5 times the BDP and the "
+    "threshold.",
     unit="of the window before",
     threshold="to at most 90 %, and no packet lost after start-up",
-    source="RFC 9002, 7.1; RFC 3168, 5; RFC 8511 (0.8 to 0.85 for ABE)",
+    source="RFC 9002, 7.1; RFC 3168, 5; RFC 8511 (0.8 to 0.85); RFC 9438, 4.2 (half more per round trip at most)",
     excludes=_excludes,
     measure=_measure,
 )
