@@ -197,7 +197,7 @@ def judge_search(
     Raises:
         InputError: If the subject cannot be built or run, or the file belongs to another search.
     """
-    folder = writable_folder(Path(out or f"{subject.replace(':', '-').replace('/', '-')}-judged"))
+    folder = writable_folder(Path(out or f"{judging.file_name(subject)}-judged"))
     seeds = [scenario for trace in seed_from for scenario in judging.of_trace(trace)]
     search = Search(_source(subject, version, source), rules, expect, seed, Path(file) if file else None, seeds)
     begin = monotonic()

@@ -395,7 +395,7 @@ def table(subjects, out, as_json, **settings):
 
     results = {}
     for subject in subjects:
-        folder = Path(out) / subject.replace(":", "-").replace("/", "-")
+        folder = Path(out) / judging.file_name(subject)
         with options.Waiting(subject):
             found = api.judge_search(subject, folder, file=folder / "runs.jsonl", **settings)
             results[subject] = [line for line, _ in found]

@@ -15,7 +15,7 @@ from ccmatic.judging.search import Search
 from ccmatic.judging.seeds import of_trace
 from ccmatic.judging.table import table
 from ccmatic.judging.verdicts import Verdict, judge, judged_line
-from ccmatic.judging.witnesses import Witness, is_witness, of_search, rerun, rule_of, shrunk, source_of
+from ccmatic.judging.witnesses import Witness, file_name, is_witness, of_search, rerun, rule_of, shrunk, source_of
 from ccmatic.judging.witnesses import load as load_witness
 from ccmatic.judging.witnesses import save as save_witness
 from ccmatic.judging.words import event_words, path_words, scenario_of
@@ -35,6 +35,7 @@ __all__ = [
     "draw",
     "event_words",
     "every_rule",
+    "file_name",
     "first_other",
     "is_witness",
     "judge",

@@ -131,7 +131,7 @@ def of_search(
     for name, line in search.lines.items():
         worst = line.best[0] if line.best else None
         witness = made.get(name)
-        file = folder / f"{_file_name(name)}.json" if witness else None
+        file = folder / f"{file_name(name)}.json" if witness else None
         if witness and file:
             save(Witness(file, witness))
         yield (
@@ -167,5 +167,6 @@ def _witness(
     )
 
 
-def _file_name(rule: str) -> str:
-    return "".join(c if c.isalnum() else "-" for c in rule).strip("-")
+def file_name(name: str) -> str:
+    """Return a name of a rule or a subject as the name of a file."""
+    return "".join(c if c.isalnum() else "-" for c in name).strip("-")

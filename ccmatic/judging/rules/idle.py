@@ -4,7 +4,7 @@ import numpy as np
 
 from ccmatic import records
 from ccmatic.judging.rules.measures import lost, window_at, windows_within
-from ccmatic.judging.rules.premises import INITIAL, all_of, only, round_trip
+from ccmatic.judging.rules.premises import INITIAL, all_of, drain, only, round_trip
 from ccmatic.judging.rules.rule import Evidence, Measured, Rule, at_most
 from ccmatic.judging.scenario import MS, Scenario
 
@@ -34,10 +34,11 @@ def _worst(measured: list[Measured]) -> Measured | None:
 
 
 def _measure_growth(evidence: Evidence) -> Measured | None:
-    run, rtt, found = evidence.run, round_trip(evidence.run.scenario), []
+    run, found = evidence.run, []
+    long = 3 * (round_trip(run.scenario) + drain(run.scenario))
     for event in _idle(run.scenario):
         before, end = window_at(run, event.at), event.at + event.length
-        after = windows_within(run, end, end + 2 * rtt)
+        after = windows_within(run, end, end + long)
         if before and len(after) and lost(run, 0, event.at):
             most = GROWTH * before + INITIAL * run.scenario.packet
             found.append(at_most(int(after.max()) / most, 1, end))
@@ -63,8 +64,8 @@ def _measure_burst(evidence: Evidence) -> Measured | None:
 
 GROWN = Rule(
     name="idle",
-    definition="Within two round trips after an idle period of three or more, the window is not far above that before, "
-    "if a loss ended slow start earlier.",
+    definition="Within three round trips (with a full buffer) after an idle period, the window is not far above that "
+    "before, if a loss ended slow start earlier. The idle period lasts for three R_m + D or more.",
     unit="times the limit",
     threshold="at most 1.5 times the window before, and 10 packets",
     source="RFC 9438, 5.8 (the epoch excludes idle time); RFC 9002, 7.8; RFC 7661, 4.3",
