@@ -41,10 +41,7 @@ def current(command, arguments):
 
 
 def _is_file(words):
-    """Return whether the word after an option is the option's file.
-
-    The word may also be another option, or a controller.
-    """
+    """Return whether the word after an option is the option's file: neither another option nor a controller."""
     return bool(words) and not words[0].startswith("-") and Path(words[0]).suffix not in ("", ".py", ".onnx")
 
 

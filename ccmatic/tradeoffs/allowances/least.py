@@ -8,7 +8,7 @@ not use F, so that tests and the command can compare its answer with F⁻¹(C).
 
 The module encodes a linear f exactly, and a concave f by tangents, one per round trip. A tangent here is a line with
 rational coefficients that is certainly at least f on [C_0, C]. So the answer "no" is valid for f, regardless of the
-rates. The answer "yes" needs a witness: rates that risk only as much as f certainly allows. If these rates do not reach
+rates. The answer "yes" needs a witness: rates that risk as much as f certainly allows. If these rates do not reach
 C, the module uses finer tangents.
 """
 

@@ -1,8 +1,8 @@
 """The probing rules of deployed controllers, as loss allowances.
 
 A rule that raises the rate from C to C + δ(C) in a round trip ramps up like F for the allowance f(C) = β_s·δ(C). Any
-controller that is guaranteed to ramp up equally fast risks at least this loss. So f(C) is the price of this speed for
-any controller. The loss of the controller with this rule may differ from f(C).
+controller that is guaranteed to ramp up at least as fast risks at least this loss. So f(C) is the price of this speed
+for any controller. The loss of the controller with this rule may differ from f(C).
 """
 
 from dataclasses import dataclass
