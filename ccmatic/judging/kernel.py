@@ -61,6 +61,8 @@ class Adaptor:
 class RealTime(Recording):
     """A recording of a valid run in real time. The sender's window is unknown, and no replies are recorded."""
 
+    real_time = True
+
     def faults(self) -> Iterator[str]:
         """Yield nothing: the emulation has checked the run, and tolerates the lateness of the machine."""
         yield from ()

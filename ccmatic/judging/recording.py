@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -52,6 +52,9 @@ class Recording:
     failure: str | None
     subject: str
     version: str
+
+    #: Whether the run took place in real time, so that another run differs.
+    real_time: ClassVar[bool] = False
 
     def faults(self) -> Iterator[str]:
         """Yield a sentence for each law of the path that the recording breaks. A lawful recording has none.

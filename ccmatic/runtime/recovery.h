@@ -264,6 +264,7 @@ static inline void recovery_take(struct recovery *r, int64_t now, const struct p
         recovery_tell(r, r->library->marked, now, sent, last.marked - r->marks_reported, 0);
     r->marks_reported = last.marked;
     recovery_tell(r, r->library->acked, now, sent, bytes, 0);
+    recovery_sample(r, now); /* the window before a decrease, if this acknowledgement reveals losses */
     recovery_detect(r, now);
     recovery_sample(r, now);
 }
