@@ -11,7 +11,7 @@ import pytest
 from ccmatic import records
 from ccmatic.base import InputError
 from ccmatic.emulation import replay
-from ccmatic.judging import kernel, running, subjects
+from ccmatic.judging import emulated, running, subjects
 from ccmatic.judging.scenario import Scenario
 from support.machine import needs_compiler
 from support.scenarios import MS, SECOND, random_scenario
@@ -24,7 +24,7 @@ PLAN = Scenario(duration=2 * SECOND, rate=24_000_000, rtt=40 * MS, buffer=60_000
 
 def shown(plan):
     """The part of a random scenario that an emulated link shows."""
-    events = [event for event in plan.events if isinstance(event, kernel._SHOWN)]
+    events = [event for event in plan.events if isinstance(event, emulated._SHOWN)]
     grown = [event for event in events if isinstance(event, records.RttEvent)]
     rates = [event for event in events if isinstance(event, records.RateEvent | records.OutageEvent)]
     buffers = [event for event in events if isinstance(event, records.BufferEvent)]
@@ -44,7 +44,7 @@ def test_the_emulated_link_decides_as_the_path(seeds):
         for seed in seeds:
             plan = shown(random_scenario(random.Random(seed), "reno", most_rate=24_000_000))
             packets = session.run(plan).packets
-            decided = replay.outcomes(kernel._link(plan), packets["arrival"], packets["size"], packets["flow"])
+            decided = replay.outcomes(emulated._link(plan), packets["arrival"], packets["size"], packets["flow"])
             lost, admitted, planned, marked = (np.array(column) for column in zip(*decided, strict=True))
             assert np.array_equal(lost, packets["lost"] != 0), seed
             assert np.array_equal(admitted, packets["admitted"]), seed
@@ -69,7 +69,7 @@ def test_the_emulated_link_decides_as_the_path(seeds):
 )
 def test_a_scenario_that_no_emulated_link_shows_is_one_error(changes, message):
     with pytest.raises(InputError, match=message):
-        kernel._link(msgspec.structs.replace(PLAN, **changes))
+        emulated._link(msgspec.structs.replace(PLAN, **changes))
 
 
 @needs_emulation
