@@ -66,6 +66,21 @@ def sawtooth(scenario: Scenario) -> str | None:
     return None if 4 * least_buffer(scenario) >= bdp(scenario) else "the buffer is below a quarter of a BDP"
 
 
+def clear_outages(scenario: Scenario) -> str | None:
+    """No packet is lost by an event, and no other outage begins, until probes and timers have recovered from an outage.
+
+    Probes come two per timeout, and each timeout doubles. A late sample of the RTT also makes timeouts longer.
+    """
+    for outage in scenario.events:
+        if isinstance(outage, records.OutageEvent):
+            until = outage.at + 3 * outage.length + 3 * SECOND
+            for event in scenario.events:
+                bad = isinstance(event, records.LossEvent | records.OutageEvent) and event is not outage
+                if bad and outage.at <= event.at < until:
+                    return "packets are lost, or an outage begins, soon after an outage"
+    return None
+
+
 def lasts(least: Callable[[Scenario], int]) -> Premise:
     """Return the premise that a run lasts long enough, in ns."""
 
