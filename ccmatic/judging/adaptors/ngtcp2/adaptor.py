@@ -20,12 +20,13 @@ _NOTES = (
 class Adaptor:
     """The adaptor of ngtcp2.
 
-    It drives the library that pkg-config finds. PKG_CONFIG_PATH chooses another one. Its sources support 0.12.
+    It drives the library that pkg-config finds. PKG_CONFIG_PATH chooses another one. Its sources support 0.12
+    and 1.x, which has no `bbr2`: its `bbr` is BBR's later version.
     """
 
     stack = "ngtcp2"
     controllers = ("cubic", "reno", "bbr", "bbr2")
-    toolchain = "cc, pkg-config, libngtcp2-dev 0.12"
+    toolchain = "cc, pkg-config, libngtcp2-dev 0.12 or 1.x"
     version = "0.12"
 
     def build(self, version: str | None = None, source: Path | None = None) -> Program:

@@ -158,6 +158,10 @@ static void begin(struct endpoint *endpoint, struct flow *flow, const ngtcp2_pkt
     settings.handshake_timeout = UINT64_MAX;
     settings.rand_ctx.native_handle = setup;
     ngtcp2_transport_params_default(&parameters);
+#if NGTCP2_VERSION_NUM >= 0x010000
+    settings.no_pmtud = 1;
+    parameters.original_dcid_present = header != NULL;
+#endif
     parameters.initial_max_streams_uni = 1;
     parameters.initial_max_stream_data_uni = parameters.initial_max_data = INT64_C(1) << 40;
     endpoint->flow = flow, endpoint->server = header != NULL;
@@ -295,13 +299,19 @@ int64_t flow_expiry(const struct flow *flow)
 
 void flow_sample(const struct flow *flow, int64_t now)
 {
-    ngtcp2_conn_stat stat;
-    ngtcp2_conn_get_conn_stat(flow->client.connection, &stat);
-    int flags = stat.cwnd < stat.ssthresh ? PATH_SLOW_START : 0;
+    int64_t rate = -1;
+#if NGTCP2_VERSION_NUM >= 0x010000
+    ngtcp2_conn_info state;
+    ngtcp2_conn_get_conn_info(flow->client.connection, &state);
+#else
+    ngtcp2_conn_stat state;
+    ngtcp2_conn_get_conn_stat(flow->client.connection, &state);
+    if (state.pacing_rate > 0) rate = (int64_t)(state.pacing_rate * NGTCP2_SECONDS);
+#endif
+    int flags = state.cwnd < state.ssthresh ? PATH_SLOW_START : 0;
     if (flow->stream >= 0 && offered(flow) <= 0) flags |= PATH_APPLICATION_LIMITED;
-    int64_t rate = stat.pacing_rate > 0 ? (int64_t)(stat.pacing_rate * NGTCP2_SECONDS) : -1;
-    int64_t rtt = stat.first_rtt_sample_ts == UINT64_MAX ? -1 : (int64_t)stat.latest_rtt;
-    path_sample(flow->setup->path, now, flow->number, stat.cwnd, stat.bytes_in_flight, rtt, rate, flags);
+    int64_t rtt = state.min_rtt == UINT64_MAX ? -1 : (int64_t)state.latest_rtt; /* no RTT before the first sample */
+    path_sample(flow->setup->path, now, flow->number, state.cwnd, state.bytes_in_flight, rtt, rate, flags);
 }
 
 static void end(struct queue *queue)

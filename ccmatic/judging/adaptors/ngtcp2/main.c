@@ -9,7 +9,9 @@ static const struct { const char *name; ngtcp2_cc_algo algorithm; } controllers[
     {"reno", NGTCP2_CC_ALGO_RENO},
     {"cubic", NGTCP2_CC_ALGO_CUBIC},
     {"bbr", NGTCP2_CC_ALGO_BBR},
+#if NGTCP2_VERSION_NUM < 0x010000
     {"bbr2", NGTCP2_CC_ALGO_BBR2},
+#endif
 };
 
 static void handle(struct flow *flow, struct setup *setup, const struct path_event *event, int64_t now)
