@@ -4,7 +4,7 @@ import numpy as np
 
 from ccmatic import records
 from ccmatic.judging.rules.measures import arrivals
-from ccmatic.judging.rules.premises import drain, round_trip
+from ccmatic.judging.rules.premises import clear_outages, drain, round_trip
 from ccmatic.judging.rules.rule import Evidence, Measured, Rule, at_most
 from ccmatic.judging.scenario import SECOND, Scenario
 
@@ -18,7 +18,7 @@ def _excludes(scenario: Scenario) -> str | None:
         return "the link may lose every packet for a long time"
     if scenario.loss and (scenario.loss.share > 0.1 or scenario.loss.burst > LARGEST_BURST):
         return "the link loses above 10 % of the packets"
-    return None
+    return clear_outages(scenario)
 
 
 def _measure(evidence: Evidence) -> Measured | None:

@@ -5,6 +5,7 @@ from ccmatic.judging.rules.measures import seen_until, utilisation
 from ccmatic.judging.rules.premises import (
     all_of,
     alone,
+    clear_outages,
     climb,
     drain,
     first_start,
@@ -50,6 +51,7 @@ RULE = Rule(
         roomy,
         only(records.LossEvent, records.OutageEvent, some=True),
         _few,
+        clear_outages,
         lasts(lambda scenario: _begin(scenario) + REST + scenario.rtt),
     ),
     measure=_measure,
