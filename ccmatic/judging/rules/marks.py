@@ -29,10 +29,12 @@ def _measure(evidence: Evidence) -> Measured | None:
     if lost(run, begin, end):
         first = run.packets[(run.packets["lost"] != 0) & (run.packets["arrival"] >= begin)]["arrival"]
         return at_most(1, MOST, int(first.min()))
-    marked = marked[marked["released"] >= begin]
-    found = (
-        reduction(run, int(marked["released"].min()), round_trip(scenario) + drain(scenario)) if len(marked) else None
-    )
+    times = marked["released"][marked["released"] >= begin]
+    if not len(times):
+        return None
+    long = round_trip(scenario) + drain(scenario)
+    # A mark within two round trips of the reaction to an earlier one belongs to the same event.
+    found = reduction(run, int(times.min()) - 2 * long, 5 * long // 3)
     return at_most(found[0], MOST, found[1]) if found else None
 
 
