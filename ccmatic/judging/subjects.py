@@ -12,7 +12,6 @@ from ccmatic import __version__
 from ccmatic.base import InputError, definitions, installed, read_text, shown, suggest
 from ccmatic.judging import kernel, scripts
 from ccmatic.judging.builds import cache, controller_command, path_library, shared_library
-from ccmatic.judging.exports import Exported
 from ccmatic.judging.programs import Adaptor, Program
 
 __all__ = [
@@ -213,6 +212,8 @@ def _of_python(name: str, file: Path, controller: str) -> Subject:
 
 
 def _exported(name: str, file: str | Path, choice: str) -> Subject:
+    from ccmatic.judging.exports import Exported  # imported here: slow to import, and stacks do not need it
+
     exported = Exported(str(file), choice or None)
     return _alone(name, "ccmatic", __version__, exported.controller, exported.library, exported.argument)
 

@@ -74,7 +74,7 @@ def _jitter(s: Scenario) -> int:
 def _window(s: Scenario, fluid: "_Fluid", at: int) -> tuple[int, int]:
     """Return the instant before the first step of a window, and the number of its steps.
 
-    The rate and the buffer are constant in the window, and the rate also in the D before it.
+    The rate and the buffer are constant in the window, and have been since its bytes arrived.
     """
     end = s.duration - max((event.rtt for event in s.events if isinstance(event, records.RttEvent)), default=s.rtt)
     end -= max((flow.rtt or s.rtt) - s.rtt for flow in s.flows)
@@ -84,7 +84,7 @@ def _window(s: Scenario, fluid: "_Fluid", at: int) -> tuple[int, int]:
     for near in sorted(range(len(edges) - 1), key=lambda other: abs(other - place)):
         begin, most = edges[near], edges[near + 1]
         start = begin + (_jitter(s) * s.rtt if begin else 0)
-        while start < most and fluid.backlog(start + s.rtt) > fluid.curve.buffer(most) * PERIOD:
+        while start < most and not fluid.settled(begin, start, s.rtt):
             start += s.rtt
         steps = (most - start) // s.rtt
         if steps > least and fluid.curve.rate(start + 1):
@@ -124,6 +124,14 @@ class _Fluid:
             if released >= 0:
                 left = released - propagation(flow, admitted)
                 self._left.append(self._waited(left, admitted) if shrinks else left)
+
+    def settled(self, begin: int, start: int, step: int) -> bool:
+        """Return whether the queue fits the buffer after a change at `begin`, and only bytes from then on leave."""
+        if not begin:
+            return True
+        before, now = self.left(start - step), self.left(start)
+        fits = self.backlog(start + step) <= self.curve.buffer(start + 1) * PERIOD
+        return fits and now > before >= self.accepted(begin)
 
     def _waited(self, left: int, admitted: int) -> int:
         """Return when a packet left the box, on a path whose R_m shrinks: it may wait behind the box for others."""
