@@ -367,7 +367,7 @@ def bisect(witness, first, last, versions, as_json):
 
 
 @judge_group.command("table", cls=Command, example="ccmatic judge table cubic reno quinn:cubic --budget 60 --jobs 2")
-@click.argument("subjects", nargs=-1, required=True, metavar="SUBJECT…")
+@click.argument("names", nargs=-1, required=True, metavar="SUBJECT…")
 @_rules
 @click.option(
     "--budget",
@@ -386,7 +386,7 @@ def bisect(witness, first, last, versions, as_json):
     help="The folder for the table, the runs and the witnesses; the command resumes from it.",
 )
 @options.as_json
-def table(subjects, out, as_json, **settings):
+def table(names, out, as_json, **settings):
     """Search for the worst scenario of each rule, for several subjects.
 
     The command writes the table of all worst values to OUT/table.md.
@@ -394,7 +394,7 @@ def table(subjects, out, as_json, **settings):
     from ccmatic import api, judging, records
 
     results = {}
-    for subject in subjects:
+    for subject in names:
         folder = Path(out) / judging.file_name(subject)
         with options.Waiting(subject):
             found = api.judge_search(subject, folder, file=folder / "runs.jsonl", **settings)

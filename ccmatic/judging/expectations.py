@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from fractions import Fraction
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
 from ccmatic import records
 from ccmatic.base import InputError, blamed
-from ccmatic.emulation import Link, LinkChange, Monitor
 from ccmatic.judging.rules import Evidence, Measured, Rule, chosen
 from ccmatic.judging.rules.premises import spans, start_up
 from ccmatic.judging.scenario import MS, SECOND, Scenario
@@ -78,8 +78,10 @@ def _measured(judged: records.ExpectationRecord, amount: Fraction) -> Measured |
     return Measured(float(judged.value), -max(distance, 1e-9) if judged.verdict == "not met" else distance, at)
 
 
-def _monitor(scenario: Scenario, text: str) -> tuple[Monitor, Link]:
-    """Return a judge of runs by an expectation, and the link of a scenario as the judge knows it."""
+def _monitor(scenario: Scenario, text: str) -> tuple[Any, Any]:
+    """Return a Monitor of runs for an expectation, and the Link of a scenario as the Monitor knows it."""
+    from ccmatic.emulation import Link, LinkChange, Monitor  # imported here, because it takes a third of a second
+
     rates, now = [], 0
     for begin, end, bits in spans(scenario):
         rates += [(now, 0)] * (begin > now) + [(begin, bits)]

@@ -11,7 +11,7 @@ def _excludes(scenario: Scenario) -> str | None:
 
 
 def _measure(evidence: Evidence) -> Measured | None:
-    if evidence.again is None:
+    if evidence.again is None or getattr(evidence.run, "real_time", False):
         return None
     one, two = evidence.run.packets, evidence.again.packets
     length = min(len(one), len(two))
