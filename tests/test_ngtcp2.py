@@ -1,6 +1,7 @@
 """The adaptor of ngtcp2: it builds, plays scenarios deterministically, and refuses what it cannot build or play."""
 
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -71,10 +72,23 @@ class TestRuns:
         assert "at least 1228 bytes" in play("reno", packet=1000).failure
 
 
-def test_no_other_version(tmp_path):
-    for choice in ({"version": "1.0.0"}, {"source": tmp_path}):
-        with pytest.raises(InputError, match="PKG_CONFIG_PATH"):
-            Adaptor().build(**choice)
+def test_no_other_version():
+    with pytest.raises(InputError, match="--source names the folder"):
+        Adaptor().build("1.0.0")
+
+
+def test_no_installation(tmp_path):
+    with pytest.raises(InputError, match=r"no libngtcp2\.pc"):
+        Adaptor().build(source=tmp_path)
+
+
+@needs_ngtcp2
+@needs_compiler
+def test_installation_in_a_folder():
+    system = Adaptor().build()
+    chosen = Adaptor().build(source=Path("/usr"))
+    assert chosen.version == system.version
+    assert chosen.command != system.command  # another run path
 
 
 def test_no_pkg_config(monkeypatch, tmp_path):

@@ -1,5 +1,6 @@
 """ngtcp2, whole: client, server, TLS of GnuTLS and loss detection. The library takes each instant as an argument."""
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -20,8 +21,8 @@ _NOTES = (
 class Adaptor:
     """The adaptor of ngtcp2.
 
-    It drives the library that pkg-config finds. PKG_CONFIG_PATH chooses another one. Its sources support 0.12
-    and 1.x, which has no `bbr2`: its `bbr` is BBR's later version.
+    It drives the library that pkg-config finds, or the one that is installed in the folder `source`. Its sources
+    support 0.12 and 1.x, which has no `bbr2`: its `bbr` is BBR's later version.
     """
 
     stack = "ngtcp2"
@@ -31,27 +32,41 @@ class Adaptor:
 
     def build(self, version: str | None = None, source: Path | None = None) -> Program:
         """Build the program; see `ccmatic.judging.subjects.Adaptor`."""
-        if version or source:
-            raise InputError("judge takes the installed ngtcp2; PKG_CONFIG_PATH chooses another one")
-        installed, flags = _ask("--modversion", "libngtcp2").strip(), _ask("--cflags", "--libs", *_PACKAGES).split()
+        if version:
+            raise InputError("judge cannot fetch a version of ngtcp2; --source names the folder where one is installed")
+        places = [file.parent for file in sorted(source.glob("lib*/**/libngtcp2.pc"))] if source else None
+        if places == []:
+            raise InputError("no libngtcp2.pc is in lib/pkgconfig; expected the folder of an installation", str(source))
+        installed = _ask(places, "--modversion", "libngtcp2")
+        flags, libraries = (
+            _ask(places, "--cflags", "--libs", *_PACKAGES),
+            _ask(places, "--variable=libdir", "libngtcp2"),
+        )
         library = path_library()
         sources = sorted(Path(__file__).parent.glob("*.[ch]"))
 
         def make(folder: Path) -> None:
             files = [str(file) for file in sources if file.suffix == ".c"]
             own = ["-std=gnu99", "-O2", f"-I{library}", "-o", str(folder / "adaptor"), *files]
-            compile_c([*own, f"-L{library}", "-lccmatic_path", "-ldl", *flags])
+            found = f"-Wl,-rpath,{libraries}" if source else "-Wl,--as-needed"
+            compile_c([*own, found, f"-L{library}", "-lccmatic_path", "-ldl", *flags.split()])
 
-        program = built("ngtcp2", [installed, *flags, *sorted(library.iterdir()), *sources], make) / "adaptor"
+        inputs = [*sorted(library.iterdir()), *sources, *sorted(Path(libraries).glob("libngtcp2*.[as]*"))]
+        program = built("ngtcp2", [installed, flags, *inputs], make) / "adaptor"
         return Program((str(program),), f"ngtcp2 {installed}", _NOTES)
 
 
-def _ask(*arguments: str) -> str:
-    """Return what pkg-config says. Raises InputError if it, or a library, is missing."""
+def _ask(places: list[Path] | None, *arguments: str) -> str:
+    """Return the answer of pkg-config, which looks in some folders first.
+
+    Raises:
+        InputError: If pkg-config or a library is missing.
+    """
     if not shutil.which("pkg-config"):
         raise InputError("there is no pkg-config, which finds ngtcp2; on Debian, apt-get install pkg-config")
-    done = subprocess.run(["pkg-config", *arguments], capture_output=True, text=True, check=False)
+    variables = os.environ | ({"PKG_CONFIG_PATH": ":".join(map(str, places))} if places else {})
+    done = subprocess.run(["pkg-config", *arguments], env=variables, capture_output=True, text=True, check=False)
     if done.returncode:
         needed = "libngtcp2-dev libngtcp2-crypto-gnutls-dev libgnutls28-dev"
         raise InputError(f"there is no ngtcp2 with GnuTLS; on Debian, apt-get install {needed}")
-    return done.stdout
+    return done.stdout.strip()
