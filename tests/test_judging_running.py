@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -132,6 +133,33 @@ def test_nothing_is_left_running(tmp_path):
         assert session.run(PLAN).failure.startswith("hung")
     pid, end = int(pids.read_text()), time.monotonic() + 5
     while time.monotonic() < end and _runs(pid):
+        time.sleep(0.05)
+    assert not _runs(pid)
+
+
+#: A process that judges a controller which never answers.
+JUDGES = """
+from ccmatic.judging import running, subjects
+from ccmatic.judging.scenario import Scenario
+plan = Scenario(duration=10**9, rate=24_000_000, rtt=40_000_000, buffer=60_000)
+running.run(subjects.subject({file!r}), plan)
+"""
+
+
+def test_a_program_dies_with_the_process_that_judges(tmp_path):
+    pids = tmp_path / "pids"
+    line = f"open({str(pids)!r}, 'w').write(str(__import__('os').getpid()))"
+    failing(tmp_path, f"{line}\n            while True: pass")
+    judge = subprocess.Popen([sys.executable, "-c", JUDGES.format(file=str(tmp_path / "toy.py"))])
+    end = time.monotonic() + 50
+    while not (pids.exists() and pids.read_text()) and time.monotonic() < end:
+        time.sleep(0.1)
+    pid = int(pids.read_text())
+    assert _runs(pid)
+    judge.kill()
+    judge.wait()
+    end = time.monotonic() + 10
+    while _runs(pid) and time.monotonic() < end:
         time.sleep(0.05)
     assert not _runs(pid)
 

@@ -5,6 +5,7 @@ import os
 import selectors
 import signal
 import subprocess
+import sys
 import time
 from contextlib import suppress
 from itertools import count
@@ -18,8 +19,21 @@ from ccmatic.judging.recording import Recording
 from ccmatic.judging.scenario import Scenario
 from ccmatic.judging.subjects import Subject, hosted_library
 
-#: The limits of a program: seconds of a run, KiB of memory, blocks of 512 bytes in a file, and bytes of a line.
-SECONDS, MEMORY, BLOCKS, LONGEST = 60.0, 4 * 2**20, 2**22, 2**16
+#: The limits of a program: seconds of a run, bytes of memory, bytes of a file, and bytes of a line.
+SECONDS, MEMORY, FILE, LONGEST = 60.0, 4 * 2**30, 2**31, 2**16
+
+#: The start of a program. Its arguments are the id of this process, and the program's command. On Linux the program is
+#: killed when this process dies (PR_SET_PDEATHSIG is 1). It keeps no core dump.
+_START = f"""
+import ctypes, os, resource, signal, sys
+for kind, most in ((resource.RLIMIT_AS, {MEMORY}), (resource.RLIMIT_FSIZE, {FILE}), (resource.RLIMIT_CORE, 0)):
+    resource.setrlimit(kind, (most, most))
+prctl = getattr(ctypes.CDLL(None), "prctl", None)
+if prctl:
+    prctl(1, signal.SIGKILL)
+if os.getppid() == int(sys.argv[1]):
+    os.execvp(sys.argv[2], sys.argv[2:])
+"""
 
 #: The beginnings of the lines by which programs in Rust, Go and Python report that they give up.
 _PANICS = ("panicked at", "panic:", "fatal error:", "Traceback (most recent", "Error:")
@@ -167,7 +181,7 @@ class Session:
         if code is None:
             raise InputError(f"{self._subject.name} printed '{shown(line.decode(errors='replace'))}'; expected a line")
         if any(word in said for word in _NO_MEMORY):
-            return f"out of memory: it used more than {MEMORY // 2**20} GiB"
+            return f"out of memory: it used more than {MEMORY // 2**30} GiB"
         lines = said.splitlines()
         for number, text in enumerate(lines):
             if any(word in text for word in _PANICS):
@@ -183,10 +197,10 @@ class Session:
         if self._process is not None and self._process.poll() is None:
             return self._process
         self.close_process()
-        limits = f'ulimit -v {MEMORY}; ulimit -f {BLOCKS}; ulimit -c 0; exec "$@"'
+        start = [sys.executable, "-I", "-S", "-c", _START, str(os.getpid())]
         with self._errors().open("wb") as errors:
             self._process = subprocess.Popen(
-                ["/bin/sh", "-c", limits, "sh", *self._subject.command()],
+                [*start, *self._subject.command()],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,

@@ -16,7 +16,8 @@
 #define SECOND INT64_C(1000000000)
 #define MS INT64_C(1000000)
 
-#define MOST_RECORDS (INT64_C(1) << 26)
+/* The most packets, replies and samples of a run. */
+#define MOST_RECORDS (INT64_C(1) << 24)
 
 /* What becomes of a packet. */
 enum loss { KEPT, FULL, CHANCE, POLICED, PLANNED };
@@ -546,7 +547,7 @@ int64_t path_send(struct path *path, int64_t now, int flow, int64_t size, int ec
     if (move(path, now, flow)) return -1;
     if (size < 1 || size > path->is.packet)
         return misuse(path, "a packet of %" PRId64 " bytes; expected 1 to %" PRId64, size, path->is.packet);
-    if (path->packets.count >= MOST_RECORDS) return misuse(path, "more than %" PRId64 " packets", MOST_RECORDS);
+    if (path->packets.count >= MOST_RECORDS) return fail("more than %" PRId64 " packets", MOST_RECORDS);
     return send(path, now, path->subjects[flow], size, ect);
 }
 
@@ -554,7 +555,7 @@ int64_t path_reply(struct path *path, int64_t now, int flow, int64_t size)
 {
     if (move(path, now, flow)) return -1;
     if (size < 1 || size > 65535) return misuse(path, "a reply of %" PRId64 " bytes; expected 1 to 65535", size);
-    if (path->replies.count >= MOST_RECORDS) return misuse(path, "more than %" PRId64 " replies", MOST_RECORDS);
+    if (path->replies.count >= MOST_RECORDS) return fail("more than %" PRId64 " replies", MOST_RECORDS);
     return reply(path, now, path->subjects[flow], size);
 }
 

@@ -24,6 +24,7 @@ enum {
     RECOVERY_PROBES = 2,             /* packets after a timeout (6.2.4) */
     RECOVERY_LONGEST_BACKOFF = 16,   /* doublings of a timeout */
     RECOVERY_ACK = 60,               /* bytes of an acknowledgement */
+    RECOVERY_CREDIT = 1 << 15,       /* packets in flight that the receiver's flow control allows */
 };
 
 typedef void recovery_report(struct controller *, const struct controller_event *);
@@ -84,6 +85,7 @@ struct recovery {
     int64_t last_sent, loss_time, timeouts, probes;
     int64_t run_next, run_sent; /* losses in a row: the next packet's number, and when the first of them left */
     int64_t departure, pace;    /* the next try to send, and the pacer's own clock */
+    int flooded;                /* the path takes no more packets */
     int limited;                /* the application had less to send than the window allowed */
 };
 
@@ -282,7 +284,10 @@ static inline void recovery_send(struct recovery *r, int64_t now, int64_t size)
 {
     int64_t number = r->port.send(r->port.path, now, r->port.flow, size, r->library->marked != NULL);
     int64_t again = recovery_least(r->again, size);
-    if (number < 0) abort();
+    if (number < 0) {
+        r->active = 0, r->flooded = 1;
+        return;
+    }
     r->again -= again;
     if (r->port.offered(r->port.path, now, r->port.flow) != INT64_MAX) r->written += size - again;
     RECOVERY_PUSH(r->packets, ((struct recovery_packet){number, now, (int32_t)size, RECOVERY_OUT}));
@@ -319,10 +324,11 @@ static inline void recovery_transmit(struct recovery *r, int64_t now)
     r->departure = RECOVERY_NEVER;
     if (!r->active) return;
     recovery_probe(r, now);
-    for (;;) {
+    while (r->active) {
         int64_t size = recovery_ready(r, now);
         if (!size) break;
-        int64_t departure = recovery_departure(r, now, size), window = r->library->window(r->controller);
+        int64_t departure = recovery_departure(r, now, size);
+        int64_t window = recovery_least(r->library->window(r->controller), RECOVERY_CREDIT * r->packet);
         if (r->in_flight + size > window) {
             /* Without packets in flight no acknowledgement comes: ask again later. */
             if (!r->in_flight) r->departure = now + RECOVERY_GRANULARITY;

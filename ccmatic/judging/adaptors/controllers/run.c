@@ -36,7 +36,10 @@ int run_scenario(const char *folder, const struct recovery_library *library)
             snprintf(failure, sizeof failure, "there is no controller '%.400s'", path_controller(path));
     }
     if (!*failure) run(path, flows, count);
-    for (int64_t i = 0; i < opened; i++) recovery_close(&flows[i]);
+    for (int64_t i = 0; i < opened; i++) {
+        if (flows[i].flooded) snprintf(failure, sizeof failure, "flooded: %.400s", path_error());
+        recovery_close(&flows[i]);
+    }
     free(flows);
     path_close(path, *failure ? failure : NULL);
     if (*failure) printf("{\"failure\": \"%s\"}\n", failure);
