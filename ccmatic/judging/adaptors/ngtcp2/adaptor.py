@@ -52,7 +52,7 @@ class Adaptor:
             compile_c([*own, found, f"-L{library}", "-lccmatic_path", "-ldl", *flags.split()])
 
         inputs = [*sorted(library.iterdir()), *sources, *sorted(Path(libraries).glob("libngtcp2*.[as]*"))]
-        program = built("ngtcp2", [installed, flags, *inputs], make) / "adaptor"
+        program = built("ngtcp2", [installed, flags, str(source), *inputs], make) / "adaptor"
         return Program((str(program),), f"ngtcp2 {installed}", _NOTES)
 
 
