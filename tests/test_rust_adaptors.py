@@ -1,5 +1,6 @@
 """Tests of the sources of adaptors in Rust, and of what cargo makes of them."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -8,8 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from ccmatic import records
 from ccmatic.base import InputError
 from ccmatic.judging.adaptors import cargo
+from ccmatic.judging.opened import Source, outcome
+from ccmatic.judging.running import Session
+from ccmatic.judging.scenario import MS, SECOND, Scenario
+from ccmatic.judging.subjects import subject
+
+RESULTS = Path(__file__).parents[1] / "results" / "tables" / "regressions.json"
+PLAN = Scenario(duration=10 * SECOND, rate=24_000_000, rtt=40 * MS, buffer=120_000, jitter=10 * MS)
 
 ADAPTORS = Path(cargo.__file__).parent
 STACKS = {"quinn": "quinn-proto", "s2n": "s2n-quic-core"}
@@ -69,7 +78,7 @@ def test_a_folder_without_the_crate_is_no_source(tmp_path):
 def test_a_crate_that_does_not_compile_is_one_message(tmp_path):
     crate = shutil.copytree(ADAPTORS / "scaffold_rust", tmp_path / "broken")
     (crate / "src" / "lib.rs").write_text('pub fn window() -> i64 { "wide" }\n')
-    with pytest.raises(InputError, match=r"cargo build fails: .*mismatched types"):
+    with pytest.raises(InputError, match=r"(?s)cargo build fails: .*mismatched types"):
         cargo.build_library(crate)
 
 
@@ -80,3 +89,45 @@ def test_a_crate_without_a_shared_library_is_refused(tmp_path):
     manifest.write_text(manifest.read_text().replace("cdylib", "rlib"))
     with pytest.raises(InputError, match="makes no shared library"):
         cargo.build_library(crate)
+
+
+def _run(name):
+    with Session(subject(name)) as session:
+        return session.run(PLAN)
+
+
+def _share(run):
+    delivered = run.packets["size"][run.packets["released"] >= 0].sum()
+    return int(delivered) * 8 * SECOND / (PLAN.rate * PLAN.duration)
+
+
+@with_cargo
+def test_the_scaffold_works_as_it_is(tmp_path):
+    run = _run(str(shutil.copytree(ADAPTORS / "scaffold_rust", tmp_path / "toy")))
+    assert run.failure is None and not [*run.faults()]
+    assert 0.9 < _share(run) <= 1
+
+
+@pytest.mark.slow
+@with_cargo
+@pytest.mark.parametrize("name", ["quinn:cubic", "quinn:newreno", "quinn:bbr", "s2n:cubic", "s2n:bbr"])
+def test_controllers_use_the_link_lawfully_and_the_same_way_each_time(name):
+    run = _run(name)
+    assert run.failure is None and not [*run.faults()]
+    assert 0.9 < _share(run) <= 1
+    assert (run.packets == _run(name).packets).all()
+
+
+@pytest.mark.slow
+@with_cargo
+@pytest.mark.parametrize("subject_name", ["quinn:cubic", "s2n:bbr"])
+def test_the_found_scenarios_tell_versions_apart(subject_name):
+    cells = [cell for cell in json.loads(RESULTS.read_text()) if cell["subject"] == subject_name and cell["scenario"]]
+    assert cells
+    for cell in cells:
+        scenario, rule = records.read_record(cell["scenario"], Scenario, str(RESULTS)), cell["rule"]
+        before, after = (
+            outcome(Source(subject_name, cell[key]), scenario, [rule], [], True) for key in ("before", "after")
+        )
+        assert before.margins[rule][0] < 0
+        assert rule not in after.margins or after.margins[rule][0] >= 0

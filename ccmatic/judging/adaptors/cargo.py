@@ -150,7 +150,9 @@ def _run(command: list[str], folder: Path, variables: Mapping[str, str]) -> str:
     )
     if done.returncode:
         messages = [
-            line for line in done.stderr.splitlines() if not line.lstrip().startswith(("Compiling", "Updating"))
+            line
+            for line in done.stderr.splitlines()
+            if not line.lstrip().startswith(("Blocking", "Compiling", "Updating"))
         ]
         raise InputError(f"{' '.join(command[:2])} fails: " + "\n".join(messages)[-2000:].strip(), str(folder))
     return done.stdout
