@@ -50,14 +50,14 @@ def _measure_burst(evidence: Evidence) -> Measured | None:
     packets = run.packets[run.packets["flow"] == 0]
     for event in _idle(scenario):
         end = event.at + event.length
-        window = window_at(run, end + round_trip(scenario))
+        windows = windows_within(run, end, end + round_trip(scenario))
         first, last = np.searchsorted(packets["arrival"], [end, end + round_trip(scenario)])
         times, sizes = packets["arrival"][first:last], packets["size"][first:last]
-        if window and len(times):
+        if len(windows) and len(times):
             sums = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
             bursts = sums[np.searchsorted(times, times + BURST)] - sums[: len(times)]
             place = int(bursts.argmax())
-            most = INITIAL * scenario.packet + 2 * window * BURST / scenario.rtt
+            most = 2 * INITIAL * scenario.packet + 2 * int(windows.max()) * BURST / scenario.rtt
             found.append(at_most(int(bursts[place]) / most, 1, int(times[place])))
     return _worst(found)
 
@@ -77,8 +77,8 @@ BURSTS = Rule(
     name="restart",
     definition="After an idle period of three round trips, a sender does not send its window at once.",
     unit="times the limit",
-    threshold="at most 10 packets and twice the window's share of R_m, in every 1 ms of the first round trip",
-    source="RFC 9002, 7.7 (bursts up to the initial window) and 7.8",
+    threshold="at most 20 packets and twice the window's share of R_m, in every 1 ms of the first round trip",
+    source="RFC 9002, 7.7 (bursts up to the initial window of 10 packets, here twice) and 7.8",
     excludes=all_of(_long, only(records.IdleEvent)),
     measure=_measure_burst,
 )
