@@ -36,8 +36,10 @@ class Links(NamedTuple):
         loss: Array (n). The share of packets that are lost at random before the bottleneck.
         luck: Array (T, f, n). Random numbers from 0 to 1 that determine the number of random losses; None for no random
             losses.
-        keeps: Array (n). Whether the link keeps unused capacity for later, like the tokens of an exported schedule;
-            None if no link does.
+        burst: The bytes that may be lost at random in any interval, in addition to `loss`. Only models that bound
+            random losses read it.
+        keeps: Array (n). The largest number of bytes of unused capacity that the link keeps for later, like the tokens
+            of a policer or of an exported schedule; None if no link keeps any.
         released: Array (T, n). The largest number of bytes that a schedule lets each link release in each slot; None if
             no link has a schedule.
         packet: The size of a packet in bytes.
@@ -54,6 +56,7 @@ class Links(NamedTuple):
     held: Array
     loss: Array
     luck: Array
+    burst: Array
     keeps: Array
     released: Array
     packet: Array
@@ -75,6 +78,8 @@ class SlotOutcome(NamedTuple):
         dropped: Array (f, n). The bytes that the full buffer dropped in the slot.
         released: Array (f, n). The bytes that the link released in the slot.
         served: Array (n). The bytes that the link served in the slot.
+        unlucky: Array (f, n). The bytes that were lost at random in the slot.
+        kept: Array (n). The bytes of unused capacity that the link keeps at the end of the slot.
     """
 
     acked: Array
@@ -84,3 +89,5 @@ class SlotOutcome(NamedTuple):
     dropped: Array
     released: Array
     served: Array
+    unlucky: Array
+    kept: Array

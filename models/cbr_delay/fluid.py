@@ -82,21 +82,22 @@ EXACT = 4
 def advance(links, queues, t, sent):
     """Return the Queues after slot t, and the SlotOutcome.
 
-    In the slot, each flow sends its number of bytes in `sent` (f, n) evenly.
+    In the slot, each flow sends its number of bytes in `sent` (f, n) evenly. Random losses come before the bottleneck.
     """
-    capacity, held, luck, released = links.at(t)
-    # First random losses, then the bottleneck's queue and its overflow.
-    unlucky = lost_at_random(links, sent, luck)
+    _, _, luck, _ = links.at(t)
+    return advance_without(lost_at_random(links, sent, luck), links, queues, t, sent)
+
+
+def advance_without(unlucky, links, queues, t, sent):
+    """Return what `advance` does for given numbers of bytes (f, n) that are lost before the bottleneck."""
+    capacity, held, _, released = links.at(t)
     arrived = sent - unlucky
     total = jnp.sum(arrived, axis=0)
     before = queues.waiting
     waiting = before + total - capacity
     dropped = jnp.maximum(0, waiting - links.buffer)
     waiting -= dropped
-    if links.keeps is None:
-        waiting = jnp.maximum(waiting, 0)
-    else:
-        waiting = jnp.where(links.keeps, jnp.maximum(waiting, -MANY), jnp.maximum(waiting, 0))
+    waiting = jnp.maximum(waiting, 0 if links.keeps is None else -links.keeps)
     overflow = share(dropped, _by_rate(dropped, arrived, total), arrived)
     came = total - dropped
     served = jnp.maximum(before, 0) + came - jnp.maximum(waiting, 0)
@@ -124,6 +125,8 @@ def advance(links, queues, t, sent):
         dropped=overflow,
         released=out,
         served=served,
+        unlucky=unlucky,
+        kept=jnp.maximum(-waiting, 0),
     )
     after = Queues(
         waiting=waiting,
@@ -189,9 +192,8 @@ def _held(links, queues, total, capacity, served, held):
     if held is None:
         return jnp.zeros_like(served), queues.served
     within = jnp.clip(1 - links.jitter, 0, 1)
-    early = jnp.minimum(jnp.ceil(capacity * within), jnp.maximum(queues.waiting, 0) + jnp.ceil(total * within)).astype(
-        jnp.int32
-    )
+    may = jnp.maximum(-queues.waiting, 0) + jnp.ceil(capacity * within)
+    early = jnp.minimum(may, jnp.maximum(queues.waiting, 0) + jnp.ceil(total * within)).astype(jnp.int32)
     lately = _prepend(queues.served, served)
     slots = jnp.arange(1, lately.shape[0] + 1)[:, None]
     whole = jnp.sum(jnp.where(slots <= links.jitter, lately, 0), axis=0)

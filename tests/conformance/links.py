@@ -36,10 +36,19 @@ OF_WINDOWS = {
     "policer_windows": "policer",
 }
 
-#: Links of the fluid simulator. Those without jitter are held to the ideal link, others to CBR-delay.
+#: Links of the fluid simulator, which are held to the laws of their model.
 FLUID = {
     "one flow": {"rate": [12, 32], "rtt": 32, "jitter": [0, 4, 20]},
     "three flows": {"flows": 3, "rtt": [16, 32], "jitter": 5, "links": "changing", "period": 0.7},
+    "policers": {"model": "policer", "flows": 3, "rtt": [16, 32], "jitter": 5, "links": "changing", "period": 0.7},
+    "losses by chance": {
+        "model": "lossy",
+        "loss": [0.001, 0.1],
+        "burst": 2,
+        "rate": [12, 32],
+        "rtt": 32,
+        "jitter": [0, 20],
+    },
 }
 
 

@@ -95,6 +95,7 @@ class Packets(SimulatorBackEnd):
 
     def __init__(self, environment: Environment) -> None:
         self.environment = environment
+        environment.options.require_drop_tail("packet by packet")
         if environment.options.flows != 1:
             raise InputError(f"{environment.options.flows} flows packet by packet; expected one")
         for kind in environment.options.mix:

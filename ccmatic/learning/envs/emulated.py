@@ -102,6 +102,7 @@ class EmulatorBackEnd:
 
 
 def _check(options: LinkOptions) -> None:
+    options.require_drop_tail("emulated")
     kinds = [type(kind).__name__.lower() for kind in options.mix]
     wrong = [kind for kind in kinds if kind not in ("constant", "changing")]
     for problem, expected in (

@@ -15,7 +15,7 @@ from jax import Array
 
 from ccmatic.base import InputError, definitions
 from ccmatic.compilers.arrays import rates
-from ccmatic.contracts import MANY, Links, SlotOutcome, load_definition, load_fluid
+from ccmatic.contracts import MANY, Links, SlotOutcome, load_fluid
 from ccmatic.controllers import Controller, shipped_beliefs, signal
 from ccmatic.learning import policies
 from ccmatic.learning.envs import signals
@@ -126,6 +126,8 @@ class Environment:
         for name, least in (("history", 1), ("delay", 0)):
             if type(getattr(self, name)) is not int or getattr(self, name) < least:
                 raise InputError(f"{name} is {getattr(self, name)!r}; expected a whole number, at least {least}")
+        if self.believes:
+            self.options.require_drop_tail("with beliefs")
 
     @cached_property
     def formulas(self) -> tuple[signal.Signal, ...]:
@@ -178,7 +180,7 @@ class Environment:
     @cached_property
     def link(self) -> ModuleType:
         """The module fluid.py of the model that describes the behaviour of the links."""
-        return load_fluid(load_definition("models", "MODEL", definitions.chosen("models", "EMULATED")))
+        return load_fluid(self.options.network)
 
     @property
     def size(self) -> int:

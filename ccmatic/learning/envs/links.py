@@ -10,8 +10,8 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from ccmatic.base import InputError, exact, shown, suggest
-from ccmatic.contracts import MANY, Links
+from ccmatic.base import InputError, definitions, exact, shown, suggest
+from ccmatic.contracts import FLUID, MANY, Links, Model, folders, load_definition
 from ccmatic.learning.envs import capacity
 from ccmatic.learning.envs.capacity import MBIT, ExportedLink, Kind
 from ccmatic.learning.envs.spread import spread
@@ -19,9 +19,9 @@ from ccmatic.learning.envs.spread import spread
 #: The largest number of slots of delay that the simulator distinguishes.
 LONGEST = 128
 
-#: Limits on the number of flows, monitor intervals in an episode, bytes in a packet, and slots in a mean. Without them,
-#: a small file could request too much work.
-MOST = {"flows": 1000, "steps": 10**6, "packet": 65535, "window": 10**6}
+#: Limits on the number of flows, monitor intervals in an episode, bytes in a packet, slots in a mean, and packets in a
+#: burst. Without them, a small file could request too much work.
+MOST = {"flows": 1000, "steps": 10**6, "packet": 65535, "window": 10**6, "burst": 1000}
 
 #: The patterns of jitter: it delays served bytes for a random share of D, or for all of D.
 PATTERNS = ("uniform", "latest")
@@ -34,14 +34,17 @@ class LinkOptions:
     If a quantity may differ from link to link, its option is a number, a list, or a dict {"low", "high", "log"}.
 
     Attributes:
+        model: The network model, such as `policer`. Its folder has a fluid.py.
         links: A kind, or a dict from kinds to ratios. The kinds are `constant`, `changing` (which changes to another
             rate every `period` seconds), `smooth` (with CCLab's `budget` in Mbit/s for the mean change over `window`
             slots), `mahimahi:FILE` and `schedule:FILE`.
         rate: The link's rate C in Mbit/s.
         rtt: The propagation delay R_m of each flow in ms.
-        buffer: The buffer β in bytes.
+        buffer: The buffer β in bytes; on a policer, the bucket.
         buffer_bdp: The buffer β in C·R_m at the mean rate. This is an alternative to `buffer`.
         loss: The share of packets that the link loses at random.
+        burst: The packets that the link may lose at random in any interval, in addition to the share `loss`. Only for
+            models that bound these losses.
         jitter: The largest jitter D in ms.
         pattern: The pattern of jitter, one of PATTERNS.
         flows: The number of flows that share a link.
@@ -60,6 +63,7 @@ class LinkOptions:
         InputError: If a value is wrong.
     """
 
+    model: str = definitions.chosen("models", "EMULATED")
     links: str | dict[str, float] = "constant"
     # The type Any stands for the given value, which becomes a Spread, or a Fraction for an interval.
     rate: Any = field(default_factory=lambda: [16, 64])
@@ -67,6 +71,7 @@ class LinkOptions:
     buffer: Any = None
     buffer_bdp: Any = None
     loss: Any = 0
+    burst: int = 1
     jitter: Any = 0
     pattern: str = "uniform"
     flows: int = 1
@@ -84,7 +89,7 @@ class LinkOptions:
         bounds: dict[str, Any] = {
             "rate": {"above": True},
             "rtt": {"above": True},
-            "loss": {"most": 1.0},
+            "loss": {"most": 1.0, "above": self.network.loses_by_chance},
             "first": {"above": True},
         }
         for name in ("rate", "rtt", "loss", "jitter", "starts", "first"):
@@ -105,6 +110,7 @@ class LinkOptions:
         if self.pattern not in PATTERNS:
             raise InputError(f"unknown pattern '{self.pattern}'; {suggest(self.pattern, PATTERNS)}")
         self._set("interval", _interval(self.interval))
+        self._check_model()
 
         if self.largest_slot * self.longest + self.largest_buffer > MANY:
             raise InputError(
@@ -114,6 +120,31 @@ class LinkOptions:
 
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
+
+    def _check_model(self) -> None:
+        if self.burst > 1 and not self.network.loses_by_chance:
+            raise InputError(f"burst on links of {self.model}; expected a model that bounds random losses")
+        if any(isinstance(kind, ExportedLink) for kind in self.mix):
+            self.require_drop_tail("with schedules")
+
+    def require_drop_tail(self, what: str) -> None:
+        """Raise InputError if the links have a model other than the default. `what` says how they are used."""
+        expected = definitions.chosen("models", "EMULATED")
+        if self.model != expected:
+            raise InputError(f"links of {shown(self.model)} {what}; expected links of {expected}")
+
+    @cached_property
+    def network(self) -> Model:
+        """The network model.
+
+        Raises:
+            InputError: If the model does not exist, has parameters, or has no fluid.py of its own.
+        """
+        model: Model = load_definition("models", "MODEL", self.model)
+        if ":" in self.model or not _has_fluid(model):
+            fluids = [each.name for each in definitions.every("models", "MODEL") if _has_fluid(each)]
+            raise InputError(f"no links of {shown(self.model)} for learning; {suggest(model.name, fluids)}")
+        return model
 
     @cached_property
     def mix(self) -> dict[Kind, float]:
@@ -218,6 +249,7 @@ class LinkOptions:
             held=held if shaky else None,
             loss=self.loss.at(luck["loss"][0]),
             luck=tables[:, -self.flows :] if lossy else None,
+            burst=jnp.int32(self.burst * self.packet),
             keeps=None,
             released=None,
             packet=jnp.int32(self.packet),
@@ -241,7 +273,7 @@ class LinkOptions:
                 continue
             here, total = which == number, links.capacity.shape[0]
             if links.keeps is None:
-                none = jnp.zeros_like(here)
+                none = jnp.zeros_like(links.buffer)
                 links = links._replace(keeps=none, released=jnp.full_like(links.capacity, MANY))
             admitted, released = (jnp.array(table)[:, None] for table in kind.tables(total, self.per_rtt))
             buffer = MANY if kind.schedule.buffer is None else kind.schedule.buffer
@@ -250,7 +282,7 @@ class LinkOptions:
                 buffer=jnp.where(here, buffer, links.buffer),
                 queue=jnp.where(here, kind.schedule.queue, links.queue),
                 jitter=jnp.where(here, 0, links.jitter),
-                keeps=links.keeps | here,
+                keeps=jnp.where(here, MANY, links.keeps),
                 released=jnp.where(here, released, links.released),
             )
         return links
@@ -258,6 +290,11 @@ class LinkOptions:
 
 #: The quantities to draw: some once per flow and link, others once per link.
 _DRAWN = ("links", "rate", "rtt", "buffer", "jitter", "loss", "starts", "lasts", "first")
+
+
+def _has_fluid(model: Model) -> bool:
+    """Return whether a model's own folder has a fluid.py. A base class's fluid.py lacks what the model adds."""
+    return (folders(model)[0] / FLUID).is_file()
 
 
 def _interval(given: object) -> Fraction:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from math import ceil
 from typing import Any, NamedTuple, TypeAlias
 
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from ccmatic import query as queries
 from ccmatic.base import InputError, definitions
-from ccmatic.contracts import Links, SlotOutcome, load_definition
+from ccmatic.contracts import Links, Model, SlotOutcome, load_definition
 from ccmatic.learning.envs import signals
 from ccmatic.learning.envs.environment import Environment, EnvironmentState
 from ccmatic.simulation import delays, sampled
@@ -52,12 +53,14 @@ class Episode(NamedTuple):
         knowledge: The signals.Knowledge after each interval. The first axis is the interval.
         reward: The reward after each interval, an array (steps, n, f).
         seen: The SlotOutcome of each slot. The first axis is the slot.
+        model: The network model of the links.
     """
 
     links: Links
     knowledge: signals.Knowledge
     reward: jax.Array
     seen: SlotOutcome
+    model: Model
 
 
 def rollout(environment: Environment, policy: RolloutPolicy, key: Array, n: int) -> Episode:
@@ -70,7 +73,7 @@ def rollout(environment: Environment, policy: RolloutPolicy, key: Array, n: int)
         n: The number of links.
     """
 
-    def play(key: Array) -> Episode:
+    def play(key: Array) -> tuple[Any, ...]:
         links, state = environment.reset(key, n)
 
         def interval(
@@ -84,10 +87,10 @@ def rollout(environment: Environment, policy: RolloutPolicy, key: Array, n: int)
         _, (knowledge, reward, outcomes) = jax.lax.scan(
             interval, (policy.begin(links), state), None, environment.options.steps
         )
-        return Episode(links, knowledge, reward, jax.tree.map(jnp.concatenate, outcomes))
+        return links, knowledge, reward, jax.tree.map(jnp.concatenate, outcomes)
 
-    episode: Episode = jax.tree.map(np.asarray, jax.jit(play)(key))
-    return episode
+    links, knowledge, reward, outcomes = jax.tree.map(np.asarray, jax.jit(play)(key))
+    return Episode(links, knowledge, reward, outcomes, environment.options.network)
 
 
 @dataclass(frozen=True)
@@ -106,10 +109,10 @@ class LawCheck:
 def lawful(episode: Episode, windows: int = 20, horizon: int = 10, seed: int = 0) -> LawCheck:
     """Check random windows of an Episode against every law of a model.
 
-    If the links have no jitter, the model is `ideal`. Otherwise, it is CBR-delay with the links' jitter, rounded up to
-    slots. All flows together count as one sender. Randomly lost bytes count as not sent. Throughout a checked window,
-    the link has a constant rate. The link also had this rate while the bytes that arrive in the window were on their
-    way.
+    The model is that of the links, with their jitter rounded up to slots. The model of drop-tail links without jitter
+    is `ideal`. All flows together count as one sender. Randomly lost bytes count as not sent, unless the model bounds
+    these losses. Throughout a checked window, the link has a constant rate. The link also had this rate while the bytes
+    that arrive in the window were on their way.
 
     Args:
         episode: The Episode.
@@ -150,15 +153,33 @@ def _faults(episode: Episode, link: int, start: int, horizon: int) -> tuple[str,
     """Return the laws that a window violates."""
     links, outcomes = episode.links, episode.seen
     jitter = ceil(links.jitter[link])
-    name = definitions.chosen("models", "EMULATED" if jitter else "WITHOUT_JITTER")
-    model = load_definition("models", "MODEL", name)
-    came, dropped, S = (
-        _cumulative(column.sum(1)[:, link]) for column in (outcomes.accepted, outcomes.dropped, outcomes.released)
+    came, dropped, S, unlucky = (
+        _cumulative(column.sum(1)[:, link])
+        for column in (outcomes.accepted, outcomes.dropped, outcomes.released, outcomes.unlucky)
     )
-    samples = {"A": came + dropped, "L": dropped, "K": _cumulative(outcomes.served[:, link]), "S": S, **delays(came, S)}
+    model = _model(episode, link)
+    lost = dropped + unlucky if model.loses_by_chance else dropped
+    samples = {"A": came + lost, "L": lost, "K": _cumulative(outcomes.served[:, link]), "S": S, **delays(came, S)}
+    samples |= {"chance": unlucky, "bucket": np.concatenate(([links.buffer[link]], outcomes.kept[:, link]))}
     rate, buffer = int(links.capacity[start, link]), int(links.buffer[link])
-    trace = sampled(samples, model, jitter, rate, buffer, start, horizon).measuring(model.measures)
+    alpha = Fraction(int(links.packet), rate) if model.loses_by_chance else None
+    trace = sampled(samples, model, jitter, rate, buffer, start, horizon, alpha).measuring(model.measures)
     return check_trace(queries.from_record(trace.query), trace).faults
+
+
+#: The fractions of a billionth to which the share of losses is rounded up.
+FINEST = 10**9
+
+
+def _model(episode: Episode, link: int) -> Model:
+    """Return the model whose laws hold on a link, with the link's bound on random losses."""
+    links, model = episode.links, episode.model
+    if model.loses_by_chance:
+        share = Fraction(ceil(float(links.loss[link]) * FINEST), FINEST)
+        return model.with_parameters({"loss_rate": str(share), "loss_burst": str(links.burst // links.packet)})
+    if model.name == definitions.chosen("models", "EMULATED") and not links.jitter[link]:
+        model = load_definition("models", "MODEL", definitions.chosen("models", "WITHOUT_JITTER"))
+    return model
 
 
 def _cumulative(column: NDArray[Any]) -> NDArray[np.int64]:

@@ -132,6 +132,7 @@ def _believing(controller: Controller, options: LinkOptions) -> RolloutPolicy:
         low, _ = rates(controller, bounds)
         return bounds, (low / state.knowledge.now.seconds).T
 
+    options.require_drop_tail("with beliefs")
     return RolloutPolicy(lambda links: beliefs.of_links(links, options.slots, window(controller.is_envelope)), act)
 
 
