@@ -137,6 +137,10 @@ def test_no_more_than_the_bucket_and_the_tokens_pass():
     [
         ("policed, tokens=2, buffer 1 bdp", "tokens is 2; expected a rate above 0, at most 1, in C"),
         ("policed, bucket=0, buffer 1 bdp", "bucket is 0; expected a size above 0, in C·R_m"),
+        (
+            "policed 24 mbit, bucket=1/100, rtt 40 ms, buffer 1 bdp",
+            "a bucket of 1200 bytes for packets of 1500; expected at least 'bucket=1/80', in C·R_m",
+        ),
         ("policed, bucket 1 bdp", "has a bucket, and policed has a buffer; expected such as 'buffer 1 bdp'"),
         ("policed, buffer 1 bdp, application pauses", "policed has no application that pauses"),
     ],

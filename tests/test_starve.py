@@ -72,6 +72,27 @@ def test_equal_constant_windows_on_an_ideal_link_have_equal_shares():
     assert [attempt.worst.none for attempt in starvation.attempts] == [Fraction(1, 2)] * 2
 
 
+NETWORKS = ("lossy, loss 1%, buffer 1 bdp, jitter 1 rtt", "marking, buffer 1 bdp, threshold 1/2 bdp, jitter 1 rtt")
+
+
+@pytest.mark.parametrize("on", NETWORKS)
+def test_networks_that_lose_by_chance_or_mark_starve_a_small_window_alone(on):
+    starvation = cm.starve(ONE, MANY, on=on, periods=(1,))
+    assert starvation.verdict == "starves" and starvation.share < starvation.threshold
+    assert starvation.least.number == 1 and not cm.replay(starvation.trace).faults
+    equal = cm.starve("constant_window", on=on, periods=(1,))
+    assert equal.verdict == "does not starve" and equal.share >= Fraction(1, 4)
+
+
+@pytest.mark.slow
+def test_losses_by_chance_starve_aimd_in_a_window_but_not_in_short_periods():
+    on = NETWORKS[0]
+    short = cm.starve("aimd", on=on, periods=(1, 2), solver=cm.SolverOptions(timeout=600))
+    assert short.verdict == "does not starve" and short.share > Fraction(1, 4)
+    long = cm.starve("aimd", on=on, periods=(13,), solver=cm.SolverOptions(timeout=60))
+    assert long.verdict == "starves" and long.attempt.period is None and not cm.replay(long.trace).faults
+
+
 @pytest.mark.slow
 def test_vegas_starves_beside_itself():
     starvation = cm.starve("vegas")

@@ -41,7 +41,11 @@ def outcomes(link, arrivals, sizes, flows=None):
         program.chmod(0o700)
         done = subprocess.run([program], input=text, capture_output=True, text=True)
     if done.returncode:
-        raise InputError(f"cannot emulate {link.model.name if link.model else 'the link'}: {done.stderr.strip()}")
+        expected = definitions.chosen("models", "EMULATED")
+        raise InputError(
+            f"cannot emulate {link.model.name if link.model else 'the link'}: {done.stderr.strip()}; "
+            f"expected a model whose link does, such as {expected}"
+        )
     numbers = np.array(done.stdout.split(), np.int64).reshape(-1, 4).tolist()
     return [(lost == 1, admitted, planned, marked == 1) for lost, admitted, planned, marked in numbers]
 

@@ -390,6 +390,11 @@ def require_store(description: NetworkDescription, model: Model) -> None:
 def _require_room(description: NetworkDescription, steps: Fraction | int, buffer: str, model: Model) -> None:
     """Raise InputError if not even one packet of a path fits into the bucket; `buffer` comes from `_buffer`."""
     size = buffer.removeprefix(">=")
+    if description.bdp is not None and model.policer and model.policer[0] * description.bdp < description.packet:
+        raise InputError(
+            f"a bucket of {float(model.policer[0] * description.bdp):.6g} bytes for packets of {description.packet}; "
+            f"expected at least 'bucket={Fraction(description.packet) / description.bdp}', in C·R_m"
+        )
     if description.bdp is None or description.store == "buffer" or size in ("infinite", "any"):
         return
     amount, packet = exact(size) / steps * description.bdp, description.packet
