@@ -328,6 +328,7 @@ def test_the_command_says_what_explains_a_log():
     assert "constant rate: packet 73 (line 74): it is delivered too late" in out
     code, out, _ = run("fit", str(LOGS / "lte.csv"), "--explain")
     assert code == 1 and out.count("no network explains the log") == 1 and "--on" not in out
+    assert out.count("try: a larger --jitter, or `fit` without --explain") == 1
     assert all(f"  {network}: packet " in out for network in NETWORKS)
     code, out, _ = run("fit", str(LOGS / "policed.csv"), "--explain", "--json")
     assert code == 0 and [line["network"] for line in lines(out)] == [*NETWORKS]

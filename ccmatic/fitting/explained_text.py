@@ -94,6 +94,8 @@ def explanation_text(explanations):
     if len(good) < len(answers):
         lines += ["these do not:"] if good else []
         lines += [f"  {answer.network}: {_reason(answer)}" for answer in answers if not answer.explains]
+    if explanations.explained is False:
+        lines.append("try: a larger --jitter, or `fit` without --explain, which finds the smallest jitter")
     return "\n".join([*lines, *log.notes])
 
 
