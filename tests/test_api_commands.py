@@ -15,6 +15,15 @@ from support.cli import run
 #: The functions whose names are not those of their commands, as packages of ccmatic or Python itself have those names.
 OTHER_NAMES = {
     "front": "find_front",
+    "judge bisect": "judge_versions",
+    "judge ci": "judge_search",
+    "judge diff": "judge_difference",
+    "judge new": "new_adaptor",
+    "judge report": "judge_report",
+    "judge run": "judge",
+    "judge search": "judge_search",
+    "judge shrink": "shrink_witness",
+    "judge table": "judge_table",
     "list": "list_names",
     "runs": "read_run",
     "synth": "synthesise",

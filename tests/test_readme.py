@@ -13,7 +13,7 @@ from support.cli import run
 #: Those that take minutes, or root, or until they are interrupted; other tests run the like of them.
 COSTLY = (
     "synth", "widen", "check-widening", "prove", "front", "check", "check-cover", "runs", "emulate", "evaluate",
-    "tradeoff", "train", "attack", "starve", "workbench",
+    "tradeoff", "train", "attack", "starve", "workbench", "judge",
 )  # fmt: skip
 
 README = (ROOT / "README.md").read_text()

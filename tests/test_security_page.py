@@ -19,11 +19,12 @@ READ_NOTHING = {
     "--html", "--allow-code", "--verify-solutions", "kinds", "--lead",
     "--two-clocks", "--of", "--period", "--given", "--at", "--low", "--high", "--resolution", "--most",
     "--step", "--verify-envelopes", "--around", "--verbose", "--expect", "--explain",
-    "--folder", "--port",
+    "--folder", "--port", "--event", "--flows", "--rule", "--budget", "--runs", "--tolerance", "--to", "--junit",
+    "--language",
 }  # fmt: skip
 
 #: Where --out is a folder in which a command goes on, it is read, too.
-GOES_ON = ("prove", "evaluate", "train", "front", "widen")
+GOES_ON = ("prove", "evaluate", "train", "front", "widen", "judge table")
 
 
 def commands(group=cli, before=()):

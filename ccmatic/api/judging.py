@@ -7,7 +7,7 @@ from time import monotonic
 from typing import Any
 
 from ccmatic import judging
-from ccmatic.base import InputError, writable_folder
+from ccmatic.base import InputError, writable_folder, write_text
 from ccmatic.judging import Difference, Search, Source, Verdict, Witness
 from ccmatic.records import JudgedLine, ScenarioFile, SearchedLine, WitnessFile, WitnessLine
 
@@ -205,6 +205,78 @@ def judge_search(
     broken = sum(line.is_broken for line in search.lines.values())
     left = max(5, budget - (monotonic() - begin))
     yield from judging.of_search(search, folder, jobs, left * jobs / max(1, broken + jobs - 1))
+
+
+def judge_table(
+    subjects: Sequence[str],
+    out: str | Path = "ccmatic-judged",
+    *,
+    rules: Sequence[str] = (),
+    expect: Sequence[str] = (),
+    budget: float = 240,
+    seed: int = 0,
+    jobs: int = 1,
+) -> Iterator[list[SearchedLine]]:
+    """Search for the worst scenario of each rule, for several subjects.
+
+    After each subject, the function writes the table of all worst values to the file table.md in the folder `out`.
+
+    Args:
+        subjects: Names of subjects, each as in `judge`.
+        out: The folder for the table, the runs and the witnesses, from which the same call resumes.
+        rules: As in `judge`.
+        expect: As in `judge`.
+        budget: The seconds that the search of each subject takes.
+        seed: The seed of the searches.
+        jobs: The number of processes.
+
+    Yields:
+        The results of each subject, one for each rule.
+
+    Raises:
+        InputError: If a subject cannot be built or run, or the folder belongs to other searches.
+    """
+    results: dict[str, list[SearchedLine]] = {}
+    about: dict[str, Any] = {"rules": rules, "expect": expect, "budget": budget, "seed": seed, "jobs": jobs}
+    for subject in subjects:
+        folder = Path(out) / judging.file_name(subject)
+        results[subject] = [line for line, _ in judge_search(subject, folder, file=folder / "runs.jsonl", **about)]
+        write_text(Path(out) / "table.md", judging.table(results))
+        yield results[subject]
+
+
+def judge_report(file: str | Path, out: str | Path) -> list[Path]:
+    """Run a witness again, and write the report of its finding.
+
+    Args:
+        file: The witness.
+        out: The folder for the page, the drawing, the qlog and the unit tests.
+
+    Returns:
+        The written files.
+
+    Raises:
+        InputError: If the file is no witness, or its subject cannot be built or run.
+    """
+    return judging.report(judging.load_witness(file), out)
+
+
+def new_adaptor(name: str, language: str) -> list[Path]:
+    """Write the sources of a small controller to a new folder, as a start for code to judge.
+
+    Args:
+        name: The folder. Its last part names the controller.
+        language: `rust`, `go`, `c` or `python`.
+
+    Returns:
+        The written files.
+
+    Raises:
+        InputError: If the folder exists or cannot be written, or its name is invalid.
+    """
+    if Path(name).exists():
+        raise InputError(f"{name} exists; expected a new name")
+    return judging.scaffold(name, language)
 
 
 def shrink_witness(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from ccmatic.base import InputError, write_text
+from ccmatic.base import write_text
 from ccmatic.cli import options
 from ccmatic.cli.command import Command
 
@@ -391,18 +391,15 @@ def table(names, out, as_json, **settings):
 
     The command writes the table of all worst values to OUT/table.md.
     """
-    from ccmatic import api, judging, records
+    from ccmatic import api, records
 
-    results = {}
+    broken, tables = False, api.judge_table(names, out, **settings)
     for subject in names:
-        folder = Path(out) / judging.file_name(subject)
         with options.Waiting(subject):
-            found = api.judge_search(subject, folder, file=folder / "runs.jsonl", **settings)
-            results[subject] = [line for line, _ in found]
-        write_text(Path(out) / "table.md", judging.table(results))
-        for line in results[subject]:
+            lines = next(tables)
+        for line in lines:
             click.echo(records.line(line) if as_json else f"{subject} {_searched_text(line, None)}")
-    broken = any(line.verdict == "broken" for lines in results.values() for line in lines)
+            broken = broken or line.verdict == "broken"
     return options.BROKEN if broken else options.GOOD
 
 
@@ -416,9 +413,9 @@ def report(witness, out, as_json):
     The folder gets a page, a drawing beside the undisturbed run, a qlog, the sensitivity to spacings, seeds and scale,
     and a unit test that fails, if the stack has a template.
     """
-    from ccmatic import judging, records
+    from ccmatic import api, records
 
-    for file in judging.report(judging.load_witness(witness), out):
+    for file in api.judge_report(witness, out):
         click.echo(records.line(records.FileLine(str(file), "report")) if as_json else file)
     return options.GOOD
 
@@ -456,10 +453,8 @@ def new(name, language):
 
     The folder NAME gets the sources of a small controller, which `ccmatic judge run ./NAME` builds and runs.
     """
-    from ccmatic import judging
+    from ccmatic import api
 
-    if Path(name).exists():
-        raise InputError(f"{name} exists; expected a new name")
-    for file in judging.scaffold(name, language):
+    for file in api.new_adaptor(name, language):
         click.echo(file)
     return options.GOOD
