@@ -276,7 +276,7 @@ def _scenario_text(scenario):
     return f"{judging.path_words(scenario)}{flows}{events}; {scenario.duration / 1e9:g} s"
 
 
-@judge_group.command("shrink", cls=Command, example="ccmatic judge shrink quinn-cubic-judged/timeout.json")
+@judge_group.command("shrink", cls=Command, example="ccmatic judge shrink quinn-bbr-judged/window.json")
 @click.argument("witness", metavar="WITNESS.json")
 @click.option(
     "--budget", type=options.Seconds(min=1), default=60, show_default=True, help="The seconds that shrinking may take."
@@ -335,7 +335,7 @@ def _difference_text(one, other, found):
 
 
 @judge_group.command(
-    "bisect", cls=Command, example="ccmatic judge bisect quinn-cubic-judged/idle.json --from 0.11.0 --to 0.11.9"
+    "bisect", cls=Command, example="ccmatic judge bisect quinn-bbr-judged/window.json --from 0.11.0 --to 0.11.9"
 )
 @click.argument("witness", metavar="WITNESS.json")
 @click.option("--from", "first", required=True, help="The first version.")
@@ -403,7 +403,7 @@ def table(names, out, as_json, **settings):
     return options.BROKEN if broken else options.GOOD
 
 
-@judge_group.command("report", cls=Command, example="ccmatic judge report quinn-cubic-judged/idle.json --out idle")
+@judge_group.command("report", cls=Command, example="ccmatic judge report quinn-bbr-judged/window.json --out window")
 @click.argument("witness", metavar="WITNESS.json")
 @click.option("--out", type=click.Path(), required=True, help="The folder for the report.")
 @options.as_json
