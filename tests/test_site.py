@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 PAGES = (
     "",
     "tutorial/",
-    "findings/",
+    "reports/findings/",
     "starvation/",
     "jitter/",
     "how-it-works/",
