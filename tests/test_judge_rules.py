@@ -118,8 +118,8 @@ CASES = {
         {"shares": (late(5, 1.0, 0.1),)},
     ),
     "rate-change": ("rate-change", PATH, ["rate x1/2 at 5 s"], {}, {"shares": (late(5, 1.0, 0.1),)}),
-    "rtt-growth": (
-        "rtt-growth",
+    "rtt-change": (
+        "rtt-change",
         PATH,
         ["rtt x1.5 at 3 s"],
         {},

@@ -25,6 +25,7 @@ PLAN = Scenario(duration=2 * SECOND, rate=24_000_000, rtt=40 * MS, buffer=60_000
 def shown(plan):
     """The part of a random scenario that an emulated link shows."""
     events = [event for event in plan.events if isinstance(event, emulated._SHOWN)]
+    events = [event for event in events if not isinstance(event, records.RttEvent) or event.rtt >= plan.rtt]
     grown = [event for event in events if isinstance(event, records.RttEvent)]
     rates = [event for event in events if isinstance(event, records.RateEvent | records.OutageEvent)]
     buffers = [event for event in events if isinstance(event, records.BufferEvent)]
@@ -64,6 +65,10 @@ def test_the_emulated_link_decides_as_the_path(seeds):
         (
             {"events": (records.RttEvent(at=1, rtt=50 * MS), records.RttEvent(at=SECOND, rtt=60 * MS))},
             "expected one change of R_m",
+        ),
+        (
+            {"events": (records.RttEvent(at=SECOND, rtt=10 * MS),)},
+            "cannot show 'rtt 10 ms at 1 s'; expected that R_m grows",
         ),
     ],
 )

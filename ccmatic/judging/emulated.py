@@ -79,6 +79,8 @@ def _link(s: Scenario) -> emulation.Link:
     times = [0, *curve.changes()]
     if len(grown) > 1 or len(buffers) > 1 or (buffers and buffers[0].at < times[-1]):
         raise _refuse("these changes", "one change of R_m, and one of the buffer after all changes of the rate")
+    if grown and grown[0].rtt < s.rtt:
+        raise _refuse(f"'{event_words(grown[0])}'", "that R_m grows")
     if s.packet != emulation.MTU:
         raise _refuse(f"packets of {s.packet} bytes", f"packets of {emulation.MTU} bytes")
     change = None

@@ -88,7 +88,7 @@ def _monitor(scenario: Scenario, text: str) -> tuple[Any, Any]:
         now = end
     grown = [event for event in scenario.events if isinstance(event, records.RttEvent)]
     if len(grown) > 1:
-        raise InputError("R_m grows twice; an expectation can follow one growth")
+        raise InputError("R_m changes twice; an expectation can follow one change")
     change = LinkChange(grown[0].at, grown[0].rtt - scenario.rtt, scenario.buffer, False) if grown else None
     link = Link(
         tuple(rates),

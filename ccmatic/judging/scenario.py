@@ -113,12 +113,10 @@ def _event_faults(s: Scenario) -> Iterator[str]:
         for before, event in pairwise([each for each in s.events if isinstance(each, kind)]):
             if event.at < before.at + before.length:
                 yield f"'{words(event)}' begins before '{words(before)}' ends; expected one after the other"
-    now = s.rtt
+    least = min((flow.rtt or s.rtt for flow in s.flows), default=s.rtt)
     for event in s.events:
-        if isinstance(event, records.RttEvent):
-            if event.rtt < now:
-                yield f"'{words(event)}' is below {time_words(now)}; expected that R_m grows: packets stay in order"
-            now = event.rtt
+        if isinstance(event, records.RttEvent) and least + event.rtt <= s.rtt:
+            yield f"'{words(event)}' leaves no R_m for a flow of {time_words(least)}; expected above 0 for each flow"
 
 
 def configuration(scenario: Scenario, controller: str, hosted: Mapping[str, tuple[str, str]] | None = None) -> str:

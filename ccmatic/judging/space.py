@@ -66,7 +66,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
         "timeout": Family(("hold",), 1, 1),
         "recovery": Family(("loss", "loss", "outage"), 1, 6, early=True),
         "rate-change": Family(("rate",), 1, 2, early=True),
-        "rtt-growth": Family(("rtt",), 1, 1, early=True),
+        "rtt-change": Family(("rtt",), 1, 1, early=True),
         "decrease-cubic": Family(("loss",), 1, 1),
         "decrease-reno": Family(("loss",), 1, 1),
         "idle": Family(("idle",), 1, 2),
@@ -152,7 +152,7 @@ def _event(random: Random, kind: str, path: Scenario, early: bool) -> records.Ev
     draws: dict[str, Callable[[], records.Event]] = {
         "hold": lambda: records.HoldEvent(at, max(MS, path.jitter * random.choice((25, 50, 75, 100, 100)) // 100)),
         "rate": lambda: records.RateEvent(at, max(250_000, path.rate * random.choice((1, 2, 4, 12, 16, 32)) // 8)),
-        "rtt": lambda: records.RttEvent(at, path.rtt * random.choice((12, 15, 20, 30, 40)) // 10),
+        "rtt": lambda: records.RttEvent(at, path.rtt * random.choice((2, 5, 12, 15, 20, 30, 40)) // 10),
         "loss": lambda: records.LossEvent(at, random.choice((1, 1, 1, 2, 3, 5, 10))),
         "idle": lambda: records.IdleEvent(at, length * random.choice((1, 1, 4))),
         "limit": lambda: records.LimitEvent(at, 2 * length, max(10_000, path.rate * random.randrange(1, 60) // 100)),

@@ -66,7 +66,7 @@ def _events(path: Scenario) -> st.SearchStrategy[Any]:
         st.builds(LimitEvent, at, length, st.integers(1, 50).map(lambda share: path.rate * share // 100)),
         st.builds(OutageEvent, at, length),
         st.builds(RateEvent, at, st.sampled_from([1, 2, 16, 32]).map(lambda part: path.rate * part // 8)),
-        st.builds(RttEvent, at, st.sampled_from([15, 20, 40]).map(lambda part: path.rtt * part // 10)),
+        st.builds(RttEvent, at, st.sampled_from([5, 15, 20, 40]).map(lambda part: path.rtt * part // 10)),
         st.builds(AcksEvent, at, length, lose=st.integers(2, 10)),
     ]
     if path.jitter:

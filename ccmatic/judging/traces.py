@@ -76,7 +76,7 @@ def _window(s: Scenario, fluid: "_Fluid", at: int) -> tuple[int, int]:
 
     The rate and the buffer are constant in the window, and have been since its bytes arrived.
     """
-    end = s.duration - max((event.rtt for event in s.events if isinstance(event, records.RttEvent)), default=s.rtt)
+    end = s.duration - max([s.rtt, *(event.rtt for event in s.events if isinstance(event, records.RttEvent))])
     end -= max((flow.rtt or s.rtt) - s.rtt for flow in s.flows)
     edges = [0, *(time for time in fluid.curve.changes() if 0 < time < end), end]
     least, longest = max(3, _jitter(s) + 2), max(MOST, 2 * _jitter(s))

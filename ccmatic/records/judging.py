@@ -53,7 +53,7 @@ class RateEvent(EventRecord, tag="rate"):
 
 
 class RttEvent(EventRecord, tag="rtt"):
-    """R_m grows to another value, in ns, for packets that leave the bottleneck later."""
+    """R_m changes to another value, in ns, for packets that leave the bottleneck later. Flows stay in order."""
 
     rtt: Length
 

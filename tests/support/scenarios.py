@@ -9,7 +9,7 @@ MS, SECOND = 10**6, 10**9
 
 
 def _events(rng, duration, rate, rtt, buffer, jitter, packet):
-    now, largest, held = 0, rtt, [0, 0, 0]
+    now, held = 0, [0, 0, 0]
     for _ in range(rng.randrange(9)):
         now += rng.randrange(1, duration // 4)
         if now >= duration:
@@ -23,8 +23,7 @@ def _events(rng, duration, rate, rtt, buffer, jitter, packet):
         elif kind == 1:
             yield records.RateEvent(at=now, bits=max(100_000, int(rate * rng.uniform(0.2, 4))))
         elif kind == 2:
-            largest += rng.randrange(30 * MS)
-            yield records.RttEvent(at=now, rtt=largest)
+            yield records.RttEvent(at=now, rtt=rng.randrange(1 + rtt // 4, rtt + 60 * MS))
         elif kind == 3:
             yield records.LossEvent(at=now, packets=rng.randrange(1, 20))
         elif kind == 4:

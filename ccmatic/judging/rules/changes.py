@@ -57,8 +57,8 @@ RATE = Rule(
 )
 
 RTT = Rule(
-    name="rtt-growth",
-    definition="After the last growth of R_m, a sender uses the link again. It has the same time as in rate-change.",
+    name="rtt-change",
+    definition="After the last change of R_m, a sender uses the link again. It has the same time as in rate-change.",
     unit="of the link",
     threshold=_THRESHOLD,
     source="RFC 9743, 7 (sudden changes of the path); draft-ietf-ccwg-bbr, 2.13 (MinRTTFilterLen, 10 s)",
