@@ -1,15 +1,21 @@
 """The program `ccmatic`. Ctrl-C ends it from the first moment on, also while it still imports modules."""
 
 import faulthandler
+import gc
 import os
 import signal
 import sys
 import threading
 
+#: The number of new objects between two collections of garbage. Imports and formulas create many objects that stay, and
+#: Python's default of 700 would examine them again and again.
+YOUNGEST = 100_000
+
 
 def main():
     """Run a command, as `ccmatic.cli.main` does. After a crash, such as in a solver, print the Python stack."""
     signal.signal(signal.SIGINT, _interrupt)
+    gc.set_threshold(YOUNGEST)
     if sys.__stderr__:
         faulthandler.enable(sys.__stderr__)
     from ccmatic.cli import main

@@ -12,7 +12,6 @@ InputError.
 each query of a solver in seconds, and the seed. If two solvers give opposite answers, the call raises Disagreement.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ccmatic.api.given import Asked as Asked
@@ -35,12 +34,10 @@ from ccmatic.api.verdicts import (
     worst,
     worst_all,
 )
-from ccmatic.base import InputError
+from ccmatic.base import InputError, late
 from ccmatic.controllers import Controller
-from ccmatic.explanation import Explanation
 from ccmatic.query import Network, Query
 from ccmatic.query import load as load_query
-from ccmatic.questions import Question
 from ccmatic.solving import SolverOptions
 from ccmatic.traces import Trace
 from ccmatic.verification import Judgement, Report
@@ -74,9 +71,11 @@ if TYPE_CHECKING:
     )
     from ccmatic.api.searches import Synthesis, check_cover, check_widening, read_run, synthesise, widen
     from ccmatic.api.senders import attack, emulate, evaluate, explain_log, export, fit, list_names, train
+    from ccmatic.explanation import Explanation
     from ccmatic.guarantees import Guarantee
     from ccmatic.learning.estimation import Estimate
     from ccmatic.proving import Attempt, Check, ProofOutcome
+    from ccmatic.questions import Question
     from ccmatic.synthesis import CoverReport, Progress
 
 __all__ = [
@@ -184,9 +183,11 @@ _LATE = {
     ),
     "api.searches": ("Synthesis", "check_cover", "check_widening", "read_run", "synthesise", "widen"),
     "api.senders": ("attack", "emulate", "evaluate", "explain_log", "export", "fit", "list_names", "train"),
+    "explanation": ("Explanation",),
     "guarantees": ("Guarantee",),
     "learning.estimation": ("Estimate",),
     "proving": ("Attempt", "Check", "ProofOutcome"),
+    "questions": ("Question",),
     "synthesis": ("CoverReport", "Progress"),
 }
 
@@ -195,9 +196,8 @@ _LATE = {
 EARLIER = {"Proved": "ProofOutcome", "Worst": "WorstCase"}
 
 
+_late = late(__name__, {f"ccmatic.{package}": names for package, names in _LATE.items()})
+
+
 def __getattr__(name: str) -> Any:
-    name = EARLIER.get(name, name)
-    for package, names in _LATE.items():
-        if name in names:
-            return getattr(import_module(f"ccmatic.{package}"), name)
-    raise AttributeError(f"module 'ccmatic.api' has no attribute '{name}'")
+    return _late(EARLIER.get(name, name))

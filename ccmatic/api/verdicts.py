@@ -5,23 +5,22 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ccmatic import __version__, explanation, questions, verification
+from ccmatic import __version__, verification
 from ccmatic.api.given import Asked, Given, load_controller, read_query
 from ccmatic.base import InputError, quantities, shown, write_text
-from ccmatic.explanation import Explanation
 from ccmatic.logic import isolated
 from ccmatic.query import Decides, Network, Query
-from ccmatic.questions import Question
 from ccmatic.records import ExpectationRecord
 from ccmatic.solving import SolverOptions
 from ccmatic.traces import Trace
 from ccmatic.verification import Judge, Judgement, Report
-from ccmatic.workers import Team
 
 if TYPE_CHECKING:
     from ccmatic.analysis.starvation import Starvation
     from ccmatic.analysis.worst_case import WorstCase
+    from ccmatic.explanation import Explanation
     from ccmatic.learning.estimation import Estimate
+    from ccmatic.questions import Question
 
 
 def verify(
@@ -113,6 +112,8 @@ def _side_by_side(
     pairs: Sequence[tuple[Query, Decides]], jobs: int, cluster: str | None, solver: SolverOptions
 ) -> Iterator[Judgement]:
     """Return the result of `_judgements`, computed by other processes or machines."""
+    from ccmatic.workers import Team
+
     with Team(jobs, cluster) as team:
         yield from verification.judge_each(team, pairs, solver)
 
@@ -126,7 +127,7 @@ def ask(
     horizon: int | None = None,
     period: int | None = None,
     given: str = "",
-) -> Question:
+) -> "Question":
     """Ask whether a controller meets an expectation on a network (docs/reference/expectations.md).
 
     Args:
@@ -148,10 +149,14 @@ def ask(
     Examples:
         >>> cm.answer(cm.ask("cc_qdel", "ccac, buffer 1 bdp", "queue <= 4 bdp"))
     """
+    from ccmatic import questions
+
     return questions.ask(controller, on, expect, start, horizon, period, given)
 
 
-def answer(question: Question, *, smt2: str | Path | None = None, solver: SolverOptions = SolverOptions()) -> Judgement:
+def answer(
+    question: "Question", *, smt2: str | Path | None = None, solver: SolverOptions = SolverOptions()
+) -> Judgement:
     """Decide a Question that `ask` returned.
 
     Args:
@@ -170,7 +175,7 @@ def answer(question: Question, *, smt2: str | Path | None = None, solver: Solver
 
 
 def answer_all(
-    asked: Sequence[Question],
+    asked: "Sequence[Question]",
     *,
     smt2: str | Path | None = None,
     jobs: int = 1,
@@ -194,7 +199,7 @@ def answer_all(
     return _with_horizons_named(asked, _judgements(pairs, smt2, jobs, cluster, solver))
 
 
-def _with_horizons_named(asked: Sequence[Question], judgements: Iterator[Judgement]) -> Iterator[Judgement]:
+def _with_horizons_named(asked: "Sequence[Question]", judgements: Iterator[Judgement]) -> Iterator[Judgement]:
     """Yield the judgements.
 
     If a default horizon causes an error, the message states that the horizon is the default.
@@ -207,7 +212,7 @@ def _with_horizons_named(asked: Sequence[Question], judgements: Iterator[Judgeme
 
 @isolated
 def worst(
-    controller: Given | Sequence[Given] | Question,
+    controller: "Given | Sequence[Given] | Question",
     network: Network | None = None,
     of: str = "utilisation",
     *,
@@ -256,6 +261,7 @@ def worst(
         >>> cm.worst("copa", cm.Network("ccac2021", buffer="infinite", horizon=13), period=6).some
     """
     from ccmatic.analysis import worst_case
+    from ccmatic.questions import Question
 
     among = {"at": at, "low": low, "high": high, "resolution": resolution}
     if isinstance(controller, Question):
@@ -267,7 +273,7 @@ def worst(
 
 
 def worst_all(
-    asked: Sequence[Question],
+    asked: "Sequence[Question]",
     *,
     at: Fraction | int | str | None = None,
     low: Fraction | int | str | None = None,
@@ -444,11 +450,13 @@ def measure(trace: Trace | str | Path, expectation: str, *, allow_code: bool = F
     Examples:
         >>> cm.measure("results/gallery/late_drain.json", "queue <= 4 bdp").verdict
     """
+    from ccmatic import questions
+
     return questions.measure(_loaded(trace), expectation, allow_code)
 
 
 @isolated
-def explain(trace: Trace | str | Path, *, report: Report | None = None, allow_code: bool = False) -> Explanation:
+def explain(trace: Trace | str | Path, *, report: Report | None = None, allow_code: bool = False) -> "Explanation":
     """Explain a trace in sentences with numbers.
 
     The sentences state which part of the property is broken, and why no exception applies. The sentences also describe
@@ -465,6 +473,8 @@ def explain(trace: Trace | str | Path, *, report: Report | None = None, allow_co
     Raises:
         InputError: If `replay` refuses the trace.
     """
+    from ccmatic import explanation
+
     return explanation.explain(_loaded(trace), report or replay(trace, allow_code=allow_code))
 
 
@@ -483,6 +493,8 @@ def trace_page(trace: Trace | str | Path, *, report: Report | None = None, allow
     Raises:
         InputError: If `replay` refuses the trace, or if a number is too large to draw.
     """
+    from ccmatic import explanation
+
     page: str = explanation.page(_loaded(trace), report or replay(trace, allow_code=allow_code))
     return page
 

@@ -20,6 +20,7 @@ from ccmatic.base.files import (
     write_bytes,
     write_text,
 )
+from ccmatic.base.late import late
 from ccmatic.base.quantities import exact
 from ccmatic.base.units import BYTES, CONDITION, CONSTANTS, NUMBER, RATE, TIME, Unit
 
@@ -55,6 +56,7 @@ __all__ = [
     "last_good",
     "last_good_at_once",
     "last_good_from_above",
+    "late",
     "line_of",
     "load_toml",
     "located",

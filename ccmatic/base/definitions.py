@@ -10,7 +10,6 @@ import re
 import sys
 from dataclasses import dataclass
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
 
@@ -142,6 +141,8 @@ def load_from_folder(folder, name, attribute):
     Raises:
         InputError: If the file is missing, cannot be run, or does not set the attribute.
     """
+    from hashlib import sha256  # imported here, because it loads a library, and few commands need it
+
     folder = Path(folder).absolute()
     file = folder / f"{name}.py"
     if not file.is_file():

@@ -14,7 +14,6 @@ from ccmatic import records, verification
 from ccmatic.base import Unreadable, aligned, writable_folder
 from ccmatic.cli import options
 from ccmatic.cli.verdicts import shown_verdict
-from ccmatic.explanation import legend
 from ccmatic.records import AttemptRecord, QueryRecord, ReplayLine, StarveLine, VerifyLine, WorstLine
 
 #: The rows and columns of a terminal of the usual size.
@@ -281,6 +280,8 @@ def replay_json(file, outcome, explanation, judged=()):
 
 def trace_text(trace, query, explanation):
     """Return a trace as a table, followed by the meaning of its columns and by its Explanation."""
+    from ccmatic.explanation import legend
+
     lines = [table(trace)]
     lines += [f"    {name}: {says}" for name, says in legend(query, trace.columns).items()]
     return "\n".join([*lines, "", str(explanation)])

@@ -219,7 +219,7 @@ class Reader(RowReader):
     def check_target(self, statement: ast.stmt, taken: Collection[str]) -> None:
         """Raise InputError if an assigned name already has a meaning, because each name must mean one thing."""
         name, _ = assignment(statement)
-        if name in self.reserved or name in taken or name.startswith("__"):
+        if self.is_reserved(name) or name in taken or name.startswith("__"):
             self.fail(statement, f"assigns `{name}`, which has a meaning already; expected another name")
 
     def block(self, statements: list[ast.stmt], before: ast.stmt) -> Tree:

@@ -121,7 +121,7 @@ class RowReader(Scope):
             return {name: means for part, item in pairs for name, means in self.bound(part, item, outer).items()}
         if not isinstance(target, ast.Name):
             self.fail(target, f"found `{ast.unparse(target)}`, expected a name for each in the list")
-        if target.id in self.reserved or target.id in outer or target.id.startswith("__"):
+        if self.is_reserved(target.id) or target.id in outer or target.id.startswith("__"):
             self.fail(target, f"assigns `{target.id}`, which has a meaning already; expected another name")
         return {target.id: meaning}
 

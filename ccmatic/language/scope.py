@@ -53,7 +53,7 @@ class Scope:
     ) -> None:
         self.literals = Literals(source)
         self.units: dict[str, Unit | str | None] = dict(units)
-        self.reserved = {*units, *reserved, "max", "min", "between", "tanh", *BUILT_IN}
+        self.reserved, self._others = {*units, "max", "min", "between", "tanh", *BUILT_IN}, reserved
         self.file = file
         self.called = "rate"  # the name of the current function
         self.parameters: tuple[str, ...] | None = None  # parameters of the current function; None outside functions
@@ -65,6 +65,10 @@ class Scope:
         self.read_names: Callable[[Tree], frozenset[str]] = Names().walk  # these walkers memoise their results
         self.value_of: Callable[[Tree], Fraction] = Value(file=file).walk
         self.sign: Callable[[Tree], int] = Sign().walk
+
+    def is_reserved(self, name: str) -> bool:
+        """Return whether the source may not assign to a name, because the name has a meaning already."""
+        return name in self.reserved or name in self._others
 
     def fail(self, node: ast.AST, message: str) -> NoReturn:
         """Raise InputError with the line of a syntax node and a message."""

@@ -195,7 +195,7 @@ class _WindowReader(Reader):
                 since = self.since(over)
             case _:
                 self.fail(node, f"found `{ast.unparse(node)}`, expected one {_OVER}")
-        if index in self.reserved or index in self.names:
+        if self.is_reserved(index) or index in self.names:
             self.fail(node, f"goes over `{index}`, which has a meaning already; expected another name")
         self.names[index] = Name(index), TIME
         self.since_when[index] = since

@@ -1,25 +1,30 @@
 """Traces: one execution step by step, its drawings, and its text for other tools."""
 
-from ccmatic.traces.canvas import (
-    BELIEF,
-    JITTER,
-    LARGE,
-    LOSS,
-    NETWORK,
-    PROBE,
-    QUIET,
-    ROLES,
-    SENDER,
-    SMALL,
-    TRUTH,
-    apart,
-    figure,
-    require,
-)
-from ccmatic.traces.charts import DASHES, Chart, Form, Kind, Line, scales
-from ccmatic.traces.drawing import draw_trace
-from ccmatic.traces.lanes import Lanes
+from typing import TYPE_CHECKING
+
+from ccmatic.base import late
 from ccmatic.traces.trace import Trace
+
+if TYPE_CHECKING:
+    from ccmatic.traces.canvas import (
+        BELIEF,
+        JITTER,
+        LARGE,
+        LOSS,
+        NETWORK,
+        PROBE,
+        QUIET,
+        ROLES,
+        SENDER,
+        SMALL,
+        TRUTH,
+        apart,
+        figure,
+        require,
+    )
+    from ccmatic.traces.charts import DASHES, Chart, Form, Kind, Line, scales
+    from ccmatic.traces.drawing import draw_trace
+    from ccmatic.traces.lanes import Lanes
 
 __all__ = [
     "BELIEF",
@@ -46,3 +51,29 @@ __all__ = [
     "require",
     "scales",
 ]
+
+#: Commands that draw nothing do not import the modules that draw.
+__getattr__ = late(
+    __name__,
+    {
+        "ccmatic.traces.canvas": (
+            "BELIEF",
+            "JITTER",
+            "LARGE",
+            "LOSS",
+            "NETWORK",
+            "PROBE",
+            "QUIET",
+            "ROLES",
+            "SENDER",
+            "SMALL",
+            "TRUTH",
+            "apart",
+            "figure",
+            "require",
+        ),
+        "ccmatic.traces.charts": ("DASHES", "Chart", "Form", "Kind", "Line", "scales"),
+        "ccmatic.traces.drawing": ("draw_trace",),
+        "ccmatic.traces.lanes": ("Lanes",),
+    },
+)

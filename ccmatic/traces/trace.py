@@ -15,7 +15,6 @@ from ccmatic import __version__, records
 from ccmatic.base import CONSTANTS, InputError, markup, parse_json, read_text, write_text
 from ccmatic.contracts import Model
 from ccmatic.records import QueryRecord, TraceFile
-from ccmatic.traces import drawing
 
 
 @dataclass(frozen=True)
@@ -169,6 +168,8 @@ class Trace:
         Raises:
             InputError: If matplotlib is missing, or the trace lacks a value for the drawing.
         """
+        from ccmatic.traces import drawing
+
         return drawing.plot(self)
 
     def to_numpy(self) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ccmatic import controllers
 from ccmatic import query as queries
@@ -15,13 +15,15 @@ from ccmatic.verification import replayer as replay
 from ccmatic.verification.counterexample import Unsound
 from ccmatic.verification.judgement import Judge, Judgement
 from ccmatic.verification.replayer import Report
-from ccmatic.workers import Team
+
+if TYPE_CHECKING:
+    from ccmatic.workers import Team
 
 _kept = threading.local()
 
 
 def judge_each(
-    team: Team, pairs: Sequence[tuple[Query, Decides]], options: SolverOptions = SolverOptions()
+    team: "Team", pairs: Sequence[tuple[Query, Decides]], options: SolverOptions = SolverOptions()
 ) -> Iterator[Judgement]:
     """Yield the Judgement on each controller, in the order of the arguments.
 

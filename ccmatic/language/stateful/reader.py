@@ -217,7 +217,7 @@ class _StatefulReader(TermReader):
                 self.fail(statement, f"found `{text}`, expected state such as `window: bytes = above(0)`")
         if unit not in UNITS:
             self.fail(statement, f"`{name}` is in `{unit}`, expected a unit; {suggest(unit, UNITS)}")
-        if name in self.reserved or name in self.state or name in self.names or name.startswith("_"):
+        if self.is_reserved(name) or name in self.state or name in self.names or name.startswith("_"):
             self.fail(statement, f"declares `{name}`, which has a meaning already; expected another name")
         kind, terms = self.initial(name, UNITS[unit], value)
         self.state[name] = Declaration(
