@@ -10,7 +10,7 @@ import pytest
 from support.sampling import each_nth
 
 pytest.importorskip("jax", reason="no jax: pip install -e '.[rl]'")
-pytest.importorskip("skrl", reason="no skrl: pip install -e '.[rl]'")
+pytest.importorskip("optax", reason="no optax: pip install -e '.[rl]'")
 
 import jax
 import jax.numpy as jnp

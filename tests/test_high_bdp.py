@@ -8,7 +8,7 @@ import pytest
 from support.benchmarks import defined_by
 from support.policies import policy
 
-pytest.importorskip("skrl", reason="no skrl: pip install -e '.[rl]'")
+pytest.importorskip("optax", reason="no optax: pip install -e '.[rl]'")
 
 
 def test_every_query_that_is_trained_is_read_as_it_was_written(tmp_path):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("jax", reason="no jax: pip install -e '.[rl]'")
-pytest.importorskip("skrl", reason="no skrl: pip install -e '.[rl]'")
+pytest.importorskip("optax", reason="no optax: pip install -e '.[rl]'")
 
 import jax
 import jax.numpy as jnp

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("jax", reason="no jax: pip install -e '.[rl]'")
-pytest.importorskip("skrl", reason="no skrl: pip install -e '.[rl]'")
+pytest.importorskip("optax", reason="no optax: pip install -e '.[rl]'")
 
 from ccmatic import records
 from ccmatic.base import InputError
@@ -29,6 +29,7 @@ layers = [4]
 parallel = 8
 episodes = 4
 learning_rate = 0.05
+deviation = 1
 shrink = 0.5
 """
 
@@ -72,17 +73,19 @@ def test_it_resumes_as_if_it_had_not_been_cut_off(tiny, monkeypatch):
     assert [line.episode for line in resumed(training, 7, tiny / "again.json")] == [3, 4]
     whole, again = (policies.load(tiny / f"{name}.json") for name in ("whole", "again"))
     assert whole.file.layers == again.file.layers
-    begun = training.algorithm(training, agents.Links(training.environment, 1, None), 7)
-    assert not np.array_equal(whole.layers[0][0], begun.layers()[0][0])  # it learned something
+    import jax
+
+    begun = training.algorithm(training).begin(jax.random.fold_in(jax.random.key(7), 0))
+    assert not np.array_equal(whole.layers[0][0], begun[0][0][0])  # it learned something
 
 
 @pytest.mark.parametrize("old, new, message", [
     (str(FOLDER), "./none", "none/train.py: cannot read: no such file"),
     (str(FOLDER), "here", "unknown algorithm 'here'; did you mean './here'?"),
     (str(FOLDER), "./here", "here/train.py: the definition sets no AGENT"),
-    ("shrink = 0.5", "shrink = 2.0", "tiny.toml:14: shrink is 2.0; expected a number above 0, at most 1"),
-    ("shrink = 0.5", "shrnk = 0.5", "tiny.toml:14: unknown key 'shrnk' in [agent]; did you mean 'shrink'?"),
-    ("shrink = 0.5", "rollout = 5", "tiny.toml:14: rollout is 5; expected none: it is of ppo, not"),
+    ("shrink = 0.5", "shrink = 2.0", "tiny.toml:15: shrink is 2.0; expected a number above 0, at most 1"),
+    ("shrink = 0.5", "shrnk = 0.5", "tiny.toml:15: unknown key 'shrnk' in [agent]; did you mean 'shrink'?"),
+    ("shrink = 0.5", "rollout = 5", "tiny.toml:15: rollout is 5; expected none: it is of ppo, not"),
     ("layers = [4]", "layers = [4, 4]", "tiny.toml:10: layers is [4, 4]; expected one hidden layer"),
 ])  # fmt: skip
 def test_what_such_a_folder_lacks_is_said(old, new, message, tiny):

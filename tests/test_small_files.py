@@ -139,7 +139,7 @@ DOTTED = ".".join("a" * 50_000)
 @pytest.mark.parametrize("command", [["verify", "cc_qdel", "--query"], ["train"]], ids=["verify", "train"])
 def test_keys_in_toml(command, text, tmp_path):
     if command == ["train"]:
-        pytest.importorskip("skrl", reason="no skrl: pip install -e '.[rl]'")
+        pytest.importorskip("optax", reason="no optax: pip install -e '.[rl]'")
     file = tmp_path / "asked.toml"
     file.write_text(f'{text}\n[network]\nmodel = "ccac"\nbuffer = "any"\nhorizon = 5\n')
     assert "asked.toml" in refused(*command, file)

@@ -3,12 +3,15 @@
 import numpy as np
 import pytest
 
-jnp = pytest.importorskip("jax.numpy", reason="no jax: pip install -e '.[rl]'")
-pytest.importorskip("skrl", reason="no skrl: pip install -e '.[rl]'")
+jax = pytest.importorskip("jax", reason="no jax: pip install -e '.[rl]'")
+pytest.importorskip("optax", reason="no optax: pip install -e '.[rl]'")
+
+import jax.numpy as jnp  # noqa: E402
 
 from ccmatic.base import InputError  # noqa: E402
 from ccmatic.learning import agents, policies  # noqa: E402
 from ccmatic.learning.agents.links import Links  # noqa: E402
+from ccmatic.learning.agents.td3.losses import Transitions  # noqa: E402
 from support.compiling import compiled_once  # noqa: E402, F401
 from support.training import cut_off, resumed  # noqa: E402
 
@@ -60,7 +63,7 @@ def test_what_was_cut_off_goes_on_with_its_memory(tiny, tmp_path, monkeypatch):
     agents.train(tiny, 7, tmp_path / "whole.json")
     cut_off(monkeypatch, tiny, 7, tmp_path / "again.json", episode=3)
     seen = resumed(tiny, 7, tmp_path / "again.json")
-    assert [line.episode for line in seen] == [3, 4] and {line.deviation for line in seen} == {1}
+    assert [line.episode for line in seen] == [3, 4] and {line.deviation for line in seen} == {4}
     whole, again = (policies.load(tmp_path / f"{name}.json") for name in ("whole", "again"))
     assert whole.file.layers == again.file.layers
     assert [np.shape(layer.weights) for layer in whole.file.layers] == [(12, 4), (4, 1), (1, 1)]
@@ -70,22 +73,26 @@ def test_what_was_cut_off_goes_on_with_its_memory(tiny, tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_a_reward_is_remembered_with_the_action_whose_it_is(tiny, monkeypatch):
-    links = Links(tiny.environment, 4, "cpu")
     monkeypatch.setattr(agents.Training, "lag", 2)
-    made = tiny.algorithm(tiny, links, seed=0).agent
-    made.init()
-    made.enable_training_mode(True)
-    for interval in range(5):
-        column = jnp.full((4, 1), float(interval))
-        made.record_transition(
-            observations=jnp.tile(column, 12),
-            actions=column,
-            next_observations=jnp.tile(column + 1, 12),
-            rewards=column,
-            terminated=jnp.zeros((4, 1), jnp.int8),
-            truncated=jnp.zeros((4, 1), jnp.int8),
-            **{"states": None, "next_states": None, "infos": {}, "timestep": interval, "timesteps": 7},
-        )
-    kept = {name: np.asarray(tensor[:3, 0, 0]).tolist() for name, tensor in made.memory.tensors.items()}
-    assert kept["actions"] == kept["observations"] == [0, 1, 2] and len(made.memory) == 12
-    assert kept["rewards"] == [2, 3, 4] and kept["next_observations"] == [1, 2, 3]
+    monkeypatch.setattr(Links, "begin", lambda links, key: (jnp.zeros(()), jnp.zeros((4, 12))))
+    monkeypatch.setattr(Links, "step", lambda links, now, actions: (now + 1, _everywhere(now + 1), now + jnp.zeros(4)))
+    agent = tiny.algorithm(tiny)
+    state = agent.begin(jax.random.key(0))
+    _, transitions = agent._play(state.learned.policy, jax.random.key(1), jax.random.key(2))
+    state = agent._remember(state, transitions)
+    assert int(state.received) == 5 and state.memory.seen[:6, 0, 0].tolist() == [0, 1, 2, 3, 4, 0]
+    assert state.memory.reward[:5, 0].tolist() == [2, 3, 4, 5, 6]
+    assert state.memory.following[:5, 0, 0].tolist() == [1, 2, 3, 4, 5]
+
+
+def _everywhere(number):
+    return jnp.full((4, 12), number)
+
+
+def test_a_full_memory_drops_its_oldest_intervals(tiny):
+    agent = tiny.algorithm(tiny)
+    state = agent.begin(jax.random.key(0))
+    for episode in range(3):
+        rewards = jnp.arange(7 * episode, 7 * episode + 7)[:, None] + jnp.zeros(4)
+        state = agent._remember(state, Transitions(jnp.zeros((7, 4, 12)), rewards, rewards, jnp.zeros((7, 4, 12))))
+    assert sorted(state.memory.reward[:, 0].tolist()) == list(range(11, 21))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("jax", reason="no jax: pip install -e '.[rl]'")
-pytest.importorskip("skrl", reason="no skrl: pip install -e '.[rl]'")
+pytest.importorskip("optax", reason="no optax: pip install -e '.[rl]'")
 
 from ccmatic import records
 from ccmatic.base import InputError

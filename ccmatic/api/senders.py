@@ -56,18 +56,20 @@ def train(
     out: str | Path | None = None,
     *,
     seed: int = 0,
+    seeds: int = 1,
     told: Callable[[TrainingLine], None] = lambda line: None,
-) -> Path:
+) -> list[Path]:
     """Train a policy or an adversary in the environment that a file describes. Training needs the extra `rl`.
 
     Args:
         query: The TOML file that describes the environment (docs/learned.md).
         out: The file of the policy. The same call resumes from OUT.checkpoint beside it. By default, NAME.json.
-        seed: The seed of all random numbers.
-        told: A function that is called with a record after each episode.
+        seed: The first seed. A seed determines all random numbers of a training.
+        seeds: The number of seeds, which are trained at once. The file of each seed ends with the seed.
+        told: A function that is called with a record for each seed after each episode.
 
     Returns:
-        The file of the policy.
+        The file of each seed's policy.
 
     Raises:
         InputError: If the file describes no training, or the extra is not installed.
@@ -78,8 +80,7 @@ def train(
     file = Path(out or f"{training.name}.json")
     if not file.parent.is_dir():
         raise Unreadable("there is no such folder to write to", str(file.parent))
-    agents.train(training, seed, file, told)
-    return file
+    return agents.train(training, seed, file, told, seeds)
 
 
 def attack(

@@ -3,9 +3,9 @@
 import os
 import signal
 import socket
+import sys
 from contextlib import contextmanager
-from threading import Event, Thread
-from time import sleep
+from threading import Thread
 
 from ccmatic.cli import options
 
@@ -14,27 +14,26 @@ from ccmatic.cli import options
 def left_in_time():
     """Make Ctrl-C end the process soon while the context lasts.
 
-    A compiler ignores interrupts, and compiled code may clean up slowly. The process therefore exits without waiting
-    for either. This exit is safe, because ccmatic writes each file completely or not at all.
+    A compiler ignores interrupts. Compiled code may clean up slowly, and crashes if Python ends while the code runs.
+    The process therefore exits without waiting for either. This exit is safe, because ccmatic writes each file
+    completely or not at all.
     """
     # Python at once writes the number of each signal to this socket, even while compiled code runs.
     ours, theirs = socket.socketpair()
     theirs.setblocking(False)
-    before, heeded = signal.set_wakeup_fd(theirs.fileno()), Event()
-    Thread(target=_watch, args=(ours, heeded, theirs), daemon=True).start()
+    before = signal.set_wakeup_fd(theirs.fileno())
+    Thread(target=_watch, args=(ours,), daemon=True).start()
     try:
         yield
     except KeyboardInterrupt:
-        heeded.set()
-        raise
+        _leave()
     finally:
         signal.set_wakeup_fd(before)
-        if not heeded.is_set():
-            theirs.close()  # ends the thread, because it then receives no data
+        theirs.close()  # ends the thread, because it then receives no data
 
 
-def _watch(wakeups, heeded, kept_open):
-    """Exit shortly after an interrupt, unless the main thread finishes handling it."""
+def _watch(wakeups):
+    """Exit shortly after an interrupt, unless the main thread ends the context first."""
     while heard := wakeups.recv(1):
         if heard[0] == signal.SIGINT:
             break
@@ -44,11 +43,11 @@ def _watch(wakeups, heeded, kept_open):
     try:
         while wakeups.recv(1):
             pass
-        return  # the context ended in time
     except TimeoutError:
-        pass
-    if heeded.is_set():
-        sleep(0.2)  # gives the main thread time to print its message
-    else:
-        os.write(2, b"ccmatic: interrupted\n")
+        _leave()
+
+
+def _leave():
+    sys.stdout.flush()
+    os.write(2, b"ccmatic: interrupted\n")
     os._exit(options.INTERRUPTED)

@@ -1,26 +1,35 @@
 """`ccmatic train`: train a policy or an adversary in an environment."""
 
+from statistics import median
+
 import click
 
 from ccmatic.cli import options
 from ccmatic.cli.command import command
 
 
-@command(example="ccmatic train custard.toml --seed 1 --out custard.json")
+@command(example="ccmatic train custard.toml --seeds 3 --out custard.json")
 @click.argument("query", metavar="NAME.toml", type=click.Path())
 @click.option(
     "--seed",
     type=click.IntRange(min=0, max=2**31),
     default=0,
     show_default=True,
-    help="The seed of all random numbers.",
+    help="The seed of all random numbers. With --seeds, the first seed.",
+)
+@click.option(
+    "--seeds",
+    type=click.IntRange(min=1, max=1000),
+    default=1,
+    show_default=True,
+    help="The number of seeds, which are trained at once. A line then has the median and the range.",
 )
 @click.option(
     "--out",
     help="The policy's file. The same command resumes from OUT.checkpoint beside it.  [default: NAME.json]",
 )
 @options.as_json
-def train(query, seed, out, as_json):
+def train(query, seed, seeds, out, as_json):
     """Train a policy or an adversary.
 
     PPO or TD3 trains it in the environment that a file describes (docs/learned.md). The command needs the extra rl.
@@ -30,14 +39,31 @@ def train(query, seed, out, as_json):
     with left_in_time():
         from ccmatic import api, records
 
-        def progress(line):
-            click.echo(records.line(line) if as_json else _text(line))
+        group = []
 
-        file = api.train(query, out, seed=seed, told=progress)
-    click.echo(records.line(records.PolicyLine(str(file))) if as_json else file)
+        def progress(line):
+            group.append(line)
+            if as_json:
+                click.echo(records.line(line))
+            elif len(group) == seeds:
+                click.echo(_text(group))
+            if len(group) == seeds:
+                group.clear()
+
+        files = api.train(query, out, seed=seed, seeds=seeds, told=progress)
+    for file in files:
+        click.echo(records.line(records.PolicyLine(str(file))) if as_json else file)
     return options.GOOD
 
 
-def _text(line):
-    measured = f"reward {line.reward:9.3f}   utilisation {line.utilisation:5.3f}   RTT {line.rtt_ms:7.2f} ms"
-    return f"{line.episode:>{len(str(line.episodes))}}/{line.episodes}   {line.seconds:6.0f} s   {measured}"
+def _text(lines):
+    line = lines[0]
+    names = (("reward", "9.3f", ""), ("utilisation", "5.3f", ""), ("rtt_ms", "7.2f", " ms"), ("held_out", "9.3f", ""))
+    shown = {"rtt_ms": "RTT", "held_out": "held-out reward"}
+    parts = []
+    for name, form, unit in names:
+        values = [getattr(each, name) for each in lines]
+        if all(isinstance(value, float | int) for value in values):
+            spread = f" [{min(values):{form}}, {max(values):{form}}]".replace("[ ", "[") if len(values) > 1 else ""
+            parts.append(f"{shown.get(name, name)} {median(values):{form}}{unit}{spread}")
+    return f"{line.episode:>{len(str(line.episodes))}}/{line.episodes}   {line.seconds:6.0f} s   {'   '.join(parts)}"

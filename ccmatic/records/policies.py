@@ -27,6 +27,9 @@ class TrainingLine(Record):
         utilisation: The acknowledged bytes as a share of the bytes that the links could serve.
         rtt_ms: The mean RTT over the episode, in ms.
         deviation: The standard deviation of the actions, by which the policy explores.
+        seed: The seed of the training.
+        held_out: The mean reward on held-out links without random deviations, if the training measured it after this
+            episode.
     """
 
     episode: int
@@ -37,6 +40,8 @@ class TrainingLine(Record):
     utilisation: float
     rtt_ms: float
     deviation: float
+    seed: int | Absent = ABSENT
+    held_out: float | Absent = ABSENT
 
 
 class PolicyLine(Record):

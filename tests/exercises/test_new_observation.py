@@ -43,7 +43,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_a_query_trains_on_it(folder):
-    pytest.importorskip("skrl", reason="no skrl: pip install -e '.[rl]'")
+    pytest.importorskip("optax", reason="no optax: pip install -e '.[rl]'")
     from ccmatic.learning import agents
 
     (folder / "made.toml").write_text(TRAINING)
@@ -53,7 +53,7 @@ def test_a_query_trains_on_it(folder):
 
 @pytest.mark.slow
 def test_an_agent_trains_on_it(folder):
-    pytest.importorskip("skrl", reason="no skrl: pip install -e '.[rl]'")
+    pytest.importorskip("optax", reason="no optax: pip install -e '.[rl]'")
     (folder / "made.toml").write_text(TRAINING)
     code, _, error = run("train", "made.toml")
     assert code == 0, error

@@ -6,13 +6,13 @@ This package needs the extra `rl`.
 from ccmatic.base import InputError
 
 try:
-    import skrl  # noqa: F401
+    import optax  # noqa: F401
 except ImportError as error:
     raise InputError(f"{error.name} is not installed; pip install 'ccmatic[rl]'") from None
 
 from ccmatic.learning.agents.contract import Agent, NoOptions, is_whole, require_whole
-from ccmatic.learning.agents.links import Links
+from ccmatic.learning.agents.links import Links, Played
 from ccmatic.learning.agents.query import Training, load
 from ccmatic.learning.agents.train import train
 
-__all__ = ["Agent", "Links", "NoOptions", "Training", "is_whole", "load", "require_whole", "train"]
+__all__ = ["Agent", "Links", "NoOptions", "Played", "Training", "is_whole", "load", "require_whole", "train"]

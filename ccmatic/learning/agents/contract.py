@@ -2,12 +2,14 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+
+from jax import Array
 
 from ccmatic.base import InputError, shown
 
 if TYPE_CHECKING:
-    from ccmatic.learning.agents.links import Links
+    from ccmatic.learning.agents.links import Played
     from ccmatic.learning.agents.query import Training
 
 
@@ -16,12 +18,21 @@ class NoOptions:
     """The Options of an algorithm without further options."""
 
 
+#: An agent's state: a tree of arrays with everything that the agent has learned.
+AgentState: TypeAlias = Any
+
+
 class Agent(ABC):
-    """A learner. A training makes one Agent, and the Agent learns from one episode after the other.
+    """A learner as pure functions of its state, which JAX compiles.
+
+    A training compiles the method `learn` for all its seeds at once. So the methods contain no Python side effects, and
+    have no state of their own.
 
     Attributes:
         Options: A frozen dataclass. Its fields are the keys of the section [agent] that only this algorithm supports,
             with their defaults. Its method `__post_init__` raises InputError for wrong values (see `require_whole`).
+        training: The Training. The attribute `training.agent` has the section [agent], `training.agent.options` has the
+            Options, and `training.links` has the Links.
     """
 
     Options: ClassVar[type[Any]] = NoOptions
@@ -31,44 +42,40 @@ class Agent(ABC):
         """Raise InputError if the algorithm cannot learn in a Training."""
         return
 
+    def __init__(self, training: "Training") -> None:
+        self.training = training
+
     @abstractmethod
-    def __init__(self, training: "Training", links: "Links", seed: int) -> None:
-        """Make an agent with a random initial policy.
+    def begin(self, key: Array) -> AgentState:
+        """Return the state of an agent with a random initial policy.
 
         Args:
-            training: The Training. The attribute `training.agent` has the section [agent], and `training.agent.options`
-                has the Options.
-            links: The Links for the episodes. The method `reset` begins an episode, and `step` plays an interval.
-            seed: The seed of all random initial values.
-        """
-
-    @property
-    @abstractmethod
-    def deviation(self) -> float:
-        """The standard deviation of the agent's actions, by which the agent explores."""
-
-    @abstractmethod
-    def learn(self, seed: int) -> None:
-        """Play one episode of `training.environment.options.steps` intervals on the links, and learn from it.
-
-        Args:
-            seed: The seed of all random choices in this episode.
+            key: The key of jax.random for all random initial values.
         """
 
     @abstractmethod
-    def layers(self) -> list[tuple[Any, Any]]:
+    def learn(self, state: AgentState, links: Array, key: Array) -> "tuple[AgentState, Played]":
+        """Play one episode of `training.environment.options.steps` intervals, and learn from it.
+
+        Args:
+            state: The state of the agent.
+            links: The key of jax.random for the links of this episode. The method `training.links.begin` needs it.
+            key: The key of jax.random for all other random choices.
+
+        Returns:
+            The next state, and the Played of the episode.
+        """
+
+    @abstractmethod
+    def deviation(self, state: AgentState) -> Array:
+        """Return the standard deviation of the agent's actions, by which the agent explores."""
+
+    @abstractmethod
+    def layers(self, state: AgentState) -> list[tuple[Any, Any]]:
         """Return (weights (inputs, outputs), bias (outputs)) for each layer of the policy.
 
         There is a tanh between layers.
         """
-
-    @abstractmethod
-    def state(self) -> dict[str, Any]:
-        """Return everything that the agent has learned, for a checkpoint: trees of arrays, by name."""
-
-    @abstractmethod
-    def restore(self, state: dict[str, Any]) -> None:
-        """Restore a state that the method `state` returned in an earlier process."""
 
 
 def require_whole(options: object, *names: str) -> None:

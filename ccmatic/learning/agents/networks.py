@@ -1,95 +1,40 @@
-"""The common parts of the agents' networks, and the network layers that a policy's file stores."""
+"""Networks as lists of arrays: the form in which agents learn them, and in which policy files store them."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TypeAlias
 
-import flax.linen as nn
 import jax
 import jax.numpy as jnp
 from jax import Array
-from skrl.models.jax import DeterministicMixin, Model
 
 from ccmatic.learning import policies
 
-#: The names of a network's layers, in Flax's numbering.
-LAYER = "Dense_{}"
+#: (weights (inputs, outputs), bias (outputs)) of each layer, with tanh between layers.
+Network: TypeAlias = list[tuple[Array, Array]]
 
 
-class Critic(DeterministicMixin, Model):  # type: ignore[misc]  # skrl has no types
-    """A network that estimates values.
+def begin(key: Array, inputs: int, layers: Sequence[int], last: float | None = None) -> Network:
+    """Return a random network with one output.
 
-    In the role `value` it values an observation, and in other roles an action with its observation.
-    """
-
-    layers: tuple[int, ...] = ()
-
-    def __init__(self, layers: tuple[int, ...], **spaces: Any) -> None:
-        Model.__init__(self, **spaces)
-        self.layers = layers
-        DeterministicMixin.__init__(self)
-
-    @nn.compact
-    def __call__(self, inputs: Mapping[str, Array], role: str) -> tuple[Array, dict[str, Any]]:
-        """Return the value, and an empty dict of further outputs."""
-        taken = [] if role == "value" else [inputs["taken_actions"]]
-        x = jnp.concatenate([inputs["observations"], *taken], axis=-1)
-        return network(x, self.layers, 1, nn.initializers.lecun_normal()), {}
-
-
-class Dense(nn.Module):
-    """The trained weights and biases of one layer.
-
-    Attributes:
-        inputs: The number of inputs.
-        outputs: The number of outputs.
-        first: The initializer of the weights.
-    """
-
-    inputs: int
-    outputs: int
-    first: nn.initializers.Initializer
-
-    @nn.compact
-    def __call__(self) -> tuple[Array, Array]:
-        """Return the pair (weights (inputs, outputs), bias (outputs))."""
-        weights = self.param("kernel", self.first, (self.inputs, self.outputs))
-        return weights, self.param("bias", nn.initializers.zeros, (self.outputs,))
-
-
-def network(
-    x: Array, layers: Sequence[int], outputs: int, last: nn.initializers.Initializer, *fixed: tuple[Array, Array]
-) -> Array:
-    """Return a network's outputs for observations.
+    The weights of a layer have the standard deviation 1/√inputs (LeCun's), and the biases are 0.
 
     Args:
-        x: The observations.
+        key: The key of jax.random.
+        inputs: The number of inputs.
         layers: The number of units of each hidden layer.
-        outputs: The number of outputs.
-        last: The initializer of the last layer's weights.
-        fixed: Additional layers at the end, which training does not change.
+        last: The standard deviation of the last layer's weights; None for that of the other layers.
     """
-    widths, firsts = [x.shape[-1], *layers, outputs], [*[nn.initializers.lecun_normal()] * len(layers), last]
-    learned = [Dense(*sizes)() for sizes in zip(widths, widths[1:], firsts, strict=False)]
-    return policies.outputs([*learned, *fixed], x)
+    sizes = [inputs, *layers, 1]
+    scales = [size**-0.5 for size in sizes[:-1]]
+    if last is not None:
+        scales[-1] = last
+    return [
+        (scale * jax.random.truncated_normal(one, -2, 2, pair) / 0.88, jnp.zeros(pair[1]))
+        for one, scale, pair in zip(jax.random.split(key, len(scales)), scales, pairwise(sizes), strict=True)
+    ]
 
 
-def give(model: Any, layers: Iterable[tuple[Any, Any]]) -> None:
-    """Store the given layers in the network of a skrl Model."""
-    params, numbers = model.state_dict.params, {}
-    for number, (weights, bias) in enumerate(layers):
-        numbers[LAYER.format(number)] = {"kernel": weights, "bias": bias}
-    given = jax.device_put({"params": {**params["params"], **numbers}}, model.device)
-    model.state_dict = model.state_dict.replace(params=given)
-
-
-def layers(model: Any) -> list[tuple[Any, Any]]:
-    """Return (weights, bias) of each layer of a policy's network, from first to last.
-
-    The weights have one column per output. A tanh follows each layer except the last.
-    """
-    params = model.state_dict.params["params"]
-    numbered: list[tuple[Any, Any]] = []
-    while LAYER.format(len(numbered)) in params:
-        layer = params[LAYER.format(len(numbered))]
-        numbered.append((layer["kernel"], layer["bias"]))
-    return numbered
+def output(network: Network, x: Array) -> Array:
+    """Return the output (…) of a network for inputs (…, inputs)."""
+    return policies.outputs(network, x)[..., 0]

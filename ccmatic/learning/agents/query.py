@@ -14,7 +14,11 @@ from ccmatic.base import InputError, line_of, load_toml, located, shown, suggest
 from ccmatic.learning import adversaries, policies
 from ccmatic.learning.agents import algorithms
 from ccmatic.learning.agents.contract import Agent, is_whole, require_whole
+from ccmatic.learning.agents.links import Links
 from ccmatic.learning.envs import LEARNED, Environment, LinkOptions, make_environment
+
+#: The default standard deviation of actions, as a share of the largest action.
+DEVIATION = 0.4
 
 
 @dataclass(frozen=True)
@@ -29,18 +33,19 @@ class AgentSection:
         parallel: The number of links on which the agent learns at once.
         episodes: The number of episodes.
         learning_rate: Adam's learning rate. For TD3, this is the learning rate of the critics.
-        deviation: The standard deviation of actions. For PPO, this is the initial standard deviation.
+        deviation: The standard deviation of actions. For PPO, this is the initial standard deviation. None for the
+            share DEVIATION of the largest action.
         device: The device of JAX, such as `cpu` or `gpu`. None for JAX's default.
     """
 
     algorithm: str
     options: Any
     layers: tuple[int, ...] = (32, 16)
-    gamma: float = 0.9
+    gamma: float = 0.99
     parallel: int = 256
     episodes: int = 50
     learning_rate: float = 1e-3
-    deviation: float = 1.0
+    deviation: float | None = None
     device: str | None = None
 
     def __post_init__(self) -> None:
@@ -49,6 +54,8 @@ class AgentSection:
             raise InputError(f"layers is {shown(self.layers)}; expected whole numbers, such as [32, 16]")
         for name, least, most in (("gamma", 0, 1), ("learning_rate", 1e-9, 1), ("deviation", 1e-3, 7)):
             value = getattr(self, name)
+            if name == "deviation" and value is None:
+                continue
             if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
                 raise InputError(f"{name} is {shown(value)}; expected a number from {least:g} to {most:g}")
         object.__setattr__(self, "layers", tuple(self.layers))
@@ -85,6 +92,17 @@ class Training:
         adversary is 0.
         """
         return 0 if self.attacks else int(1 / self.environment.options.interval)
+
+    @property
+    def links(self) -> Links:
+        """The links on which the agent learns."""
+        return Links(self.environment, self.agent.parallel)
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of actions that the section [agent] sets, or the default."""
+        given = self.agent.deviation
+        return DEVIATION * self.environment.bounds[1] if given is None else given
 
 
 #: The keys of the section [agent] that all algorithms share.

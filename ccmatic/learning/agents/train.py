@@ -1,25 +1,38 @@
-"""Train an agent, one episode after another.
+"""Train an agent, one episode after another, for several seeds at once.
 
-Each episode starts from the state that the agent has learned so far, and has its own seeds. So an interrupted training
-can resume, and has the same result as a training without interruption.
+JAX compiles an episode of all seeds as one function. Each episode starts from the state that the agent has learned so
+far, and has its own random keys. So an interrupted training can resume, and has the same result as a training without
+interruption.
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
+import jax
+import jax.numpy as jnp
 import numpy as np
+from jax import Array
+from numpy.typing import NDArray
 
 from ccmatic import records
 from ccmatic.base import InputError
 from ccmatic.learning import adversaries, policies
-from ccmatic.learning.agents import checkpoint
-from ccmatic.learning.agents.contract import Agent
-from ccmatic.learning.agents.links import Links
+from ccmatic.learning.agents import checkpoint, held_out
+from ccmatic.learning.agents.contract import Agent, AgentState
+from ccmatic.learning.agents.networks import Network
 from ccmatic.learning.agents.query import Training
 
 #: The number of seconds between checkpoints.
 EVERY = 5
+
+
+class Progress(NamedTuple):
+    """The state of a training: the state of the agent, and the best policy so far. Arrays begin with the seeds."""
+
+    agent: AgentState
+    best: held_out.Best
 
 
 def train(
@@ -27,67 +40,144 @@ def train(
     seed: int,
     out: str | Path,
     listener: Callable[[records.TrainingLine], object] = lambda line: None,
-) -> None:
-    """Train the agent of a Training, and write the policy (or adversary) to the file `out`.
+    seeds: int = 1,
+) -> list[Path]:
+    """Train the agent of a Training, and write the policy (or adversary) of each seed to a file.
 
-    Until the training ends, the file OUT.checkpoint holds the state of the agent. The same call resumes from this file.
+    A file has the policy with the best mean reward on held-out links. Until the training ends, the file OUT.checkpoint
+    holds the state of the agents. The same call resumes from this file.
 
     Args:
         training: The Training.
-        seed: The seed of all random choices.
-        out: The path of the policy's or adversary's file.
-        listener: A function that receives a TrainingLine after each episode.
+        seed: The first seed. A seed determines all random choices of a training.
+        out: The path of the file of one seed. For several seeds, the name of each file ends with its seed.
+        listener: A function that receives a TrainingLine for each seed after each episode.
+        seeds: The number of seeds.
+
+    Returns:
+        The file of each seed.
 
     Raises:
         InputError: If the checkpoint belongs to another training, or a file cannot be written.
     """
-    section, kept = training.agent, Path(f"{out}.checkpoint")
-    about = {"query": training.sections, "seed": seed}
-    links = Links(training.environment, section.parallel, section.device)
-    agent = training.algorithm(training, links, seed)
-    curve = checkpoint.restore(kept, agent, about)
+    chosen = range(seed, seed + seeds)
+    files = [Path(out)] if seeds == 1 else [_with(out, f"_{each}") for each in chosen]
+    with jax.default_device(_device(training.agent.device)):
+        best, last, curve = _trained(training, chosen, Path(f"{out}.checkpoint"), listener)
+    for number, (each, file) in enumerate(zip(chosen, files, strict=True)):
+        lines = [line for line in curve if line.seed == each]
+        for network, path in ((last, _with(file, ".last")), (best, file)):
+            layers = [(weights[number], bias[number]) for weights, bias in network]
+            policies.save(_file(training, each, layers, lines), path)
+    Path(f"{out}.checkpoint").unlink(missing_ok=True)
+    return files
+
+
+def _with(path: str | Path, ending: str) -> Path:
+    """Return a path whose name has this ending before its suffix."""
+    path = Path(path)
+    return path.with_name(f"{path.stem}{ending}{path.suffix}")
+
+
+def _device(name: str | None) -> jax.Device | None:
+    try:
+        return None if name is None else jax.devices(name)[0]
+    except RuntimeError:
+        platforms = ", ".join(sorted({device.platform for device in jax.devices()}))
+        raise InputError(f"no device '{name}' here; JAX has {platforms}") from None
+
+
+def _trained(
+    training: Training, seeds: Sequence[int], kept: Path, listener: Callable[[records.TrainingLine], object]
+) -> tuple[Network, Network, list[records.TrainingLine]]:
+    """Return the best and the last layers of all seeds, and the TrainingLines."""
+    agent, about = training.algorithm(training), {"query": training.sections, "seeds": list(seeds)}
+    keys = jax.vmap(jax.random.key)(jnp.array(seeds, jnp.uint32))
+    episode, judge = _compiled(training, agent)
+    progress, curve = checkpoint.restore(kept, jax.jit(jax.vmap(lambda key: _begin(agent, key)))(keys), about)
+    done, episodes = len(curve) // len(seeds), training.agent.episodes
     began, written = time.monotonic() - (curve[-1].seconds if curve else 0), time.monotonic()
-    for episode in range(len(curve), section.episodes):
-        links.seed, choices = _seeds(seed, episode)
-        agent.learn(choices)
-        curve.append(_line(links, agent, episode, section.episodes, time.monotonic() - began))
-        listener(curve[-1])
+    for number in range(done + 1, episodes + 1):
+        state, measures, deviations = episode(progress.agent, keys, number)
+        progress, rewards = progress._replace(agent=state), None
+        if number % held_out.EVERY == 0 or number == episodes:
+            best, rewards = judge(state, progress.best, jnp.full(len(seeds), number))
+            progress = progress._replace(best=best)
+        measured = np.column_stack([measures, deviations])
+        _require_finite(number, measured)
+        lines = list(_lines(training, seeds, number, time.monotonic() - began, measured, rewards))
+        curve += lines
+        for line in lines:
+            listener(line)
         if time.monotonic() - written > EVERY:
-            checkpoint.write(kept, agent, about, curve)
+            checkpoint.write(kept, progress, about, curve)
             written = time.monotonic()
-    policies.save(_file(training, seed, agent, curve), out)
-    kept.unlink(missing_ok=True)
+    return progress.best.layers, jax.vmap(agent.layers)(progress.agent), curve
 
 
-def _seeds(seed: int, episode: int) -> Iterator[int]:
-    """Yield the seeds of an episode: first the seed of the links, then the seed of the agent."""
-    return (int(drawn) for drawn in np.random.SeedSequence([seed, episode]).generate_state(2))
+def _begin(agent: Agent, key: Array) -> Progress:
+    state = agent.begin(jax.random.fold_in(key, 0))
+    return Progress(state, held_out.Best(jnp.float32(-jnp.inf), jnp.int32(0), agent.layers(state)))
 
 
-def _line(links: Links, agent: Agent, episode: int, episodes: int, seconds: float) -> records.TrainingLine:
-    reward, utilisation, rtt = links.measures()
-    deviation = agent.deviation
-    if not np.isfinite([reward, deviation]).all():
-        what = f"reward is {reward:g}, and the deviation of its actions {deviation:g}"
-        raise InputError(f"in episode {episode + 1} the mean {what}; expected numbers: choose another reward or rate")
-    intervals = (episode + 1) * links.environment.options.steps * links.num_envs
-    rounded = [round(value, 4) for value in (seconds, reward, utilisation, rtt, deviation)]
-    return records.TrainingLine(episode + 1, episodes, intervals, *rounded)
+def _compiled(training: Training, agent: Agent) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return two compiled functions for all seeds: an episode of training, and a measurement on held-out links."""
+
+    def episode(state: AgentState, key: Array, number: Array) -> tuple[AgentState, Array, Array]:
+        links, others = jax.random.split(jax.random.fold_in(key, number))
+        state, played = agent.learn(state, links, others)
+        return state, training.links.measures(played.sums), agent.deviation(state)
+
+    def judge(state: AgentState, best: held_out.Best, number: Array) -> tuple[held_out.Best, Array]:
+        return held_out.judged(training, agent.layers(state), best, number)
+
+    return jax.jit(jax.vmap(episode, (0, 0, None)), donate_argnums=0), jax.jit(jax.vmap(judge))
+
+
+def _require_finite(number: int, measured: NDArray[Any]) -> None:
+    for reward, *_, deviation in measured:
+        if not np.isfinite([reward, deviation]).all():
+            what = f"reward is {reward:g}, and the deviation of its actions {deviation:g}"
+            raise InputError(f"in episode {number} the mean {what}; expected numbers: choose another reward or rate")
+
+
+def _lines(
+    training: Training,
+    seeds: Sequence[int],
+    number: int,
+    seconds: float,
+    measured: NDArray[Any],
+    rewards: Array | None,
+) -> Iterator[records.TrainingLine]:
+    """Yield the TrainingLine of each seed."""
+    intervals = number * training.environment.options.steps * training.links.flows
+    for place, seed in enumerate(seeds):
+        reward, utilisation, rtt, deviation = (round(float(value), 4) for value in measured[place])
+        yield records.TrainingLine(
+            episode=number,
+            episodes=training.agent.episodes,
+            intervals=intervals,
+            seconds=round(seconds, 4),
+            reward=reward,
+            utilisation=utilisation,
+            rtt_ms=rtt,
+            deviation=deviation,
+            seed=seed,
+            held_out=records.ABSENT if rewards is None else round(float(rewards[place]), 4),
+        )
 
 
 def _file(
-    training: Training, seed: int, agent: Agent, curve: list[records.TrainingLine]
+    training: Training, seed: int, layers: Network, curve: list[records.TrainingLine]
 ) -> records.PolicyFile | records.AdversaryFile:
-    layers = [
-        records.LayerRecord(np.asarray(weights).tolist(), np.asarray(bias).tolist()) for weights, bias in agent.layers()
-    ]
+    stored = [records.LayerRecord(np.asarray(weights).tolist(), np.asarray(bias).tolist()) for weights, bias in layers]
     environment = training.environment
     if isinstance(environment, adversaries.Attack):
         return records.AdversaryFile(
-            query=training.sections, seed=seed, threshold=environment.threshold, layers=layers, curve=curve
+            query=training.sections, seed=seed, threshold=environment.threshold, layers=stored, curve=curve
         )
     names = {name: getattr(environment, name) for name in ("observe", "act", "reward", "history", "delay")}
     interval = str(environment.options.interval)
     return policies.with_guarantees(
-        records.PolicyFile(query=training.sections, seed=seed, **names, interval=interval, layers=layers, curve=curve)
+        records.PolicyFile(query=training.sections, seed=seed, **names, interval=interval, layers=stored, curve=curve)
     )

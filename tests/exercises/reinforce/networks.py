@@ -4,9 +4,9 @@ import jax
 import jax.numpy as jnp
 
 
-def begin(seed, inputs, units):
+def begin(key, inputs, units):
     """Return [(weights, bias), …], near 0 in the last layer."""
-    keys, sizes, scales = jax.random.split(jax.random.key(seed)), (inputs, units, 1), (inputs**-0.5, 0.01)
+    keys, sizes, scales = jax.random.split(key), (inputs, units, 1), (inputs**-0.5, 0.01)
     return [
         (scale * jax.random.normal(key, (rows, columns)), jnp.zeros(columns))
         for key, rows, columns, scale in zip(keys, sizes, sizes[1:], scales, strict=False)

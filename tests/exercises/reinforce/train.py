@@ -24,10 +24,9 @@ class Options:
 
 
 class Reinforce(agents.Agent):
-    """A policy whose actions deviate less and less."""
+    """A policy whose actions deviate less and less. Its state is (layers, deviation)."""
 
     Options = Options
-    deviation = 0.0
 
     @classmethod
     def check(cls, training):
@@ -35,42 +34,36 @@ class Reinforce(agents.Agent):
         if len(training.agent.layers) != 1:
             raise InputError(f"layers is {list(training.agent.layers)}; expected one hidden layer")
 
-    def __init__(self, training, links, seed):
-        self._asked, self._links = training.agent, links
-        self._steps, self._lag = training.environment.options.steps, training.lag
-        inputs = links.observation_space.shape[0]
-        self._layers, self.deviation = begin(seed, inputs, *self._asked.layers), self._asked.deviation
-        self._descend = jax.jit(jax.value_and_grad(loss))
+    def begin(self, key):
+        """Random layers, and the deviation of the query."""
+        return begin(key, self.training.environment.size, *self.training.agent.layers), jnp.float32(
+            self.training.deviation
+        )
 
-    def learn(self, seed):
+    def learn(self, state, links, key):
         """The reward of an interval is that of the action `lag` intervals before."""
-        key, (seen, _) = jax.random.key(seed), self._links.reset()
-        observations, actions, rewards = [], [], []
-        for step in range(self._steps):
-            noise = jax.random.normal(jax.random.fold_in(key, step), (self._links.num_envs, 1))
-            action = mean(self._layers, seen) + self.deviation * noise
-            observations.append(seen)
-            actions.append(action)
-            seen, reward, *_ = self._links.step(action)
-            rewards.append(reward)
-        kept = self._steps - self._lag
-        parts = map(jnp.concatenate, (observations[:kept], actions[:kept], rewards[self._lag :]))
-        _, slope = self._descend(self._layers, *parts, self.deviation)
-        rate = self._asked.learning_rate
-        self._layers = jax.tree.map(lambda weight, change: weight - rate * change, self._layers, slope)
-        self.deviation *= self._asked.options.shrink
+        (layers, deviation), training = state, self.training
 
-    def layers(self):
-        """Both."""
-        return self._layers
+        def interval(place, key):
+            played, seen = place
+            action = mean(layers, seen)[:, 0] + deviation * jax.random.normal(key, seen.shape[:1])
+            played, following, reward = training.links.step(played, action)
+            return (played, following), (seen, action, reward)
 
-    def state(self):
-        """The layers, and the deviation."""
-        return {"layers": self._layers, "deviation": jnp.array(self.deviation)}
+        keys = jax.random.split(key, training.environment.options.steps)
+        (played, _), (seen, action, reward) = jax.lax.scan(interval, training.links.begin(links), keys)
+        kept = len(keys) - training.lag
+        slope = jax.grad(loss)(layers, seen[:kept], action[:kept, :, None], reward[training.lag :, :, None], deviation)
+        layers = jax.tree.map(lambda weight, change: weight - training.agent.learning_rate * change, layers, slope)
+        return (layers, deviation * training.agent.options.shrink), played
 
-    def restore(self, state):
-        """The same."""
-        self._layers, self.deviation = state["layers"], float(state["deviation"])
+    def deviation(self, state):
+        """The second part of the state."""
+        return state[1]
+
+    def layers(self, state):
+        """Both layers."""
+        return state[0]
 
 
 AGENT = Reinforce

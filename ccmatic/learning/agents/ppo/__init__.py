@@ -1,1 +1,1 @@
-"""The algorithm PPO (Schulman et al., 2017), as implemented by the library skrl."""
+"""The algorithm PPO (Schulman et al., 2017), compiled as one loop."""

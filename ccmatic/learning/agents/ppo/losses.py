@@ -1,27 +1,56 @@
-"""The loss function of PPO: skrl's clipped loss, with the options in this module."""
+"""The loss of PPO: a clipped ratio of probabilities for the policy, and a clipped square for the values."""
 
-from typing import Any
+from typing import NamedTuple
 
-from skrl.agents.jax.ppo import PPO_CFG
-from skrl.resources.preprocessors.jax import RunningStandardScaler
+import jax
+import jax.numpy as jnp
+from jax import Array
 
-from ccmatic.learning.agents.query import AgentSection
-from ccmatic.learning.agents.skrl_agents import QUIET
+from ccmatic.learning.agents.networks import output
+from ccmatic.learning.agents.ppo.networks import Networks, log_probability
+
+#: λ of generalised advantage estimation (Schulman et al., 2016), and the limits of the ratio and of the values.
+LAMBDA, CLIP = 0.95, 0.2
+
+#: The weight of the values' loss.
+VALUES = 2.5
 
 
-def settings(section: AgentSection, device: Any) -> Any:
-    """Return skrl's options for the section [agent] of a query.
+class Batch(NamedTuple):
+    """Intervals of flows. Every array has one element per interval and flow, and `seen` has the observations."""
 
-    With these options, skrl divides values by their running standard deviation.
+    seen: Array
+    action: Array
+    log: Array
+    value: Array
+    returned: Array
+    advantage: Array
+
+
+def advantages(rewards: Array, values: Array, last: Array, gamma: float) -> Array:
+    """Return the advantages (intervals, flows) by generalised advantage estimation.
+
+    Args:
+        rewards: The rewards (intervals, flows).
+        values: The values (intervals, flows), in the unit of rewards.
+        last: The values after the last interval (flows).
+        gamma: The discount factor.
     """
-    own = section.options
-    return PPO_CFG(
-        rollouts=own.rollout,
-        learning_epochs=own.epochs,
-        mini_batches=own.batches,
-        discount_factor=section.gamma,
-        learning_rate=section.learning_rate,
-        value_preprocessor=RunningStandardScaler,
-        value_preprocessor_kwargs={"size": 1, "device": device},
-        experiment=QUIET,
-    )
+
+    def back(carry: tuple[Array, Array], now: tuple[Array, Array]) -> tuple[tuple[Array, Array], Array]:
+        (advantage, following), (reward, value) = carry, now
+        advantage = reward + gamma * following - value + gamma * LAMBDA * advantage
+        return (advantage, value), advantage
+
+    result: Array = jax.lax.scan(back, (jnp.zeros_like(last), last), (rewards, values), reverse=True)[1]
+    return result
+
+
+def loss(networks: Networks, batch: Batch) -> Array:
+    """Return PPO's loss of a Batch. Values and returns are in units of the running standard deviation."""
+    ratio = jnp.exp(log_probability(networks, batch.seen, batch.action) - batch.log)
+    limited = jnp.clip(ratio, 1 - CLIP, 1 + CLIP)
+    policy = -jnp.minimum(batch.advantage * ratio, batch.advantage * limited).mean()
+    value = output(networks.value, batch.seen)
+    value = batch.value + jnp.clip(value - batch.value, -CLIP, CLIP)
+    return policy + VALUES * ((batch.returned - value) ** 2).mean()

@@ -1,30 +1,29 @@
-"""The policy network of PPO."""
+"""The networks of PPO, and the distribution of its actions."""
 
-from collections.abc import Mapping
-from math import log
-from typing import Any
+from math import log, pi
+from typing import NamedTuple
 
-import flax.linen as nn
+import jax.numpy as jnp
 from jax import Array
-from skrl.models.jax import GaussianMixin, Model
 
-from ccmatic.learning.agents.networks import network
+from ccmatic.learning.agents.networks import Network, output
 
 
-class Actor(GaussianMixin, Model):  # type: ignore[misc]  # skrl has no types
-    """The policy of PPO: a network computes the mean of an action, and the standard deviation is learned, too."""
+class Networks(NamedTuple):
+    """What PPO learns.
 
-    layers: tuple[int, ...] = ()
-    deviation: float = 1.0
+    Attributes:
+        policy: The network of the mean action.
+        value: The network of the value.
+        log_deviation: The logarithm of the standard deviation of actions.
+    """
 
-    def __init__(self, layers: tuple[int, ...], deviation: float, **spaces: Any) -> None:
-        Model.__init__(self, **spaces)
-        self.layers, self.deviation = layers, deviation
-        GaussianMixin.__init__(self)
+    policy: Network
+    value: Network
+    log_deviation: Array
 
-    @nn.compact
-    def __call__(self, inputs: Mapping[str, Array], role: str) -> tuple[Array, dict[str, Any]]:
-        """Return the mean of the action, and the logarithm of the standard deviation."""
-        mean = network(inputs["observations"], self.layers, self.num_actions, nn.initializers.normal(0.01))
-        deviation = nn.initializers.constant(log(self.deviation))
-        return mean, {"log_std": self.param("log_std", deviation, (self.num_actions,))}
+
+def log_probability(networks: Networks, seen: Array, action: Array) -> Array:
+    """Return the logarithm of the density of actions, given the observations."""
+    away = (action - output(networks.policy, seen)) / jnp.exp(networks.log_deviation)
+    return -0.5 * away**2 - networks.log_deviation - 0.5 * log(2 * pi)

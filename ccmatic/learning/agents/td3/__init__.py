@@ -1,1 +1,1 @@
-"""The algorithm TD3 (Fujimoto et al., 2018), as implemented by the library skrl."""
+"""The algorithm TD3 (Fujimoto et al., 2018), compiled as one loop."""

@@ -1,41 +1,63 @@
-"""The loss functions of TD3: skrl's losses of two critics and a policy, with the options in this module."""
+"""The losses of TD3: two critics learn from the lower of two target values, and a policy learns from one critic."""
 
-from typing import Any
+from typing import NamedTuple
 
-from skrl.agents.jax.td3 import TD3_CFG
-from skrl.resources.noises.jax import GaussianNoise
+import jax
+import jax.numpy as jnp
+from jax import Array
 
-from ccmatic.learning.agents.query import AgentSection
-from ccmatic.learning.agents.skrl_agents import QUIET
+from ccmatic.learning.agents.networks import Network, output
 
 #: The noise on the target policy's actions: its standard deviation and its limit, as shares of the largest action
 #: (values of the TD3 authors).
 SMOOTHING = 0.2, 0.5
 
-#: The policy's learning rate divided by the critics' learning rate (value of the DDPG authors).
-SLOWER = 0.1
+
+class Transitions(NamedTuple):
+    """Intervals of flows: observation (…, size), action, reward, and the next observation (…, size)."""
+
+    seen: Array
+    action: Array
+    reward: Array
+    following: Array
 
 
-def settings(section: AgentSection, steps: int, most: float, device: Any) -> Any:
-    """Return skrl's options for the section [agent] of a query.
+def act(policy: Network, seen: Array, most: float) -> Array:
+    """Return the actions of a policy. A tanh limits them to the range from -most to most."""
+    return most * jnp.tanh(output(policy, seen))
+
+
+def worth(critic: Network, seen: Array, action: Array) -> Array:
+    """Return a critic's value of actions, given the observations."""
+    return output(critic, jnp.concatenate([seen, action[..., None]], axis=-1))
+
+
+def target(
+    policy: Network, critics: tuple[Network, Network], batch: Transitions, most: float, gamma: float, key: Array
+) -> Array:
+    """Return the values that the critics should have for a batch.
 
     Args:
-        section: The AgentSection.
-        steps: The number of intervals in an episode.
+        policy: The target policy.
+        critics: The target critics.
+        batch: The Transitions.
         most: The largest action.
-        device: The device of JAX.
+        gamma: The discount factor.
+        key: The key of jax.random for the noise on actions.
     """
-    own = section.options
-    return TD3_CFG(
-        learning_starts=steps - 1,
-        gradient_steps=own.updates,
-        batch_size=own.batch,
-        discount_factor=section.gamma,
-        learning_rate=(section.learning_rate * SLOWER, section.learning_rate),
-        exploration_noise=GaussianNoise,
-        exploration_noise_kwargs={"mean": 0, "std": section.deviation, "device": device},
-        smooth_regularization_noise=GaussianNoise,
-        smooth_regularization_noise_kwargs={"mean": 0, "std": SMOOTHING[0] * most, "device": device},
-        smooth_regularization_clip=SMOOTHING[1] * most,
-        experiment=QUIET,
-    )
+    noise = jax.random.normal(key, batch.action.shape) * SMOOTHING[0] * most
+    limit = SMOOTHING[1] * most
+    action = jnp.clip(act(policy, batch.following, most) + jnp.clip(noise, -limit, limit), -most, most)
+    value = jnp.minimum(*(worth(critic, batch.following, action) for critic in critics))
+    return batch.reward + gamma * value
+
+
+def critics_loss(critics: tuple[Network, Network], batch: Transitions, wanted: Array) -> Array:
+    """Return the sum of both critics' mean squared errors."""
+    errors = [worth(critic, batch.seen, batch.action) - wanted for critic in critics]
+    return sum(((error**2).mean() for error in errors), jnp.float32(0))
+
+
+def policy_loss(policy: Network, critic: Network, batch: Transitions, most: float) -> Array:
+    """Return the negative mean value of the policy's actions."""
+    return -worth(critic, batch.seen, act(policy, batch.seen, most)).mean()

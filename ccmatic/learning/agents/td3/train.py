@@ -1,18 +1,27 @@
 """TD3: an agent that learns at the end of each episode from its memory, which also keeps earlier episodes."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
-from skrl.agents.jax.td3 import TD3
+import jax.numpy as jnp
+import optax
+from jax import Array
 
-from ccmatic.learning.agents.contract import require_whole
-from ccmatic.learning.agents.links import Links
-from ccmatic.learning.agents.networks import Critic
-from ccmatic.learning.agents.query import AgentSection
-from ccmatic.learning.agents.skrl_agents import LateRewardAgent, SkrlAgent
-from ccmatic.learning.agents.td3.losses import settings
-from ccmatic.learning.agents.td3.networks import BoundedActor, scale
+from ccmatic.learning.agents import contract
+from ccmatic.learning.agents.links import Played
+from ccmatic.learning.agents.networks import Network, begin
+from ccmatic.learning.agents.td3.losses import Transitions, act, critics_loss, policy_loss, target
+
+if TYPE_CHECKING:
+    from ccmatic.learning.agents.query import Training
+
+#: The policy's learning rate divided by the critics' learning rate (value of the DDPG authors).
+SLOWER = 0.1
+
+#: The share by which target networks follow the learned networks, and the critics' updates per update of the policy
+#: (values of the TD3 authors).
+FOLLOW, CRITICS_PER_POLICY = 0.005, 2
 
 
 @dataclass(frozen=True)
@@ -31,46 +40,133 @@ class Options:
     memory: int = 500
 
     def __post_init__(self) -> None:
-        require_whole(self, "updates", "batch", "memory")
+        contract.require_whole(self, "updates", "batch", "memory")
 
 
-class LateTD3(LateRewardAgent, TD3):  # type: ignore[misc]  # skrl has no types
-    """The TD3 agent of skrl, with rewards that arrive late."""
+class Networks(NamedTuple):
+    """A policy and two critics."""
 
-    @property
-    def deviation(self) -> float:
-        """The standard deviation of actions that the query sets."""
-        std: float = self._exploration_noise.std
-        return std
-
-    def begin(self, key: jax.Array) -> None:
-        """Begin an episode, as LateRewardAgent describes."""
-        super().begin(key)
-        self._update_counter = 0
-        for number, noise in enumerate((self._exploration_noise, self._smooth_regularization_noise)):
-            noise._key, noise._i = jax.random.fold_in(key, number), 0
+    policy: Network
+    critics: tuple[Network, Network]
 
 
-class Agent(SkrlAgent):
+class State(NamedTuple):
+    """The state of the agent.
+
+    Attributes:
+        learned: The learned networks.
+        slow: The target networks, which follow the learned networks.
+        adam: Adam's state for the policy, and for the critics.
+        memory: The latest transitions (intervals, flows).
+        received: The number of intervals that the memory has received so far.
+    """
+
+    learned: Networks
+    slow: Networks
+    adam: tuple[optax.OptState, optax.OptState]
+    memory: Transitions
+    received: Array
+
+
+class Agent(contract.Agent):
     """TD3 as an Agent."""
 
-    Options, KIND = Options, LateTD3
-    KEPT = (
-        *("policy", "critic_1", "critic_2", "target_policy", "target_critic_1", "target_critic_2"),
-        *("policy_optimizer", "critic_1_optimizer", "critic_2_optimizer", "memory"),
-    )
+    Options = Options
 
-    def make(self, links: Links, section: AgentSection, spaces: dict[str, Any]) -> tuple[dict[str, Any], Any, int]:
-        """Return the parts of skrl's agent, as SkrlAgent describes."""
-        most, steps = links.environment.bounds[1], links.environment.options.steps
-        models = {role: BoundedActor(section.layers, most, **spaces) for role in ("policy", "target_policy")}
-        critics = ("critic_1", "critic_2", "target_critic_1", "target_critic_2")
-        models |= {role: Critic(section.layers, **spaces) for role in critics}
-        return models, settings(section, steps, most, links.device), section.options.memory
+    def __init__(self, training: "Training") -> None:
+        super().__init__(training)
+        rate = training.agent.learning_rate
+        self.adam = optax.adam(rate * SLOWER), optax.adam(rate)
+        self.most = training.environment.bounds[1]
 
-    def layers(self) -> list[tuple[Any, Any]]:
-        """Return the layers as Agent describes, plus the fixed last layer."""
-        return [*super().layers(), scale(self.agent.policy.most, 1)]
+    def begin(self, key: Array) -> State:
+        """Return the first state, as Agent describes."""
+        section, size, flows = self.training.agent, self.training.environment.size, self.training.links.flows
+        one, two, three = jax.random.split(key, 3)
+        policy = begin(one, size, section.layers, last=0.01)
+        critics = begin(two, size + 1, section.layers), begin(three, size + 1, section.layers)
+        empty = jnp.zeros((section.options.memory, flows))
+        seen = jnp.zeros((*empty.shape, size))
+        return State(
+            Networks(policy, critics),
+            jax.tree.map(jnp.copy, Networks(policy, critics)),
+            (self.adam[0].init(policy), self.adam[1].init(critics)),
+            Transitions(seen, empty, jnp.copy(empty), jnp.copy(seen)),
+            jnp.int32(0),
+        )
+
+    def learn(self, state: State, links: Array, key: Array) -> tuple[State, Played]:
+        """Play an episode, remember it, and learn from the memory, as Agent describes."""
+        acting, learning = jax.random.split(key)
+        played, transitions = self._play(state.learned.policy, links, acting)
+        state = self._remember(state, transitions)
+        own = self.training.agent.options
+
+        def update(state: State, now: tuple[Array, Array]) -> tuple[State, None]:
+            number, key = now
+            return self._update(state, number, key), None
+
+        keys = jax.random.split(learning, own.updates)
+        return jax.lax.scan(update, state, (jnp.arange(own.updates), keys))[0], played
+
+    def _play(self, policy: Network, key: Array, acting: Array) -> tuple[Played, Transitions]:
+        """Play an episode. A transition has the reward that belongs to its action."""
+        training = self.training
+        lag, links, deviation = training.lag, training.links, training.deviation
+
+        def interval(place: tuple[Played, Array], key: Array) -> tuple[tuple[Played, Array], tuple[Array, ...]]:
+            played, seen = place
+            noise = deviation * jax.random.normal(key, (links.flows,))
+            action = jnp.clip(act(policy, seen, self.most) + noise, -self.most, self.most)
+            played, following, reward = links.step(played, action)
+            return (played, following), (seen, action, reward, following)
+
+        keys = jax.random.split(acting, training.environment.options.steps)
+        (played, _), (seen, action, reward, following) = jax.lax.scan(interval, links.begin(key), keys)
+        ours = slice(len(keys) - lag)
+        return played, Transitions(seen[ours], action[ours], reward[lag:], following[ours])
+
+    def _remember(self, state: State, transitions: Transitions) -> State:
+        """Return the state with these transitions in its memory, in place of the oldest."""
+        room = self.training.agent.options.memory
+        latest = jax.tree.map(lambda part: part[-room:], transitions)
+        count = len(transitions.reward)
+        places = (state.received + jnp.arange(count)[-room:]) % room
+        memory = jax.tree.map(lambda old, new: old.at[places].set(new), state.memory, latest)
+        return state._replace(memory=memory, received=state.received + count)
+
+    def _update(self, state: State, number: Array, key: Array) -> State:
+        """Return the state after one update on a random batch."""
+        training, (learned, slow, adam, memory, received) = self.training, state
+        drawing, smoothing = jax.random.split(key)
+        own = training.agent.options
+        filled = jnp.minimum(received, own.memory) * training.links.flows
+        chosen = jax.random.randint(drawing, (own.batch,), 0, filled)
+        batch = Transitions(*(part.reshape(-1, *part.shape[2:])[chosen] for part in memory))
+        wanted = target(slow.policy, slow.critics, batch, self.most, training.agent.gamma, smoothing)
+        change, second = self.adam[1].update(jax.grad(critics_loss)(learned.critics, batch, wanted), adam[1])
+        critics = optax.apply_updates(learned.critics, change)
+        change, first = self.adam[0].update(
+            jax.grad(policy_loss)(learned.policy, critics[0], batch, self.most), adam[0]
+        )
+        after = Networks(optax.apply_updates(learned.policy, change), critics)
+        turn = number % CRITICS_PER_POLICY == CRITICS_PER_POLICY - 1
+        policy, first = _either(turn, (after.policy, first), (learned.policy, adam[0]))
+        after = Networks(policy, critics)
+        slow = _either(turn, optax.incremental_update(after, slow, FOLLOW), slow)
+        return State(after, slow, (first, second), memory, received)
+
+    def deviation(self, state: State) -> Array:
+        """Return the standard deviation of actions that the query sets."""
+        return jnp.asarray(self.training.deviation, jnp.float32)
+
+    def layers(self, state: State) -> Network:
+        """Return the layers as Agent describes, plus a fixed last layer, which multiplies the tanh's output."""
+        return [*state.learned.policy, (jnp.full((1, 1), self.most), jnp.zeros(1))]
+
+
+def _either(condition: Array, then: Any, other: Any) -> Any:
+    return jax.tree.map(lambda one, two: jnp.where(condition, one, two), then, other)
 
 
 AGENT = Agent
