@@ -27,7 +27,7 @@ DOCS = sorted((ROOT / "docs").rglob("*.md"))
 PAGES = [*DOCS, *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md"))]
 
 #: What opens a block that is run, or written to the file that its title names.
-BLOCK = re.compile(r'(?P<language>python|console|toml|c)(?: title="(?P<title>[^"\n]+)")?\n')
+BLOCK = re.compile(r'(?P<language>python|console|toml|c|text(?= title))(?: title="(?P<title>[^"\n]+)")?\n')
 
 
 def examples(page):
@@ -98,7 +98,7 @@ def agrees(expected, found):
 
 
 def marks(example):
-    """The words of the comment that stands before the block: `slow`, `needs cc`, `needs jax`, `needs root`."""
+    """The words of the comment that stands before the block: `slow`, `needs cc`, `needs jax` …."""
     found = re.search(r"<!-- ([\w ,]+) -->$", example.document.text[: example.start].rstrip())
     return set(found[1].split(", ")) if found else set()
 
@@ -107,6 +107,8 @@ def lacking():
     """What blocks may need and this machine has not."""
     if not find_spec("jax"):
         yield "needs jax"
+    if not find_spec("highspy"):
+        yield "needs highspy"
     if not shutil.which("cc"):
         yield "needs cc"
     try:

@@ -21,6 +21,7 @@ from ccmatic.api.verdicts import (
     answer,
     answer_all,
     ask,
+    decide,
     estimate,
     explain,
     export_trace,
@@ -74,6 +75,7 @@ if TYPE_CHECKING:
     from ccmatic.explanation import Explanation
     from ccmatic.guarantees import Guarantee
     from ccmatic.learning.estimation import Estimate
+    from ccmatic.networks import Decision
     from ccmatic.proving import Attempt, Check, ProofOutcome
     from ccmatic.questions import Question
     from ccmatic.synthesis import CoverReport, Progress
@@ -83,6 +85,7 @@ __all__ = [
     "Check",
     "Controller",
     "CoverReport",
+    "Decision",
     "Estimate",
     "Explanation",
     "Guarantee",
@@ -108,6 +111,7 @@ __all__ = [
     "check",
     "check_cover",
     "check_widening",
+    "decide",
     "emulate",
     "estimate",
     "evaluate",
@@ -186,6 +190,7 @@ _LATE = {
     "explanation": ("Explanation",),
     "guarantees": ("Guarantee",),
     "learning.estimation": ("Estimate",),
+    "networks": ("Decision",),
     "proving": ("Attempt", "Check", "ProofOutcome"),
     "questions": ("Question",),
     "synthesis": ("CoverReport", "Progress"),

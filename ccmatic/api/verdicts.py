@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ccmatic import __version__, verification
 from ccmatic.api.given import Asked, Given, load_controller, read_query
-from ccmatic.base import InputError, quantities, shown, write_text
+from ccmatic.base import InputError, located, quantities, shown, write_text
 from ccmatic.logic import isolated
 from ccmatic.query import Decides, Network, Query
 from ccmatic.records import ExpectationRecord
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from ccmatic.analysis.worst_case import WorstCase
     from ccmatic.explanation import Explanation
     from ccmatic.learning.estimation import Estimate
+    from ccmatic.networks import Decision
     from ccmatic.questions import Question
 
 
@@ -208,6 +210,28 @@ def _with_horizons_named(asked: "Sequence[Question]", judgements: Iterator[Judge
         with question.horizon_named():
             judgement = next(judgements)
         yield judgement
+
+
+def decide(network: str | Path, property: str | Path, *, timeout: float | None = None) -> "Decision":
+    """Decide a property of one decision of a network, exactly (docs/reference/learning.md).
+
+    Args:
+        network: An ONNX file of a network that is piecewise linear.
+        property: A VNN-LIB 1.0 file, which describes a violation.
+        timeout: The number of seconds for the search; None for no limit.
+
+    Returns:
+        The Decision. A violation contains inputs that show it.
+
+    Raises:
+        InputError: If a file contains no such network or property, or the two do not fit each other.
+    """
+    from ccmatic import networks
+
+    function = networks.piecewise(networks.read(network))
+    violation = networks.read_property(property)
+    with located(str(property)):
+        return networks.decide(function, violation, inf if timeout is None else timeout)
 
 
 @isolated

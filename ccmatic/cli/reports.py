@@ -14,7 +14,7 @@ from ccmatic import records, verification
 from ccmatic.base import Unreadable, aligned, writable_folder
 from ccmatic.cli import options
 from ccmatic.cli.verdicts import shown_verdict
-from ccmatic.records import AttemptRecord, QueryRecord, ReplayLine, StarveLine, VerifyLine, WorstLine
+from ccmatic.records import AttemptRecord, DecisionLine, QueryRecord, ReplayLine, StarveLine, VerifyLine, WorstLine
 
 #: The rows and columns of a terminal of the usual size.
 SCREEN = (24, 80)
@@ -66,6 +66,23 @@ def drawn(trace, file, model):
         draw_trace(trace, file, model)
     except Unreadable as error:
         options.complain(f"{error}; the trace is not drawn, expected a file for it in --plot")
+
+
+def decision_json(file, property, decision):
+    """Return the line of `verify --json` for a Decision about a network's file and a property's file."""
+    values = [None if each is None else list(each) for each in (decision.inputs, decision.outputs)]
+    line = DecisionLine(file, property, decision.verdict, round(decision.seconds, 3), *values, decision.branches)
+    return records.line(line)
+
+
+def decision_text(file, property, decision):
+    """Return the text of `verify` for a Decision about a network's file and a property's file."""
+    lines = [f"{file:20} {shown_verdict(decision.verdict):10} {decision.seconds:5.1f} s   {property}"]
+    if decision.inputs is not None:
+        values = [("X", decision.inputs), ("Y", decision.outputs)]
+        named = [f"{name}_{place} = {float(each):g}" for name, several in values for place, each in enumerate(several)]
+        lines += ["    a counterexample, replayed in exact numbers (--json prints them):", f"    {', '.join(named)}"]
+    return "\n".join(lines)
 
 
 def judgement_json(name, judgement, file, explanation=None, question=None):

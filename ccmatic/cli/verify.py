@@ -30,7 +30,8 @@ ccmatic verify cc_qdel --on 'ccac, buffer 1 bdp, jitter 1 rtt' \\
 @click.option(
     "--property",
     shell_complete=options.names_of("properties"),
-    help="The property: a name in properties/, or a file that defines a PROPERTY.  [default: synthesis_invariant]",
+    help="The property: a name in properties/, a file that defines a PROPERTY, or a VNN-LIB file (.vnnlib) about one "
+    "decision of ONNX networks.  [default: synthesis_invariant]",
 )
 @click.option(
     "--threshold",
@@ -66,6 +67,11 @@ def verify(
 
     Each expectation holds, or a trace shows how the network breaks it. A property can replace the expectations.
     """
+    if Path(network["property"] or "").suffix == ".vnnlib":
+        others = {name: value for name, value in network.items() if name != "property"}
+        others |= {"on": on, "expect": expect, "query": query_file, "threshold": thresholds, "smt2": smt2, "plot": plot}
+        options.refuse(others, "--property and --timeout alone, because a VNN-LIB file is about one decision")
+        return _decide(controllers, network["property"], solver.timeout, as_json)
     from ccmatic import api
     from ccmatic.cli import reports as report
     from ccmatic.traces import require
@@ -113,6 +119,21 @@ def verify(
             text = report.on_a_screen(text, explanation)
         click.echo(text)
     return options.outcome(outcomes)
+
+
+def _decide(files, property, timeout, as_json):
+    """Decide a property of one decision for each network. Return the exit code."""
+    from ccmatic import api
+    from ccmatic.cli import reports as report
+
+    verdicts = set()
+    for file in files:
+        with options.Waiting(file):
+            decision = api.decide(file, property, timeout=timeout)
+        verdicts.add(decision.verdict)
+        text = report.decision_json if as_json else report.decision_text
+        click.echo(text(file, property, decision))
+    return options.outcome(verdicts)
 
 
 def _picture(plot, file, number):

@@ -45,7 +45,7 @@ from ccmatic.records.judging import (
     WitnessFile,
     WitnessLine,
 )
-from ccmatic.records.lines import EntryLine, ExportLine, FigureLine, TraceExportLine
+from ccmatic.records.lines import DecisionLine, EntryLine, ExportLine, FigureLine, TraceExportLine
 from ccmatic.records.measures import (
     BeliefsRecord,
     Delivery,
@@ -136,6 +136,7 @@ __all__ = [
     "CounterexampleLine",
     "CoverLine",
     "CycleLine",
+    "DecisionLine",
     "Delivery",
     "DifferenceLine",
     "EntryLine",

@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 from ccmatic.records.codec import Record
+from ccmatic.records.files import Verdict
 
 
 class ExportLine(Record):
@@ -11,6 +12,27 @@ class ExportLine(Record):
     controller: str
     target: str
     file: str
+
+
+class DecisionLine(Record):
+    """The line that `verify` prints for a network and a property of one decision.
+
+    Attributes:
+        network: The network's file.
+        property: The property's file.
+        verdict: Whether the property holds. The verdict is `unknown` if the search timed out.
+        inputs: The exact inputs of a counterexample; null if there is no counterexample.
+        outputs: The exact outputs for these inputs; null if there is no counterexample.
+        branches: The number of branches that the search examined.
+    """
+
+    network: str
+    property: str
+    verdict: Verdict
+    seconds: float
+    inputs: list[Fraction] | None
+    outputs: list[Fraction] | None
+    branches: int
 
 
 class TraceExportLine(Record):

@@ -1,0 +1,91 @@
+"""A feed-forward network as a list of statements over vectors of exact numbers."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal, TypeAlias
+
+#: A vector of exact numbers, and a matrix with one row per output.
+Row: TypeAlias = tuple[Fraction, ...]
+Rows: TypeAlias = tuple[Row, ...]
+
+
+@dataclass(frozen=True)
+class Layer:
+    """The statement `weights` times a vector, plus `bias`."""
+
+    source: str
+    weights: Rows
+    bias: Row
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """The statement that multiplies each number of a vector by a factor, and adds an offset."""
+
+    source: str
+    factors: Row
+    offsets: Row
+
+
+@dataclass(frozen=True)
+class Total:
+    """The statement that adds two vectors."""
+
+    left: str
+    right: str
+
+
+@dataclass(frozen=True)
+class Extreme:
+    """The statement that takes the largest or the smallest of each number of several vectors."""
+
+    pick: Literal["max", "min"]
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Bent:
+    """The statement that applies a function to each number of a vector.
+
+    Attributes:
+        kind: The function: max(0, y), tanh(y), |y|, max(y, slope·y) with a slope of at most 1, or y within limits.
+        source: The vector.
+        slope: The slope of `leaky`.
+        low: The lower limit of `clip`; None if there is no limit.
+        high: The upper limit of `clip`; None if there is no limit.
+    """
+
+    kind: Literal["relu", "tanh", "abs", "leaky", "clip"]
+    source: str
+    slope: Fraction = Fraction(0)
+    low: Fraction | None = None
+    high: Fraction | None = None
+
+
+@dataclass(frozen=True)
+class Joined:
+    """The statement that joins several vectors into one."""
+
+    sources: tuple[str, ...]
+
+
+Statement: TypeAlias = Layer | Scaled | Total | Extreme | Bent | Joined
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A network.
+
+    Attributes:
+        file: The path of its file, for messages.
+        inputs: The shape of each input, by the input's name. A dimension without a number counts as 1.
+        statements: The statements in order, by the name of the vector that a statement computes.
+        outputs: The vector that each output of the network has, by the output's name.
+        sizes: The number of numbers in each vector, by its name.
+    """
+
+    file: str
+    inputs: dict[str, tuple[int, ...]]
+    statements: dict[str, Statement]
+    outputs: dict[str, str]
+    sizes: dict[str, int]
