@@ -2,6 +2,7 @@
 
 import json
 from itertools import pairwise
+from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -150,3 +151,13 @@ def test_marks_are_reported_with_their_bytes(logged):
     assert sum(event["bytes"] for event in of(events, "marked")) == pytest.approx(arrived, abs=3000)
     unaware, _ = logged(window, threshold=15_000, buffer=120_000)
     assert not (unaware.packets["marked"] == 1).any() and (unaware.packets["marked"] == 2).any()
+
+
+def test_a_timeout_that_becomes_shorter_fires_at_once(tmp_path):
+    """After many losses, the RTT falls, and the time of the next probe may already be over."""
+    base = Path(__file__).parents[1] / "benchmarks/studies/mutants/newreno.c"
+    code = base.read_text().replace("c->recovery = now;", "c->recovery = now / 1000000;")
+    (tmp_path / "newreno.c").write_text(code)
+    plan = msgspec.structs.replace(PLAN, rate=3_000_000, rtt=120 * MS, buffer=67_500, jitter=30 * MS)
+    recording = running.run(subjects.subject(str(tmp_path / "newreno.c")), plan)
+    assert recording.failure is None and list(recording.faults()) == []

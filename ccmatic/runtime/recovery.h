@@ -85,6 +85,7 @@ struct recovery {
     int64_t last_sent, loss_time, timeouts, probes;
     int64_t run_next, run_sent; /* losses in a row: the next packet's number, and when the first of them left */
     int64_t departure, pace;    /* the next try to send, and the pacer's own clock */
+    int64_t now;                /* the instant of the last call of recovery_run */
     int flooded;                /* the path takes no more packets */
     int limited;                /* the application had less to send than the window allowed */
 };
@@ -369,16 +370,17 @@ static inline int64_t recovery_probe_time(const struct recovery *r)
     return r->last_sent + (recovery_timeout(r) << recovery_least(r->timeouts, RECOVERY_LONGEST_BACKOFF));
 }
 
-/* Return the instant of the next timer. */
+/* Return the instant of the next timer. A timeout that became shorter may already be over. */
 static inline int64_t recovery_due(const struct recovery *r)
 {
     int64_t timer = r->loss_time != RECOVERY_NEVER ? r->loss_time : recovery_probe_time(r);
-    return recovery_least(recovery_least(timer, r->departure), r->ack_due);
+    return recovery_most(r->now, recovery_least(recovery_least(timer, r->departure), r->ack_due));
 }
 
 /* Fire the timers that are due, and send. */
 static inline void recovery_run(struct recovery *r, int64_t now)
 {
+    r->now = now;
     if (r->ack_due <= now) recovery_acknowledge(r, now);
     if (r->loss_time <= now) {
         recovery_detect(r, now);
