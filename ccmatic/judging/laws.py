@@ -223,18 +223,19 @@ def _box(s: Scenario, packets: Sequence[Any]) -> Iterator[str]:
         if released < received[flow]:
             yield f"packet {number} overtakes the one before it in flow {flow}, at {released} ns"
             return
-        if released > latest:
-            held = released - rtt - admitted
-            yield f"packet {number} stays in the jitter box for {held} ns; expected at most D, {s.jitter} ns"
+        left = released - rtt
+        if released == received[flow]:  # the packet waited behind the box, so it may have left the box earlier
+            left = min(left, max(admitted, box))
+        if left > admitted + s.jitter:
+            yield f"packet {number} stays in the jitter box for {left - admitted} ns; expected at most D, {s.jitter} ns"
             return
-        if released - rtt < admitted:
-            yield f"packet {number} leaves the jitter box at {released - rtt} ns, before the bottleneck, {admitted} ns"
+        if left < admitted:
+            yield f"packet {number} leaves the jitter box at {left} ns, before the bottleneck, {admitted} ns"
             return
-        if released - rtt < box:
-            yield f"packet {number} overtakes another in the jitter box, at {released - rtt} ns"
+        if left < box:
+            yield f"packet {number} overtakes another in the jitter box, at {left} ns"
             return
-        waits = released == received[flow] and released - rtt > admitted + s.jitter
-        received[flow], box = released, box if waits else released - rtt
+        received[flow], box = released, left
 
 
 def _plan(s: Scenario, packets: Sequence[Any]) -> Iterator[str]:

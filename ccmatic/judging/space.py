@@ -31,7 +31,7 @@ class Family:
     """The scenarios that are drawn for a rule.
 
     Attributes:
-        kinds: The kinds of events, by their tag.
+        kinds: The kinds of events, by their tag. The kind `losses` stands for a loss in each of several round trips.
         least: The least number of events.
         most: The largest number.
         flows: The number of flows of the subject.
@@ -61,10 +61,10 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
         "utilisation": Family(("hold", "hold", "acks"), 0, 5),
         "losses": Family(),
         "window": Family(("hold", "rate", "rtt", "loss", "acks", "outage", "buffer"), 0, 4),
-        "minimum": Family(("loss", "loss", "outage"), 1, 6, early=True, also="recovery"),
+        "minimum": Family(("losses", "loss", "outage"), 1, 6, early=True, also="recovery"),
         "forgetting": Family(("hold", "hold", "acks"), 1, 2, early=True),
         "timeout": Family(("hold",), 1, 1),
-        "recovery": Family(("loss", "loss", "outage"), 1, 6, early=True),
+        "recovery": Family(("losses", "loss", "outage"), 1, 6, early=True),
         "rate-change": Family(("rate",), 1, 2, early=True),
         "rtt-change": Family(("rtt",), 1, 1, early=True),
         "decrease-cubic": Family(("loss",), 1, 1),
@@ -85,8 +85,9 @@ def draw(random: Random, rule: Rule, controller: str) -> Scenario | None:
     for _ in range(ATTEMPTS):
         path = _path(random, family)
         number = random.randint(family.least, family.most)
-        events = [_event(random, random.choice(family.kinds), path, family.early) for _ in range(number)]
-        made = fitting(replace(path, events=_ordered(events)), rule, controller)
+        for _ in range(number):
+            path = _add(random, path, family)
+        made = fitting(path, rule, controller)
         if made is not None:
             return made
     return None
@@ -154,7 +155,7 @@ def _event(random: Random, kind: str, path: Scenario, early: bool) -> records.Ev
         "rate": lambda: records.RateEvent(at, max(250_000, path.rate * random.choice((1, 2, 4, 12, 16, 32)) // 8)),
         "rtt": lambda: records.RttEvent(at, path.rtt * random.choice((2, 5, 12, 15, 20, 30, 40)) // 10),
         "loss": lambda: records.LossEvent(at, random.choice((1, 1, 1, 2, 3, 5, 10))),
-        "idle": lambda: records.IdleEvent(at, length * random.choice((1, 1, 4))),
+        "idle": lambda: records.IdleEvent(at, length * random.choice((1, 1, 4, 16))),
         "limit": lambda: records.LimitEvent(at, 2 * length, max(10_000, path.rate * random.randrange(1, 60) // 100)),
         "acks": lambda: _acks(random, at, length, path),
         "outage": lambda: records.OutageEvent(at, min(length, 3 * SECOND)),
@@ -176,8 +177,13 @@ def _ordered(events: list[records.Event]) -> tuple[records.Event, ...]:
 def _add(random: Random, scenario: Scenario, family: Family) -> Scenario:
     if not family.kinds or len(scenario.events) >= 2 * family.most:
         return scenario
-    new = _event(random, random.choice(family.kinds), scenario, family.early)
-    return replace(scenario, events=_ordered([*scenario.events, new]))
+    kind = random.choice(family.kinds)
+    if kind != "losses":
+        new = [_event(random, kind, scenario, family.early)]
+    else:
+        first, gap = _event(random, "loss", scenario, family.early), scenario.rtt * random.choice((1, 2, 3, 5))
+        new = [replace(first, at=first.at + number * gap) for number in range(random.randint(2, 8))]
+    return replace(scenario, events=_ordered([*scenario.events, *new]))
 
 
 def _remove(random: Random, scenario: Scenario, family: Family) -> Scenario:
