@@ -35,7 +35,8 @@ def session():
 
 
 @pytest.mark.parametrize(
-    "seeds", [(*range(40), 125, 951), *(pytest.param(range(n, n + 200), marks=pytest.mark.slow) for n in range(40, 1040, 200))]
+    "seeds",
+    [(*range(40), 125, 951), *(pytest.param(range(n, n + 200), marks=pytest.mark.slow) for n in range(40, 1040, 200))],
 )
 def test_random_runs_are_lawful(session, seeds):
     packets = 0

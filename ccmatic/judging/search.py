@@ -30,6 +30,10 @@ from ccmatic.workers import Team
 #: the share of fresh scenarios later; and the number of scenarios that a line of descent keeps.
 GENERATION, FRESH, FRESH_SHARE, KEPT = 16, 4, 0.4, 4
 
+#: The shares of the runs that target any rule, a rule that no run breaks yet, and one of the NEAR such rules with the
+#: smallest margins.
+SHARES, NEAR = (0.2, 0.55, 0.25), 3
+
 #: The number of runs after which the code runs a scenario twice, for the rule of determinism.
 AGAIN = 16
 
@@ -157,9 +161,10 @@ class Search:
             return "seed", self.seeds[number]
         lines = [*self.lines.values()]
         open_lines = [line for line in lines if not line.is_broken]
+        near = sorted((line for line in open_lines if line.best), key=lambda line: line.best[0][0])[:NEAR]
         for attempt in range(2 * len(lines)):
-            pool = open_lines if open_lines and random.random() < 0.75 else lines
-            line = pool[(number + attempt) % len(pool)]
+            [pool] = random.choices((lines, open_lines, near), SHARES)
+            line = (pool or lines)[(number + attempt) % len(pool or lines)]
             scenario = self._scenario(random, line)
             if scenario is not None:
                 return line.rule.name, scenario

@@ -22,6 +22,9 @@ LEAST, MOST = 5_000, 90_000
 #: The lengths of a run in s (the search takes the first that a rule accepts), and the end of the drawn events in ms.
 LENGTHS, EVENTS_END = (10, 15, 20, 30, 40, 60), 9000
 
+#: The longest idle times in ns, of which a draw takes half or more.
+IDLE = (100 * MS, 300 * MS, SECOND, 3 * SECOND, 10 * SECOND, 20 * SECOND)
+
 #: The largest number of scenarios that the search draws until one meets the premises of a rule.
 ATTEMPTS = 400
 
@@ -61,10 +64,10 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
         "utilisation": Family(("hold", "hold", "acks"), 0, 5),
         "losses": Family(),
         "window": Family(("hold", "rate", "rtt", "loss", "acks", "outage", "buffer"), 0, 4),
-        "minimum": Family(("losses", "loss", "outage"), 1, 6, early=True, also="recovery"),
+        "minimum": Family(("losses", "loss", "outage"), 1, 4, early=True, also="recovery"),
         "forgetting": Family(("hold", "hold", "acks"), 1, 2, early=True),
         "timeout": Family(("hold",), 1, 1),
-        "recovery": Family(("losses", "loss", "outage"), 1, 6, early=True),
+        "recovery": Family(("losses", "loss", "outage"), 1, 4, early=True),
         "rate-change": Family(("rate",), 1, 2, early=True),
         "rtt-change": Family(("rtt",), 1, 1, early=True),
         "decrease-cubic": Family(("loss",), 1, 1),
@@ -155,7 +158,7 @@ def _event(random: Random, kind: str, path: Scenario, early: bool) -> records.Ev
         "rate": lambda: records.RateEvent(at, max(250_000, path.rate * random.choice((1, 2, 4, 12, 16, 32)) // 8)),
         "rtt": lambda: records.RttEvent(at, path.rtt * random.choice((2, 5, 12, 15, 20, 30, 40)) // 10),
         "loss": lambda: records.LossEvent(at, random.choice((1, 1, 1, 2, 3, 5, 10))),
-        "idle": lambda: records.IdleEvent(at, length * random.choice((1, 1, 4, 16))),
+        "idle": lambda: records.IdleEvent(at, random.choice(IDLE) * random.randrange(50, 101) // 100),
         "limit": lambda: records.LimitEvent(at, 2 * length, max(10_000, path.rate * random.randrange(1, 60) // 100)),
         "acks": lambda: _acks(random, at, length, path),
         "outage": lambda: records.OutageEvent(at, min(length, 3 * SECOND)),
@@ -181,8 +184,8 @@ def _add(random: Random, scenario: Scenario, family: Family) -> Scenario:
     if kind != "losses":
         new = [_event(random, kind, scenario, family.early)]
     else:
-        first, gap = _event(random, "loss", scenario, family.early), scenario.rtt * random.choice((1, 2, 3, 5))
-        new = [replace(first, at=first.at + number * gap) for number in range(random.randint(2, 8))]
+        at, gap = _event(random, "loss", scenario, family.early).at, scenario.rtt * random.choice((2, 3, 5, 8))
+        new = [records.LossEvent(at + number * gap, 1) for number in range(random.randint(4, 8))]
     return replace(scenario, events=_ordered([*scenario.events, *new]))
 
 

@@ -39,7 +39,7 @@ def _measure_growth(evidence: Evidence) -> Measured | None:
     for event in _idle(run.scenario):
         before, end = window_at(run, event.at), event.at + event.length
         after = windows_within(run, end, end + long)
-        if before and len(after) and lost(run, 0, event.at):
+        if before and len(after) and lost(run, 0, event.at - long):
             most = GROWTH * before + INITIAL * run.scenario.packet
             found.append(at_most(int(after.max()) / most, 1, end))
     return _worst(found)
@@ -65,7 +65,7 @@ def _measure_burst(evidence: Evidence) -> Measured | None:
 GROWN = Rule(
     name="idle",
     definition="Within three round trips (with a full buffer) after an idle period, the window is not far above that "
-    "before, if a loss ended slow start earlier. The idle period lasts for three R_m + D or more.",
+    "before, if a loss ended slow start as long before. The idle period lasts for three R_m + D or more.",
     unit="times the limit",
     threshold="at most 1.5 times the window before, and 10 packets",
     source="RFC 9438, 5.8 (the epoch excludes idle time); RFC 9002, 7.8; RFC 7661, 4.3",

@@ -1,17 +1,22 @@
 """Rule: few packets are lost on a constant link."""
 
 from ccmatic.judging.rules.measures import STEP, lost
-from ccmatic.judging.rules.premises import all_of, alone, lasts, lossless, only, sawtooth, start_up
+from ccmatic.judging.rules.premises import all_of, alone, drain, lasts, lossless, only, sawtooth, start_up
 from ccmatic.judging.rules.rule import Evidence, Measured, Rule, at_most
-from ccmatic.judging.scenario import SECOND
+from ccmatic.judging.scenario import SECOND, Scenario
 
 SHARE, FREE, INTERVAL = 0.02, 20, 10 * SECOND
+
+
+def _begin(scenario: Scenario) -> int:
+    """Return the instant in ns by which slow start has filled the buffer, and the buffer has lost its excess."""
+    return start_up(scenario) + 5 * drain(scenario)
 
 
 def _measure(evidence: Evidence) -> Measured | None:
     run = evidence.run
     worst = None
-    for begin in range(start_up(run.scenario), run.scenario.duration - INTERVAL + 1, STEP):
+    for begin in range(_begin(run.scenario), run.scenario.duration - INTERVAL + 1, STEP):
         inside = (run.packets["arrival"] >= begin) & (run.packets["arrival"] < begin + INTERVAL)
         sent = int((inside & (run.packets["flow"] == 0)).sum())
         measured = at_most(lost(run, begin, begin + INTERVAL), FREE + SHARE * sent, begin)
@@ -21,10 +26,11 @@ def _measure(evidence: Evidence) -> Measured | None:
 
 RULE = Rule(
     name="losses",
-    definition="On a constant link without jitter, few packets are lost over every 10 s after start-up.",
+    definition="On a constant link without jitter, few packets are lost over every 10 s after start-up, and the "
+    "time in which the buffer drains five times.",
     unit="packets",
     threshold="at most 2 % of the packets sent, and 20 packets",
     source="RFC 9743, 5.1.3; draft-ietf-ccwg-bbr, 2.7 (BBRLossThresh, 2 %)",
-    excludes=all_of(alone, lossless, only(), sawtooth, lasts(lambda s: start_up(s) + INTERVAL)),
+    excludes=all_of(alone, lossless, only(), sawtooth, lasts(lambda s: _begin(s) + INTERVAL)),
     measure=_measure,
 )

@@ -1,7 +1,19 @@
 """Rules: flows share a link."""
 
 from ccmatic.judging.rules.measures import delivered, seen_until
-from ccmatic.judging.rules.premises import Premise, all_of, climb, lasts, lossless, only, sawtooth, start_up
+from ccmatic.judging.rules.premises import (
+    DATAGRAM,
+    Premise,
+    all_of,
+    bdp,
+    drain,
+    lasts,
+    lossless,
+    only,
+    round_trip,
+    sawtooth,
+    start_up,
+)
 from ccmatic.judging.rules.rule import Evidence, Measured, Rule, at_least
 from ccmatic.judging.scenario import SECOND, Scenario
 
@@ -9,7 +21,8 @@ LEAST, REST, NEIGHBOUR = 0.2, 10 * SECOND, "cubic"
 
 
 def _begin(scenario: Scenario) -> int:
-    return max(flow.start for flow in scenario.flows) + start_up(scenario) + climb(scenario)
+    settle = (20 + (bdp(scenario) + scenario.buffer) // DATAGRAM) * (round_trip(scenario) + drain(scenario))
+    return max(flow.start for flow in scenario.flows) + start_up(scenario) + settle + SECOND
 
 
 def _measure(evidence: Evidence) -> Measured | None:
@@ -37,7 +50,7 @@ _THRESHOLD = "each flow at least 20 % of its fair share, over 10 s or more"
 ITSELF = Rule(
     name="share-itself",
     definition="Flows of one controller and one R_m share a link without jitter. They have the time of start-up, one "
-    "round trip per packet of a BDP, 20 more, and 1 s.",
+    "round trip with a full buffer per packet of a BDP and the buffer, 20 more, and 1 s.",
     unit="of the fair share",
     threshold=_THRESHOLD,
     source="RFC 9743, 5.1.4; RFC 5166, 2.3",
