@@ -1,5 +1,6 @@
 """Property: every execution from a given start meets the user's expectations, such as `utilisation >= 80%`."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from types import MappingProxyType
@@ -30,6 +31,7 @@ class Start:
         given: The conditions for all networks, in the language of `avoids`.
         windows: Further conditions for window senders.
         rates: Further conditions for rate senders.
+        beliefs: A further condition for each belief of a model, by the belief's name.
     """
 
     says: str
@@ -37,6 +39,7 @@ class Start:
     given: tuple[str, ...] = ()
     windows: tuple[str, ...] = ()
     rates: tuple[str, ...] = ()
+    beliefs: Mapping[str, str] = field(default_factory=dict)
 
 
 STARTS = MappingProxyType(
@@ -59,6 +62,14 @@ STARTS = MappingProxyType(
                 "ALLT(0, N, lambda n: ALLT(0, R+1, lambda t: N * c_f[n][t] <= 2 * C * (R + D)))",
             ),
             ("C <= 2 * r_f[0][0]", "r_f[0][0] <= 2 * C"),
+        ),
+        "informed": Start(
+            "from an informed start",
+            "nothing waits, no loss is undetected, a window is at most 10 packets in the first R_m, and a sender's "
+            "lower bound on the link rate is at least C/2",
+            ("A[0] - L[0] == S[0]", "ALLT(0, N, lambda n: L_f[n][0] == Ld_f[n][0])"),
+            (f"ALLT(0, N, lambda n: ALLT(0, R+1, lambda t: c_f[n][t] <= {INITIAL_WINDOW} * alpha))",),
+            beliefs={"C_L": "C <= 2 * C_L_f[0][0]"},
         ),
     }
 )
@@ -136,7 +147,9 @@ class Expects(Property):
 
     @staticmethod
     def _named_start(start, model):
-        return [*start.given, *(start.windows if model.windows else start.rates)]
+        own = {belief.name for belief in model.beliefs}
+        beliefs = [text for name, text in start.beliefs.items() if name in own]
+        return [*start.given, *(start.windows if model.windows else start.rates), *beliefs]
 
     def least_horizon(self, query, state, expectation, at_first):
         """Return the smallest horizon that shows an expectation on a query's network.
@@ -255,6 +268,7 @@ class Expects(Property):
         """Return the model's beliefs that an expectation, or the start, mentions."""
         own = self._start_conditions() if self.start not in STARTS else ()
         named = {each.subject for each in (expectation.comparison, *expectation.conditions, *own)}
+        named |= {*self.begins.beliefs}
         return tuple(belief.name for belief in model.beliefs if belief.name in named)
 
     def _premises(self, model, x, expectation=None):

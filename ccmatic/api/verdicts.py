@@ -136,8 +136,8 @@ def ask(
         controller: The controller, or one for each flow of the network.
         on: The network, such as `ccac, buffer 1 bdp, jitter 1 rtt` or `24 mbit, rtt 40 ms, buffer 1 bdp`.
         expect: The expectation, such as `utilisation >= 80% over every 10 rtt` or `share >= 20% beside cubic`.
-        start: The states in which executions begin: `any`, `start`, `converged`, or conditions such as `window <= 2
-            bdp`.
+        start: The states in which executions begin: `any`, `start`, `informed`, `converged`, or conditions such as
+            `window <= 2 bdp`.
         horizon: T in steps. By default, as many steps as the expectation needs, but at least 4 R_m.
         period: If given, only executions that repeat after this many steps, and so may go on for ever, count.
         given: Further conditions on executions, in the language of `avoids`, separated by `;`.

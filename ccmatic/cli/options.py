@@ -101,7 +101,8 @@ def question(command):
         "--from",
         "start",
         metavar="START",
-        help="Where executions begin: any, start, converged, or conditions such as 'window <= 2 bdp'.  [default: any]",
+        help="Where executions begin: any, start, informed, converged, or conditions such as 'window <= 2 bdp'.  "
+        "[default: any]",
     )(command)
     command = click.option(
         "--expect",

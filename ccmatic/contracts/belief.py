@@ -128,6 +128,21 @@ class StateBelief:
             begins = self.start if x.bounds is Bounds.DEPLOYED else self.holds_at
             yield f"{self.name}_starts", 0, begins(x, 0)
 
+    def consequences(self, x: NetworkView) -> Laws:
+        """Yield consequences of the laws for long delays: the value is at least that of each shorter delay.
+
+        There are none if the value does not depend on a measured delay, or may fall as the delay grows.
+        """
+        if self.program is None or "delay" not in self.program.reads(self.name) or x.Q is None:
+            return
+        values = [self.program.at(x, 0, delay=k).value(self.name) for k in range(x.horizon + 1)]
+        if values != sorted(values):
+            return
+        for t in range(x.horizon):
+            for k, value in enumerate(values[: -1 if self.upper else None]):
+                bound = x.before_timeout[self.name][t]
+                yield f"{self.name}_grows_with_delay", t, implies(x.Q.at_least(t, k), bound >= value)
+
 
 def _of_longest(program: Program, name: str, x: FlowView) -> Any:
     """Return the belief's value for the longest delay that a window distinguishes."""
@@ -259,6 +274,20 @@ class RunningBound:
         for t in range(1, x.horizon):
             for sample in self.samples(x, t):
                 yield f"{self.name}_stays", t, implies(sample.when, self._within(sample, bound))
+
+    def consequences(self, x: NetworkView) -> Laws:
+        """Yield consequences of the moving encoding, each of which reads few steps.
+
+        The bound moves in one direction, each sample is within the bound, and a bound that cannot turn false is true.
+        """
+        bound = x.before_timeout[self.name]
+        stays_true = not any(self.turns_false(flow, x.buffer) for flow in x.flows)
+        for t in range(1, x.horizon):
+            yield f"{self.name}_moves_one_way", t, self._within(Sample(bound[t - 1]), bound[t])
+            for sample in self.samples(x, t):
+                yield f"{self.name}_is_moved", t, implies(sample.when, self._within(sample, bound[t]))
+            if stays_true:
+                yield f"{self.name}_holds", t, self.holds(x, bound[t])
 
     def follow(self, x: NetworkView) -> tuple[Number, ...]:
         """Return the bound at each step of an observed execution, in the belief's unit.

@@ -233,3 +233,43 @@ class CertificateFile(Record, tag_field="format", tag="ccmatic certificate 1"):
     question: str
     lemmas: list[list[tuple[int, int]]]
     steps: list[list[int]]
+
+
+class LiteralRecord(Record):
+    """An inequality between unknowns of a state and a number, or a condition of a state.
+
+    Attributes:
+        terms: The coefficients of the unknowns, by name.
+        relation: The relation of the sum to `bound`. For a condition: whether it holds; it is the single term.
+    """
+
+    terms: dict[str, Fraction]
+    relation: Literal["<=", "<", "holds", "fails"]
+    bound: Fraction | None = None
+
+
+class ClaimRecord(Record):
+    """A claim about all steps of an execution, such as `utilisation >= 3/4 within 8` (docs/reference/invariants.md)."""
+
+    subject: str
+    relation: Literal["<=", ">="]
+    amount: Fraction
+    within: Fraction | None = None
+
+
+class InvariantFile(Record, tag_field="format", tag="ccmatic invariant 1", kw_only=True):
+    """An inductive invariant that proves a claim about a controller.
+
+    Attributes:
+        query: The network, and the start of the executions.
+        clauses: The invariant: in each list at least one literal is true.
+        certificates: The certificates of the three implications: it starts inside, each clause stays, it proves the
+            claim.
+    """
+
+    made_by: str
+    controller: ControllerRecord
+    query: QueryRecord
+    claim: ClaimRecord
+    clauses: list[list[LiteralRecord]]
+    certificates: list[CertificateFile]

@@ -20,6 +20,7 @@ FILES = (
     files.RunEvent,
     files.ProofFile,
     files.CertificateFile,
+    files.InvariantFile,
     files.SolutionsFile,
     files.WideningFile,
     measures.MeasuresFile,

@@ -1,0 +1,119 @@
+"""Conditions with other terms in place of their unknowns, and the linear terms that conditions compare."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+from pysmt.walkers import DagWalker
+
+from ccmatic.logic import Condition, Linear, Term, Truth, choice, equal, every, formula, iff, implies, linear, no, some
+
+
+class Replaced(DagWalker):  # type: ignore[misc]
+    """Rebuilds conditions and terms with given values in place of some unknowns.
+
+    Equal conditions become the same node, so nodes tell whether results are equal.
+
+    Args:
+        values: The values, a term or a condition for each unknown's pySMT symbol.
+    """
+
+    def __init__(self, values: Mapping[Any, Any]) -> None:
+        super().__init__()
+        self._values = values
+
+    def condition(self, truth: Truth) -> Truth:
+        """Return a condition with the values in place of the unknowns."""
+        if isinstance(truth, bool):
+            return truth
+        result: Truth = self.walk(truth.node)
+        return result
+
+    def term(self, term: Term) -> Linear:
+        """Return a term with the values in place of the unknowns."""
+        result = linear(0)
+        for node, coefficient in linear(term).coefficients.items():
+            result = result + self.walk(node) * coefficient
+        return result + linear(term).constant
+
+    def value(self, value: Any) -> Any:
+        """Return a term or a condition with the values in place of the unknowns."""
+        return self.term(value) if isinstance(value, Linear) else self.condition(value)
+
+    def walk_symbol(self, formula: Any, args: Any, **_: Any) -> Any:
+        if formula in self._values:
+            return self._values[formula]
+        return Condition(formula) if formula.symbol_type().is_bool_type() else Linear({formula: Fraction(1)})
+
+    def walk_real_constant(self, formula: Any, args: Any, **_: Any) -> Linear:
+        return linear(Fraction(formula.constant_value()))
+
+    def walk_bool_constant(self, formula: Any, args: Any, **_: Any) -> bool:
+        return bool(formula.constant_value())
+
+    def walk_plus(self, formula: Any, args: Any, **_: Any) -> Any:
+        return sum(args[1:], args[0])
+
+    def walk_minus(self, formula: Any, args: Any, **_: Any) -> Any:
+        return args[0] - args[1]
+
+    def walk_times(self, formula: Any, args: Any, **_: Any) -> Any:
+        return args[0] * args[1]
+
+    def walk_ite(self, formula: Any, args: Any, **_: Any) -> Any:
+        return choice(*args)
+
+    def walk_le(self, formula: Any, args: Any, **_: Any) -> Any:
+        return args[0] <= args[1]
+
+    def walk_lt(self, formula: Any, args: Any, **_: Any) -> Any:
+        return args[0] < args[1]
+
+    def walk_equals(self, formula: Any, args: Any, **_: Any) -> Truth:
+        return equal(*args)
+
+    def walk_and(self, formula: Any, args: Any, **_: Any) -> Truth:
+        return every(list(args))
+
+    def walk_or(self, formula: Any, args: Any, **_: Any) -> Truth:
+        return some(list(args))
+
+    def walk_not(self, formula: Any, args: Any, **_: Any) -> Truth:
+        return no(args[0])
+
+    def walk_implies(self, formula: Any, args: Any, **_: Any) -> Truth:
+        return implies(*args)
+
+    def walk_iff(self, formula: Any, args: Any, **_: Any) -> Truth:
+        return iff(*args)
+
+
+def unknowns(conditions: Iterable[Truth]) -> list[Any]:
+    """Return the symbols of all unknowns in conditions, by name."""
+    symbols = set().union(*(formula(each).get_free_variables() for each in conditions))
+    return sorted(symbols, key=lambda symbol: symbol.symbol_name())
+
+
+def comparisons(conditions: Iterable[Truth]) -> Iterator[Linear]:
+    """Yield the terms that conditions compare with a number, each with every choice of its parts."""
+    seen, waiting = set(), [formula(each) for each in conditions]
+    while waiting:
+        node = waiting.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if node.is_le() or node.is_lt() or node.is_equals():
+            yield from _choices(Replaced({}).walk(node.arg(0)) - Replaced({}).walk(node.arg(1)))
+        waiting += node.args()
+
+
+def _choices(term: Linear) -> Iterator[Linear]:
+    """Yield a term with each of its choices made either way."""
+    choices = [node for node in term.coefficients if node.is_ite()]
+    if not choices:
+        yield term
+        return
+    coefficient = term.coefficients[choices[0]]
+    others = Linear({node: number for node, number in term.coefficients.items() if node is not choices[0]})
+    for branch in choices[0].args()[1:]:
+        yield from _choices(others + Replaced({}).walk(branch) * coefficient)

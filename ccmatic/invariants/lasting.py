@@ -1,0 +1,157 @@
+"""Lasting laws: the laws of short executions that hold in each part of a longer execution.
+
+Other laws hold only because an execution begins at its first step, or read all steps since then. A lasting law is the
+same condition, one step later, in an execution that is one step longer. Where the conditions differ, a solver decides
+whether the laws of the longer execution imply it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from pysmt.shortcuts import Symbol
+from pysmt.typing import BOOL
+
+from ccmatic.contracts import Law
+from ccmatic.invariants.forms import Replaced, unknowns
+from ccmatic.logic import Condition, Linear, Truth, linear, no
+from ccmatic.query import Query
+from ccmatic.solving import UNSAT, Checker
+
+#: The number of further steps of the executions that decide whether a law lasts.
+FURTHER = (1, 2)
+
+
+@dataclass(frozen=True)
+class Place:
+    """The column of an unknown and its step; None for the step of a constant.
+
+    A measured delay has several unknowns per step. `number` tells them apart.
+    """
+
+    column: str
+    t: int | None
+    number: str = ""
+
+    @staticmethod
+    def of(symbol: Any, constants: frozenset[str]) -> "Place":
+        """Return the place of an unknown, by its name (`contracts.sources.Unknowns`)."""
+        name = symbol.symbol_name()
+        first, _, last = name.rpartition("_")
+        if name in constants or not last.isdigit():
+            return Place(name, None)
+        column, _, t = first.rpartition("_")
+        if symbol.symbol_type() is BOOL and t.isdigit():
+            return Place(column, int(t), last)
+        return Place(first, int(last))
+
+    def since(self, constant: int) -> int:
+        """Return the step; `constant` for a constant."""
+        return constant if self.t is None else self.t
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The column with the number."""
+        return self.column, self.number
+
+    def symbol(self, kind: Any, later: int = 0) -> Any:
+        """Return the unknown of this column that lies `later` steps later."""
+        if self.t is None:
+            return Symbol(self.column, kind)
+        return Symbol("_".join(filter(None, (self.column, str(self.t + later), self.number))), kind)
+
+
+def as_value(symbol: Any) -> Condition | Linear:
+    """Return an unknown as a condition or as a term."""
+    return Condition(symbol) if symbol.symbol_type() is BOOL else Linear({symbol: Fraction(1)})
+
+
+class Window:
+    """An execution of a controller on a query's network, with its laws and with consequences of its laws.
+
+    Attributes:
+        query: The query, whose horizon is that of the execution.
+        x: The execution.
+        laws: The laws. The last ones are consequences of the others.
+    """
+
+    def __init__(self, query: Query, controller: Any, horizon: int) -> None:
+        self.query, self.controller = query.on(horizon=horizon), controller
+        self.x = self.query.execution(state=controller.state)
+        self.constants = frozenset({*self.x.constants, "alpha", "beta"})
+
+    @cached_property
+    def laws(self) -> list[Law]:
+        """All laws, without the assumptions that real executions may break.
+
+        Laws of measured delays are left out if the controller reads no delay.
+        """
+        model, x = self.query.model, self.x
+        read = model.closure(set(self.controller.parameters) & {belief.name for belief in model.beliefs})
+        laws = [*model.laws(x), *model.belief_laws(x, read)]
+        for flow in x.flows:
+            laws += [Law(self.controller.name, *law) for law in self.controller.laws(flow)]
+        for belief in model.beliefs:
+            if belief.name in read:
+                laws += [Law(model.name, *law) for law in belief.consequences(x)]
+        same = Replaced({})
+        laws = [Law(law.model, law.name, law.t, same.condition(law.formula)) for law in laws]
+        open_ones = [law for law in laws if not isinstance(law.formula, bool)]
+        return open_ones if self._reads_delay(open_ones) else [law for law in open_ones if not self._delays(law)]
+
+    def _delays(self, law: Law) -> bool:
+        return any(Place.of(each, self.constants).number for each in unknowns([law.formula]))
+
+    def _reads_delay(self, laws: Sequence[Law]) -> bool:
+        """Return whether a decision of the controller, or one of its beliefs, depends on a measured delay."""
+        beliefs = {belief.name for belief in self.query.model.beliefs}
+        return any(
+            self._delays(law) and (law.model == self.controller.name or law.name.rpartition("_")[0] in beliefs)
+            for law in laws
+        ) or bool(beliefs & set(self.controller.parameters))
+
+    def later(self, conditions: Sequence[Truth], steps: int) -> dict[Any, Any]:
+        """Return values that turn conditions of a part of the execution into those of the part `steps` later."""
+        values = {}
+        for symbol in unknowns(conditions):
+            place = Place.of(symbol, self.constants)
+            if place.t is not None and place.t + steps >= 0:
+                values[symbol] = as_value(place.symbol(symbol.symbol_type(), steps))
+        for name, after in self.clocks.items():
+            values[Symbol(name, self._real)] = linear(self.x.constants[name]) + after * steps
+        return values
+
+    @cached_property
+    def clocks(self) -> Mapping[str, Linear]:
+        """The amounts by which constants grow if a part begins one step later."""
+        after = self.query.model.constants_from(self.x, 1) if self.x.windows else {}
+        growth = {name: linear(number) - self.x.constants[name] for name, number in after.items()}
+        return {name: amount for name, amount in growth.items() if amount.coefficients or amount.constant}
+
+    @property
+    def _real(self) -> Any:
+        return linear(self.x.alpha).node().symbol_type()
+
+    @cached_property
+    def checker(self) -> Checker:
+        """A solver that has all laws."""
+        checker = Checker()
+        for law in self.laws:
+            checker.add(law.formula)
+        return checker
+
+    def implies(self, truth: Truth, steps: int) -> bool:
+        """Return whether the laws imply a condition of a part that begins `steps` later than the execution."""
+        self.checker.push()
+        self.checker.add(no(Replaced(self.later([truth], steps)).condition(truth)))
+        answer = self.checker.check()
+        self.checker.pop()
+        return answer == UNSAT
+
+    def nodes(self, earlier: int = 0) -> set[tuple[int, Any]]:
+        """Return the laws as pairs of a step and a formula, as if the execution began some steps earlier."""
+        moved = Replaced(self.later([law.formula for law in self.laws], -earlier))
+        truths = ((law.t - earlier, moved.condition(law.formula)) for law in self.laws)
+        return {(t, truth.node) for t, truth in truths if not isinstance(truth, bool)}

@@ -1,0 +1,68 @@
+"""Proofs of claims by invariants: the search, the simplification and the certificates."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from ccmatic.base import InputError
+from ccmatic.invariants import engine
+from ccmatic.invariants.claims import Claim
+from ccmatic.invariants.problem import Problem
+from ccmatic.invariants.saved import Invariant, literals
+from ccmatic.invariants.simplify import simplified
+from ccmatic.invariants.transition import derive
+from ccmatic.logic import isolated
+from ccmatic.query import Query
+
+#: The seconds that a search may take, unless the caller states another number.
+BUDGET = 60
+
+
+@dataclass(frozen=True)
+class Proved:
+    """The outcome of a proof attempt.
+
+    Attributes:
+        claim: The claim.
+        answer: PROVED, REACHABLE if a state of the system breaks the claim, or UNKNOWN. A state of the system may be
+            no state of an execution.
+        invariant: The invariant with its certificates, if the claim is proved.
+        seconds: The duration of the search.
+        settings: The settings of the solver that gave the answer.
+    """
+
+    claim: Claim
+    answer: engine.Answer
+    invariant: Invariant | None = None
+    seconds: float = 0
+    settings: str = ""
+
+
+@isolated
+def prove(
+    query: Query, controller: Any, claim: Claim, seconds: float = 60, jobs: int = len(engine.PORTFOLIO)
+) -> Proved:
+    """Search for an invariant that proves a claim about a controller on a query's network.
+
+    Args:
+        query: The query. Its property states how executions begin.
+        controller: The controller, as the query loads it.
+        claim: The claim.
+        seconds: The budget of the search.
+        jobs: The number of processes.
+
+    Raises:
+        InputError: If the budget is not above 0, or if the network has no transition system.
+    """
+    if not seconds > 0:
+        raise InputError(f"the budget is {seconds:g} s; expected more than 0 s")
+    if claim.is_vacuous:
+        return Proved(claim, engine.Answer.UNKNOWN)
+    problem = Problem(derive(query, controller), claim)
+    found = engine.search(problem, seconds, jobs)
+    if found.answer is not engine.Answer.PROVED:
+        return Proved(claim, found.answer, None, found.seconds, found.settings)
+    clauses = simplified(problem, found.clauses)
+    made = [literals(clause, problem.names) for clause in clauses]
+    invariant = Invariant.certified(query, controller, claim, made)
+    answer = engine.Answer.PROVED if invariant else engine.Answer.UNKNOWN
+    return Proved(claim, answer, invariant, found.seconds, found.settings)

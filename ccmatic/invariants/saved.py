@@ -1,0 +1,160 @@
+"""Saved invariants: a claim, its invariant and certificates, as a file that a check accepts without the search."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from pysmt.typing import BOOL
+
+from ccmatic import __version__, certificates, records
+from ccmatic.base import InputError, located, parse_json, read_text, writable_folder, write_text
+from ccmatic.invariants.claims import Claim
+from ccmatic.invariants.forms import Replaced
+from ccmatic.invariants.problem import Problem
+from ccmatic.invariants.transition import derive
+from ccmatic.logic import Condition, Linear, Truth, isolated, no, some
+from ccmatic.query import Query, from_record
+from ccmatic.records import CertificateFile, ClaimRecord, ControllerRecord, InvariantFile, LiteralRecord, QueryRecord
+
+#: The clauses of an invariant, each a list of literals.
+Literals = Sequence[Sequence[LiteralRecord]]
+
+
+def literals(clause: Truth, names: Mapping[Any, str]) -> list[LiteralRecord]:
+    """Return a clause as records, with names for its unknowns."""
+    if not isinstance(clause, Condition):
+        raise ValueError(f"the clause {clause} is no condition")
+    parts = clause.node.args() if clause.node.is_or() else (clause.node,)
+    return [_literal(part, True, names) for part in parts]
+
+
+def _literal(node: Any, holds: bool, names: Mapping[Any, str]) -> LiteralRecord:
+    if node.is_not():
+        return _literal(node.arg(0), not holds, names)
+    if node.is_symbol():
+        return LiteralRecord({names[node]: Fraction(1)}, "holds" if holds else "fails")
+    term = Replaced({}).walk(node.arg(0)) - Replaced({}).walk(node.arg(1))
+    strict = node.is_lt() if holds else node.is_le()
+    sign = 1 if holds else -1
+    terms = {names[symbol]: sign * number for symbol, number in term.coefficients.items()}
+    return LiteralRecord(dict(sorted(terms.items())), "<" if strict else "<=", -sign * term.constant)
+
+
+def clause_of(parts: Sequence[LiteralRecord], unknowns: Mapping[str, Any]) -> Truth:
+    """Return the clause that records describe.
+
+    Raises:
+        InputError: If a record names no unknown of the state.
+    """
+    return some([_condition(part, unknowns) for part in parts])
+
+
+def _condition(part: LiteralRecord, unknowns: Mapping[str, Any]) -> Truth:
+    for name in part.terms:
+        if name not in unknowns:
+            raise InputError(f"the invariant is about '{name}'; expected unknowns of the state: {', '.join(unknowns)}")
+    kinds = {unknowns[name].symbol_type() is BOOL for name in part.terms}
+    if part.relation in ("holds", "fails"):
+        if len(part.terms) != 1 or kinds != {True}:
+            raise InputError(f"{records.data(part)} is no condition of the state")
+        [symbol] = (unknowns[name] for name in part.terms)
+        return Condition(symbol) if part.relation == "holds" else no(Condition(symbol))
+    if True in kinds or part.bound is None:
+        raise InputError(f"{records.data(part)} is no inequality between numbers of the state")
+    total = Linear({unknowns[name]: number for name, number in part.terms.items() if number})
+    return total < part.bound if part.relation == "<" else total <= part.bound
+
+
+@dataclass(frozen=True)
+class Invariant:
+    """An inductive invariant with its certificates.
+
+    Attributes:
+        query: The query: the network, and the start of the executions.
+        controller: The controller.
+        claim: The claim.
+        clauses: The clauses as records.
+        certificates: The certificates of the implications, in the order of `Problem.implications`.
+        file: The file that holds this data, or None.
+    """
+
+    query: Query
+    controller: Any
+    claim: Claim
+    clauses: Literals
+    certificates: Sequence[CertificateFile]
+    file: Path | None = None
+
+    @staticmethod
+    @isolated
+    def certified(
+        query: Query, controller: Any, claim: Claim, clauses: Sequence[Sequence[LiteralRecord]]
+    ) -> "Invariant | None":
+        """Return an invariant with certificates; None if one of its implications does not hold."""
+        made = []
+        for implication in _implications(query, controller, claim, clauses):
+            certificate = certificates.certify(implication.refuted)
+            if certificate is None:
+                return None
+            made.append(records.convert(certificate, CertificateFile))
+        return Invariant(query, controller, claim, clauses, made)
+
+    @isolated
+    def fault(self) -> str | None:
+        """Return the reason why this data does not prove the claim, or None. No solver is trusted."""
+        implications = list(_implications(self.query, self.controller, self.claim, self.clauses))
+        if len(implications) != len(self.certificates):
+            return f"it has {len(self.certificates)} certificates; expected {len(implications)}"
+        for implication, certificate in zip(implications, self.certificates, strict=True):
+            outcome = certificates.check_certificate(implication.refuted, records.data(certificate))
+            if outcome.fault:
+                return f"{implication.name}: {outcome.fault}"
+        return None
+
+    def save(self, folder: str | Path, name: str) -> "Invariant":
+        """Write the invariant to a file in a folder."""
+        file = writable_folder(Path(folder)) / f"{name}.json"
+        claim = ClaimRecord(self.claim.subject, self.claim.relation, self.claim.amount, self.claim.within)
+        data = InvariantFile(
+            made_by=f"ccmatic {__version__}",
+            controller=ControllerRecord(self.controller.name, self.controller.source),
+            query=records.convert(self.query.record(), QueryRecord),
+            claim=claim,
+            clauses=[list(clause) for clause in self.clauses],
+            certificates=list(self.certificates),
+        )
+        write_text(file, json.dumps(records.data(data), separators=(",", ":")) + "\n")
+        return Invariant(self.query, self.controller, self.claim, self.clauses, self.certificates, file)
+
+
+def _implications(
+    query: Query, controller: Any, claim: Claim, clauses: Sequence[Sequence[LiteralRecord]]
+) -> Iterator[Any]:
+    """Yield the implications of an invariant about the definitions as they are now."""
+    problem = Problem(derive(query, controller), claim)
+    unknowns = {name: symbol for symbol, name in problem.names.items()}
+    return problem.implications([clause_of(clause, unknowns) for clause in clauses])
+
+
+def load_invariant(file: str | Path, allow_code: bool = False) -> Invariant:
+    """Load an invariant from a file.
+
+    Args:
+        file: The path.
+        allow_code: Whether the file may name models by paths, whose code then runs.
+
+    Raises:
+        InputError: If the file has no invariant.
+    """
+    path = Path(file)
+    with located(str(path)):
+        data = parse_json(read_text(path), str(path))
+        records.require_format(data, InvariantFile)
+        read = records.convert(data, InvariantFile, what="no invariant of ccmatic")
+        query = from_record(records.data(read.query), allow_code)
+        controller = query.read_controller(read.controller.source, read.controller.name)
+        claim = Claim(read.claim.subject, read.claim.relation, read.claim.amount, read.claim.within)
+        return Invariant(query, controller, claim, read.clauses, read.certificates, path)

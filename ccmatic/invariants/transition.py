@@ -1,0 +1,276 @@
+"""Transition systems: one step of a network and its controller, in values that stay bounded as time passes.
+
+The system comes from the lasting laws of short executions. A state is the part of the last steps that the laws of the
+next step read. Counts of bytes are relative to each other, because no law can tell where a count began.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from pysmt.shortcuts import Symbol
+from pysmt.typing import BOOL, REAL
+
+from ccmatic.base import InputError
+from ccmatic.contracts import Execution, Law
+from ccmatic.invariants.forms import Replaced, comparisons, unknowns
+from ccmatic.invariants.lasting import FURTHER, Place, Window, as_value
+from ccmatic.invariants.symmetries import shifts
+from ccmatic.logic import Condition, Truth, formula, linear
+from ccmatic.query import Query
+
+#: The columns that are preferred as origins of counts.
+_ORIGINS = ("S", "L")
+
+#: The columns that follow from the state, or from the step alone. The state leaves them out.
+_FOLLOWING = ("cwnd", "r")
+
+#: The largest number of further steps that a derivation tries to read.
+_MORE = 4
+
+
+@dataclass(frozen=True, eq=False)
+class TransitionSystem:
+    """States, the initial states, and a relation between a state and the next states.
+
+    Conditions are about an execution `x`. Its last step is the step of the relation; the state describes the steps
+    before it.
+
+    Attributes:
+        x: The execution.
+        state: The unknowns of the state, as pySMT symbols.
+        first: Conditions on an initial state, with unknowns of the steps before it.
+        at_first: The value of each unknown of the state in an initial state.
+        current: Conditions on a state that each state of an execution satisfies, with further unknowns of its step.
+        step: Conditions on a state and its next state, with further unknowns of the step.
+        after: The value of each unknown of the state after the step.
+        lasting: The conditions of `step`, before an origin of counts is chosen.
+        left_out: The names of the laws that the system leaves out, because they do not last.
+    """
+
+    x: Execution
+    state: tuple[Any, ...]
+    first: tuple[Truth, ...]
+    at_first: Mapping[Any, Any]
+    current: tuple[Truth, ...]
+    step: tuple[Truth, ...]
+    after: Mapping[Any, Any]
+    origins: Mapping[Any, Any]
+    lasting: tuple[Truth, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def now(self) -> int:
+        """The step of `x` that the state describes."""
+        return self.x.horizon - 2
+
+    def relative(self, value: Any) -> Any:
+        """Return a term or a condition about `x` in the values of the system, whose origins are 0."""
+        walk = Replaced(self.origins)
+        return (
+            walk.term(value)
+            if not isinstance(value, bool) and hasattr(value, "coefficients")
+            else walk.condition(value)
+        )
+
+    def describe(self, symbol: Any) -> str:
+        """Return the name of an unknown of the state, for people: the column, and how many steps before."""
+        place = Place.of(symbol, frozenset({*self.x.constants, "alpha", "beta"}))
+        if place.t is None:
+            return place.column
+        back = f"[-{self.now - place.t}]" if place.t < self.now else ""
+        return f"{place.column}{back}" + (f" >= {place.number}" if place.number else "")
+
+
+def derive(query: Query, controller: Any) -> TransitionSystem:
+    """Derive the transition system of a controller on a query's network.
+
+    The executions begin as the query's property states. All conditions are terms of the current environment.
+
+    Args:
+        query: The query.
+        controller: The controller, as the query loads it.
+
+    Raises:
+        InputError: If the network has no transition system, or if the controller reads all steps since the start.
+    """
+    if query.model.since:
+        raise InputError(f"the path of {query.model.name} changes once, so it has no transition system")
+    least = max(query.jitter + 1, 2)
+    for memory in range(least, least + _MORE + 1):
+        derivation = _Derivation(query, controller, memory)
+        if derivation.decides():
+            return derivation.system()
+    raise InputError(
+        f"{controller.name} decides by {derivation.unbounded()}, which is not bounded relative to the network; "
+        "expected differences of counts, such as acked - acked[step], or a state that `update` resets",
+        getattr(controller, "file", None),
+    )
+
+
+class _Derivation:
+    """The derivation of a system whose next step reads at most `memory` steps before it."""
+
+    def __init__(self, query: Query, controller: Any, memory: int) -> None:
+        self.query, self.controller, self.end = query, controller, memory
+        self.window = Window(query, controller, memory + 1)
+        longer = [Window(query, controller, memory + 1 + more) for more in FURTHER]
+        self._longer = list(zip(longer, FURTHER, strict=True))
+        self._same = [window.nodes() for window in longer]
+        self._moved = [window.nodes(earlier=1) for window in longer]
+
+    def _is_constant(self, truth: Truth) -> bool:
+        return all(Place.of(each, self.window.constants).t is None for each in unknowns([truth]))
+
+    @cached_property
+    def early(self) -> list[Law]:
+        """The laws that longer executions have at the same step."""
+        return [law for law in self.window.laws if all((law.t, formula(law.formula)) in each for each in self._same)]
+
+    @cached_property
+    def lasting(self) -> list[Law]:
+        """The laws of the last step that hold one step later, too, and the laws of constants."""
+        early = {(law.t, formula(law.formula)) for law in self.early}
+        kept = [law for law in self.early if self._is_constant(law.formula)]
+        for law in self.window.laws:
+            if law.t != self.end or self._is_constant(law.formula):
+                continue
+            key = law.t, formula(law.formula)
+            if (key in early and all(key in each for each in self._moved)) or self._is_implied(law.formula):
+                kept.append(law)
+        return kept
+
+    def _is_implied(self, truth: Truth) -> bool:
+        return all(window.implies(truth, steps) for window, most in self._longer for steps in range(most + 1))
+
+    @cached_property
+    def left_out(self) -> list[Law]:
+        kept = {formula(law.formula) for law in self.lasting}
+        return [law for law in self.window.laws if law.t == self.end and formula(law.formula) not in kept]
+
+    def decides(self) -> bool:
+        """Return whether the system has all laws of the controller's decisions."""
+        return all(law.model != self.controller.name for law in self.left_out)
+
+    def unbounded(self) -> str:
+        """Return what the controller reads, for a message."""
+        dated: list[str] = getattr(self.controller, "dated", list)()
+        return ", ".join(f"`{name}`" for name in dated) or "values that refer to the whole execution"
+
+    def system(self) -> TransitionSystem:
+        constants, end = self.window.constants, self.end
+        starts = list(self._starts())
+        step = [law.formula for law in self.lasting] + [each for each in starts if self._is_constant(each)]
+        shift = _shifts(step, constants)
+        zero = {Symbol(f"{name}_{end - 1}", REAL): linear(0) for name in shift if name not in constants}
+        relative = Replaced(zero)
+        state = [each for each in self._read(step) if each not in zero]
+        after = {each: relative.value(self._moved_by(each, 1, shift)) for each in state}
+        at_first = {each: self._moved_by(each, 0, shift) for each in state}
+        before = [law for law in self.early if law.t < end]
+        return TransitionSystem(
+            self.window.x,
+            tuple(state),
+            (*(law.formula for law in before), *starts),
+            at_first,
+            tuple(self._current(before, {*state, *zero}, relative)),
+            tuple(relative.condition(each) for each in step),
+            after,
+            zero,
+            tuple(law.formula for law in self.lasting),
+            tuple(dict.fromkeys(law.name for law in self.left_out)),
+        )
+
+    def _starts(self) -> Iterator[Truth]:
+        """Yield the conditions under which executions begin."""
+        query, x = self.window.query, self.window.x
+        same = Replaced({})
+        for way in query.property.ways_to_fail(query.model, query.buffer):
+            for premise in (way.premises(x) if way.premises else {}).values():
+                truth = same.condition(premise)
+                if truth is False:
+                    raise InputError("no execution begins like this; expected another start")
+                if truth is not True:
+                    yield from _parts(truth)
+            return
+
+    def _read(self, step: Sequence[Truth]) -> Iterator[Any]:
+        """Yield the unknowns before the step that the step reads, and those between them and the step."""
+        oldest: dict[tuple[str, str], tuple[Place, Any]] = {}
+        for symbol in unknowns(step):
+            place = Place.of(symbol, self.window.constants)
+            if place.column in self._follows or place.since(0) >= self.end:
+                continue
+            if place.key not in oldest or place.since(0) < oldest[place.key][0].since(0):
+                oldest[place.key] = place, symbol
+        for place, symbol in oldest.values():
+            steps = 1 if place.t is None else self.end - place.t
+            for later in range(steps):
+                yield place.symbol(symbol.symbol_type(), later)
+
+    @cached_property
+    def _follows(self) -> frozenset[str]:
+        """The columns that follow from the state, or that only the step reads."""
+        beliefs = [each.name for each in self.query.model.beliefs if "delay" in _reads(each)]
+        return frozenset({*_FOLLOWING, *beliefs})
+
+    def _moved_by(self, symbol: Any, steps: int, shift: Mapping[str, Mapping[str, Any]]) -> Any:
+        """Return an unknown some steps later, relative to the origins at that time."""
+        place = Place.of(symbol, self.window.constants)
+        value = as_value(place.symbol(symbol.symbol_type(), steps))
+        if symbol.symbol_type() is BOOL:
+            return value
+        value = value + self.window.clocks.get(place.column, linear(0)) * steps
+        for origin, amounts in shift.items():
+            if place.column in amounts:
+                value = value - as_value(Symbol(f"{origin}_{self.end - 1 + steps}", REAL)) * amounts[place.column]
+        return value
+
+    def _current(self, before: Sequence[Law], known: set[Any], relative: Replaced) -> Iterator[Truth]:
+        """Yield the lasting laws of the current step that determine values which follow from the state."""
+        lasting = {node for t, node in self._lasting_before() if t == self.end - 1}
+        for law in before:
+            places = {each: Place.of(each, self.window.constants) for each in unknowns([law.formula])}
+            follows = [each for each, place in places.items() if place.column in self._follows]
+            within = all(each in known or places[each].t == self.end - 1 for each in follows)
+            rest = all(each in known for each in places if each not in follows)
+            if law.t == self.end - 1 and follows and within and rest and formula(law.formula) in lasting:
+                yield relative.condition(law.formula)
+
+    def _lasting_before(self) -> set[tuple[int, Any]]:
+        """Return the lasting laws as if the execution began a step earlier."""
+        moved = Replaced(self.window.later([law.formula for law in self.lasting], -1))
+        truths = ((law.t - 1, moved.condition(law.formula)) for law in self.lasting)
+        return {(t, truth.node) for t, truth in truths if not isinstance(truth, bool)}
+
+
+def _reads(belief: Any) -> set[str]:
+    return belief.program.reads(belief.name) if belief.program else set()
+
+
+def _parts(truth: Truth) -> Iterator[Truth]:
+    """Yield the parts of a conjunction."""
+    node = formula(truth)
+    if node.is_and():
+        for each in node.args():
+            yield from _parts(Condition(each))
+    else:
+        yield truth
+
+
+def _shifts(conditions: Sequence[Truth], constants: frozenset[str]) -> dict[str, dict[str, Any]]:
+    """Return the shifts of columns that change none of the conditions, by their origins."""
+    rows: list[dict[str, Any]] = []
+    names: dict[str, None] = {}
+    for term in comparisons(conditions):
+        row: dict[str, Any] = {}
+        for symbol, coefficient in term.coefficients.items():
+            column = Place.of(symbol, constants).column
+            row[column] = row.get(column, 0) + coefficient
+        rows.append(row)
+        names |= dict.fromkeys(row)
+    others = sorted(names, key=lambda name: (name in constants, name))
+    order = [*(name for name in _ORIGINS if name in names), *(name for name in others if name not in _ORIGINS)]
+    found = shifts(rows, order)
+    return {name: shift for name, shift in found.items() if name not in constants}

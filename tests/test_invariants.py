@@ -1,0 +1,148 @@
+"""Inductive invariants: found in seconds, checked without the search, and refused if anything about them changes."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from ccmatic.invariants import Answer, Claim, Invariant, derive, load_invariant, prove
+from ccmatic.invariants.forms import Replaced
+from ccmatic.invariants.lasting import Window
+from ccmatic.logic import Environment, no
+from ccmatic.query import Network, Query
+from ccmatic.solving import UNSAT, Checker
+
+#: AIMD's losses are detected a step later, and no timer fires before their detection.
+ORACLE = "ccac2021:detection=oracle,timer=executions,loss=deterministic,begins=anywhere,delay=none"
+PACKETS = "alpha == 1/10"
+
+
+def query(model, buffer, start="informed", given="", **network):
+    what = {"what": "queue <= 1 bdp", "start": start, "given": given}
+    return Query(Network(model, buffer=buffer, horizon=4, **network), "expects", **what)
+
+
+def proved(name, asked, claim, seconds=60):
+    return prove(asked, asked.controller(name), claim, seconds, jobs=1)
+
+
+def at_most(subject, amount):
+    return Claim(subject, "<=", Fraction(amount))
+
+
+@pytest.fixture(scope="module")
+def in_flight():
+    """The invariant that bounds the bytes in flight of cc_qdel."""
+    return proved("cc_qdel", query("ccac", "infinite"), at_most("queue", 7)).invariant
+
+
+def test_bytes_in_flight_of_cc_qdel_have_a_tight_bound(in_flight):
+    assert in_flight.fault() is None
+    assert proved("cc_qdel", query("ccac", "infinite"), at_most("queue", "13/2")).answer is Answer.REACHABLE
+
+
+def test_the_window_of_aimd_has_a_tight_bound():
+    asked = query(ORACLE, "1", given=PACKETS)
+    assert proved("aimd_each_step", asked, at_most("window", "31/10")).answer is Answer.PROVED
+    assert proved("aimd_each_step", asked, at_most("window", "61/20")).answer is Answer.REACHABLE
+
+
+@pytest.mark.parametrize("share", ["1/2", "3/4"])
+def test_cc_qdel_uses_its_link(share):
+    claim = Claim("utilisation", ">=", Fraction(share), Fraction(8))
+    assert proved("cc_qdel", query("ccac", "infinite"), claim).invariant.fault() is None
+
+
+def test_a_claim_that_allows_an_idle_link_for_long_is_unknown():
+    claim = Claim("utilisation", ">=", Fraction(1, 2), Fraction(500))
+    assert proved("cc_qdel", query("ccac", "infinite"), claim).answer is Answer.UNKNOWN
+
+
+def test_a_saved_invariant_is_checked_again(in_flight, tmp_path):
+    saved = in_flight.save(tmp_path, "cc_qdel")
+    assert load_invariant(saved.file).fault() is None
+
+
+def test_an_invariant_without_one_of_its_literals_is_refused(in_flight):
+    for number, clause in enumerate(in_flight.clauses):
+        for place in range(len(clause)):
+            shorter = [*clause[:place], *clause[place + 1 :]]
+            clauses = [*in_flight.clauses[:number], *([shorter] if shorter else []), *in_flight.clauses[number + 1 :]]
+            assert replace(in_flight, clauses=clauses).fault()
+            # Every literal is necessary, so no other certificates can prove the shorter clauses, either.
+            assert Invariant.certified(in_flight.query, in_flight.controller, in_flight.claim, clauses) is None
+
+
+def test_a_tighter_claim_is_refused(in_flight):
+    assert replace(in_flight, claim=at_most("queue", "69/10")).fault()
+
+
+def test_another_controller_is_refused(in_flight):
+    source = in_flight.controller.source.replace("C_L / 2", "C_L / 3")
+    other = in_flight.query.read_controller(source, "cc_qdel")
+    assert source != in_flight.controller.source and replace(in_flight, controller=other).fault()
+
+
+def test_a_weakened_law_is_refused(in_flight, monkeypatch):
+    laws = Window.laws.func
+
+    def weakened(window):
+        return [law for law in laws(window) if law.name != "served_within_jitter"]
+
+    monkeypatch.setattr(Window, "laws", property(weakened))
+    assert in_flight.fault()
+
+
+def test_other_networks_are_refused(in_flight):
+    assert replace(in_flight, query=query("ccac", "infinite", jitter=2)).fault()
+    assert replace(in_flight, query=query("ccac", "infinite", start="any")).fault()
+
+
+def test_a_certificate_of_something_else_is_refused(in_flight):
+    certificates = [in_flight.certificates[0]] * len(in_flight.certificates)
+    assert replace(in_flight, certificates=certificates).fault()
+
+
+@pytest.mark.parametrize("horizon", [3, 4, 5])
+@pytest.mark.parametrize(
+    "name, model, buffer, more",
+    [
+        ("cc_qdel", "ccac", "infinite", {}),
+        ("cc_qdel", "ccac", "infinite", {"jitter": 2}),
+        ("cc_qdel", "ccac", "1", {}),
+        ("cc_qdel", "ideal", "infinite", {}),
+        ("cc_qdel", "cbr_delay", "infinite", {}),
+        ("cc_probe_slow", "cbr_delay", "any", {}),
+        ("aimd_each_step", ORACLE, "1", {"given": PACKETS}),
+        ("aimd_each_step", ORACLE, "infinite", {}),
+    ],
+)
+def test_each_step_of_an_execution_is_a_step_of_the_system(name, model, buffer, more, horizon):
+    """The solver finds no execution with a step that the transition system lacks."""
+    with Environment():
+        asked = query(model, buffer, **more)
+        controller = asked.controller(name)
+        system = derive(asked, controller)
+        window = Window(asked, controller, system.now + horizon)
+        checker = Checker()
+        for law in _laws(asked, controller, window):
+            checker.add(law)
+        for begin in range(window.x.horizon - system.x.horizon + 1):
+            for condition in system.lasting:
+                checker.push()
+                checker.add(no(_later(system, window, condition, begin)))
+                assert checker.check() == UNSAT, (begin, str(condition))
+                checker.pop()
+
+
+def _laws(asked, controller, window):
+    """Return the laws of executions, without the consequences that the derivation adds."""
+    x, model = window.x, asked.model
+    read = model.closure(set(controller.parameters) & {belief.name for belief in model.beliefs})
+    yield from (law.formula for law in (*model.laws(x), *model.belief_laws(x, read)))
+    for flow in x.flows:
+        yield from (formula for _, _, formula in controller.laws(flow))
+
+
+def _later(system, window, condition, steps):
+    return Replaced(window.later([condition], steps)).condition(condition)
