@@ -32,19 +32,12 @@ class Values:
         room: The virtual_queue.Room of the losses.
         margin: The largest number of ns by which a delivery may precede the departure, because the link passes whole
             packets at once.
-        thresholds: The virtual_queue.Room of the marks; None if marks do not matter.
     """
 
     latest: float
     soonest: float
     room: object
     margin: int
-    thresholds: object = None
-
-    @property
-    def rooms(self):
-        """The Room of the losses, and the Room of the marks if marks matter."""
-        return (self.room,) if self.thresholds is None else (self.room, self.thresholds)
 
     @property
     def jitter(self):
@@ -81,7 +74,7 @@ def least_jitter(values_at, limit, early, hints=(), any_will_do=False):
 
     def explains(each):
         allowed = each.jitter <= limit and (early is None or each.soonest >= -early - each.margin)
-        return allowed and all(room.exists for room in each.rooms)
+        return allowed and each.room.exists
 
     def consider(rate):
         nonlocal best
@@ -94,8 +87,7 @@ def least_jitter(values_at, limit, early, hints=(), any_will_do=False):
         slow, fast = values(low), values(high)
         if early is not None and fast.soonest < -early - slow.margin:
             return inf
-        pairs = zip(slow.rooms, fast.rooms, strict=True)
-        if any(large.most is not None and small.least > large.most for large, small in pairs):
+        if slow.room.most is not None and fast.room.least > slow.room.most:
             return inf
         return max(0, slow.latest - fast.soonest)
 

@@ -14,7 +14,10 @@ from ccmatic.base import InputError
 from ccmatic.judging.builds import built, cache
 
 #: Files that a build reads.
-_SOURCES = (".rs", ".toml", ".lock", ".der")
+_SOURCES = (".rs", ".toml", ".lock", ".der", ".pem")
+
+#: The sources that all adaptors of whole stacks have in common. Its build.rs belongs beside their Cargo.toml.
+_WHOLE = Path(__file__).parent / "whole"
 
 
 @dataclass(frozen=True)
@@ -57,12 +60,15 @@ def build(
         raise InputError(f"{version!r} is no version of {crate.name}, such as {crate.version}")
     checkout = _checkout(crate, source) if source else None
     files = [file for root in (folder, checkout) if root for file in sorted(root.rglob("*")) if _counts(file)]
-    files += [path / "libccmatic_path.a"] if path else []
+    common = sorted(_WHOLE.glob("*.rs")) if path else []
+    files += [path / "libccmatic_path.a", *common] if path else []
     variables = {"CCMATIC_PATH": str(path)} if path else {}
 
     def make(partial: Path) -> None:
         copy = partial / "sources"
         shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("*.py", "__pycache__", "target"))
+        for file in common:
+            shutil.copy2(file, copy if file.name == "build.rs" else copy / "src")
         _choose(copy, crate, version, checkout)
         resolved = _resolved(copy, crate, locked=not (version or checkout))
         own = crate.environment(Path(resolved["manifest_path"]).parent)

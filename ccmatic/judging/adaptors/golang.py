@@ -6,13 +6,98 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from ccmatic.base import InputError
-from ccmatic.judging.builds import built
+from ccmatic.judging.builds import built, path_library
 
 #: The time limit of a build in seconds. A first build downloads modules, and compiles all of them.
 _PATIENCE = 600
+
+#: The sources that all adaptors of whole stacks have in common, the template of unit tests, which is no source of a
+#: program, and the least version of go for virtual time.
+_WHOLE, _TEMPLATE, _GO = Path(__file__).parent / "whole", "regression_test.go", (1, 26)
+
+
+@dataclass(frozen=True)
+class Module:
+    """A module of Go, for which an adaptor exists.
+
+    Attributes:
+        stack: The name of the stack.
+        path: The path of the module.
+        version: The version in the adaptor's go.mod.
+        oldest: The oldest version that the sources support.
+    """
+
+    stack: str
+    path: str
+    version: str
+    oldest: tuple[int, int, int]
+
+    def versions(self) -> tuple[str, ...]:
+        """Return the released versions that the adaptor supports, oldest first.
+
+        Raises:
+            InputError: If there is no go, or go cannot list the versions.
+        """
+        go_version(_GO)
+        with tempfile.TemporaryDirectory() as place:
+            listed = run_go(["list", "-m", "-versions", self.path], Path(place)).split()[1:]
+        releases = [tuple(map(int, version.split("."))) for name in listed if "-" not in (version := name[1:])]
+        return tuple(".".join(map(str, release)) for release in sorted(releases) if release >= self.oldest)
+
+    def build(self, folder: Path, version: str | None, source: Path | None) -> tuple[Path, str]:
+        """Build the adaptor in a folder, or take it from the cache. The adaptor is a test, which virtual time needs.
+
+        Args:
+            folder: The folder of the adaptor's sources, go.mod and go.sum.
+            version: Another released version of the module.
+            source: A checkout instead of a release.
+
+        Returns:
+            The program, and a text that names the stack and its version.
+
+        Raises:
+            InputError: If there is no go, if the version is none, or if the build fails.
+        """
+        chosen = re.fullmatch(r"v?(\d+\.\d+\.\d+(-[\w.]+)?)", version or self.version)
+        if not chosen:
+            raise InputError(f"{version!r} is no version of {self.stack}, such as {self.version}")
+        checkout = self._checkout(source) if source else None
+        tools, library = go_version(_GO), path_library()
+        pinned = chosen[1] == self.version and not checkout
+        own = [file for file in (*_sources(folder), *_sources(_WHOLE)) if file.name != _TEMPLATE]
+        modules = [folder / name for name in ("go.mod", "go.sum")]
+        inputs: list[str | Path] = [tools, chosen[1], str(checkout), *sorted(library.iterdir()), *own, *modules]
+        inputs += [*_sources(checkout), checkout / "go.mod", checkout / "go.sum"] if checkout else []
+
+        def make(partial: Path) -> None:
+            for file in (*own, *modules) if pinned else own:
+                shutil.copy(file, partial)
+            if not pinned:
+                replaced = f"replace {self.path} => {checkout}\n" if checkout else ""
+                needed = (
+                    f"module ccmatic/judging/{self.stack}\n\ngo 1.26\n\nrequire {self.path} v{chosen[1]}\n{replaced}"
+                )
+                (partial / "go.mod").write_text(needed)
+            flags = {"CGO_CFLAGS": f"-O2 -I{library}", "CGO_LDFLAGS": f"-L{library}"}
+            run_go(["test", "-c", "-mod", "readonly" if pinned else "mod", "-o", "adaptor", "."], partial, flags)
+
+        program = built(self.stack, inputs, make) / "adaptor"
+        return program, f"{self.stack} {chosen[1]}" if not checkout else f"{self.stack} from {checkout}"
+
+    def _checkout(self, source: Path) -> Path:
+        """Return the folder of a checkout. Raise InputError if the folder does not contain the module."""
+        module = source / "go.mod"
+        if not module.is_file() or f"module {self.path}\n" not in module.read_text():
+            raise InputError(f"no go.mod of {self.path} is here", str(source))
+        return source.resolve()
+
+
+def _sources(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("*.go"))
 
 
 def go_version(least: tuple[int, int]) -> str:

@@ -305,8 +305,7 @@ class Environment:
         rtt = jnp.where(acked > 0, waited / jnp.maximum(acked, 1), knowledge.now.rtt)
         counts = [jnp.float32(bytes_) for bytes_ in (sent, acked, lost)]
         out = knowledge.now.out + sent - acked - lost
-        marked = jnp.zeros_like(out) if every.marks is None else jnp.sum(every.marks.acked, axis=0).astype(out.dtype)
-        now = signals.Interval(self.seconds(links), counts[0], counts[1], counts[2], rtt, end, out, marked)
+        now = signals.Interval(self.seconds(links), counts[0], counts[1], counts[2], rtt, end, out)
         return queues, now, every
 
     def learn(

@@ -12,6 +12,7 @@ import (
 	"math/big"
 	"os"
 	"time"
+	_ "unsafe" // for go:linkname
 
 	"github.com/quic-go/quic-go"
 )
@@ -28,31 +29,33 @@ var zeros [1 << 26]byte
 // A flow is a client that sends one stream to a server of its own. The loop of the run reads and writes its fields
 // only while all goroutines of the stack are blocked.
 type flow struct {
-	client, server *endpoint
-	data, replies  []packet // on their way, in order
-	inside         *inside  // nil until the handshake ends
-	last           sample
+	pair
+	inside         *inside // nil until the handshake ends
 	stream         stream
 	written, want  int64         // bytes of the application: taken by the stack, and offered so far
 	endless, begun int64         // bytes taken in phases with an endless offer; bytes taken when this phase began
 	paused         bool          // while the offer changes
 	changed        chan struct{} // tells the application that the offer changed
 	close          context.CancelFunc
-	failure        string
 }
 
 type stream interface{ SetWriteDeadline(time.Time) error }
 
-// A packet is the payload of a packet on the path, with its number there.
-type packet struct {
-	number int64
-	data   []byte
+// origin is the instant from which quic-go counts time. It means "never" by 0, and a bubble begins long before the
+// process, in 2000.
+//
+//go:linkname origin github.com/quic-go/quic-go/internal/monotime.start
+var origin time.Time
+
+// begin prepares a run that starts at an instant.
+func begin(started time.Time) {
+	os.Setenv("QUIC_GO_DISABLE_RECEIVE_BUFFER_WARNING", "true")
+	origin = started.Add(-time.Hour)
 }
 
 // start opens the endpoints of a flow. Packets are at most size bytes, headers included.
 func start(controller string, size int, written chan struct{}) (*flow, error) {
-	f := &flow{client: newEndpoint(written), server: newEndpoint(written), changed: make(chan struct{}, 1)}
-	f.client.peer, f.server.peer = f.server.address, f.client.address
+	f := &flow{pair: newPair(written), changed: make(chan struct{}, 1)}
 	running, stop := context.WithCancel(context.Background())
 	config := &quic.Config{
 		InitialPacketSize:              uint16(min(size-headers, usual)),
@@ -147,13 +150,19 @@ func (f *flow) offer(bytes int64) {
 	}
 }
 
-// sample reads the state of the sender.
-func (f *flow) sample() sample {
+// feed does nothing: the application has a goroutine of its own.
+func (f *flow) feed() bool { return false }
+
+// sample reads the state of the sender, if it is known.
+func (f *flow) sample() (sample, bool) {
+	if f.inside == nil {
+		return sample{}, false
+	}
 	s := f.inside.sample()
 	if f.written >= f.want {
 		s.flags |= limited
 	}
-	return s
+	return s, true
 }
 
 // secure makes the certificate of a server.

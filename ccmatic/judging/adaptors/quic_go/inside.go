@@ -7,16 +7,6 @@ import (
 	"unsafe"
 )
 
-// Flags of samples, as path.h defines them.
-const (
-	limited   = 1
-	slowStart = 2
-	recovery  = 4
-)
-
-// A sample is the state of a sender at one instant, in bytes and ns.
-type sample struct{ window, inFlight, rtt, flags int64 }
-
 // An inside points to private fields of a connection. quic-go's API shows its window only in events, and lets nobody
 // choose a controller.
 type inside struct{ window, threshold, acked, cutback, inFlight, rtt *int64 }

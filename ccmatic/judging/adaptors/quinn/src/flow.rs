@@ -12,7 +12,8 @@ use quinn_proto::{
 };
 
 use crate::path::{self, Path, Sample};
-use crate::setup::{self, Setup};
+use crate::run;
+use crate::setup;
 use crate::watched::Heard;
 
 /// Bytes of IPv4 and UDP around a datagram.
@@ -25,13 +26,13 @@ static ZEROS: [u8; 65536] = [0; 65536];
 
 /// Virtual time as the stack sees it.
 #[derive(Clone, Copy)]
-pub struct Clock {
+struct Clock {
     base: Instant,
 }
 
 impl Clock {
     /// A clock whose instants lie far enough in the future that the stack may subtract from them.
-    pub fn new() -> Self {
+    fn new() -> Self {
         Self { base: Instant::now() + Duration::from_secs(86400) }
     }
 
@@ -107,11 +108,13 @@ pub struct Flow {
     buffer: Vec<u8>,
 }
 
-impl Flow {
-    pub fn new(number: i32, clock: Clock, packet: i64, setup: Setup) -> Self {
-        Self {
+impl run::Flow for Flow {
+    fn new(number: i32, path: &Path) -> Result<Self, String> {
+        let (seed, packet) = ((path.seed() as u64).wrapping_mul(64).wrapping_add(number as u64), path.packet());
+        let setup = setup::setup(&path.controller(), packet, seed)?;
+        Ok(Self {
             number,
-            clock,
+            clock: Clock::new(),
             client: Side::new(setup.client, setup::SERVER),
             server: Side::new(setup.server, setup::CLIENT),
             config: setup.config,
@@ -123,11 +126,10 @@ impl Flow {
             limited: 0,
             received: 0,
             buffer: Vec::new(),
-        }
+        })
     }
 
-    /// Take an event of the path.
-    pub fn receive(&mut self, now: i64, event: &path::Event) -> Result<(), String> {
+    fn receive(&mut self, now: i64, event: &path::Event) -> Result<(), String> {
         let instant = self.clock.instant(now);
         match event.kind {
             path::DATA => self.server.receive(instant, event.packet, event.marked != 0, &mut self.buffer)?,
@@ -142,8 +144,7 @@ impl Flow {
         Ok(())
     }
 
-    /// Let both sides do all that they can do now.
-    pub fn drive(&mut self, now: i64, path: &mut Path) -> Result<(), String> {
+    fn drive(&mut self, now: i64, path: &mut Path) -> Result<(), String> {
         let instant = self.clock.instant(now);
         self.client.settle(instant);
         self.server.settle(instant);
@@ -173,13 +174,14 @@ impl Flow {
         Ok(())
     }
 
-    /// Return when the next timer is due.
-    pub fn next(&mut self) -> i64 {
+    fn next(&mut self) -> i64 {
         let sides = [&mut self.client, &mut self.server];
         let due = sides.into_iter().filter_map(|side| side.connection.as_mut()?.1.poll_timeout());
         due.map(|due| self.clock.nanoseconds(due)).min().unwrap_or(i64::MAX)
     }
+}
 
+impl Flow {
     /// Open the stream once the connection is up. Errors: the connection is lost.
     fn open(&mut self) -> Result<(), String> {
         let Some((_, connection)) = &mut self.client.connection else { return Ok(()) };

@@ -10,21 +10,13 @@ import (
 	"testing/cryptotest"
 	"testing/synctest"
 	"time"
-	_ "unsafe" // for go:linkname
 )
-
-// origin is the instant from which quic-go counts time. It means "never" by 0, and a bubble begins long before the
-// process, in 2000.
-//
-//go:linkname origin github.com/quic-go/quic-go/internal/monotime.start
-var origin time.Time
 
 // TestAdaptor is the program: it reads the names of folders from its input, runs their scenarios, and prints a line of
 // JSON for each. It is a test because a bubble of virtual time needs one.
 func TestAdaptor(t *testing.T) {
 	answers := json.NewEncoder(os.Stdout)
 	os.Stdout = os.Stderr // what Go's tests print is no answer
-	os.Setenv("QUIC_GO_DISABLE_RECEIVE_BUFFER_WARNING", "true")
 	runtime.GOMAXPROCS(1)
 	for input := bufio.NewScanner(os.Stdin); input.Scan(); {
 		path, err := open(input.Text())
@@ -34,7 +26,7 @@ func TestAdaptor(t *testing.T) {
 		}
 		run := &run{path: path, flows: make([]*flow, path.flows())}
 		if path.packet() < smallest+headers {
-			run.refusal = fmt.Sprintf("refused: QUIC needs packets of at least %d bytes", smallest+headers)
+			run.refusal = fmt.Sprintf("refused: this stack needs packets of at least %d bytes", smallest+headers)
 		} else {
 			cryptotest.SetGlobalRandom(t, path.seed())
 			synctest.Test(t, func(*testing.T) { run.play() })
@@ -66,7 +58,7 @@ type run struct {
 // play carries packets between path and stack until the scenario ends.
 func (r *run) play() {
 	r.written, r.started = make(chan struct{}, 1), time.Now()
-	origin = r.started.Add(-time.Hour)
+	begin(r.started)
 	alarm := time.NewTimer(0)
 	for end := r.path.end(); r.now < end; {
 		for {
@@ -95,6 +87,11 @@ func (r *run) play() {
 // on the scheduler.
 func (r *run) settle() {
 	synctest.Wait()
+	for _, f := range r.flows {
+		if f != nil && f.feed() {
+			synctest.Wait()
+		}
+	}
 	select {
 	case <-r.written:
 	default:
@@ -111,10 +108,7 @@ func (r *run) settle() {
 			f.replies = append(f.replies, packet{r.path.reply(r.now, i, len(data)+headers), data})
 		}
 		f.client.outbox, f.server.outbox = f.client.outbox[:0], f.server.outbox[:0]
-		if f.inside == nil {
-			continue
-		}
-		if state := f.sample(); state != f.last {
+		if state, known := f.sample(); known && state != f.last {
 			r.path.sample(r.now, i, state)
 			f.last = state
 		}

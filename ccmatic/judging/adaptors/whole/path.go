@@ -1,4 +1,4 @@
-// Package adaptor runs quic-go, client and server, over ccmatic's path in virtual time.
+// Package adaptor runs a stack, client and server, over ccmatic's path in virtual time.
 package adaptor
 
 // #cgo LDFLAGS: -lccmatic_path -ldl
@@ -26,6 +26,30 @@ type event struct {
 	kind   C.int32_t
 	flow   int
 	packet int64
+}
+
+// Flags of samples, as path.h defines them.
+const (
+	limited   = 1
+	slowStart = 2
+	recovery  = 4
+)
+
+// A sample is the state of a sender at one instant, in bytes and ns.
+type sample struct{ window, inFlight, rtt, flags int64 }
+
+// A packet is the payload of a packet on the path, with its number there.
+type packet struct {
+	number int64
+	data   []byte
+}
+
+// A pair is what the loop of the run needs of a flow: two endpoints, and their packets on the way, in order.
+type pair struct {
+	client, server *endpoint
+	data, replies  []packet
+	last           sample
+	failure        string
 }
 
 // A path is the emulated network of one scenario. Instants count from the start of the run.

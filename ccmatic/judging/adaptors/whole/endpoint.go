@@ -10,7 +10,7 @@ import (
 // headers is the size of an IPv4 header and a UDP header. The path counts whole IP packets.
 const headers = 28
 
-// An endpoint is the net.PacketConn of a client or a server. The loop of the run carries its packets.
+// An endpoint is the net.PacketConn, and the net.Conn, of a client or a server. The loop of the run carries its packets.
 type endpoint struct {
 	address net.Addr
 	peer    net.Addr
@@ -54,6 +54,21 @@ func (e *endpoint) WriteTo(packet []byte, _ net.Addr) (int, error) {
 	return len(packet), nil
 }
 
+func (e *endpoint) Read(packet []byte) (int, error) {
+	size, _, err := e.ReadFrom(packet)
+	return size, err
+}
+
+func (e *endpoint) Write(packet []byte) (int, error) { return e.WriteTo(packet, e.peer) }
+func (e *endpoint) RemoteAddr() net.Addr             { return e.peer }
+
+// newPair opens both endpoints of a flow.
+func newPair(written chan struct{}) pair {
+	p := pair{client: newEndpoint(written), server: newEndpoint(written)}
+	p.client.peer, p.server.peer = p.server.address, p.client.address
+	return p
+}
+
 // deliver hands a packet to the stack.
 func (e *endpoint) deliver(packet []byte) {
 	select {
@@ -62,7 +77,7 @@ func (e *endpoint) deliver(packet []byte) {
 	}
 }
 
-// SetReadDeadline ends all reads: quic-go calls it only to close a transport.
+// SetReadDeadline ends all reads: stacks call it only to close.
 func (e *endpoint) SetReadDeadline(time.Time) error { e.close(); return nil }
 
 func (e *endpoint) Close() error                     { e.close(); return nil }

@@ -1,4 +1,4 @@
-//! Link the path, and say where this version of quinn-proto differs from others.
+//! Link the path, and say where this version of the stack differs from others.
 
 use std::env;
 
@@ -11,10 +11,8 @@ fn main() {
     println!("cargo:rustc-link-lib=static=ccmatic_path");
     println!("cargo:rustc-link-lib=dylib=dl");
     println!("cargo:rustc-link-arg-bins=-Wl,--export-dynamic-symbol=getrandom");
-    for feature in ["metrics", "is_ecn", "on_spurious_congestion_event", "seed_argument"] {
-        println!("cargo:rustc-check-cfg=cfg({feature})");
-        if env::var("CCMATIC_HAS").unwrap_or_default().split(',').any(|word| word == feature) {
-            println!("cargo:rustc-cfg={feature}");
-        }
+    println!("cargo:rustc-link-arg-bins=-Wl,--wrap=RAND_bytes");
+    for feature in env::var("CCMATIC_HAS").unwrap_or_default().split_terminator(',') {
+        println!("cargo:rustc-cfg={feature}");
     }
 }

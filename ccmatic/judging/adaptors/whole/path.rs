@@ -34,6 +34,8 @@ extern "C" {
     fn path_flows(path: *const Raw) -> i64;
     fn path_seed(path: *const Raw) -> i64;
     fn path_packet(path: *const Raw) -> i64;
+    fn path_acks_packets(path: *const Raw) -> i64;
+    fn path_acks_delay(path: *const Raw) -> i64;
     fn path_controller(path: *const Raw) -> *const c_char;
     fn path_next(path: *const Raw) -> i64;
     fn path_receive(path: *mut Raw, now: i64, event: *mut Event) -> c_int;
@@ -92,6 +94,18 @@ impl Path {
 
     pub fn packet(&self) -> i64 {
         unsafe { path_packet(self.0.as_ptr()) }
+    }
+
+    /// How many packets a receiver acknowledges at once, for stacks whose receiver does not choose it.
+    #[allow(dead_code)]
+    pub fn acks_packets(&self) -> i64 {
+        unsafe { path_acks_packets(self.0.as_ptr()) }
+    }
+
+    /// How long a receiver waits for so many packets, in ns.
+    #[allow(dead_code)]
+    pub fn acks_delay(&self) -> i64 {
+        unsafe { path_acks_delay(self.0.as_ptr()) }
     }
 
     pub fn controller(&self) -> String {

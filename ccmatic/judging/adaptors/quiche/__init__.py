@@ -1,0 +1,1 @@
+"""The adaptor of quiche."""
