@@ -36,6 +36,25 @@ def test_fluids_are_near_real_packets(emulator):
         assert (np.abs(np.median(real[part], 0) - np.median(fluid[part], 0)) <= (0.5, 2, 0.02)).all()
 
 
+def marked(env):
+    """The marked packets that the sender was told of, after 30 steps at 5/4 of the rate, and what was wrong."""
+    env.reset(seed=3)
+    told, over = [], False
+    while not over:
+        observation, _, _, over, found = env.step([3e6 * 1.25])
+        told.append(float(observation[-1]))
+    return sum(told[:30]), found.get("faults", ())
+
+
+@pytest.mark.slow
+def test_fluids_mark_nearly_as_many_real_packets(emulator, tmp_path):
+    (tmp_path / "marks.py").write_text("def observe(marked, MSS):\n    return [marked / MSS]\n")
+    link = LINK | {"model": "marking", "observe": str(tmp_path / "marks.py"), "first": 1.25, "buffer_bdp": 4}
+    real, _ = on_time(lambda: marked(LinkEnv(backend="emulator", **link)), lambda found: (0, 99 if found[1] else 0))
+    fluid, _ = marked(LinkEnv(**link))
+    assert fluid > 1000 and abs(real - fluid) <= 0.05 * fluid
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*(Box observation|symmetric and normalized).*:UserWarning")
 def test_the_check_of_an_environment_of_real_packets_finds_nothing(emulator):

@@ -27,7 +27,7 @@ from ccmatic.contracts.execution import (
     observed,
     sender_observations,
 )
-from ccmatic.contracts.fluid import MANY, Links, SlotOutcome
+from ccmatic.contracts.fluid import MANY, Links, Marks, SlotOutcome
 from ccmatic.contracts.model import Law, Model, overflow
 from ccmatic.contracts.parameter import APPLICATION, Parameter, choice, number, whole
 from ccmatic.contracts.program import START, TIMEOUT, Program
@@ -90,6 +90,7 @@ __all__ = [
     "Lemma",
     "Lines",
     "Links",
+    "Marks",
     "Measure",
     "MeasuredDelay",
     "Model",

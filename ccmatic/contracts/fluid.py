@@ -38,6 +38,8 @@ class Links(NamedTuple):
             losses.
         burst: The bytes that may be lost at random in any interval, in addition to `loss`. Only models that bound
             random losses read it.
+        threshold: Array (n). The waiting bytes above which a link marks the bytes that arrive; None if no link marks
+            bytes.
         keeps: Array (n). The largest number of bytes of unused capacity that the link keeps for later, like the tokens
             of a policer or of an exported schedule; None if no link keeps any.
         released: Array (T, n). The largest number of bytes that a schedule lets each link release in each slot; None if
@@ -57,6 +59,7 @@ class Links(NamedTuple):
     loss: Array
     luck: Array
     burst: Array
+    threshold: Array
     keeps: Array
     released: Array
     packet: Array
@@ -65,6 +68,20 @@ class Links(NamedTuple):
         """Return the entries of the tables for slot t: (capacity, held, luck, released)."""
         tables = (self.capacity, self.held, self.luck, self.released)
         return tuple(None if table is None else table[t] for table in tables)
+
+
+class Marks(NamedTuple):
+    """The marked bytes of a time slot, each an array (f, n).
+
+    Attributes:
+        accepted: The bytes that the link accepted and marked in the slot.
+        released: The marked bytes that the link released in the slot.
+        acked: The marked bytes acknowledged to the senders in the slot.
+    """
+
+    accepted: Array
+    released: Array
+    acked: Array
 
 
 class SlotOutcome(NamedTuple):
@@ -80,6 +97,7 @@ class SlotOutcome(NamedTuple):
         served: Array (n). The bytes that the link served in the slot.
         unlucky: Array (f, n). The bytes that were lost at random in the slot.
         kept: Array (n). The bytes of unused capacity that the link keeps at the end of the slot.
+        marks: The Marks; None if the link marks no bytes.
     """
 
     acked: Array
@@ -91,3 +109,4 @@ class SlotOutcome(NamedTuple):
     served: Array
     unlucky: Array
     kept: Array
+    marks: Marks | None = None

@@ -15,7 +15,7 @@ from ccmatic.controllers import signal
 from ccmatic.language import LIST, Walker, observation_of
 
 #: The observations of learners in the language of controllers: for each one (text, the names that the text reads).
-_BYTES = {"sent", "acked", "lost"}
+_BYTES = ("sent", "acked", "lost", "marked")
 _MEANINGS = {
     **{name: (f"({name} - {name}[step])", (name, "step")) for name in _BYTES},
     **{f"{name}{signal.BEFORE}": (f"({name}[step] - {name}[2 * step])", (name, "step")) for name in _BYTES},

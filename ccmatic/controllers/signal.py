@@ -26,9 +26,11 @@ FOLDERS = {
 MEASURES = "models.signals.measures"
 
 #: The measurements that a sender makes in a monitor interval: the length of the interval; the bytes sent,
-#: acknowledged and lost; the mean RTT of the acknowledged bytes, and the RTT of the last of them; and the bytes in
-#: flight at the end. The same names with the suffix `_before` stand for the measurements in the previous interval.
+#: acknowledged and lost; the mean RTT of the acknowledged bytes, and the RTT of the last of them; the bytes in flight
+#: at the end; and the bytes acknowledged with a mark. The same names with the suffix `_before` stand for the
+#: measurements in the previous interval.
 INTERVAL = {"seconds": TIME, "sent": BYTES, "acked": BYTES, "lost": BYTES, "rtt": TIME, "rtt_end": TIME, "out": BYTES}
+INTERVAL |= {"marked": BYTES}
 BEFORE = "_before"
 
 #: The units of constants, and the values of some constants in bytes and seconds. `mbit` is one Mbit/s.

@@ -86,6 +86,13 @@ static inline void ccm_acked(struct ccm_sender *s, uint64_t now_ns, uint64_t sen
     ccm_watch_acked(&s->watch, ccm_less(now_ns, sent_ns), bytes);
 }
 
+/* Of the acknowledged bytes, so many have a mark by now, in all. */
+static inline void ccm_marked(struct ccm_sender *s, uint64_t now_ns, uint64_t bytes)
+{
+    ccm_advance(s, now_ns);
+    ccm_watch_marked(&s->watch, bytes);
+}
+
 /* A retransmission timer fires. For a policy this is a loss like any other. */
 static inline void ccm_timed_out(struct ccm_sender *s)
 {
@@ -116,7 +123,7 @@ static inline void ccm_want(struct ccm_sender *s, uint64_t now_ns, uint64_t rate
 /* A record of the last finished interval, for logs. `rate` is that of the next one. Units: ns, bytes, bytes per
  * second; bytes are cumulative. */
 struct ccm_record {
-    uint64_t time, step, packet, rate, sent, acked, lost, rtt, rtt_end;
+    uint64_t time, step, packet, rate, sent, acked, lost, rtt, rtt_end, marked;
 };
 
 static inline void ccm_record(const struct ccm_sender *s, uint64_t rate, struct ccm_record *record)
@@ -131,6 +138,7 @@ static inline void ccm_record(const struct ccm_sender *s, uint64_t rate, struct 
         .lost = s->watch.lost,
         .rtt = (uint64_t)(1e9f * s->watch.known.now.rtt),
         .rtt_end = (uint64_t)(1e9f * s->watch.known.now.rtt_end),
+        .marked = s->watch.marked,
     };
 }
 

@@ -112,6 +112,13 @@ static inline void ccm_watch_rtt(struct ccm_sender *s, uint64_t rtt, uint64_t by
     ccm_watch_acked(&s->watch, rtt, bytes);
 }
 
+/* Of the acknowledged bytes, so many have a mark by now, in all. */
+static inline void ccm_marked(struct ccm_sender *s, uint64_t now_ns, uint64_t bytes)
+{
+    ccm_advance(s, now_ns);
+    ccm_watch_marked(&s->watch, bytes);
+}
+
 /* End a step: store its measurements for the network. Bytes given up count as lost. */
 static inline void ccm_watch_step(struct ccm_sender *s)
 {

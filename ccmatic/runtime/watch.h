@@ -3,7 +3,8 @@
 struct ccm_watch {
     float history[(CCM_HISTORY + CCM_DELAY) * CCM_FEATURES]; /* the vectors, the latest one last */
     struct ccm_known known;
-    uint64_t sent, acked, lost; /* cumulative bytes at the start of the current interval */
+    uint64_t sent, acked, lost, marked; /* cumulative bytes at the start of the current interval */
+    uint64_t marks; /* bytes acknowledged with a mark so far */
     double waited; /* the total time waited by the bytes acknowledged since then, in byte seconds */
     uint64_t last_rtt; /* the RTT of the last of them */
 };
@@ -29,6 +30,12 @@ static inline void ccm_watch_acked(struct ccm_watch *w, uint64_t rtt, uint64_t b
     w->waited += (double)bytes * (double)rtt / 1e9;
 }
 
+/* Of the acknowledged bytes, so many have a mark by now, in all. */
+static inline void ccm_watch_marked(struct ccm_watch *w, uint64_t bytes)
+{
+    w->marks = ccm_at_least(w->marks, bytes);
+}
+
 /* End an interval: return its measurements, given cumulative bytes, and begin the next one. */
 static inline struct ccm_interval ccm_watched(struct ccm_watch *w, uint64_t step, uint64_t sent, uint64_t acked,
                                               uint64_t lost)
@@ -43,11 +50,13 @@ static inline struct ccm_interval ccm_watched(struct ccm_watch *w, uint64_t step
         .rtt = news ? (float)(w->waited / (double)news) : before->rtt,
         .rtt_end = news ? ccm_seconds(w->last_rtt) : before->rtt_end,
         .out = (float)ccm_less(sent, acked + lost),
+        .marked = (float)(w->marks - w->marked),
     };
 
     w->sent = sent;
     w->acked = acked;
     w->lost = lost;
+    w->marked = w->marks;
     w->waited = 0;
     return measured;
 }

@@ -118,9 +118,9 @@ def advance_without(unlucky, links, queues, t, sent):
     gone = jnp.sum(have, axis=0) - inside
     out = share(gone, jnp.floor(have - left).astype(jnp.int32), have)
     outcome = SlotOutcome(
-        acked=_slots_ago(queues.released, links.rtt),
-        lost=_slots_ago(queues.dropped, links.rtt),
-        delay=_slots_ago(jnp.broadcast_to(queues.ages[:, None], queues.released.shape), links.rtt),
+        acked=slots_ago(queues.released, links.rtt),
+        lost=slots_ago(queues.dropped, links.rtt),
+        delay=slots_ago(jnp.broadcast_to(queues.ages[:, None], queues.released.shape), links.rtt),
         accepted=accepted,
         dropped=overflow,
         released=out,
@@ -136,9 +136,9 @@ def advance_without(unlucky, links, queues, t, sent):
         inside=have - out,
         accepted=lately,
         age=age,
-        released=_prepend(queues.released, out),
-        dropped=_prepend(queues.dropped, overflow + unlucky),
-        ages=_prepend(queues.ages, age),
+        released=prepend(queues.released, out),
+        dropped=prepend(queues.dropped, overflow + unlucky),
+        ages=prepend(queues.ages, age),
     )
     return after, outcome
 
@@ -194,7 +194,7 @@ def _held(links, queues, total, capacity, served, held):
     within = jnp.clip(1 - links.jitter, 0, 1)
     may = jnp.maximum(-queues.waiting, 0) + jnp.ceil(capacity * within)
     early = jnp.minimum(may, jnp.maximum(queues.waiting, 0) + jnp.ceil(total * within)).astype(jnp.int32)
-    lately = _prepend(queues.served, served)
+    lately = prepend(queues.served, served)
     slots = jnp.arange(1, lately.shape[0] + 1)[:, None]
     whole = jnp.sum(jnp.where(slots <= links.jitter, lately, 0), axis=0)
     most = jnp.where(links.jitter < 1, jnp.maximum(served - early, 0), whole)
@@ -228,12 +228,13 @@ def _at(column, slots):
     return jnp.take_along_axis(column, slots[None, None], axis=0)[0]
 
 
-def _slots_ago(column, slots):
+def slots_ago(column, slots):
     """Return, from values (P, f, n) of the last P slots, the entries (f, n) that are `slots` slots old."""
     if column.shape[0] == 1:
         return column[0]
     return jnp.take_along_axis(column, slots[None] - 1, axis=0)[0]
 
 
-def _prepend(column, latest):
+def prepend(column, latest):
+    """Return values (P, …) of the last P slots after another slot, whose value is `latest`."""
     return jnp.concatenate([latest[None], column[:-1]])

@@ -41,6 +41,7 @@ FLUID = {
     "one flow": {"rate": [12, 32], "rtt": 32, "jitter": [0, 4, 20]},
     "three flows": {"flows": 3, "rtt": [16, 32], "jitter": 5, "links": "changing", "period": 0.7},
     "policers": {"model": "policer", "flows": 3, "rtt": [16, 32], "jitter": 5, "links": "changing", "period": 0.7},
+    "marks": {"model": "marking", "threshold": [0.1, 0.5], "flows": 3, "rtt": [16, 32], "jitter": 5},
     "losses by chance": {
         "model": "lossy",
         "loss": [0.001, 0.1],

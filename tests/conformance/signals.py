@@ -31,6 +31,7 @@ TRIPLES = {
     "cubic": ("orca", "cubic", "orca"),
     "ltp": ("ltp", "ltp", "ltp"),
     "ltp_fair": ("ltp", "ltp", "ltp_fair"),
+    "marks": (str(Path(__file__).with_name("marks.py")), "custard", "custard"),
 }
 
 
@@ -58,9 +59,10 @@ def cases(name, rng, count) -> Iterator[Measured]:
         for _ in range(8):
             size = rng.choice((PACKET, 10**4, 10**6, 10**8))
             sent, acked, lost, out = (rng.choice((0, size, rng.randint(0, size))) for _ in range(4))
+            marked = rng.choice((0, acked, rng.randint(0, acked)))
             first = rng.choice((rtt, RTT, RTT / 2, RTT + 0.03 * rng.random(), RTT + rng.random()))
             rtt = rng.choice((first, first / 2, RTT + 0.03 * rng.random())) if acked else rtt
-            rows.append((SECONDS, sent, acked, lost, first if acked else rtt, rtt, out))
+            rows.append((SECONDS, sent, acked, lost, first if acked else rtt, rtt, out, marked))
             actions.append(rng.choice((-most, 0, most, rng.uniform(-most, most))))
         yield Measured(tuple(rows), tuple(actions), len(rows))
 

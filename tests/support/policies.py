@@ -41,7 +41,9 @@ FLOATS = ctypes.POINTER(ctypes.c_float)
 class Interval(ctypes.Structure):
     """The measurements of one interval."""
 
-    _fields_ = [(name, ctypes.c_float) for name in ("seconds", "sent", "acked", "lost", "rtt", "rtt_end", "out")]
+    _fields_ = [
+        (name, ctypes.c_float) for name in ("seconds", "sent", "acked", "lost", "rtt", "rtt_end", "out", "marked")
+    ]
 
 
 def pointer(array):

@@ -17,7 +17,7 @@ import numpy as np
 from jax import Array
 from jax.typing import ArrayLike
 
-from ccmatic.base import InputError, definitions
+from ccmatic.base import InputError
 from ccmatic.contracts import Links
 from ccmatic.learning.envs import capacity
 from ccmatic.learning.envs.environment import Environment, EnvironmentState, Learnable, State
@@ -95,7 +95,7 @@ class Packets(SimulatorBackEnd):
 
     def __init__(self, environment: Environment) -> None:
         self.environment = environment
-        environment.options.require_drop_tail("packet by packet")
+        environment.options.require_drop_tail("packet by packet", marks=True)
         if environment.options.flows != 1:
             raise InputError(f"{environment.options.flows} flows packet by packet; expected one")
         for kind in environment.options.mix:
@@ -131,16 +131,17 @@ class Packets(SimulatorBackEnd):
         self._capacity = np.maximum(1, np.round(packets / unit).astype(int)) * unit
         rtt, held = float(links.rtt[0, 0]) / slots, float(links.jitter[0]) / slots
         self._path = Path(
-            definitions.chosen("models", "EMULATED"),
+            options.network,
             rate=Fraction(int(self._capacity[0]) * packet),
             packet=packet,
             jitter=ceil(rtt + held),
             buffer=Fraction(max(packet, int(links.buffer[0]))),
+            threshold=None if links.threshold is None else int(links.threshold[0]),
         )
         jitter = _holding(rtt, held, options.pattern)
         rates = {Fraction(int(count) * packet) for count in self._capacity}
         self._simulation = Simulation(self._path, seed, jitter=jitter, rates=rates)
-        self._loss, self._carry, self._unlucky, self._totals = float(links.loss[0]), 0.0, [0], (0, 0)
+        self._loss, self._carry, self._unlucky, self._totals = float(links.loss[0]), 0.0, [0], (0, 0, 0)
 
     def _send(self, rate: float, interval: int, before: Interval) -> Interval:
         """Send at a rate, in bytes per second, for an interval, and return the measured Interval."""
@@ -154,13 +155,13 @@ class Packets(SimulatorBackEnd):
         simulation.send(count - unlucky)
         self._unlucky.append(self._unlucky[-1] + unlucky)
         observed = simulation.observation
-        totals = observed.delivered, observed.lost + packet * self._unlucky[-2]
-        acked, lost = (new - old for new, old in zip(totals, self._totals, strict=True))
+        totals = observed.delivered, observed.lost + packet * self._unlucky[-2], observed.marked
+        acked, lost, marked = (new - old for new, old in zip(totals, self._totals, strict=True))
         self._totals = totals
         end = before.rtt_end if observed.delay is None or not acked else _one(float(observed.delay) * self._seconds)
         rtt = (before.rtt_end + end) / 2 if acked else before.rtt
-        sent, acked, lost = (_one(value) for value in (count * packet, acked, lost))
-        return Interval(_one(self._seconds), sent, acked, lost, rtt, end, before.out + sent - acked - lost)
+        sent, acked, lost, marked = (_one(value) for value in (count * packet, acked, lost, marked))
+        return Interval(_one(self._seconds), sent, acked, lost, rtt, end, before.out + sent - acked - lost, marked)
 
 
 def _holding(rtt: float, held: float, pattern: str) -> "Callable[[Random, int, int], Callable[[int], int]]":

@@ -102,7 +102,7 @@ class EmulatorBackEnd:
 
 
 def _check(options: LinkOptions) -> None:
-    options.require_drop_tail("emulated")
+    options.require_drop_tail("emulated", marks=True)
     kinds = [type(kind).__name__.lower() for kind in options.mix]
     wrong = [kind for kind in kinds if kind not in ("constant", "changing")]
     for problem, expected in (
@@ -129,6 +129,7 @@ def _link(options: LinkOptions, links: Links, seed: int) -> Link:
         jitter=jitter,
         pattern="uniform" if jitter else "none",
         seed=seed,
+        threshold=None if links.threshold is None else int(links.threshold[0]),
     )
 
 
@@ -185,12 +186,13 @@ class CommandedFlow:
         rows = {name: np.array([row[name] for row in self._rows[count - 1 :]]) for name in self._rows[0]}
         passed = round((rows["time_ns"][-1] - rows["time_ns"][0]) / self._step)
         acknowledged = np.diff(rows["acked"])
-        sent, acked, lost = (int(rows[name][-1] - rows[name][0]) for name in ("sent", "acked", "lost"))
+        names = ("sent", "acked", "lost", "marked")
+        sent, acked, lost, marked = (int(rows[name][-1] - rows[name][0]) for name in names)
         rtt = _one(np.average(rows["rtt_ns"][1:], weights=acknowledged) / SECOND) if acked else before.rtt
         rtt_end = _one(rows["rtt_end_ns"][-1] / SECOND) if acked else before.rtt_end
         seconds = _one(passed * self._step / SECOND)
         out = _one(np.asarray(before.out) + sent - acked - lost)
-        return passed, Interval(seconds, _one(sent), _one(acked), _one(lost), rtt, rtt_end, out)
+        return passed, Interval(seconds, _one(sent), _one(acked), _one(lost), rtt, rtt_end, out, _one(marked))
 
     def _read(self) -> None:
         """Read the sender's available reports, one line per interval, without a long wait."""

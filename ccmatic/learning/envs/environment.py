@@ -305,7 +305,8 @@ class Environment:
         rtt = jnp.where(acked > 0, waited / jnp.maximum(acked, 1), knowledge.now.rtt)
         counts = [jnp.float32(bytes_) for bytes_ in (sent, acked, lost)]
         out = knowledge.now.out + sent - acked - lost
-        now = signals.Interval(self.seconds(links), counts[0], counts[1], counts[2], rtt, end, out)
+        marked = jnp.zeros_like(out) if every.marks is None else jnp.sum(every.marks.acked, axis=0).astype(out.dtype)
+        now = signals.Interval(self.seconds(links), counts[0], counts[1], counts[2], rtt, end, out, marked)
         return queues, now, every
 
     def learn(

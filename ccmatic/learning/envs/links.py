@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from math import ceil
+from math import ceil, inf
 from typing import Any
 
 import jax
@@ -45,6 +45,8 @@ class LinkOptions:
         loss: The share of packets that the link loses at random.
         burst: The packets that the link may lose at random in any interval, in addition to the share `loss`. Only for
             models that bound these losses.
+        threshold: The waiting bytes above which the link marks the bytes that arrive, as a share of the buffer. None
+            stands for 1/2. Only for models that mark bytes.
         jitter: The largest jitter D in ms.
         pattern: The pattern of jitter, one of PATTERNS.
         flows: The number of flows that share a link.
@@ -72,6 +74,7 @@ class LinkOptions:
     buffer_bdp: Any = None
     loss: Any = 0
     burst: int = 1
+    threshold: Any = None
     jitter: Any = 0
     pattern: str = "uniform"
     flows: int = 1
@@ -98,9 +101,11 @@ class LinkOptions:
             if self.buffer is not None:
                 raise InputError("both buffer and buffer_bdp are given; expected one of them")
             self._set("buffer", 500_000)
-        for name in ("buffer", "buffer_bdp", "lasts"):
+        if self.threshold is None and self.marks:
+            self._set("threshold", 0.5)
+        for name, most in (("buffer", inf), ("buffer_bdp", inf), ("lasts", inf), ("threshold", 1.0)):
             if getattr(self, name) is not None:
-                self._set(name, spread(getattr(self, name), name, above=True))
+                self._set(name, spread(getattr(self, name), name, most=most, above=True))
         for name, most in MOST.items():
             value = getattr(self, name)
             if type(value) is not int or not 1 <= value <= most:
@@ -124,13 +129,22 @@ class LinkOptions:
     def _check_model(self) -> None:
         if self.burst > 1 and not self.network.loses_by_chance:
             raise InputError(f"burst on links of {self.model}; expected a model that bounds random losses")
+        if self.threshold is not None and not self.marks:
+            raise InputError(f"threshold on links of {self.model}; expected a model that marks bytes")
+        if self.marks and self._delays > LONGEST:
+            raise InputError(f"bytes may wait for {self._delays} slots; expected at most {LONGEST} on links with marks")
         if any(isinstance(kind, ExportedLink) for kind in self.mix):
             self.require_drop_tail("with schedules")
 
-    def require_drop_tail(self, what: str) -> None:
-        """Raise InputError if the links have a model other than the default. `what` says how they are used."""
+    def require_drop_tail(self, what: str, marks: bool = False) -> None:
+        """Raise InputError if the links have a model other than the default.
+
+        Args:
+            what: The use of the links, for the message.
+            marks: Whether this use also has links that mark bytes.
+        """
         expected = definitions.chosen("models", "EMULATED")
-        if self.model != expected:
+        if self.model != expected and not (marks and self.marks):
             raise InputError(f"links of {shown(self.model)} {what}; expected links of {expected}")
 
     @cached_property
@@ -145,6 +159,11 @@ class LinkOptions:
             fluids = [each.name for each in definitions.every("models", "MODEL") if _has_fluid(each)]
             raise InputError(f"no links of {shown(self.model)} for learning; {suggest(model.name, fluids)}")
         return model
+
+    @property
+    def marks(self) -> bool:
+        """Whether the links mark bytes."""
+        return self.network.threshold is not None
 
     @cached_property
     def mix(self) -> dict[Kind, float]:
@@ -196,15 +215,20 @@ class LinkOptions:
             return float(self.buffer.ends[1])
         return float(self.buffer_bdp.ends[1] * self.largest_slot * self.per_rtt)
 
-    @cached_property
+    @property
     def longest(self) -> int:
         """The number H: the longest queueing delay, in slots, that the simulator distinguishes."""
+        return min(LONGEST, self._delays)
+
+    @cached_property
+    def _delays(self) -> int:
+        """The number of slots from which the delay of each byte on each link is known."""
         if any(not isinstance(kind, capacity.Constant) for kind in self.mix) or self.buffer is not None:
             least = self.rate.ends[0] * MBIT * self.rtt.ends[0] / 1000 / self.per_rtt
             drains: float = self.largest_buffer / least
         else:
             drains = self.buffer_bdp.ends[1] * self.per_rtt
-        return min(LONGEST, ceil(drains) + self.longest_jitter + 2)
+        return ceil(drains) + self.longest_jitter + 2
 
     def draw(self, key: Array, links: int) -> tuple[Links, Array]:
         """Draw links.
@@ -250,11 +274,18 @@ class LinkOptions:
             loss=self.loss.at(luck["loss"][0]),
             luck=tables[:, -self.flows :] if lossy else None,
             burst=jnp.int32(self.burst * self.packet),
+            threshold=self._threshold(jax.random.fold_in(once, links), jnp.floor(buffer)),
             keeps=None,
             released=None,
             packet=jnp.int32(self.packet),
         )
         return self._with_schedules(drawn, which), self.first.at(luck["first"]) * mean / self.flows
+
+    def _threshold(self, key: Array, buffer: Array) -> Array | None:
+        """Return the thresholds of marks in bytes, (n); None if the links mark no bytes."""
+        if self.threshold is None:
+            return None
+        return jnp.floor(self.threshold.at(jax.random.uniform(key, buffer.shape)) * buffer).astype(jnp.int32)
 
     def _stays(self, luck: dict[str, Array], slot: Array, total: int) -> dict[str, Array]:
         """Return when flows start and stop, in slots."""

@@ -157,10 +157,13 @@ def _faults(episode: Episode, link: int, start: int, horizon: int) -> tuple[str,
         _cumulative(column.sum(1)[:, link])
         for column in (outcomes.accepted, outcomes.dropped, outcomes.released, outcomes.unlucky)
     )
-    model = _model(episode, link)
+    model = _model(episode, link, start)
     lost = dropped + unlucky if model.loses_by_chance else dropped
     samples = {"A": came + lost, "L": lost, "K": _cumulative(outcomes.served[:, link]), "S": S, **delays(came, S)}
     samples |= {"chance": unlucky, "bucket": np.concatenate(([links.buffer[link]], outcomes.kept[:, link]))}
+    if outcomes.marks is not None:
+        marked, echoed, _ = (_cumulative(column.sum(1)[:, link]) for column in outcomes.marks)
+        samples |= {"echoed": echoed, "carried": marked - echoed}
     rate, buffer = int(links.capacity[start, link]), int(links.buffer[link])
     alpha = Fraction(int(links.packet), rate) if model.loses_by_chance else None
     trace = sampled(samples, model, jitter, rate, buffer, start, horizon, alpha).measuring(model.measures)
@@ -171,12 +174,14 @@ def _faults(episode: Episode, link: int, start: int, horizon: int) -> tuple[str,
 FINEST = 10**9
 
 
-def _model(episode: Episode, link: int) -> Model:
-    """Return the model whose laws hold on a link, with the link's bound on random losses."""
+def _model(episode: Episode, link: int, start: int) -> Model:
+    """Return the model whose laws hold on a link from a slot on, with the link's threshold or bound on losses."""
     links, model = episode.links, episode.model
     if model.loses_by_chance:
         share = Fraction(ceil(float(links.loss[link]) * FINEST), FINEST)
         return model.with_parameters({"loss_rate": str(share), "loss_burst": str(links.burst // links.packet)})
+    if links.threshold is not None:
+        return model.with_threshold(Fraction(int(links.threshold[link]), int(links.capacity[start, link])))
     if model.name == definitions.chosen("models", "EMULATED") and not links.jitter[link]:
         model = load_definition("models", "MODEL", definitions.chosen("models", "WITHOUT_JITTER"))
     return model

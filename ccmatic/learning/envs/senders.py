@@ -147,11 +147,11 @@ def remembering(controller: Stateful, options: LinkOptions) -> RolloutPolicy:
         options: The LinkOptions.
 
     Raises:
-        InputError: If R_m is no whole number of intervals, or the controller reads marks.
+        InputError: If R_m is no whole number of intervals, or the controller reads marks that no link sets.
     """
     if options.slots != 1:
         raise InputError(f"{controller.name} needs R_m to be whole intervals; expected an interval of 1, 1/2, 1/3 …")
-    if "marked" in controller.parameters:
+    if "marked" in controller.parameters and not options.marks:
         raise InputError(f"{controller.name} reads `marked`, and these links mark no packets; expected another sender")
     rtt = options.per_rtt
     jitter = ceil(options.jitter.ends[1] / options.rtt.ends[0] * rtt)
@@ -192,9 +192,9 @@ def remembering(controller: Stateful, options: LinkOptions) -> RolloutPolicy:
     return RolloutPolicy(begin, act)
 
 
-#: The observations that the memory of a stateful controller keeps as columns, the latest value first. The first three
+#: The observations that the memory of a stateful controller keeps as columns, the latest value first. The first four
 #: columns are cumulative bytes.
-_COUNTED = ("acked", "lost", "sent")
+_COUNTED = ("acked", "lost", "sent", "marked")
 _KEPT = (*_COUNTED, "delay", "waited", "measured")
 
 

@@ -33,6 +33,7 @@ class Interval(NamedTuple):
         rtt_end: The RTT of the last acknowledged byte in seconds. If no byte is acknowledged, the previous value
             remains.
         out: The bytes in flight at the end of the interval.
+        marked: The number of bytes acknowledged with a mark in the interval; 0 on links that mark nothing.
     """
 
     seconds: Array
@@ -42,6 +43,7 @@ class Interval(NamedTuple):
     rtt: Array
     rtt_end: Array
     out: Array
+    marked: Array | float = 0.0
 
 
 class Knowledge(NamedTuple):
@@ -115,7 +117,7 @@ def first(seconds: Array, rtt: Array, packet: Array | int, memory: Groups = (), 
         believed: The fields of Knowledge that are beliefs.
     """
     none = jnp.zeros_like(rtt)
-    nothing = Interval(seconds, none, none, none, rtt, rtt, none)
+    nothing = Interval(seconds, none, none, none, rtt, rtt, none, none)
     registers = {name: value for group in memory for name, value in first_values(group, rtt, packet).items()}
     return Knowledge(nothing, nothing, registers, none, packet, **believed)
 

@@ -59,7 +59,7 @@ class PolicyExport:
             "CCM_INTERVAL_NUMERATOR": f"{interval.numerator} /* an interval in R_m */",
             "CCM_INTERVAL_DENOMINATOR": interval.denominator,
             "CCM_ENVELOPE": "0 /* the policy leaves no choice of rates */",
-            "CCM_COLUMNS": '"rtt_ns,rtt_end_ns"',
+            "CCM_COLUMNS": '"rtt_ns,rtt_end_ns,marked"',
             "CCM_REORDERING": "3 /* a packet is lost when this many later ones are acknowledged */",
         }
 
@@ -69,7 +69,8 @@ class _Commanded(PolicyExport):
     """The export of a sender whose rates come from a command. Its network never changes the rate."""
 
     def _values(self) -> dict[str, str | int]:
-        return super()._values() | {"CCM_ENVELOPE": "1 /* a command writes the rates */", "CCM_TOLD": 1}
+        told: dict[str, str | int] = {"CCM_ENVELOPE": "1 /* a command writes the rates */", "CCM_TOLD": 1}
+        return super()._values() | told | {"CCM_ECN": "1 /* links may mark its packets */"}
 
 
 def commanded() -> PolicyExport:

@@ -7,16 +7,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ccmatic.compilers.c import float_function, float_literal
+from ccmatic.controllers import signal
 from ccmatic.language import Tree
 from ccmatic.learning.policies import formulas
 from ccmatic.learning.policies.policy import Layers, Policy
 from ccmatic.learning.policies.program import OBSERVATION, program
 from ccmatic.runtime import shipped
 
+#: The measurements of marks.
+MARKS = ("marked", f"marked{signal.BEFORE}")
+
 
 def constants(policy: Policy) -> dict[str, str | int]:
     """Return the values of the constants in the C code, by name. Some values include a comment."""
     file = policy.file
+    read = frozenset().union(*(formula.inputs for formula in policy.formulas))
+    ecn = {} if read.isdisjoint(MARKS) else {"CCM_ECN": "1 /* the formulas read marks: the packets say so to links */"}
     return {
         "CCM_HISTORY": f"{file.history} /* intervals in an observation */",
         "CCM_DELAY": f"{file.delay} /* latest intervals that it leaves out */",
@@ -24,6 +30,7 @@ def constants(policy: Policy) -> dict[str, str | int]:
         "CCM_REGISTERS": f"{sum(map(len, policy.memory)) or 1} /* numbers that the formulas store */",
         "CCM_LEAST_ACTION": float_literal(policy.bounds[0]),
         "CCM_MOST_ACTION": float_literal(policy.bounds[1]),
+        **ecn,
     }
 
 
