@@ -6,9 +6,9 @@ from ccmatic.base import Alias
 EMULATED, ASKED_OF_LOGS = "cbr_delay", ("cbr_delay", "ccac")
 WITHOUT_JITTER = "ideal"
 
-#: The models whose links explain logs: one with a queue that is served at a rate, one with a bucket of tokens, and one
-#: with both.
-QUEUES, POLICES, POLICED = "cbr_delay", "policer", "policed"
+#: The models whose links explain logs: one with a queue that is served at a rate, one with a bucket of tokens, one with
+#: both, and one with a queue that marks packets.
+QUEUES, POLICES, POLICED, MARKS = "cbr_delay", "policer", "policed", "marking"
 
 #: Three constants: the network for a path with a given rate and jitter; the corresponding network of window senders for
 #: each network of rate senders; and the parameters of a network that several flows share, where each flow measures its

@@ -6,7 +6,7 @@ import dpkt
 import pytest
 
 from ccmatic.base import InputError
-from ccmatic.fitting import NEVER, read_log
+from ccmatic.fitting import NEVER, UNKNOWN, read_log
 from support.cli import run
 
 A, B = b"\x0a\0\0\1", b"\x0a\0\0\2"
@@ -150,6 +150,18 @@ def test_two_captures_tell_what_was_lost_and_when_the_rest_arrived(tmp_path):
     with pytest.raises(InputError, match="none of the packets of .*a.pcap is in it") as told:
         read_log(first, received=capture(tmp_path / "c.pcap", [(0, tcp(B, A, 1, length=9))]))
     assert told.value.file == str(tmp_path / "c.pcap")
+
+
+def test_the_receivers_capture_tells_marks(tmp_path):
+    def with_ecn(packet, ecn):
+        return packet[:1] + bytes([packet[1] & ~3 | ecn]) + packet[2:]
+
+    segments = [tcp(A, B, 100 * n, length=100, identity=7 + n) for n in range(5)]
+    sent = [with_ecn(segment, 2) for segment in segments[:4]] + segments[4:]
+    arrived = [with_ecn(segment, ecn) for segment, ecn in zip(segments, (2, 3, 1, 3, 0), strict=True)]
+    first = capture(tmp_path / "a.pcap", enumerate(sent))
+    second = capture(tmp_path / "b.pcap", enumerate([*arrived[:3], arrived[4]]))
+    assert read_log(first, received=second).marked.tolist() == [0, 1, 0, UNKNOWN, UNKNOWN]
 
 
 def test_the_clocks_of_two_captures_are_said(tmp_path):

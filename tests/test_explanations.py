@@ -1,6 +1,7 @@
 """Networks that explain logs: the examples, random logs of known networks, planted faults, and the command."""
 
 import runpy
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 import ccmatic as cm
 from ccmatic.emulation import pipeline, replay
-from ccmatic.fitting import NETWORKS, NEVER, explain, losses, packet_log, read_log
+from ccmatic.fitting import NETWORKS, NEVER, UNKNOWN, explain, losses, packet_log, read_log
 from ccmatic.fitting.rate_search import Values, extreme_rate
 from ccmatic.fitting.virtual_queue import BYTE, Rates, arrivals, queue, room
 from support import ROOT
@@ -33,6 +34,7 @@ EXAMPLES = {
     "policed_cable": "policer before a bottleneck",
     "outage": "outage",
     "handover": "change of rate",
+    "marked": "marks above a threshold",
     "lossy": "random loss",
     "lte": None,
 }
@@ -65,7 +67,7 @@ def test_each_example_is_explained_by_its_network_and_by_no_simpler_one(name):
         if answer.network == own:
             assert answer.explains and answer.found
             break
-        assert answer.explains is False and answer.breaks
+        assert answer.explains is False and (answer.breaks or "no packet has a mark" in answer.note)
 
 
 def test_every_example_has_a_network():
@@ -83,15 +85,17 @@ def test_the_examples_are_what_the_script_writes(tmp_path):
 def replayed(log, on):
     """Whether each packet is lost, and when it is to be delivered, on a network as `--on` takes it."""
     link = pipeline._link(on=on)
-    decided = replay.decisions(link, (log.sent - log.sent[0]).tolist(), log.size.tolist())
-    return np.array([lost for lost, _, _ in decided]), np.array([planned for _, _, planned in decided])
+    decided = replay.outcomes(link, (log.sent - log.sent[0]).tolist(), log.size.tolist())
+    lost, _, planned, marked = zip(*decided, strict=True)
+    return np.array(lost), np.array(planned), np.array(marked)
 
 
 @needs_compiler
-@pytest.mark.parametrize("name", ["cable", "policed", "policed_cable", "outage"])
+@pytest.mark.parametrize("name", ["cable", "policed", "policed_cable", "outage", "marked"])
 def test_the_emulator_repeats_the_log_on_the_network_that_explains_it(name):
     log = example(name)
-    lost, planned = replayed(log, of_example(name).on)
+    lost, planned, marked = replayed(log, of_example(name).on)
+    assert (marked == (log.marked == 1)).all()
     assert (lost == log.lost).all()
     assert (planned[~lost] == (log.delivered - log.sent[0])[~lost]).all()
 
@@ -107,11 +111,45 @@ def test_a_larger_or_smaller_bucket_does_not_repeat_the_log():
     assert (replayed(log, f"{path} {found.size + 3000} b")[0] != log.lost).any()
 
 
-@pytest.mark.parametrize("name", ["cable", "wifi", "paused", "policed", "policed_cable", "outage", "handover"])
+@pytest.mark.parametrize("name", [name for name, network in EXAMPLES.items() if network])
 def test_a_question_takes_the_network(name):
     on = of_example(name).on
     question = cm.ask("reno", on, "burst <= 1000 bdp")
     assert question.where
+
+
+@needs_compiler
+def test_a_smaller_or_larger_threshold_does_not_repeat_the_log():
+    """The threshold is tight: with a byte less, the emulator's link marks a packet more."""
+    log = example("marked")
+    found = of_example("marked").found
+    threshold = found.parameters["threshold_bytes"]
+    path = f"marking {found.rate}bit, rtt 40 ms, buffer 2 bdp, threshold"
+    assert (replayed(log, f"{path} {threshold} b")[2] == (log.marked == 1)).all()
+    assert (replayed(log, f"{path} {threshold - 1} b")[2] != (log.marked == 1)).any()
+    assert (replayed(log, f"{path} {threshold + 3000} b")[2] != (log.marked == 1)).any()
+
+
+@pytest.mark.parametrize("change, what", [((0, 1), "a network that explains the packets before it"), ((1, 0), "")])
+def test_a_mark_that_the_queue_does_not_explain_is_found(change, what):
+    log = example("marked")
+    before, after = change
+    places = np.flatnonzero(log.marked == before)
+    for packet in places[len(places) // 2 : len(places) // 2 + 2].tolist():
+        marked = log.marked.copy()
+        marked[packet] = after
+        answer = answers(replace(log, marked=marked))["marks above a threshold"]
+        assert answer.explains is False and what in answer.breaks.law
+
+
+def test_marks_that_a_log_does_not_state_are_free():
+    log = example("marked")
+    unknown = np.where(np.arange(len(log.marked)) % 2, UNKNOWN, log.marked)
+    answer = answers(replace(log, marked=unknown))["marks above a threshold"]
+    assert answer.explains and answer.found.rate == of_example("marked").found.rate
+    none = np.full(len(log.marked), UNKNOWN)
+    without = answers(replace(log, marked=none))
+    assert without["constant rate"].explains and without["marks above a threshold"].note.startswith("'constant rate'")
 
 
 def passed(log, packet):
@@ -329,7 +367,8 @@ def test_the_command_says_what_explains_a_log():
     code, out, _ = run("fit", str(LOGS / "lte.csv"), "--explain")
     assert code == 1 and out.count("no network explains the log") == 1 and "--on" not in out
     assert out.count("try: a larger --jitter, or `fit` without --explain") == 1
-    assert all(f"  {network}: packet " in out for network in NETWORKS)
+    assert out.count("no packet has a mark (CE), or the log does not state marks") == 1
+    assert sum(f"  {network}: packet " in out for network in NETWORKS) == len(NETWORKS) - 1
     code, out, _ = run("fit", str(LOGS / "policed.csv"), "--explain", "--json")
     assert code == 0 and [line["network"] for line in lines(out)] == [*NETWORKS]
     for line in lines(out):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ccmatic.base import InputError
-from ccmatic.fitting import NEVER, packet_log, read_log
+from ccmatic.fitting import NEVER, UNKNOWN, packet_log, read_log
 
 HEAD = "sent,delivered,size\n"
 
@@ -48,6 +48,30 @@ def test_a_csv_that_is_no_log_is_told_with_its_line(tmp_path, body, line, says):
     assert told.value.line == line and says in told.value.message and str(tmp_path) in told.value.file
 
 
+MARKS = "sent,delivered,size,marked\n"
+
+
+def test_a_csv_may_state_marks(tmp_path):
+    log = read_log(written(tmp_path, MARKS + ",1,1500,1\n0.5,1.5,1500,0\n1,,1500,\n2,3,1500,\n"))
+    assert log.marked.tolist() == [1, 0, UNKNOWN, UNKNOWN] and log.lost.tolist() == [False, False, True, False]
+    assert read_log(written(tmp_path, HEAD + "0,1,1500\n")).marked.tolist() == [UNKNOWN]
+
+
+@pytest.mark.parametrize(
+    ("body", "line", "says"),
+    [
+        ("0,1,1500,2\n", 2, "marked is '2'; expected 0, 1, or nothing"),
+        ("0,1,1500,0\n1,2,1500\n", 3, "expected sent,delivered,size,marked"),
+        ("0,1,,0\n", 2, "size is ''"),
+        ("", 2, "no packets"),
+    ],
+)
+def test_a_wrong_mark_is_told_with_its_line(tmp_path, body, line, says):
+    with pytest.raises(InputError) as told:
+        read_log(written(tmp_path, MARKS + body))
+    assert told.value.line == line and says in told.value.message
+
+
 def test_a_file_of_another_kind_is_none(tmp_path):
     with pytest.raises(InputError, match="no known kind of log"):
         read_log(written(tmp_path, "time,size\n"))
@@ -63,6 +87,10 @@ def test_the_emulators_log(tmp_path):
     np.save(file, np.array(rows, record))
     log = read_log(file)
     assert (log.sent.tolist(), log.delivered.tolist()) == ([0, 1], [9, NEVER])
+    assert log.marked.tolist() == [UNKNOWN, UNKNOWN]
+    marked = [(*row[:3], 9 + number, 1500, 0, 0, number) for number, row in enumerate(rows)]
+    np.save(file, np.array(marked, [*record, ("marked", "i1")]))
+    assert read_log(file).marked.tolist() == [0, 1, UNKNOWN]
     np.save(file, np.zeros(3))
     with pytest.raises(InputError, match="expected its packets.npy"):
         read_log(file)

@@ -4,7 +4,7 @@ from ccmatic.fitting.explained_text import explanation_lines, explanation_text
 from ccmatic.fitting.explanations import NETWORKS, Explanation, Explanations, explain
 from ccmatic.fitting.fit import MODELS, Fit, FitResult, fit
 from ccmatic.fitting.least import RESOLUTION, least, unlimited
-from ccmatic.fitting.log import NEVER, SECOND, PacketLog, packet_log
+from ccmatic.fitting.log import NEVER, SECOND, UNKNOWN, PacketLog, packet_log
 from ccmatic.fitting.picture import draw
 from ccmatic.fitting.pipeline import explain_file, fit_file
 from ccmatic.fitting.readers import read_log
@@ -16,6 +16,7 @@ __all__ = [
     "NEVER",
     "RESOLUTION",
     "SECOND",
+    "UNKNOWN",
     "Explanation",
     "Explanations",
     "Fit",

@@ -14,6 +14,7 @@ _WORDS = {
     "tokens_bits_per_second": "tokens",
     "buffer_bytes": "buffer",
     "bucket_bytes": "bucket",
+    "threshold_bytes": "threshold",
     "lowest_bits_per_second": "lowest possible rate",
     "highest_bits_per_second": "highest possible rate",
     "share": "share",

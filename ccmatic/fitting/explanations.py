@@ -17,7 +17,7 @@ from ccmatic.fitting import losses
 from ccmatic.fitting.fit import round_trip
 from ccmatic.fitting.log import SECOND, PacketLog
 from ccmatic.fitting.rate_search import Undecided, Values, extreme_rate, least_jitter, smallest_rate
-from ccmatic.fitting.virtual_queue import BYTE, Rates, all_dated, arrivals, queue, room
+from ccmatic.fitting.virtual_queue import BYTE, Rates, all_dated, arrivals, queue, room, thresholds
 
 #: The largest jitter of an explanation, as a share of R_m, unless a caller sets another.
 JITTER = Fraction(1, 4)
@@ -160,7 +160,7 @@ def _most_jitter(text, rtt):
 
 def _answer(name, network, log, packets, limits):
     try:
-        found = network.explain(packets, limits)
+        found = _explained(network, packets, limits)
     except Undecided:
         return Explanation(name, None, note="the search tried too many rates to decide")
     except _NotVisible as reason:
@@ -187,6 +187,8 @@ def _first_break(network, log, packets, limits):
 
 def _law(network, packets, limits, late):
     """Return the behaviour of the last packet, in words, that a network does not allow."""
+    if packets.marked[-1] == 1 and not network.marks:
+        return "it has a mark (CE), and this network marks no packet"
     if network.sends_always and _pauses(packets, limits.rtt):
         return "no packet is under way for more than R_m before it is sent"
     if late:
@@ -196,15 +198,22 @@ def _law(network, packets, limits, late):
     return "it is delivered, and a network that explains the packets before it does not deliver it then"
 
 
+def _explained(network, packets, limits, **options):
+    """Return the NetworkParameters with which a network explains packets and their marks, or None."""
+    if not network.marks and (packets.marked == 1).any():
+        return None
+    return network.explain(packets, limits, **options)
+
+
 def _explains(network, packets, limits):
     try:
-        return packets.lost.all() or network.explain(packets, limits, any_will_do=True) is not None
+        return packets.lost.all() or _explained(network, packets, limits, any_will_do=True) is not None
     except _NotVisible:
         return True
 
 
 class _NotVisible(Exception):
-    """Raised if the log lacks the effects of a network, such as the losses of a policer."""
+    """Raised if the log lacks the effects of a network, such as the losses of a policer, or marks."""
 
 
 # ---- values of the laws at a rate ----
@@ -220,12 +229,7 @@ def _values(packets, rates):
 
 def _of_queue(found, **parameters):
     values = found.values
-    return NetworkParameters(values.jitter, values.soonest, found.rate, _size(values.room), parameters)
-
-
-def _size(room):
-    """Return the smallest size in a Room that accepts PACKET bytes. If no size does, return the smallest size."""
-    return max(room.least, PACKET) if room.most is None or room.most >= PACKET else room.least
+    return NetworkParameters(values.jitter, values.soonest, found.rate, values.room.smallest(PACKET), parameters)
 
 
 # ---- the networks ----
@@ -257,6 +261,20 @@ def _pauses(packets, rtt):
     return silent[silent > rtt].tolist()
 
 
+def _marking(packets, limits, any_will_do=False):
+    if not (packets.marked == 1).any():
+        if any_will_do:
+            return _constant_rate(packets, limits, any_will_do)
+        raise _NotVisible("no packet has a mark (CE), or the log does not state marks")
+
+    def values_at(rate):
+        formed = queue(packets, Rates((rate,)))
+        return replace(_values(packets, Rates((rate,))), thresholds=thresholds(packets, formed.load))
+
+    found = least_jitter(values_at, limits.jitter, packets.early, (), any_will_do)
+    return found and _of_queue(found, threshold_bytes=found.values.thresholds.smallest(1))
+
+
 def _policer(packets, limits, any_will_do=False):
     delays = packets.delays()
     jitter = int(delays.max() - delays.min())
@@ -277,7 +295,7 @@ def _tokens(packets, any_will_do=False):
     found = extreme_rate(values_at, largest=True)
     if found is None or any_will_do:
         return found and NetworkParameters(0, 0, found.rate, None)
-    size = _size(found.values.room)
+    size = found.values.room.smallest(PACKET)
     lowest = extreme_rate(values_at, largest=False)
     others = {"lowest_bits_per_second": lowest.rate, "highest_bits_per_second": found.rate}
     return NetworkParameters(0, 0, smallest_rate(values_at, size, found.rate), size, others)
@@ -405,6 +423,12 @@ def _on_pausing(found, limits):
     return _on_queue(found, limits, ", application pauses")
 
 
+def _on_marking(found, limits):
+    model = _model("MARKS")
+    sizes = f"{model.store} {found.size} b, threshold {found.parameters['threshold_bytes']} b{_jitter(found)}"
+    return f"{_path(model, found, limits)}, {sizes}"
+
+
 def _on_outage(found, limits):
     begins, lasts = (_decimal(found.parameters[f"outage_{name}_ns"], 6) for name in ("begins", "lasts"))
     return _on_queue(found, limits, f", outage {lasts} ms, at {begins} ms")
@@ -430,6 +454,15 @@ def _on_policed(found, limits):
     bucket = Fraction(found.parameters["bucket_bytes"] * BYTE, found.rate * _rtt(found, limits))
     sizes = f"tokens={share}, bucket={bucket}, {model.store} {found.size} b{_jitter(found)}"
     return f"{_path(model, found, limits)}, {sizes}"
+
+
+def _on_lossy(found, limits):
+    """Return the text of a link that loses bytes by chance. Its share and burst are at least those of the log."""
+    model = _model("LOSSY")
+    share = _decimal(max(1, int(found.parameters["share"] * losses.PARTS)), 2)
+    burst = -(-found.parameters["burst_bytes"] // PACKET)
+    chance = f"loss {share}%, burst {burst} packet{'s' if burst > 1 else ''}"
+    return f"{_path(model, found, limits)}, {model.store} {found.size} b, {chance}{_jitter(found)}"
 
 
 def _model(role):
@@ -468,6 +501,7 @@ class Network:
         special: The names of the networks that are special cases of this one.
         sends_always: Whether the network explains only logs of senders that never pause.
         store: The noun for the field `size` of NetworkParameters.
+        marks: Whether the network marks packets.
     """
 
     explain: Callable
@@ -476,6 +510,7 @@ class Network:
     special: tuple = ()
     sends_always: bool = False
     store: str = Model.store
+    marks: bool = False
 
 
 _CONSTANT, _PAUSES, _POLICER = "constant rate", "constant rate, pausing sender", "token-bucket policer"
@@ -485,10 +520,11 @@ NETWORKS = {
     _CONSTANT: Network(_always_sending, _on_queue, sends_always=True),
     _PAUSES: Network(_pausing, _on_pausing, special=(_CONSTANT,)),
     _POLICER: Network(_policer, _on_policer, store="bucket"),
+    "marks above a threshold": Network(_marking, _on_marking, special=(_CONSTANT, _PAUSES), marks=True),
     "outage": Network(_outage, _on_outage, special=(_CONSTANT, _PAUSES)),
     "change of rate": Network(_change_of_rate, _on_change, special=(_CONSTANT, _PAUSES)),
     "policer before a bottleneck": Network(
         _policer_before_bottleneck, _on_policed, "--on has no tokens that are faster than the link", (_POLICER,)
     ),
-    "random loss": Network(_random_loss, note="--on has no random loss"),
+    "random loss": Network(_random_loss, _on_lossy),
 }

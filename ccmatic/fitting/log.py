@@ -10,6 +10,10 @@ from ccmatic.base import InputError
 SECOND = 10**9
 NEVER = np.iinfo(np.int64).min
 
+#: The value for a packet of which a log does not say whether it has the mark CE. Such a packet was lost, or its sender
+#: does not support ECN.
+UNKNOWN = -1
+
 
 @dataclass(frozen=True, eq=False)
 class PacketLog:
@@ -22,6 +26,7 @@ class PacketLog:
         delivered: int64 (n,), the time at which each packet was delivered, in ns from the origin of `sent`. NEVER marks
             a lost packet.
         size: int64 (n,), the size of each packet on the link in bytes.
+        marked: int8 (n,), 1 if a packet was delivered with the mark CE, 0 without, and UNKNOWN.
         line: int64 (n,), each packet's place in the file, for messages: the number of a text line or a record, from 1.
         two_clocks: Whether `sent` and `delivered` come from the clocks of two machines, with an unknown offset.
         early: None if the link delivers a packet only after the packet's last byte has left the link. If the link
@@ -34,6 +39,7 @@ class PacketLog:
     sent: np.ndarray
     delivered: np.ndarray
     size: np.ndarray
+    marked: np.ndarray
     line: np.ndarray
     two_clocks: bool = False
     early: int | None = None
@@ -49,7 +55,7 @@ class PacketLog:
         return self._some(np.flatnonzero(~self.lost)) if self.lost.any() else self
 
     def _some(self, chosen):
-        columns = {name: getattr(self, name)[chosen] for name in ("sent", "delivered", "size", "line")}
+        columns = {name: getattr(self, name)[chosen] for name in ("sent", "delivered", "size", "marked", "line")}
         return replace(self, **columns)
 
     def least_delay(self):
@@ -58,7 +64,7 @@ class PacketLog:
         return int((self.delivered - self.sent)[dated].min()) if dated.any() else None
 
 
-def packet_log(source, sent, delivered, size, line=None, two_clocks=False, notes=(), early=None):
+def packet_log(source, sent, delivered, size, line=None, two_clocks=False, notes=(), early=None, marked=None):
     """Return the PacketLog of arrays whose packets are in any order.
 
     Args:
@@ -70,6 +76,7 @@ def packet_log(source, sent, delivered, size, line=None, two_clocks=False, notes
         two_clocks: As in PacketLog.
         notes: As in PacketLog.
         early: As in PacketLog.
+        marked: As in PacketLog. If None, UNKNOWN for each packet.
 
     Raises:
         InputError: If no path that keeps the order of packets can leave such a log. There are four cases: no packet is
@@ -78,7 +85,8 @@ def packet_log(source, sent, delivered, size, line=None, two_clocks=False, notes
     """
     sent, delivered, size = (np.asarray(column, np.int64) for column in (sent, delivered, size))
     line = np.arange(1, len(sent) + 1) if line is None else np.asarray(line, np.int64)
-    log = PacketLog(source, sent, delivered, size, line, two_clocks, early, tuple(notes))
+    marked = np.where(delivered == NEVER, UNKNOWN, UNKNOWN if marked is None else marked).astype(np.int8)
+    log = PacketLog(source, sent, delivered, size, marked, line, two_clocks, early, tuple(notes))
     _refuse(log, size <= 0, lambda i: f"a packet of {size[i]} bytes; expected more than 0")
     if not (~log.lost).any():
         raise InputError("no packet is delivered; expected at least one", source)

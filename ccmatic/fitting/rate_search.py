@@ -32,12 +32,19 @@ class Values:
         room: The virtual_queue.Room of the losses.
         margin: The largest number of ns by which a delivery may precede the departure, because the link passes whole
             packets at once.
+        thresholds: The virtual_queue.Room of the marks; None if marks do not matter.
     """
 
     latest: float
     soonest: float
     room: object
     margin: int
+    thresholds: object = None
+
+    @property
+    def rooms(self):
+        """The Room of the losses, and the Room of the marks if marks matter."""
+        return (self.room,) if self.thresholds is None else (self.room, self.thresholds)
 
     @property
     def jitter(self):
@@ -74,7 +81,7 @@ def least_jitter(values_at, limit, early, hints=(), any_will_do=False):
 
     def explains(each):
         allowed = each.jitter <= limit and (early is None or each.soonest >= -early - each.margin)
-        return allowed and each.room.exists
+        return allowed and all(room.exists for room in each.rooms)
 
     def consider(rate):
         nonlocal best
@@ -87,7 +94,8 @@ def least_jitter(values_at, limit, early, hints=(), any_will_do=False):
         slow, fast = values(low), values(high)
         if early is not None and fast.soonest < -early - slow.margin:
             return inf
-        if slow.room.most is not None and fast.room.least > slow.room.most:
+        pairs = zip(slow.rooms, fast.rooms, strict=True)
+        if any(large.most is not None and small.least > large.most for large, small in pairs):
             return inf
         return max(0, slow.latest - fast.soonest)
 

@@ -27,6 +27,7 @@ class Arrivals:
         delivered: The delivery times d_i in ns, from the first arrival; 0 for a lost packet.
         lost: Whether each packet is lost.
         size: The sizes s_i in bytes.
+        marked: 1 for each packet with the mark CE, 0 for each packet without, and log.UNKNOWN.
         early: The largest number of ns between a delivery and a later departure of the same packet from the link. The
             value is None with two clocks, because their offset is unknown.
         at_once: The bytes of the largest packet if the link passes whole packets at once, else 0. On such a link, a
@@ -37,6 +38,7 @@ class Arrivals:
     delivered: np.ndarray
     lost: np.ndarray
     size: np.ndarray
+    marked: np.ndarray
     early: int | None
     at_once: int = 0
 
@@ -49,7 +51,7 @@ class Arrivals:
         return self._some(~self.lost)
 
     def _some(self, chosen):
-        columns = {name: getattr(self, name)[chosen] for name in ("at", "delivered", "lost", "size")}
+        columns = {name: getattr(self, name)[chosen] for name in ("at", "delivered", "lost", "size", "marked")}
         return replace(self, **columns)
 
     def delays(self):
@@ -64,7 +66,7 @@ def arrivals(log: PacketLog):
     delivered = np.where(lost, origin, log.delivered) - origin
     early = None if log.two_clocks else (log.early or 0)
     at_once = 0 if log.early is None else int(log.size.max())
-    return Arrivals(log.sent - origin, delivered, lost, log.size, early, at_once)
+    return Arrivals(log.sent - origin, delivered, lost, log.size, log.marked, early, at_once)
 
 
 def all_dated(log: PacketLog):
@@ -140,6 +142,8 @@ def queue(packets: Arrivals, rates: Rates):
 class Room:
     """The sizes of a buffer or bucket that accepts the delivered packets of a log and refuses the lost packets.
 
+    A Room may also be the thresholds that leave some packets without a mark, and mark others.
+
     Attributes:
         least: The smallest size in bytes that accepts all delivered packets.
         most: The largest size in bytes that refuses all lost packets; None if no packet is lost.
@@ -153,9 +157,25 @@ class Room:
         """Whether some size accepts and refuses the right packets."""
         return self.most is None or self.least <= self.most
 
+    def smallest(self, least: int):
+        """Return the smallest size that is at least `least`. If there is no such size, return the smallest size."""
+        return max(self.least, least) if self.most is None or self.most >= least else self.least
+
 
 def room(packets: Arrivals, load):
     """Return the Room for packets whose loads are `load`: a packet is accepted if and only if its load fits."""
-    kept, lost = load[~packets.lost], load[packets.lost]
-    least = -(-int(kept.max()) // BYTE) if len(kept) else 0
-    return Room(least, None if not len(lost) else (int(lost.min()) - 1) // BYTE)
+    return _between(load[~packets.lost], load[packets.lost])
+
+
+def thresholds(packets: Arrivals, load):
+    """Return the thresholds of marks, as a Room, for packets whose loads are `load`.
+
+    A packet has a mark if and only if its load is above the threshold.
+    """
+    return _between(load[packets.marked == 0], load[packets.marked == 1])
+
+
+def _between(fitting, refused):
+    """Return the Room of the sizes in which some loads fit, and others do not."""
+    least = -(-int(fitting.max()) // BYTE) if len(fitting) else 0
+    return Room(least, None if not len(refused) else (int(refused.min()) - 1) // BYTE)

@@ -2,8 +2,8 @@
 
     python examples/logs/generate.py FOLDER
 
-The sender is Reno, in rounds of R_m: it spreads a window over each round. After a round with losses it halves the
-window, else it adds a packet. ccmatic's emulator decides on each packet, by the code and in the whole numbers of
+The sender is Reno, in rounds of R_m: it spreads a window over each round. After a round with losses or marks it halves
+the window, else it adds a packet. ccmatic's emulator decides on each packet, by the code and in the whole numbers of
 `ccmatic emulate`, so no machine is late. Random losses happen before the link.
 """
 
@@ -26,7 +26,9 @@ def model(role, parameters=""):
 
 
 def send(link, seed, packets, window=10, share=0, silent=()):
-    """Return (sent, delivered or None) in ns of the packets that Reno sends.
+    """Return (sent, delivered, marked) of the packets that Reno sends. Both instants are in ns.
+
+    If a packet is lost, `delivered` and `marked` are None.
 
     Args:
         link: The Link.
@@ -44,15 +46,19 @@ def send(link, seed, packets, window=10, share=0, silent=()):
                 sent.append(step * link.rtt + k * gap + choice.randrange(gap // 2))
                 unlucky.append(choice.random() < share)
             reached = [at for at, lost in zip(sent, unlucky, strict=True) if not lost]
-            decided = iter(replay.decisions(link, reached, [PACKET] * len(reached)))
-            outcome = [None if lost else _delivered(link, *next(decided)) for lost in unlucky]
-            window = max(4, window // 2) if None in outcome[begin:] else window + 1
+            decided = iter(replay.outcomes(link, reached, [PACKET] * len(reached)))
+            outcome = [LOST if lost else _fate(*next(decided)) for lost in unlucky]
+            congested = any(marked is not False for _, marked in outcome[begin:])
+            window = max(4, window // 2) if congested else window + 1
         step += 1
-    return [*zip(sent, outcome, strict=True)]
+    return [(at, *fate) for at, fate in zip(sent, outcome, strict=True)]
 
 
-def _delivered(link, lost, admitted, planned):
-    return None if lost else planned
+LOST = None, None
+
+
+def _fate(lost, admitted, planned, marked):
+    return LOST if lost else (planned, marked)
 
 
 def logs():
@@ -68,14 +74,24 @@ def logs():
     yield "policed_cable", send(links.of_texts("24mbit", "40ms", "1bdp", model=policed), 9, 2000, 150)
     yield "outage", send(links.of_texts("24mbit", "40ms", "4bdp", changes=outage), 5, 2000, 40)
     yield "handover", send(links.of_texts("24mbit", "40ms", "4bdp", changes=handover), 6, 2000, 60)
+    marking = links.of_texts("24mbit", "40ms", "2bdp", model=model("MARKS"), threshold="1/2bdp")
+    yield "marked", send(marking, 10, 2000, 90)
     yield "lossy", send(links.of_texts("24mbit", "40ms", "2bdp"), 7, 2000, 90, share=0.004)
     yield "lte", send(links.of_opportunities(HERE.parent / "links/cellular.mahimahi", "40ms"), 8, 2000)
 
 
 def text(packets):
-    """Return packets as CSV (docs/reference/formats.md)."""
-    rows = (f"{_seconds(at)},{'' if end is None else _seconds(end)},{PACKET}\n" for at, end in packets)
-    return "sent,delivered,size\n" + "".join(rows)
+    """Return packets as CSV (docs/reference/formats.md). The column of marks is there if a packet has a mark."""
+    has_marks = any(marked for *_, marked in packets)
+    rows = (
+        f"{_seconds(at)},{'' if end is None else _seconds(end)},{PACKET}{_mark(marked) if has_marks else ''}\n"
+        for at, end, marked in packets
+    )
+    return f"sent,delivered,size{',marked' if has_marks else ''}\n" + "".join(rows)
+
+
+def _mark(marked):
+    return "," if marked is None else f",{int(marked)}"
 
 
 def _seconds(ns):

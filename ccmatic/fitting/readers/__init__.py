@@ -45,7 +45,7 @@ def _begin(path):
 #: The supported formats: for each one a test of the first bytes, and its reader.
 KINDS = (
     (lambda begin: begin.startswith(emulator.MAGIC), emulator.read_log),
-    (lambda begin: begin.split(b"\n")[0].strip().replace(b" ", b"") == csv_text.HEADER.encode(), csv_text.read_log),
+    (lambda begin: begin.split(b"\n")[0].replace(b" ", b"").startswith(csv_text.HEADER.encode()), csv_text.read_log),
     (lambda begin: begin.startswith(mm_link.MAGIC), mm_link.read_log),
     (link_trace.begins, link_trace.read_log),
     (lambda begin: begin.startswith(capture_file.MAGICS), captures.read_log),

@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict, deque
 
 from ccmatic.base import InputError
-from ccmatic.fitting.log import NEVER, packet_log
+from ccmatic.fitting.log import NEVER, UNKNOWN, packet_log
 from ccmatic.fitting.readers.capture_file import packets
 from ccmatic.fitting.readers.headers import SYN, TCP
 from ccmatic.fitting.readers.tcp import Segments, TcpSender
@@ -15,6 +15,9 @@ NOTES = (
     "other; what was sent in vain is left out",
 )
 PAIR_NOTES = ("captured at both ends: packets that the receiver's capture lacks, between two that it has, were lost",)
+
+#: The values of PacketLog.marked for two values of the ECN field: CE, and no support of ECN.
+MARKS = {3: 1, 0: UNKNOWN}
 
 
 def read_log(path, two_clocks=False):
@@ -65,22 +68,23 @@ def read_pair(sent, received):
     arrived = {}
     for _, now, header in _pieces(received):
         if header.path == path:
-            arrived.setdefault(_key(header), deque()).append(now)
+            arrived.setdefault(_key(header), deque()).append((now, MARKS.get(header.ecn, 0)))
     # If the sender sent two equal packets and only one arrived, the arrived packet counts as the second.
     spare = Counter(row[3] for row in rows)
     delivered = []
     for *_, key in rows:
         there = arrived.get(key, ())
-        delivered.append(there.popleft() if len(there) >= spare[key] else NEVER)
+        delivered.append(there.popleft() if len(there) >= spare[key] else (NEVER, UNKNOWN))
         spare[key] -= 1
-    matched = [at for at, instant in enumerate(delivered) if instant != NEVER]
+    matched = [at for at, (instant, _) in enumerate(delivered) if instant != NEVER]
     if not matched:
         raise InputError(
             f"none of the packets of {sent} is in it; expected a capture of the same packets at the receiver", received
         )
     within = slice(matched[0], matched[-1] + 1)
     instants, sizes, numbers, _ = zip(*rows[within], strict=True)
-    return packet_log(sent, instants, delivered[within], sizes, numbers, True, PAIR_NOTES)
+    ends, marked = zip(*delivered[within], strict=True)
+    return packet_log(sent, instants, ends, sizes, numbers, True, PAIR_NOTES, marked=marked)
 
 
 def _pieces(path):

@@ -2,7 +2,8 @@
 
 The header line is `sent,delivered,size`. Each further line describes a packet. The first value is the sending time in
 seconds. The second value is the delivery time in seconds, or empty if the packet was lost. The third value is the size
-in bytes.
+in bytes. The header line `sent,delivered,size,marked` adds a fourth value. It is 1 if the packet was delivered with the
+mark CE, 0 if it was delivered without, and empty if this is unknown.
 """
 
 import warnings
@@ -11,9 +12,10 @@ from contextlib import suppress
 import numpy as np
 
 from ccmatic.base import InputError, read_text, shown
-from ccmatic.fitting.log import NEVER, SECOND, packet_log
+from ccmatic.fitting.log import NEVER, SECOND, UNKNOWN, packet_log
 
 HEADER = "sent,delivered,size"
+WITH_MARKS = f"{HEADER},marked"
 
 #: Three limits: the bytes of a log, the seconds of an instant (large enough for clocks that count from 1970), and the
 #: bytes of a packet. Beyond these limits, nanoseconds or a sum of bytes would overflow.
@@ -35,48 +37,55 @@ def read_log(path, two_clocks=False):
     """
     text = read_text(path, LARGEST)
     head, _, body = text.partition("\n")
-    if head.strip().replace(" ", "") != HEADER:
-        raise InputError(f"the header is '{shown(head)}'; expected '{HEADER}'", path, 1)
-    sent, delivered, size = _columns(body, path)
-    return packet_log(path, _ns(sent), _ns(delivered), size, np.arange(2, len(sent) + 2), two_clocks)
+    names = head.strip().replace(" ", "")
+    if names not in (HEADER, WITH_MARKS):
+        raise InputError(f"the header is '{shown(head)}'; expected '{HEADER}' or '{WITH_MARKS}'", path, 1)
+    sent, delivered, size, *marks = _columns(body, path, names)
+    marked = np.where(marks[0] == NOTHING, UNKNOWN, marks[0]) if marks else None
+    return packet_log(path, _ns(sent), _ns(delivered), size, np.arange(2, len(sent) + 2), two_clocks, marked=marked)
 
 
-def _columns(body, path):
-    """Return the columns sent, delivered and size as floats; NOTHING stands for an empty cell."""
-    body = body.rstrip("\n") + "\n"
+def _columns(body, path, names):
+    """Return the columns as floats; NOTHING stands for an empty cell. `names` is the header line."""
+    body, width = body.rstrip("\n") + "\n", names.count(",") + 1
     filled = f"\n{body}".replace(",,", f",{NOTHING},").replace("\n,", f"\n{NOTHING},")[1:]
+    if names == WITH_MARKS:
+        filled = filled.replace(",\n", f",{NOTHING}\n")
     characters = np.frombuffer(filled.encode(), np.uint8)
     separators = characters[(characters == ord(",")) | (characters == ord("\n"))]
-    rows = len(separators) // 3
+    rows = len(separators) // width
     if body == "\n":
         raise InputError("no packets; expected one per line", path, 2)
-    if not np.array_equal(separators, np.tile(np.frombuffer(b",,\n", np.uint8), rows)):
-        raise _first_fault(body, path)
+    if not np.array_equal(separators, np.tile(np.frombuffer(b"," * (width - 1) + b"\n", np.uint8), rows)):
+        raise _first_fault(body, path, names)
     with warnings.catch_warnings(), suppress(ValueError):  # NumPy's versions differ on a cell that is no number
         warnings.simplefilter("ignore", DeprecationWarning)
         numbers = np.fromstring(filled.replace("\n", ","), sep=",")
-        if len(numbers) == 3 * rows and _sane(numbers.reshape(rows, 3)):
-            return numbers.reshape(rows, 3).T
-    raise _first_fault(body, path)
+        if len(numbers) == width * rows and _sane(numbers.reshape(rows, width)):
+            return numbers.reshape(rows, width).T
+    raise _first_fault(body, path, names)
 
 
 def _sane(table):
-    instants, size = table[:, :2], table[:, 2]
+    instants, size, marks = table[:, :2], table[:, 2], table[:, 3:]
     plausible = (np.abs(instants) < LATEST) | (instants == NOTHING)
-    return bool(plausible.all() and ((np.abs(size) < BIGGEST) & (size == np.floor(size))).all())
+    whole = (np.abs(size) < BIGGEST) & (size == np.floor(size))
+    return bool(plausible.all() and whole.all() and np.isin(marks, (0, 1, NOTHING)).all())
 
 
-def _first_fault(body, path):
+def _first_fault(body, path, names):
     """Return the InputError for the first line that does not describe a packet."""
     for number, row in enumerate(body.rstrip("\n").split("\n"), 2):
         cells = row.split(",")
-        if len(cells) != 3:
-            return InputError(f"'{shown(row)}'; expected {HEADER}", path, number)
-        for name, cell, most in zip(HEADER.split(","), cells, (LATEST, LATEST, BIGGEST), strict=True):
+        if len(cells) != names.count(",") + 1:
+            return InputError(f"'{shown(row)}'; expected {names}", path, number)
+        if cells[3:] and cells[3].strip() not in ("", "0", "1"):
+            return InputError(f"marked is '{shown(cells[3])}'; expected 0, 1, or nothing", path, number)
+        for name, cell, most in zip(HEADER.split(","), cells[:3], (LATEST, LATEST, BIGGEST), strict=True):
             if not _number(cell, name == "size", most):
                 what = "whole bytes" if name == "size" else "seconds, or nothing"
                 return InputError(f"{name} is '{shown(cell)}'; expected {what}, below {most}", path, number)
-    return InputError(f"no table of {HEADER}", path)
+    return InputError(f"no table of {names}", path)
 
 
 def _number(cell, whole, most):

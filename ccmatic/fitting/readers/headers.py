@@ -31,6 +31,7 @@ class Header(NamedTuple):
         ack: TCP's acknowledgement number; 0 for UDP.
         flags: TCP's flags; 0 for UDP.
         options: TCP's options; empty for UDP.
+        ecn: The ECN field of IP (RFC 3168): 3 for the mark CE, 0 if the sender does not support ECN.
     """
 
     path: tuple
@@ -43,6 +44,7 @@ class Header(NamedTuple):
     ack: int = 0
     flags: int = 0
     options: bytes = b""
+    ecn: int = 0
 
     @property
     def sacks(self):
@@ -67,6 +69,7 @@ def decode(link, frame):
         return None
     version = frame[at] >> 4
     if version == 4:
+        ecn = frame[at + 1] & 3
         size, identity, fragment = unpack_from(">HHH", frame, at + 2)
         if fragment & 0x1FFF:
             return None
@@ -76,25 +79,25 @@ def decode(link, frame):
             (frame[at] & 15) * 4,
         )
     elif version == 6 and len(frame) >= at + 40:
-        size, identity, inner = unpack_from(">H", frame, at + 4)[0] + 40, 0, 40
+        size, identity, inner, ecn = unpack_from(">H", frame, at + 4)[0] + 40, 0, 40, frame[at + 1] >> 4 & 3
         protocol, path = frame[at + 6], (frame[at + 8 : at + 24], frame[at + 24 : at + 40])
     else:
         return None
     # The header lacks the size of a packet over 64 KiB, which the kernel still has to cut into segments.
     size = size if size > inner else len(frame) - at
-    return _transport(frame, at + inner, protocol, path, size, identity, size - inner)
+    return _transport(frame, at + inner, protocol, path, size, identity, size - inner, ecn)
 
 
-def _transport(frame, at, protocol, path, size, identity, rest):
+def _transport(frame, at, protocol, path, size, identity, rest, ecn):
     if protocol == UDP and len(frame) >= at + 8:
         source, target = unpack_from(">HH", frame, at)
-        return Header(path, (source, target, UDP), size, identity, rest - 8, frame[at + 8 : at + 40])
+        return Header(path, (source, target, UDP), size, identity, rest - 8, frame[at + 8 : at + 40], ecn=ecn)
     if protocol != TCP or len(frame) < at + 20:
         return None
     source, target, seq, ack, words, flags = unpack_from(">HHIIBB", frame, at)
     inner = (words >> 4) * 4
     options = frame[at + 20 : at + inner]
-    return Header(path, (source, target, TCP), size, identity, rest - inner, b"", seq, ack, flags, options)
+    return Header(path, (source, target, TCP), size, identity, rest - inner, b"", seq, ack, flags, options, ecn)
 
 
 def _option(options, kind):
