@@ -10,7 +10,7 @@ from ccmatic.base import InputError
 SECOND = 10**9
 NEVER = np.iinfo(np.int64).min
 
-#: The value for a packet of which a log does not say whether it has the mark CE. Such a packet was lost, or its sender
+#: The value of `marked` if a log does not state whether a packet has the mark CE. Such a packet was lost, or its sender
 #: does not support ECN.
 UNKNOWN = -1
 
