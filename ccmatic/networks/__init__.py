@@ -1,25 +1,30 @@
 """Neural networks read from ONNX files, as exact functions, and answers about single decisions."""
 
-from ccmatic.networks.deciding import Decision, decide, violates
+from ccmatic.networks.deciding import Decision, decide, extremes, violates
 from ccmatic.networks.graph import Bent, Extreme, Graph, Joined, Layer, Row, Scaled, Statement, Total
 from ccmatic.networks.onnx_reader import read
-from ccmatic.networks.piecewise import Piecewise, piecewise
+from ccmatic.networks.piecewise import Form, Piecewise, combined, piecewise
+from ccmatic.networks.relaxation import Range
 from ccmatic.networks.vnnlib import Violation, read_property
 
 __all__ = [
     "Bent",
     "Decision",
     "Extreme",
+    "Form",
     "Graph",
     "Joined",
     "Layer",
     "Piecewise",
+    "Range",
     "Row",
     "Scaled",
     "Statement",
     "Total",
     "Violation",
+    "combined",
     "decide",
+    "extremes",
     "piecewise",
     "read",
     "read_property",

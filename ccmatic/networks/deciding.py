@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil, floor
 from time import monotonic
 from typing import Literal
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from ccmatic.base import InputError
 from ccmatic.logic import Linear, Term, every, isolated, linear, real
-from ccmatic.networks.piecewise import ONE, Form, Piecewise, combined
+from ccmatic.networks.piecewise import ONE, ZERO, Form, Piecewise, combined
 from ccmatic.networks.relaxation import Range, Relaxation
 from ccmatic.networks.vnnlib import Case, Violation
 from ccmatic.solving import SAT, UNKNOWN, Checker, SolverOptions
@@ -101,6 +102,53 @@ def decide(network: Piecewise, violation: Violation, seconds: float) -> Decision
     return Decision(verdict, inputs, outputs, branches, monotonic() - begin)
 
 
+def extremes(network: Piecewise, box: Sequence[Range], step: Fraction, seconds: float) -> Range | None:
+    """Return a range that contains all values of a network's only output over a box.
+
+    The ends are the multiples of a step that are nearest to the extreme values, and beyond them unless the output is
+    constant. The search finds them exactly.
+
+    Args:
+        network: The network.
+        box: The range of each input.
+        step: The step.
+        seconds: The time limit.
+
+    Returns:
+        The range; None if the time was over.
+    """
+    [output], end = network.outputs, monotonic() + seconds
+    if not output.factors:
+        whole = output.constant / step
+        return Range(floor(whole) * step, ceil(whole) * step)
+    try:
+        return Range(-_highest(network, box, -ONE, step, end), _highest(network, box, ONE, step, end))
+    except _Late:
+        return None
+
+
+def _highest(network: Piecewise, box: Sequence[Range], sign: Fraction, step: Fraction, end: float) -> Fraction:
+    """Return the smallest multiple of a step that is above all values of the output, times a sign."""
+
+    def search(threshold: Fraction) -> _Search:
+        """Return a search for values that are at least a threshold."""
+        return _Search(network, [*box], [Form({network.inputs: -sign}, threshold)], end)
+
+    form = combined([(sign, network.outputs[0])])
+    relaxation = search(ZERO).relaxed()
+    bound = relaxation.smallest(combined([(-ONE, form)])).bound
+    low = floor(form.at(network.values([each.low for each in box])) / step) + 1
+    high = floor((_interval(form, relaxation.box).high if bound is None else -bound) / step) + 1
+    while low < high:
+        middle = (low + high) // 2
+        try:
+            search(middle * step).run()
+            high = middle
+        except _Found as found:
+            low = floor(form.at(network.values(found.args[0])) / step) + 1
+    return high * step
+
+
 def violates(violation: Violation, values: Sequence[Fraction]) -> bool:
     """Return whether inputs and outputs, in this order, are a violation."""
     return any(all(form.at(values) <= 0 for form in case) for case in violation.cases)
@@ -153,8 +201,7 @@ class _Search:
         lows, highs = (np.array([float(getattr(each, side)) for each in self.box]) for side in ("low", "high"))
         points = lows + (highs - lows) * dice.random((TRIES, len(self.box)))
         self.try_inputs(points[np.argmin(self.floats.excess(points))])
-        self.relaxation = Relaxation(self.network, self.box)
-        self.add_units()
+        self.relaxation = self.relaxed()
         for form in self.forms:
             factors = form.factors | {self.relaxation.slack: -ONE}
             self.relaxation.add_row(factors, None, -form.constant)
@@ -170,17 +217,19 @@ class _Search:
         if all(form.at(values) <= 0 for form in self.forms):
             raise _Found(inputs)
 
-    def add_units(self) -> None:
-        """Add each unit to the relaxation, with the range that the relaxation of the earlier units gives."""
+    def relaxed(self) -> Relaxation:
+        """Return a relaxation with all units. The relaxation of the earlier units gives the range of each unit."""
+        made = Relaxation(self.network, self.box)
         for form in self.network.units:
             self.check_time()
-            near = _interval(form, self.relaxation.box)
+            near = _interval(form, made.box)
             if near.low < 0 < near.high and any(name >= self.network.inputs for name in form.factors):
-                lowest = self.relaxation.smallest(form).bound
-                highest = self.relaxation.smallest(combined([(-ONE, form)])).bound
+                lowest = made.smallest(form).bound
+                highest = made.smallest(combined([(-ONE, form)])).bound
                 low = near.low if lowest is None else max(near.low, lowest)
                 near = Range(low, near.high if highest is None else max(low, min(near.high, -highest)))
-            self.relaxation.add_unit(near)
+            made.add_unit(near)
+        return made
 
     def branch(self) -> None:
         """Divide the inputs by the sides of units, until each part has no violation."""
