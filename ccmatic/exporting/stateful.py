@@ -57,9 +57,8 @@ class StatefulExport:
         writer, _, _ = self._write()
         if writer.functions:
             raise no_fractions(self.name)
-        for name in ("app_limited", "marked"):
-            if name in self.controller.parameters:
-                _refuse(self.controller, name, "the kernel's program does not observe; expected another target")
+        if "marked" in self.controller.parameters:
+            _refuse(self.controller, "marked", "the kernel's program does not observe; expected another target")
         return ("window_bpf.c",)
 
     def header(self):

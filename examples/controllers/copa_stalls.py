@@ -6,11 +6,11 @@ This happens when acknowledgements stall, which copa.py excludes. See docs/state
 window: bytes = above(0)
 
 
-def update(window, measured, delay, before_trace, MSS, R_m, D, step):
+def update(window, measured, delay, before_trace, app_limited, MSS, R_m, D, step):
     least = max(0, delay - step)
     may_increase = measured and window * least <= MSS * (R_m + least)
     may_decrease = measured and window * delay[D] >= MSS * (R_m + delay[D])
-    more = window + MSS * step / R_m
+    more = window if app_limited else window + MSS * step / R_m
     less = max(MSS, window - MSS * step / R_m)
     if before_trace:
         window = any_of(more, window, less)  # only a real sender knows this delay

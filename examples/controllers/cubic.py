@@ -34,6 +34,7 @@ def update(
     lost,
     sent,
     timeout,
+    app_limited,
     MSS,
     R_m,
     step,
@@ -60,6 +61,8 @@ def update(
         high = min((4 * cube + MSS) / 3, (cube + 2 * MSS) / 3, (cube + 16 * MSS) / 12, (cube + 54 * MSS) / 27)
         until_max = bounded(MSS * second / R_m * cbrt(cube / MSS), low, high)
         recover = sent
+    elif app_limited:
+        counted = acked
     elif not exceeded or window < threshold:
         more = window + acked - counted
         window = min(more, threshold) if exceeded else more

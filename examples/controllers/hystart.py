@@ -11,7 +11,7 @@ ROUNDS = 5  # CSS_ROUNDS
 
 window: bytes = above(0)
 counted: bytes = 0  # acknowledgements up to here have already increased the window
-slow: condition = anything()  # in slow start
+avoiding: condition = anything()  # in congestion avoidance, after slow start
 careful: condition = anything()  # in conservative slow start, CSS
 rounds: number = between(0, ROUNDS)  # rounds of CSS so far
 round_end: bytes = 0  # the bytes sent before the round began
@@ -23,7 +23,7 @@ baseline: time = between(0, 8 * R_m)  # smallest delay when CSS began
 def update(
     window,
     counted,
-    slow,
+    avoiding,
     careful,
     rounds,
     round_end,
@@ -34,16 +34,18 @@ def update(
     lost,
     sent,
     timeout,
+    app_limited,
     delay,
     measured,
     MSS,
     R_m,
     step,
 ):
+    slow = not avoiding
     loss = lost > lost[step]
-    grown = acked - counted
+    grown = 0 if app_limited else acked - counted
     counted = acked
-    increase = (grown / GROWTH if careful else grown) if slow else MSS * step / R_m
+    increase = (grown / GROWTH if careful else grown) if slow else 0 if app_limited else MSS * step / R_m
     window = MSS if timeout else max(2 * MSS, window / 2) if loss else window + increase
     round_is_over = measured and acked + lost >= round_end
     if round_is_over:
@@ -56,7 +58,7 @@ def update(
     resumes = careful and least < baseline
     over = careful and rounds >= ROUNDS
     rounds = 0 if slows else rounds + 1 if round_is_over else rounds
-    slow = slow and not timeout and not loss and not (over and not resumes)
+    avoiding = avoiding or timeout or loss or (over and not resumes)
     if slows:
         baseline = least
     careful = slows or careful and not resumes

@@ -10,8 +10,8 @@ credit: bytes = 0  # acknowledgements since the window last grew
 recover: bytes = 0  # no other decrease until the bytes sent before the last one, and 3 packets, are acknowledged or lost
 
 
-def update(window, threshold, searching, credit, recover, acked, lost, sent, timeout, MSS, step):
-    more = acked - acked[step]
+def update(window, threshold, searching, credit, recover, acked, lost, sent, timeout, app_limited, MSS, step):
+    more = 0 if app_limited else acked - acked[step]
     if timeout:
         threshold = max(window / 2, 2 * MSS)
         window = MSS

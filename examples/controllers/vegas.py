@@ -11,13 +11,13 @@ MANY = 4
 window: bytes = above(0)
 
 
-def update(window, delay, measured, before_trace, lost, timeout, MSS, R_m, step):
+def update(window, delay, measured, before_trace, lost, timeout, app_limited, MSS, R_m, step):
     least = max(0, delay - step)
     may_increase = window * least < FEW * MSS * (R_m + least)
     must_increase = window * delay < FEW * MSS * (R_m + delay)
     may_decrease = window * delay > MANY * MSS * (R_m + delay)
     must_decrease = window * least > MANY * MSS * (R_m + least)
-    more = window + MSS * step / R_m
+    more = window if app_limited else window + MSS * step / R_m
     less = max(MSS, window - MSS * step / R_m)
     if timeout:
         window = MSS

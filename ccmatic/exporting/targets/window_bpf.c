@@ -48,6 +48,8 @@ static __always_inline void report(struct flow *flow, const struct tcp_sock *tcp
         ccm_gave_up(s, now, now, lost * s->packet);
     else if (lost)
         ccm_lost(s, now, now, lost * s->packet);
+    if (tcp->write_seq == tcp->snd_nxt && 2 * in_flight(tcp) < tcp->snd_cwnd)
+        ccm_limited(s, now);
     count(flow, tcp);
 }
 
