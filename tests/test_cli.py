@@ -28,7 +28,7 @@ def test_a_controller_that_holds(tmp_path):
     code, out, _ = run("verify", "cc_probe_drain", *CCAC[:4], "--horizon", "11", "--json", cwd=tmp_path)
     assert code == 0
     assert lines(out)[0]["verdict"] == "holds"
-    assert set(lines(out)[0]) == {"controller", "verdict", "seconds", "left_out"}
+    assert set(lines(out)[0]) == {"controller", "verdict", "seconds", "left_out", "remembered"}
 
 
 def test_what_holds_on_the_published_model_alone_is_said(tmp_path):

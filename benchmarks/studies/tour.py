@@ -32,7 +32,7 @@ def commands(proof):
     """Return the commands by name. Each command is a sequence of command lines."""
     Path("tardy.py").write_text(TARDY)
     return {
-        "verify": [["verify", "cc_qdel", "--model", "ccac", "--buffer", "infinite", "--horizon", "5"]],
+        "verify": [["verify", "cc_qdel", "--model", "ccac", "--buffer", "infinite", "--horizon", "5", "--fresh"]],
         "synth": [["synth", "g1_t5", "--jobs", "1"]],
         "prove, check": [
             ["prove", "tardy.py", "--proof", str(proof), "--horizon", "5", "--out", "."],

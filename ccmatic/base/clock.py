@@ -18,11 +18,12 @@ class Clock:
         seconds: The limit for each query; None for no limit.
 
     Attributes:
+        seconds: The limit for each query; None for no limit.
         late: Whether the last query timed out before a solver received it.
     """
 
     def __init__(self, seconds: float | None = None) -> None:
-        self._seconds = seconds
+        self.seconds = seconds
         self._end: float | None = None
         self._is_encoded = self.late = False
 
@@ -40,10 +41,10 @@ class Clock:
 
         A nested context shares the time of the outermost one.
         """
-        if self._seconds is None or self._end is not None:
+        if self.seconds is None or self._end is not None:
             yield
             return
-        self._end = monotonic() + self._seconds
+        self._end = monotonic() + self.seconds
         self._is_encoded = self.late = False
         try:
             yield
@@ -57,7 +58,7 @@ class Clock:
             OutOfTime: If no time remains.
         """
         if self._end is None:
-            return self._seconds
+            return self.seconds
         left = self._end - monotonic()
         if left <= 0:
             self.late = not self._is_encoded

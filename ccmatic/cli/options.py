@@ -1,6 +1,7 @@
 """The parts that commands share: exit codes, options, and choices that are imported when a command needs them."""
 
 import sys
+from dataclasses import replace
 from functools import wraps
 from importlib import import_module
 from math import isnan
@@ -183,6 +184,20 @@ allow_code = click.option(
     is_flag=True,
     help="Run the code that the input names as model, property, template or proof, even if ccmatic does not ship it.",
 )
+
+
+def fresh(command):
+    """Add the option `--fresh`. Without it, the SolverOptions that the command receives have the user's Memory."""
+
+    @click.option("--fresh", is_flag=True, help="Decide again, even if the memory of this machine has the answer.")
+    @wraps(command)
+    def with_memory(*arguments, solver, fresh, **others):
+        from ccmatic.memory import Memory
+
+        known = None if fresh else Memory.of_user()
+        return command(*arguments, solver=replace(solver, memory=known), **others)
+
+    return with_memory
 
 
 def solver(command):

@@ -116,6 +116,7 @@ def judgement_json(name, judgement, file, explanation=None, question=None):
     advice = advice_on(question, judgement)
     line |= {"advice": list(advice)} if advice else {}
     left = records.exclusions(judgement.left_out)
+    line |= {"remembered": judgement.remembered}
     return records.line(VerifyLine(name, judgement.verdict, round(judgement.seconds, 3), left, **line))
 
 
@@ -132,7 +133,7 @@ def judgement_text(judgement, file):
         lines.append("    on the published model; the solver timed out on executions outside it")
     elif judgement.verdict == "unknown":
         lines[0] += f"   timed out on: {judgement.way}"
-    lines += left_out_lines(judgement.left_out) + advice_lines(judgement.advice)
+    lines += left_out_lines(judgement.left_out) + advice_lines(judgement.advice) + _memory_lines(judgement)
     return "\n".join([*lines, *(file_lines(file) if trace else ())])
 
 
@@ -146,6 +147,7 @@ def answer_text(question, judgement, file):
         lines[0] += ": timed out"
     lines += _question_lines(question)
     lines += left_out_lines(judgement.left_out) + advice_lines(advice_on(question, judgement))
+    lines += _memory_lines(judgement)
     return "\n".join([*lines, *(file_lines(file) if judgement.trace else ())])
 
 
@@ -193,6 +195,7 @@ def worst_json(of, worst, file, explanation=None, question=None):
     answer = of, worst.quantity.what, worst.quantity.worse, worst.verdict, worst.never, none, worst.some
     line |= {"advice": list(worst.advice)} if worst.advice else {}
     left = records.exclusions(worst.left_out)
+    line |= {"remembered": worst.remembered}
     return records.line(WorstLine(worst.controller.name, *answer, round(worst.seconds, 3), left, **line))
 
 
@@ -202,8 +205,15 @@ def worst_text(of, worst, file, question=None):
     if question:
         lines = [_headline(worst.controller, question.met(worst), worst.seconds, f"{of}: {worst.sentence()}")]
         lines += _question_lines(question)
-    lines += left_out_lines(worst.left_out) + advice_lines(worst.advice)
+    lines += left_out_lines(worst.left_out) + advice_lines(worst.advice) + _memory_lines(worst)
     return "\n".join([*lines, *(file_lines(file) if worst.trace else ())])
+
+
+def _memory_lines(answer):
+    """Return the line that says that an answer comes from the memory, if it does."""
+    return [
+        "    remembered: this machine has decided the same question before; --fresh decides it again"
+    ] * answer.remembered
 
 
 def _question(question):

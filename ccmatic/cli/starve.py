@@ -29,6 +29,7 @@ from ccmatic.cli.command import command
     help="Try executions that repeat after this many steps; repeatable.  [default: 1, 2, 3 and 4]",
 )
 @options.solver_within
+@options.fresh
 @click.option("--out", default="ccmatic-traces", show_default=True, help="The folder for the traces.")
 @click.option("--plot", type=click.Path(), help="Draw the flows to this file (.png, .svg or .pdf).")
 @click.option("--html", type=click.Path(), help="Write a page that shows the flows step by step to this file.")

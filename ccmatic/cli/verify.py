@@ -49,6 +49,7 @@ ccmatic verify cc_qdel --on 'ccac, buffer 1 bdp, jitter 1 rtt' \\
 @options.delay
 @options.period
 @options.solver
+@options.fresh
 @click.option("--smt2", type=click.Path(), help="Write the solver's questions to this file, as SMT-LIB 2.")
 @click.option("--out", default="ccmatic-traces", show_default=True, help="The folder for traces of violations.")
 @click.option(

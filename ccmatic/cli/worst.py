@@ -40,6 +40,7 @@ ccmatic worst cc_qdel --on 'ccac, buffer 1 bdp, jitter 1 rtt' \\
     "delay]",
 )
 @options.solver
+@options.fresh
 @click.option("--out", default="ccmatic-traces", show_default=True, help="The folder for the trace.")
 @options.jobs
 @options.cluster

@@ -92,6 +92,7 @@ class VerifyLine(QuestionRecord):
         where: The network that represents `on`, in words.
         notes: The differences between `on` and `where`, in sentences.
         measured: The worst value in the trace, in words.
+        remembered: Whether this machine had decided the same question before, and the line repeats that answer.
         advice: Sentences that suggest what to ask next.
     """
 
@@ -99,6 +100,7 @@ class VerifyLine(QuestionRecord):
     verdict: Verdict
     seconds: float
     left_out: list[ExclusionRecord]
+    remembered: bool = False
     broken: list[str] | Absent = ABSENT
     way: str | Absent | None = ABSENT
     trace: str | Absent | None = ABSENT
@@ -124,8 +126,8 @@ class WorstLine(QuestionRecord):
         some: A value of x that the execution in `trace` reaches. Null if the searched range has no such value.
         index: The values of an index, such as Jain's, at `none` and at `some`.
         trace: The file of the trace.
-        left_out: The excluded executions, as in VerifyLine. VerifyLine also explains expect, on, start, where, notes
-            and advice.
+        left_out: The excluded executions, as in VerifyLine. VerifyLine also explains remembered, expect, on, start,
+            where, notes and advice.
         met: The verdict on the expectation.
     """
 
@@ -139,6 +141,7 @@ class WorstLine(QuestionRecord):
     some: Fraction | None
     seconds: float
     left_out: list[ExclusionRecord]
+    remembered: bool = False
     index: list[Fraction | None] | Absent = ABSENT
     trace: str | Absent | None = ABSENT
     explanation: ExplanationRecord | Absent = ABSENT

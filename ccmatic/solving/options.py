@@ -2,8 +2,13 @@
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
+
+import pysmt
+import z3
 
 from ccmatic.base import Clock, InputError, shown
+from ccmatic.memory import Memory
 
 NAMES = ("z3", "cvc5", "yices")
 
@@ -20,6 +25,7 @@ class SolverOptions:
             agree.
         timeout: The number of seconds for each question, a Clock that several questions share, or None for no limit.
         seed: The seed of the search.
+        memory: The Memory whose answers may replace the solvers' work; None if the solvers decide every question.
 
     Raises:
         InputError: If a value has a wrong type, or is out of its range.
@@ -28,6 +34,7 @@ class SolverOptions:
     solvers: tuple[str, ...] = ("z3",)
     timeout: "float | Clock | None" = None
     seed: int = 0
+    memory: Memory | None = None
 
     def __post_init__(self) -> None:
         named = isinstance(self.solvers, tuple | list) and self.solvers
@@ -39,6 +46,13 @@ class SolverOptions:
             raise InputError(f"the timeout is {_quoted(self.timeout)}; expected {expected}")
         if type(self.seed) is not int or not 0 <= self.seed <= LAST_SEED:
             raise InputError(f"the seed is {_quoted(self.seed)}; expected a whole number from 0 to {LAST_SEED}")
+
+    def settings(self) -> dict[str, Any] | None:
+        """Return everything that influences Z3's answers, including its version; None for other solvers."""
+        if tuple(self.solvers) != ("z3",):
+            return None
+        versions = {"z3": z3.get_full_version(), "pysmt": pysmt.__version__}
+        return {"seconds": repr(Clock.of(self.timeout).seconds), "seed": self.seed, **versions}
 
     def with_clock(self, clock: Clock) -> "SolverOptions":
         """Return the same options with a clock as the timeout."""

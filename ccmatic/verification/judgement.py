@@ -3,9 +3,11 @@
 A violation has a readable, replayed trace, and "holds" has a list of its assumptions.
 """
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
+from ccmatic import controllers, memory
 from ccmatic.base import Clock, markup
 from ccmatic.contracts import Exclusion
 from ccmatic.logic import Environment
@@ -13,7 +15,7 @@ from ccmatic.query import Decides, Query, advice, left_out, left_out_of_trace
 from ccmatic.solving import SolverOptions
 from ccmatic.traces import Trace
 from ccmatic.verification import counterexample
-from ccmatic.verification.replayer import Report
+from ccmatic.verification.replayer import Outcome, Report, replay
 from ccmatic.verification.verifier import HOLDS, UNDECIDED, VIOLATED, Verdict, Verifier
 
 
@@ -33,6 +35,7 @@ class Judgement:
         left_out: The Exclusions that apply to the verdict. If the verdict is VIOLATED, only the exclusion
             named `seconds` can apply.
         advice: Sentences that suggest the next query.
+        remembered: Whether the judgement comes from a Memory. `seconds` is then the time of the original verification.
     """
 
     controller: Decides
@@ -45,6 +48,7 @@ class Judgement:
     report: Report | None = None
     left_out: tuple[Exclusion, ...] = ()
     advice: tuple[str, ...] = ()
+    remembered: bool = False
 
     @property
     def holds(self) -> bool:
@@ -74,7 +78,7 @@ class Judge:
 
     Args:
         query: The query.
-        options: The SolverOptions. The timeout applies to each controller.
+        options: The SolverOptions. The timeout applies to each controller. Its memory may answer instead of a solver.
     """
 
     def __init__(self, query: Query, options: SolverOptions = SolverOptions()) -> None:
@@ -93,6 +97,22 @@ class Judge:
             Disagreement: If two solvers disagree.
             Unsound: If a solver's trace fails its replay.
         """
+        if self._options.memory is None:
+            return self._new(controller)
+        texts, settings = controllers.texts_of(controller), self._options.settings()
+        return self._options.memory.ask(
+            lambda: memory.question("verify", self.query.record(), texts, settings),
+            lambda: self._new(controller),
+            stored,
+            lambda data: self._recalled(data, controller),
+        )
+
+    def _recalled(self, data: Mapping[str, Any], controller: Decides) -> Judgement | None:
+        """Return the stored judgement on a controller, once its trace has passed a replay; otherwise None."""
+        with self._environment:
+            return recalled(data, controller)
+
+    def _new(self, controller: Decides) -> Judgement:
         with self._environment, self._clock.question():
             judgement = self._judge(controller)
         more = advice(self.query, controller, judgement.verdict == UNDECIDED, self._clock.late)
@@ -131,3 +151,40 @@ class Judge:
         if key not in self._verifiers:
             self._verifiers[key] = Verifier(query, reads, self._options, state=controller.state)
         return self._verifiers[key]
+
+
+def stored(judgement: Judgement) -> dict[str, Any] | None:
+    """Return a judgement as data for JSON; None if the solver timed out on a part of the question."""
+    if judgement.verdict == UNDECIDED or judgement.unsure:
+        return None
+    return {
+        "verdict": judgement.verdict,
+        "seconds": judgement.seconds,
+        "way": judgement.way,
+        "trace": judgement.trace and judgement.trace.to_json(),
+        "unmodelled": judgement.unmodelled and judgement.unmodelled.to_json(),
+        "left_out": [[each.name, each.reason] for each in judgement.left_out],
+        "advice": list(judgement.advice),
+    }
+
+
+def recalled(data: Mapping[str, Any], controller: Decides) -> Judgement | None:
+    """Return the judgement that `stored` described; None if its trace fails the replay."""
+    trace, unmodelled = (data[name] and Trace.from_json(data[name]) for name in ("trace", "unmodelled"))
+    shown = trace or unmodelled
+    report = replay(shown, allow_code=True) if shown else None
+    if (data["verdict"] == VIOLATED) != bool(trace) or (report and report.outcome is not Outcome.BREAKS):
+        return None
+    left = tuple(Exclusion(*each) for each in data["left_out"])
+    return Judgement(
+        controller,
+        data["verdict"],
+        data["seconds"],
+        data["way"],
+        trace,
+        unmodelled,
+        report=report,
+        left_out=left,
+        advice=tuple(data["advice"]),
+        remembered=True,
+    )

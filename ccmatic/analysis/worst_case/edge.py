@@ -6,14 +6,14 @@ from fractions import Fraction
 from time import monotonic
 from typing import Any
 
-from ccmatic import controllers
+from ccmatic import controllers, memory
 from ccmatic.analysis.worst_case.reached import begun_later
 from ccmatic.base import Clock, InputError, OutOfTime, blamed, definitions, exact, last_good, markup, shown, suggest
 from ccmatic.contracts import Exclusion, load_definition
 from ccmatic.query import Decides, Query, advice, left_out
 from ccmatic.solving import SAT, UNKNOWN, UNSAT, SolverOptions
 from ccmatic.traces import Trace
-from ccmatic.verification import Executions, Part, Report, for_people
+from ccmatic.verification import Executions, Outcome, Part, Report, for_people, replay
 
 FOUND, UNDECIDED = "found", "unknown"
 
@@ -53,6 +53,7 @@ class WorstCase:
             in a state outside the controller's declaration. It is unknown whether the controller ever reaches such a
             state.
         advice: Sentences that suggest further questions.
+        remembered: Whether the result comes from a Memory. `seconds` is then the time of the original search.
     """
 
     controller: Decides
@@ -66,6 +67,7 @@ class WorstCase:
     left_out: tuple[Exclusion, ...] = ()
     elsewhere: bool = False
     advice: tuple[str, ...] = ()
+    remembered: bool = False
 
     def in_units(self, scale: Fraction, unit: str) -> "WorstCase":
         """Return the same WorstCase, with its values in another unit.
@@ -179,13 +181,23 @@ def search(
     if period is not None:
         query = Query(network, name, **thresholds, repeats=period).of_small_packets()
     controllers.require_order(decides, network.jitter)
-    edge = _Edge(query, decides, xs, listener, options)
-    none, some, verdict = edge.find(quantity.worse, first)
-    trace, report = edge.shown(some) if some is not None else (None, None)
-    seconds = monotonic() - begin
-    left = left_out(query, decides, later=period is not None)
-    more = advice(query, decides, verdict == UNDECIDED, edge.late)
-    return WorstCase(decides, quantity, none, some, verdict, seconds, trace, report, left, edge.elsewhere, more)
+
+    def decide():
+        edge = _Edge(query, decides, xs, listener, options)
+        none, some, verdict = edge.find(quantity.worse, first)
+        trace, report = edge.shown(some) if some is not None else (None, None)
+        seconds = monotonic() - begin
+        left = left_out(query, decides, later=period is not None)
+        more = advice(query, decides, verdict == UNDECIDED, edge.late)
+        return WorstCase(decides, quantity, none, some, verdict, seconds, trace, report, left, edge.elsewhere, more)
+
+    if options.memory is None:
+        return decide()
+    about = {"xs": [*map(str, xs)], "first": first and str(first), "worse": quantity.worse}
+    asked = "worst", query.record(), controllers.texts_of(decides), options.settings()
+    return options.memory.ask(
+        lambda: memory.question(*asked, **about), decide, stored, lambda data: recalled(data, decides, quantity)
+    )
 
 
 def _range(quantity, network, low, high, resolution):
@@ -201,6 +213,32 @@ def _range(quantity, network, low, high, resolution):
     count = int((last - first) / step)
     xs = [first + step * n for n in range(count + 1)]
     return xs if xs[-1] == last else [*xs, last]
+
+
+def stored(worst):
+    """Return a WorstCase as data for JSON; None if the solver timed out on a value of x."""
+    if worst.verdict != FOUND:
+        return None
+    return {
+        **{name: None if (x := getattr(worst, name)) is None else str(x) for name in ("none", "some")},
+        "seconds": worst.seconds,
+        "trace": worst.trace and worst.trace.to_json(),
+        "left_out": [[each.name, each.reason] for each in worst.left_out],
+        "elsewhere": worst.elsewhere,
+        "advice": list(worst.advice),
+    }
+
+
+def recalled(data, controller, quantity):
+    """Return the WorstCase that `stored` described; None if its trace fails the replay."""
+    none, some = (None if data[name] is None else Fraction(data[name]) for name in ("none", "some"))
+    trace = data["trace"] and Trace.from_json(data["trace"])
+    report = replay(trace, allow_code=True) if trace else None
+    if (some is None) != (report is None) or (report and report.outcome is not Outcome.BREAKS):
+        return None
+    left = tuple(Exclusion(*each) for each in data["left_out"])
+    about = {"left_out": left, "elsewhere": data["elsewhere"], "advice": tuple(data["advice"]), "remembered": True}
+    return WorstCase(controller, quantity, none, some, FOUND, data["seconds"], trace, report, **about)
 
 
 class _Edge:

@@ -1,0 +1,107 @@
+"""Everything that influences an answer, as data: the question, the definitions, the solver, and ccmatic's own code."""
+
+import ast
+import sys
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from ccmatic import __version__
+from ccmatic.base import KINDS, definitions, read_text
+
+#: The modules that a definition may import if answers about it are remembered. Their results depend on nothing but
+#: their arguments, or the digest of ccmatic's code covers them.
+CLOSED = frozenset(
+    {"__future__", "abc", "collections", "collections.abc", "dataclasses", "enum", "fractions", "functools"}
+    | {"itertools", "math", "numbers", "operator", "typing"}
+    | {f"ccmatic.{package}" for package in ("contracts", "logic")}
+)
+
+#: The folders of shipped definitions, from which a definition may import as well.
+_SHIPPED = tuple(f"ccmatic.{kind}." for kind in ("models", "properties"))
+
+#: The names of functions, or their beginnings, through which a definition may depend on other files.
+_OPEN = ("__", "breakpoint", "compile", "eval", "exec", "input", "load", "open", "read", "globals", "vars")
+
+#: The kinds of files that decide what ccmatic does.
+_SUFFIXES = (".py", ".toml")
+
+
+def question(
+    asked: str,
+    record: Mapping[str, Any],
+    controllers: Sequence[Any],
+    solver: Mapping[str, Any] | None,
+    **others: Any,
+) -> dict[str, Any] | None:
+    """Return everything that influences an answer.
+
+    Args:
+        asked: The name of the question, such as `verify`.
+        record: The record of the query.
+        controllers: The controllers, each with a name and a source.
+        solver: Everything that influences the solver; None if this is not known.
+        **others: Further parts of the question, as data for JSON.
+
+    Returns:
+        The question as data for JSON; None if the answer may depend on something else, such as a file that a definition
+        reads.
+    """
+    own = _own_definitions(record)
+    if own is None or solver is None:
+        return None
+    return {
+        "asked": asked,
+        "query": dict(record),
+        "controllers": [[each.name, each.source] for each in controllers],
+        "solver": dict(solver),
+        "definitions": own,
+        "ccmatic": {"version": __version__, "code": _code(), "python": sys.version},
+        **others,
+    }
+
+
+def _own_definitions(record: Mapping[str, Any]) -> dict[str, str] | None:
+    """Return the texts of the user's definitions that a query names; None if such a text depends on other files."""
+    texts, thresholds = {}, record["property"]
+    named = {"models": record["model"], "properties": thresholds["name"], "proofs": thresholds.get("proof")}
+    for kind, name in named.items():
+        if name and (file := definitions.own_file(kind, name)):
+            texts[name] = read_text(file)
+            if not _is_closed(texts[name]):
+                return None
+    return texts
+
+
+def _is_closed(text: str) -> bool:
+    """Return whether a definition depends on nothing but its own text and the modules of CLOSED."""
+    for node in ast.walk(ast.parse(text)):
+        modules, named = [], []
+        match node:
+            case ast.Import(names=names):
+                modules = [alias.name for alias in names]
+            case ast.ImportFrom(module=module, names=names, level=level):
+                modules, named = ["" if level else module or ""], [alias.name for alias in names]
+            case ast.Name(id=name) | ast.Attribute(attr=name):
+                named = [name]
+        if not all(module in CLOSED or module.startswith(_SHIPPED) for module in modules):
+            return False
+        if any(name.startswith(_OPEN) for name in named):
+            return False
+    return True
+
+
+def _code() -> str:
+    """Return a digest of all files that decide what ccmatic does, including shipped models, beliefs and properties."""
+    folders = ["ccmatic", *(f"ccmatic.{folder}" for folders, _ in KINDS.values() for folder in folders)]
+    digest, seen = sha256(), set[Path]()
+    for folder in folders:
+        root = Path(import_module(folder).__path__[0])
+        for file in sorted(path for path in root.rglob("*") if path.suffix in _SUFFIXES and path not in seen):
+            seen.add(file)
+            content = file.read_bytes()
+            digest.update(f"{folder} {file.relative_to(root)} {len(content)}\n".encode())
+            digest.update(content)
+    return digest.hexdigest()
