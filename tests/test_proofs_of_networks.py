@@ -6,7 +6,9 @@ import pytest
 
 import ccmatic as cm
 from ccmatic import query as queries
+from ccmatic.invariants import Answer, Claim, prove
 from ccmatic.logic import no, some
+from ccmatic.query import Network, Query
 from ccmatic.solving import SAT, UNSAT, Checker
 from ccmatic.verification import Outcome
 from support.sampling import each_nth
@@ -46,6 +48,27 @@ COVERED = [
 def test_executions_of_a_marking_link_are_executions_without_marks(network, other, horizon, buffer, outcome):
     """So proofs on CCAC and on its network that is true of executions cover marking links, if no mark is read."""
     assert weaker(network, other, horizon, buffer) == outcome
+
+
+def invariant(controller, model, buffer, claim):
+    """The outcome of the search for an inductive invariant, from an informed start."""
+    network = Network(model, buffer=buffer, horizon=4)
+    query = Query(network, "expects", what="queue <= 1 bdp", start="informed")
+    return prove(query, query.controller(controller), claim, 300)
+
+
+@pytest.mark.parametrize("controller", each_nth(2, ["cc_qdel", "cc_qdel_wide"]))
+def test_pauses_do_not_lengthen_the_queue(controller):
+    """The bound of 7·C·R_m is also the bound without pauses (tests/test_invariants.py)."""
+    proved = invariant(controller, "ccac:application=pauses", "infinite", Claim("queue", "<=", Fraction(7)))
+    assert proved.answer is Answer.PROVED and proved.invariant.fault() is None
+
+
+@pytest.mark.slow
+def test_cc_qdel_uses_a_link_that_loses_bytes_by_chance():
+    claim = Claim("utilisation", ">=", Fraction(1, 4), Fraction(20))
+    proved = invariant("cc_qdel", "lossy:loss_rate=1/100", "1", claim)
+    assert proved.answer is Answer.PROVED and proved.invariant.fault() is None
 
 
 @pytest.mark.slow
