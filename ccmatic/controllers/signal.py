@@ -8,7 +8,7 @@ has an initial value, and a formula for its next value.
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,9 @@ MEASURES = "models.signals.measures"
 INTERVAL = {"seconds": TIME, "sent": BYTES, "acked": BYTES, "lost": BYTES, "rtt": TIME, "rtt_end": TIME, "out": BYTES}
 INTERVAL |= {"marked": BYTES}
 BEFORE = "_before"
+
+#: The largest number of actions of a discrete choice.
+MOST_CHOICES = 1024
 
 #: The units of constants, and the values of some constants in bytes and seconds. `mbit` is one Mbit/s.
 FIXED = {"second": TIME, "byte": BYTES, "mbit": RATE, **{name: CONSTANTS[name] for name in ("R_m", "MSS")}}
@@ -152,6 +155,26 @@ def _bounds(results, file):
         raise InputError("found no bounds of actions, expected `def bounds()` that returns two numbers", file, 1)
     low, high = map(float, value(term))
     return low, high
+
+
+def choices(given: Any, bounds: tuple[float, float]) -> tuple[float, ...]:
+    """Return the actions of a discrete choice as floats.
+
+    Args:
+        given: A list of numbers; empty for no discrete choice.
+        bounds: The smallest and the largest action.
+
+    Raises:
+        InputError: Unless there are at least two numbers, all within the bounds, in ascending order.
+    """
+    low, high = bounds
+    expected = f"expected 2 to {MOST_CHOICES} ascending numbers from {low:g} to {high:g}"
+    if not isinstance(given, list | tuple) or any(isinstance(x, bool) or not isinstance(x, int | float) for x in given):
+        raise InputError(f"choices is {shown(given)}; {expected}")
+    ascends = all(a < b for a, b in pairwise(given)) and all(low <= x <= high for x in given)
+    if given and not (ascends and 2 <= len(given) <= MOST_CHOICES):
+        raise InputError(f"choices is {shown(given)}; {expected}")
+    return tuple(map(float, given))
 
 
 @cache

@@ -15,10 +15,12 @@ except ImportError as error:
 
 from ccmatic.learning.envs.backends import Fluid
 from ccmatic.learning.envs.environment import Environment, EnvironmentState, Learnable
-from ccmatic.learning.envs.gym import LEARNED, LinkEnv, LinkParallelEnv, LinkVectorEnv, make_environment, spaces
+from ccmatic.learning.envs.gym import LEARNED, LinkEnv, make_environment, spaces
 from ccmatic.learning.envs.links import LinkOptions
+from ccmatic.learning.envs.parallel import LinkParallelEnv
 from ccmatic.learning.envs.rollout import Episode, LawCheck, RolloutPolicy, lawful, rollout, stateless
 from ccmatic.learning.envs.senders import remembering, sender, trained
+from ccmatic.learning.envs.vector import LinkVectorEnv
 
 __all__ = [
     "LEARNED",

@@ -4,12 +4,12 @@ All back ends share one interface. The method `reset` returns Links, an Environm
 `step` takes the Links, the EnvironmentState and an action.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
 from math import ceil
 from random import Random
-from typing import Generic
+from typing import Any, Generic
 
 import jax
 import jax.numpy as jnp
@@ -53,18 +53,26 @@ class Fluid(SimulatorBackEnd, Generic[State]):
             InputError: If JAX has no such device.
         """
         self.environment, self.n = environment, n
-        self._device = _device(device)
+        self._given, self._device = device, _device(device)
         self._reset = jax.jit(partial(environment.reset, n=n))
         self._step = jax.jit(environment.step, donate_argnums=1)
         self._observe = jax.jit(environment.observation)
 
-    def reset(self, seed: int) -> tuple[Links, State, Array]:
-        """Begin an episode. The argument `seed` determines all random choices in the episode.
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return the arguments from which pickle makes the back end again."""
+        return Fluid, (self.environment, self.n, self._given)
+
+    def reset(self, seed: int | Sequence[int]) -> tuple[Links, State, Array]:
+        """Begin an episode.
+
+        Args:
+            seed: The seed of all random choices in the episode, or a seed for each link. With an own seed, a link is
+                the same link among any number of links.
 
         Returns:
             The Links, the EnvironmentState, and the observation (n, f, size).
         """
-        key = jax.random.key(seed)
+        key = jax.random.key(seed) if isinstance(seed, int) else _keys(np.asarray(seed, np.uint32))
         links, state = self._reset(key if self._device is None else jax.device_put(key, self._device))
         return links, state, self._observe(state)
 
@@ -72,6 +80,9 @@ class Fluid(SimulatorBackEnd, Generic[State]):
         """Play one interval, as Environment.step does. The caller must not use the given EnvironmentState again."""
         after: tuple[State, Array, Array] = self._step(links, state, jnp.asarray(action, jnp.float32))
         return after
+
+
+_keys = jax.jit(jax.vmap(jax.random.key))
 
 
 def _device(name: str | None) -> jax.Device | None:
@@ -106,9 +117,13 @@ class Packets(SimulatorBackEnd):
         self._act, self._learn = jax.jit(environment.acted), jax.jit(environment.learn)
         self._observe = jax.jit(environment.observation)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return the arguments from which pickle makes the back end again, without a running episode."""
+        return Packets, (self.environment,)
+
     def reset(self, seed: int) -> tuple[Links, EnvironmentState, Array]:
-        """Begin an episode, as Fluid.reset does."""
-        links, state = self._reset(jax.random.key(seed))
+        """Begin an episode, as Fluid.reset does with a seed for each link."""
+        links, state = self._reset(_keys(np.array([seed], np.uint32)))
         self._random = np.random.default_rng(seed)
         self._begin(links, seed)
         state = state._replace(queues=None)

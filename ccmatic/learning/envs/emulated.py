@@ -59,10 +59,14 @@ class EmulatorBackEnd:
         self._run: Any = None
         weakref.finalize(self, self._stack.close)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return the arguments from which pickle makes the back end again, without a running episode."""
+        return EmulatorBackEnd, (self.environment,)
+
     def reset(self, seed: int) -> tuple[Links, EnvironmentState, Array]:
-        """Begin an episode, as Fluid.reset does. No packet is sent before the first step."""
+        """Begin an episode, as Fluid.reset does with a seed for each link. No packet is sent before the first step."""
         self.close()
-        links, state = self._reset(jax.random.key(seed))
+        links, state = self._reset(jax.random.key(np.array(seed, np.uint32))[None])
         state = state._replace(queues=None)
         self.faults, self._seed = None, seed
         self._learn(state.knowledge, state.history, state.knowledge.now)  # Compile the signals before the clock runs.

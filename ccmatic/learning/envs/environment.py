@@ -4,7 +4,7 @@ The other interfaces build on these functions.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from types import ModuleType
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -19,7 +19,7 @@ from ccmatic.contracts import MANY, Links, SlotOutcome, load_fluid
 from ccmatic.controllers import Controller, shipped_beliefs, signal
 from ccmatic.learning import policies
 from ccmatic.learning.envs import signals
-from ccmatic.learning.envs.links import LinkOptions
+from ccmatic.learning.envs.links import LinkOptions, Ranges
 from ccmatic.learning.estimation import beliefs, particles
 
 
@@ -108,6 +108,8 @@ class Environment:
         reward: The formula of rewards, given by name or path, or a function of a signals.Knowledge.
         history: The number k of vectors in an observation.
         delay: The age d of the latest vector, in intervals, in addition to the delay of the path.
+        choices: The actions of a discrete choice, in ascending order. A Gymnasium action is then the place of an
+            action in this tuple. Empty if every number within the bounds is an action.
 
     Raises:
         InputError: If a formula or number is wrong.
@@ -119,6 +121,7 @@ class Environment:
     reward: str | Callable[[signals.Knowledge], Array] = definitions.chosen("models.signals", "DEFAULT")
     history: int = 10
     delay: int = 0
+    choices: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         for formula in self.formulas:
@@ -126,6 +129,7 @@ class Environment:
         for name, least in (("history", 1), ("delay", 0)):
             if type(getattr(self, name)) is not int or getattr(self, name) < least:
                 raise InputError(f"{name} is {getattr(self, name)!r}; expected a whole number, at least {least}")
+        object.__setattr__(self, "choices", signal.choices(self.choices, self.bounds))
         if self.believes:
             self.options.require_drop_tail("with beliefs")
 
@@ -196,14 +200,20 @@ class Environment:
         assert bounds is not None  # Every formula of actions has bounds.
         return bounds
 
-    def reset(self, key: Array, n: int) -> tuple[Links, EnvironmentState]:
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return the arguments from which pickle makes the environment again."""
+        return Environment, tuple(getattr(self, part.name) for part in fields(self))
+
+    def reset(self, key: Array, n: int, ranges: Ranges | None = None) -> tuple[Links, EnvironmentState]:
         """Draw links, and return the links with their first EnvironmentState.
 
         Args:
-            key: The key of jax.random for all random choices.
+            key: The key of jax.random for all random choices, or an array (n) with a key for each link.
             n: The number of links.
+            ranges: Ranges from which to draw the links, as in LinkOptions.draw. They may be traced.
         """
-        links, rate = self.options.draw(key, n)
+        links, rate = self.options.draw(key, n, ranges)
+        key = key if key.ndim == 0 else key[0]
         queues = self.link.begin(links, self.options.longest, self.options.longest_rtt, self.options.longest_jitter)
         rtt = links.rtt * links.slot
         luck = jax.random.key_data(jax.random.fold_in(key, n))
@@ -266,17 +276,19 @@ class Environment:
     def acted(self, links: Links, state: EnvironmentState, action: Array) -> EnvironmentState:
         """Return the EnvironmentState with the rates of the next interval, given actions (n, f).
 
+        An action outside the bounds is clipped to them, and NaN counts as 0. (Compiled code cannot refuse an action.)
         Each rate is at least one packet per interval, and at most the largest rate that the simulator's integers can
         count. The rate of a flow that has not started yet does not change, and its action is 0.
         """
         most = MANY / (self.options.flows * self.options.slots * 4)
         here = links.start <= state.interval * self.options.slots
+        action = jnp.clip(jnp.where(jnp.isnan(action), 0, action), *self.bounds)
         knowledge = state.knowledge._replace(action=jnp.where(here, action.T, 0))
         if self.envelope is None:
             wanted = knowledge.value(self._formula("act").term, rate=state.rate)
         else:
             low, high = (jnp.maximum(links.packet, end) for end in rates(self.envelope, knowledge.bounds))
-            wanted = (low + (jnp.clip(action.T, -1, 1) + 1) / 2 * (high - low)) / knowledge.now.seconds
+            wanted = (low + (action.T + 1) / 2 * (high - low)) / knowledge.now.seconds
         rate = jnp.clip(wanted, links.packet / (links.slot * self.options.slots), most / links.slot)
         return state._replace(rate=jnp.where(here, rate, state.rate), knowledge=knowledge)
 

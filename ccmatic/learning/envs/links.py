@@ -1,10 +1,12 @@
 """The links of an environment: kinds in given ratios, rates, delays, buffers, losses and jitter."""
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, inf
-from typing import Any
+from typing import Any, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -14,7 +16,7 @@ from ccmatic.base import InputError, definitions, exact, shown, suggest
 from ccmatic.contracts import FLUID, MANY, Links, Model, folders, load_definition
 from ccmatic.learning.envs import capacity
 from ccmatic.learning.envs.capacity import MBIT, ExportedLink, Kind
-from ccmatic.learning.envs.spread import spread
+from ccmatic.learning.envs.spread import Packets, Range, Spread, first, spread
 
 #: The largest number of slots of delay that the simulator distinguishes.
 LONGEST = 128
@@ -22,6 +24,10 @@ LONGEST = 128
 #: Limits on the number of flows, monitor intervals in an episode, bytes in a packet, slots in a mean, and packets in a
 #: burst. Without them, a small file could request too much work.
 MOST = {"flows": 1000, "steps": 10**6, "packet": 65535, "window": 10**6, "burst": 1000}
+
+#: The quantities that `LinkOptions.within` may change, and the type of such changes.
+RANGED = ("rate", "rtt", "buffer", "buffer_bdp", "loss", "jitter", "starts", "lasts", "first")
+Ranges: TypeAlias = Mapping[str, Sequence[Any]]
 
 #: The patterns of jitter: it delays served bytes for a random share of D, or for all of D.
 PATTERNS = ("uniform", "latest")
@@ -56,7 +62,7 @@ class LinkOptions:
             R_m of other links is rounded to a whole number of slots.
         steps: The number of monitor intervals in an episode.
         packet: The number of bytes in a packet.
-        first: The first rate of senders, as a share of the link's rate.
+        first: The first rate of senders: `10 packets` per R_m, as a deployed sender, or a share of the link's rate.
         period: The seconds between changes of the rate, for the kind `changing`.
         budget: The smoothness budget in Mbit/s, for the kind `smooth`.
         window: The number of slots for the mean change, for the kind `smooth`.
@@ -83,7 +89,7 @@ class LinkOptions:
     interval: Any = 1
     steps: int = 400
     packet: int = 1500
-    first: Any = field(default_factory=lambda: {"low": 0.3, "high": 1.5})
+    first: Any = "10 packets"
     period: float = 5.0
     budget: float = 2.0
     window: int = 10
@@ -93,9 +99,9 @@ class LinkOptions:
             "rate": {"above": True},
             "rtt": {"above": True},
             "loss": {"most": 1.0, "above": self.network.loses_by_chance},
-            "first": {"above": True},
         }
-        for name in ("rate", "rtt", "loss", "jitter", "starts", "first"):
+        self._set("first", first(self.first))
+        for name in ("rate", "rtt", "loss", "jitter", "starts"):
             self._set(name, spread(getattr(self, name), name, **bounds.get(name, {})))
         if (self.buffer is None) == (self.buffer_bdp is None):
             if self.buffer is not None:
@@ -174,6 +180,16 @@ class LinkOptions:
         """
         return _mix(self)
 
+    @cached_property
+    def is_lossy(self) -> bool:
+        """Whether links may lose packets at random."""
+        return bool(self.loss.ends[1])
+
+    @cached_property
+    def is_shaky(self) -> bool:
+        """Whether links may have jitter."""
+        return bool(self.jitter.ends[1])
+
     @property
     def per_rtt(self) -> int:
         """The number of slots in the smallest R_m of a link."""
@@ -230,18 +246,59 @@ class LinkOptions:
             drains = self.buffer_bdp.ends[1] * self.per_rtt
         return ceil(drains) + self.longest_jitter + 2
 
-    def draw(self, key: Array, links: int) -> tuple[Links, Array]:
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return the arguments from which pickle makes the options again."""
+        return LinkOptions, tuple(getattr(self, part.name) for part in fields(self))
+
+    def within(self, ranges: Ranges) -> "LinkOptions":
+        """Return these options with other ranges for some quantities. The ends of the ranges may be traced arrays.
+
+        Args:
+            ranges: (low, high) for the names of quantities, of RANGED. Each end is clipped to the option's range,
+                because array sizes depend on this range.
+
+        Raises:
+            InputError: If there is no such quantity, or its range is no pair.
+        """
+        changed = copy(self)
+        for name in ("is_lossy", "is_shaky"):
+            changed._set(name, getattr(self, name))
+        for name, ends in ranges.items():
+            own = getattr(self, name) if name in RANGED else None
+            if not isinstance(own, Spread):
+                raise InputError(f"no range of '{shown(name)}' here; {suggest(name, RANGED)}")
+            if not isinstance(ends, Sequence) or len(ends) != 2:
+                raise InputError(f"the range of {name} is {shown(ends)}; expected a pair of numbers (low, high)")
+            low, high = (jnp.clip(end, *own.ends) for end in ends)
+            changed._set(name, Range(low, high, isinstance(own, Range) and own.log))
+        return changed
+
+    def draw(self, key: Array, links: int, ranges: Ranges | None = None) -> tuple[Links, Array]:
         """Draw links.
 
         Args:
-            key: The key of jax.random for the draw.
-            links: The number of links to draw.
+            key: The key of jax.random for the draw, or an array (n) with a key for each link.
+            links: The number n of links to draw.
+            ranges: Other ranges for some quantities; see `within`.
 
         Returns:
             The Links, and the first rates of their senders in bytes per second, an array (f, n).
         """
         if type(links) is not int or links < 1:
             raise InputError(f"{links!r} links; expected a whole number, at least 1")
+        if ranges:
+            return self.within(ranges).draw(key, links)
+        if key.ndim == 0:
+            return self._draw(key, links)
+        alone = jax.eval_shape(lambda key: self._draw(key, 1), key[0])
+        each = jax.vmap(lambda key: self._draw(key, 1), out_axes=-1)(key)
+        drawn: tuple[Links, Array] = jax.tree.map(
+            lambda one, all_: all_[..., 0, :] if one.ndim else all_[0], alone, each
+        )
+        return drawn
+
+    def _draw(self, key: Array, links: int) -> tuple[Links, Array]:
+        """Draw links with one key for all."""
         total, shape = self.steps * self.slots, (self.flows, links)
         once, often = jax.random.split(key)
         luck = dict(zip(_DRAWN, jax.random.uniform(once, (len(_DRAWN), *shape)), strict=True))
@@ -253,7 +310,7 @@ class LinkOptions:
             if isinstance(kind, ExportedLink):
                 slot = jnp.where(which == number, kind.schedule.step / 1e9 / self.per_rtt, slot)
                 rtt = jnp.where(which == number, slot * self.per_rtt, rtt)
-        lossy, shaky = bool(self.loss.ends[1]), bool(self.jitter.ends[1])
+        lossy, shaky = self.is_lossy, self.is_shaky
         tables = jax.random.uniform(often, (total, len(self.mix) + shaky + lossy * self.flows, links))
         kinds = [kind.rates(self, rate, slot, tables[:, number]) for number, kind in enumerate(self.mix)]
         rates = kinds[0] if len(kinds) == 1 else jnp.select([which == i for i in range(len(kinds))], kinds)
@@ -279,6 +336,8 @@ class LinkOptions:
             released=None,
             packet=jnp.int32(self.packet),
         )
+        if isinstance(self.first, Packets):
+            return self._with_schedules(drawn, which), self.first.count * self.packet / rtt
         return self._with_schedules(drawn, which), self.first.at(luck["first"]) * mean / self.flows
 
     def _threshold(self, key: Array, buffer: Array) -> Array | None:

@@ -2,12 +2,12 @@
 
 import math
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import jax.numpy as jnp
 from jax import Array
 
-from ccmatic.base import InputError
+from ccmatic.base import InputError, shown
 
 
 @dataclass(frozen=True)
@@ -34,23 +34,45 @@ class Range:
     Its values are uniformly distributed. If `log` is true, their logarithms are instead.
     """
 
-    low: float
-    high: float
+    low: Any  # a float, or a traced array
+    high: Any
     log: bool = False
 
     def at(self, luck: Array) -> Array:
         """Return values, as OneOf.at does."""
         if self.log:
-            return jnp.exp(math.log(self.low) + luck * math.log(self.high / self.low))
-        return self.low + luck * (self.high - self.low)
+            return jnp.exp(jnp.log(self.low) + luck * jnp.log(self.high / self.low))
+        values: Array = self.low + luck * (self.high - self.low)
+        return values
 
     @property
-    def ends(self) -> tuple[float, float]:
+    def ends(self) -> tuple[Any, Any]:
         """The smallest and the largest value."""
         return self.low, self.high
 
 
 Spread: TypeAlias = OneOf | Range
+
+
+@dataclass(frozen=True)
+class Packets:
+    """The first rate of a deployed sender: a number of packets in the first R_m (RFC 6928: ten)."""
+
+    count: int
+
+
+def first(given: object) -> Spread | Packets:
+    """Return the first rate of senders: the Packets of `N packets`, or the Spread of a share of the link's rate.
+
+    Raises:
+        InputError: If the value is neither.
+    """
+    if isinstance(given, Packets) or not isinstance(given, str):
+        return given if isinstance(given, Packets) else spread(given, "first", above=True)
+    count, _, unit = given.partition(" ")
+    if unit not in ("packets", "packet") or not count.isascii() or not count.isdigit() or not 1 <= int(count) <= 1000:
+        raise InputError(f"first is '{shown(given)}'; expected 1 to 1000 packets, such as '10 packets', or shares")
+    return Packets(int(count))
 
 
 def spread(given: object, name: str, least: float = 0.0, most: float = math.inf, above: bool = False) -> Spread:

@@ -1,7 +1,10 @@
 """Trained policies: their files, their networks as programs, and their export. This package does not need JAX."""
 
 from ccmatic.learning.policies.export import GuidedExport, PolicyExport, commanded, export, exported, with_guarantees
-from ccmatic.learning.policies.formulas import exportable
+from ccmatic.learning.policies.formulas import exportable, unknown_to_senders
+from ccmatic.learning.policies.formulas import function as formula_function
+from ccmatic.learning.policies.formulas import parts as formula_parts
+from ccmatic.learning.policies.formulas import places_of as formula_places
 from ccmatic.learning.policies.onnx_file import write_onnx
 from ccmatic.learning.policies.policy import (
     PROVED_HORIZON,
@@ -28,10 +31,14 @@ __all__ = [
     "export",
     "exportable",
     "exported",
+    "formula_function",
+    "formula_parts",
+    "formula_places",
     "load",
     "outputs",
     "program",
     "save",
+    "unknown_to_senders",
     "with_guarantees",
     "write_onnx",
 ]

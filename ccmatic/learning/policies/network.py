@@ -37,7 +37,7 @@ def constants(policy: Policy) -> dict[str, str | int]:
 def parts(policy: Policy) -> Iterator[str]:
     """Yield the C texts that define `ccm_network` and its observations: `struct ccm_watch` and its functions."""
     yield shipped("measured.h")
-    yield from formulas.parts(policy)
+    yield from formulas.parts(policy.memory, policy.formulas)
     yield float_function("ccm_network_of", _exact(policy.layers), OBSERVATION)
     yield _NETWORK
     yield shipped("watch.h")

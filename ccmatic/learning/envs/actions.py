@@ -1,0 +1,81 @@
+"""The rule of actions: what Gymnasium's and PettingZoo's interfaces clip, and what they refuse.
+
+A finite number outside the bounds is clipped to the bounds. Everything else that is no action is refused: a wrong
+shape, NaN, infinity, text, and a whole number that counts none of the choices.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from gymnasium.spaces import Box, Discrete, MultiDiscrete, Space
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from ccmatic.base import InputError, shown
+
+
+@dataclass(frozen=True)
+class ActionRule:
+    """The rule for the actions of one flow.
+
+    Attributes:
+        bounds: The smallest and the largest action.
+        choices: The actions of a discrete choice; empty if every number within the bounds is an action.
+    """
+
+    bounds: tuple[float, float]
+    choices: tuple[float, ...] = ()
+
+    @cached_property
+    def space(self) -> "Space[Any]":
+        """The space of one flow's actions: a Box with one number, or a Discrete."""
+        return Discrete(len(self.choices)) if self.choices else Box(*self.bounds, (1,), np.float32)
+
+    def spaces(self, n: int) -> "Space[Any]":
+        """Return the space of the actions of n flows."""
+        return MultiDiscrete([len(self.choices)] * n) if self.choices else batch_space(self.space, n)
+
+    def one(self, given: object) -> float:
+        """Return the action of one flow.
+
+        Raises:
+            InputError: If the rule refuses the action.
+        """
+        # This path serves most calls. It costs a tenth of the general path.
+        if not self.choices and type(given) is np.ndarray and given.shape == (1,) and given.dtype.kind == "f":
+            number = float(given[0])
+            if math.isfinite(number):
+                low, high = self.bounds
+                return low if number < low else high if number > high else number
+        return float(self.checked(given, () if self.choices else (1,)).item())
+
+    def many(self, given: object, n: int) -> NDArray[np.float32]:
+        """Return the actions of n links as an array (n, 1).
+
+        Raises:
+            InputError: If the rule refuses an action.
+        """
+        return np.asarray(self.checked(given, (n,) if self.choices else (n, 1)), np.float32).reshape(n, 1)
+
+    def checked(self, given: object, shape: tuple[int, ...]) -> NDArray[np.float64]:
+        """Return actions of the shape, after clipping and in place of choices."""
+        expected = f"expected {'whole ' if self.choices else ''}numbers of the shape {shape}"
+        try:
+            numbers = np.asarray(given)
+        except (TypeError, ValueError, OverflowError, RecursionError):
+            raise InputError(f"the action is {shown(given)}; {expected}") from None
+        kinds = "iu" if self.choices else "iuf"
+        if numbers.dtype.kind not in kinds or numbers.shape != shape:
+            what = f"the shape {numbers.shape}" if numbers.dtype.kind in kinds else f"the type {numbers.dtype}"
+            raise InputError(f"the action {shown(given)} has {what}; {expected}")
+        if self.choices:
+            if not ((numbers >= 0) & (numbers < len(self.choices))).all():
+                raise InputError(f"the action is {shown(given)}; expected whole numbers below {len(self.choices)}")
+            return np.asarray(np.asarray(self.choices)[numbers], np.float64)
+        if not np.isfinite(numbers).all():
+            raise InputError(f"the action is {numbers[~np.isfinite(numbers)][0]}; expected finite numbers")
+        clipped: NDArray[np.float64] = np.clip(np.asarray(numbers, np.float64), *self.bounds)
+        return clipped

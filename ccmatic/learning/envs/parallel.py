@@ -1,0 +1,113 @@
+"""PettingZoo's interface: the flows of one link are agents that act simultaneously."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pettingzoo import ParallelEnv
+
+from ccmatic.base import InputError, shown
+from ccmatic.learning.envs.backends import Fluid
+from ccmatic.learning.envs.gym import Floats, check_seed, make_environment, rule, spaces
+from ccmatic.learning.envs.played import Outcome, Played
+
+
+class LinkParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no types
+    """The flows of one link as PettingZoo agents named `flow_0`, `flow_1` ….
+
+    An agent is present from the interval in which its flow starts until the flow stops. When the flow stops, the agent
+    is terminated. At the end of the episode, the agents that are present are truncated.
+    """
+
+    metadata: ClassVar = {"name": "ccmatic/Link-v0", "render_modes": []}
+
+    def __init__(self, render_mode: str | None = None, device: str | None = None, **options: Any) -> None:
+        if render_mode is not None:
+            raise InputError(f"render_mode '{shown(render_mode)}' for agents; expected None: only a LinkEnv draws")
+        self.environment, self.render_mode = make_environment(options), render_mode
+        self.rule = rule(self.environment)
+        self.possible_agents = [f"flow_{number}" for number in range(self.environment.options.flows)]
+        self.observation_spaces = {agent: spaces(self.environment)[0] for agent in self.possible_agents}
+        self.action_spaces = {agent: rule(self.environment).space for agent in self.possible_agents}
+        self.agents: list[str] = []
+        self._player = Played(Fluid(self.environment, device=device))
+        self._random = np.random.default_rng()
+
+    def observation_space(self, agent: str) -> Any:
+        """Return the space of an agent's observations, as PettingZoo describes."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> Any:
+        """Return the space of an agent's actions, as PettingZoo describes."""
+        return self.action_spaces[agent]
+
+    def reset(
+        self, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Floats], dict[str, dict[str, Any]]]:
+        """Begin an episode, as PettingZoo describes. No option has an effect.
+
+        Raises:
+            InputError: If the seed is wrong.
+        """
+        if seed is not None:
+            check_seed(seed)
+            self._random = np.random.default_rng(seed)
+        outcome = self._player.reset([int(self._random.integers(2**31))])
+        self.agents = self._here(0)
+        return self._by_agent(outcome.observation[0], self.agents), self._info(outcome, self.agents)
+
+    def step(
+        self, actions: Mapping[str, Any]
+    ) -> tuple[dict[str, Floats], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
+        """Play one interval, as PettingZoo describes. The actions of absent flows have no effect.
+
+        Raises:
+            InputError: If no episode runs, an agent that is present has no action, there is no such agent, or the rule
+                of actions refuses an action.
+        """
+        outcome = self._player.step(self._actions(actions))
+        over, here = outcome.interval >= self.environment.options.steps, self._here(outcome.interval)
+        present = [agent for agent in self.possible_agents if agent in self.agents or agent in here]
+        terminated = {agent: agent not in here for agent in present}
+        truncated = {agent: over and agent in here for agent in present}
+        self.agents = [] if over else here
+        rewards = {agent: float(value) for agent, value in self._by_agent(outcome.reward[0], present).items()}
+        return (
+            self._by_agent(outcome.observation[0], present),
+            rewards,
+            terminated,
+            truncated,
+            self._info(outcome, present),
+        )
+
+    def _actions(self, actions: object) -> NDArray[np.float32]:
+        """Return the checked actions of all flows, as an array (1, f)."""
+        if not self.agents:
+            raise InputError("step without a running episode; expected reset first, also after the end of an episode")
+        if not isinstance(actions, Mapping):
+            raise InputError(f"the actions are {shown(actions)}; expected a dict with an action for each agent")
+        for agent in actions:
+            if agent not in self.possible_agents:
+                raise InputError(f"there is no agent {shown(agent)}; expected {', '.join(self.agents)}")
+        for agent in self.agents:
+            if agent not in actions:
+                raise InputError(f"no action for {agent}; expected one for each of {', '.join(self.agents)}")
+        chosen = np.zeros((1, len(self.possible_agents)), np.float32)
+        for agent in self.agents:
+            chosen[0, self.possible_agents.index(agent)] = self.rule.one(actions[agent])
+        return chosen
+
+    def _here(self, interval: int) -> list[str]:
+        """Return the agents whose flows send in the next interval. After an episode, this is the last interval."""
+        last, links = min(interval, self.environment.options.steps - 1), self._player.links
+        start, end = (number * self.environment.options.slots for number in (last, last + 1))
+        come, gone = np.asarray(links.start)[:, 0] < end, np.asarray(links.stop)[:, 0] <= start
+        return [agent for agent, here in zip(self.possible_agents, come & ~gone, strict=True) if here]
+
+    def _info(self, outcome: Outcome, agents: Sequence[str]) -> dict[str, dict[str, Any]]:
+        by_agent = {name: self._by_agent(value[0], agents) for name, value in outcome.measures.items()}
+        return {agent: {name: float(value[agent]) for name, value in by_agent.items()} for agent in agents}
+
+    def _by_agent(self, values: NDArray[Any], agents: Sequence[str]) -> dict[str, Any]:
+        return {agent: values[self.possible_agents.index(agent)] for agent in agents}
