@@ -285,7 +285,11 @@ def _timer(flow, t):
 
 
 def _app_limited(flow, t):
-    return flow.limited[t - 1] if t > 1 else None
+    """Return whether the application limited the sender in the step before; unknown if that is the trace's first step.
+
+    On a network without pauses, the answer is always known, so that no decision waits for it.
+    """
+    return flow.limited[t - 1] if t > 1 or (t == 1 and flow.limited[0] is False) else None
 
 
 def _acked(flow, t):
