@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -73,6 +74,30 @@ def test_a_search_finds_shrinks_reruns_and_reports(tmp_path):
     assert {event["name"] for event in qlog["traces"][0]["events"]} >= {"transport:packet_sent"}
     code, out, _ = run("judge", "shrink", witness)
     assert code == 0 and judging.load_witness(witness).record.rule == "utilisation"
+
+
+def test_a_file_runs_code_only_with_consent(tmp_path, monkeypatch):
+    """A witness or a scenario from elsewhere may name any code, and a folder may have the name of a controller."""
+    monkeypatch.chdir(tmp_path)
+    judging.scaffold("toy", "python")
+    run("judge", "search", "one_packet", "--budget", "2", "--rule", "utilisation", "--out", "judged")
+    made = json.loads(Path("judged/utilisation.json").read_text())
+    Path("other.json").write_text(json.dumps({**made, "subject": "./toy"}))
+    beside = {**made["scenario"], "flows": [*made["scenario"]["flows"], {"start": 0, "beside": "toy/controller.py"}]}
+    Path("scenario.json").write_text(json.dumps(beside))
+    for arguments in (
+        *(("judge", command, "other.json") for command in ("run", "shrink")),
+        ("judge", "report", "other.json", "--out", "report"),
+        ("judge", "bisect", "other.json", "--from", "1", "--to", "2"),
+        ("replay", "other.json"),
+        ("judge", "run", "cubic", "--scenario", "scenario.json"),
+        ("judge", "diff", "cubic", "reno", "--scenario", "scenario.json"),
+    ):
+        code, _, err = run(*arguments)
+        assert code == 2 and "whose code would be built and run; give --allow-code if you trust it" in err, arguments
+    assert run("judge", "run", "other.json", "--allow-code")[0] in (0, 1)
+    Path("one_packet").mkdir()
+    assert run("judge", "run", "judged/utilisation.json")[0] == 2
 
 
 def test_a_search_that_finds_nothing():

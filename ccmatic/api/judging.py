@@ -46,6 +46,7 @@ def make_scenario(
     beside: Sequence[str] = (),
     flows: int = 1,
     seed: int = 0,
+    allow_code: bool = False,
 ) -> ScenarioFile:
     """Make a lawful scenario from words.
 
@@ -57,6 +58,7 @@ def make_scenario(
         beside: The controllers of further flows.
         flows: The number of flows of the subject.
         seed: The seed of the run.
+        allow_code: Whether the file of a scenario may name controllers that are not part of ccmatic.
 
     Raises:
         InputError: If a word cannot be read, or the scenario breaks a law.
@@ -64,8 +66,14 @@ def make_scenario(
     if scenario is not None:
         if on or events or beside:
             raise InputError("a scenario says what --on, --event and --beside would; expected one or the other")
-        return judging.lawful(scenario) if isinstance(scenario, ScenarioFile) else judging.load_scenario(scenario)
+        return judging.lawful(scenario) if isinstance(scenario, ScenarioFile) else _read(scenario, allow_code)
     return judging.lawful(judging.scenario_of(on or PATH, events, seconds, beside, seed, flows))
+
+
+def _read(file: str | Path, allow_code: bool) -> ScenarioFile:
+    scenario = judging.load_scenario(file)
+    judging.require_shipped(judging.beside(scenario), str(file), allow_code)
+    return scenario
 
 
 def judge(
@@ -107,29 +115,33 @@ def judge(
     return Judged(subject, found, run, tuple(verdicts))
 
 
-def rerun_witness(file: str | Path, version: str | None = None, source: str | Path | None = None) -> Judged:
+def rerun_witness(
+    file: str | Path, version: str | None = None, source: str | Path | None = None, *, allow_code: bool = False
+) -> Judged:
     """Run the scenario of a witness again, and judge the run by the witness's rule.
 
     Args:
         file: The witness.
         version: Another version of the stack. By default, the version of the witness.
         source: A folder with the stack's sources, in place of a version.
+        allow_code: Whether the witness may be about code that is not part of ccmatic, such as a file or a folder.
 
     Raises:
         InputError: If the file is no witness, or the subject cannot be built or run.
     """
-    witness = judging.load_witness(file).record
+    witness = judging.load_witness(file, allow_code).record
     code = _other(witness, version, source)
     runner, controller, found = judging.opened(code)
     run, verdicts = judging.judge(runner, controller, witness.scenario, [judging.rule_of(witness)])
     return Judged(witness.subject, found, run, tuple(verdicts))
 
 
-def replay_witness(file: str | Path) -> WitnessLine:
+def replay_witness(file: str | Path, *, allow_code: bool = False) -> WitnessLine:
     """Run a witness again, and check the run by the laws of the network, from its log alone.
 
     Args:
         file: The witness.
+        allow_code: As in `rerun_witness`.
 
     Returns:
         The line of `replay`. It passes if the run obeys every law and shows the value of the witness.
@@ -137,8 +149,8 @@ def replay_witness(file: str | Path) -> WitnessLine:
     Raises:
         InputError: If the file is no witness, or the subject cannot be built or run.
     """
-    witness = judging.load_witness(file).record
-    judged = rerun_witness(file)
+    witness = judging.load_witness(file, allow_code).record
+    judged = rerun_witness(file, allow_code=allow_code)
     [line] = judged.lines
     faults = [*judged.run.faults()]
     return WitnessLine(
@@ -245,12 +257,13 @@ def judge_table(
         yield results[subject]
 
 
-def judge_report(file: str | Path, out: str | Path) -> list[Path]:
+def judge_report(file: str | Path, out: str | Path, *, allow_code: bool = False) -> list[Path]:
     """Run a witness again, and write the report of its finding.
 
     Args:
         file: The witness.
         out: The folder for the page, the drawing, the qlog and the unit tests.
+        allow_code: As in `rerun_witness`.
 
     Returns:
         The written files.
@@ -258,7 +271,7 @@ def judge_report(file: str | Path, out: str | Path) -> list[Path]:
     Raises:
         InputError: If the file is no witness, or its subject cannot be built or run.
     """
-    return judging.report(judging.load_witness(file), out)
+    return judging.report(judging.load_witness(file, allow_code), out)
 
 
 def new_adaptor(name: str, language: str) -> list[Path]:
@@ -280,7 +293,12 @@ def new_adaptor(name: str, language: str) -> list[Path]:
 
 
 def shrink_witness(
-    file: str | Path, seconds: float = 60, version: str | None = None, source: str | Path | None = None
+    file: str | Path,
+    seconds: float = 60,
+    version: str | None = None,
+    source: str | Path | None = None,
+    *,
+    allow_code: bool = False,
 ) -> Witness:
     """Shrink the scenario of a witness further.
 
@@ -289,11 +307,12 @@ def shrink_witness(
         seconds: The time that shrinking may take.
         version: As in `judge`.
         source: As in `judge`.
+        allow_code: As in `rerun_witness`.
 
     Raises:
         InputError: If the file is no witness, or the code keeps the rule on its scenario.
     """
-    witness = judging.load_witness(file)
+    witness = judging.load_witness(file, allow_code)
     code = _other(witness.record, version, source)
     made = Witness(witness.file, judging.shrunk(witness.record, code, seconds))
     judging.save_witness(made)

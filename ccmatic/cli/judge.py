@@ -16,6 +16,16 @@ def judge_group():
     """Judge the congestion control that people ship."""
 
 
+def _seed(what):
+    """Return the option of a seed."""
+    return click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help=what)
+
+
+def _budget(default, what):
+    """Return the option of a budget in seconds."""
+    return click.option("--budget", type=options.Seconds(min=1), default=default, show_default=True, help=what)
+
+
 def _scenario(command):
     """Add the options that describe one scenario. The command receives them as keywords of `api.make_scenario`."""
     for option in reversed(
@@ -54,9 +64,8 @@ def _scenario(command):
                 help="The number of flows of the subject.",
             ),
             click.option("--scenario", type=click.Path(), help="Read the scenario from this JSON file instead."),
-            click.option(
-                "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The seed of the run."
-            ),
+            _seed("The seed of the run."),
+            options.allow_code,
         ]
     ):
         command = option(command)
@@ -119,7 +128,7 @@ def run(subject, rules, expect, version, source, plot, out, as_json, **words):
     from ccmatic import api, judging
 
     if judging.is_witness(subject):
-        judged = api.rerun_witness(subject, version, source)
+        judged = api.rerun_witness(subject, version, source, allow_code=words["allow_code"])
     else:
         judged = api.judge(subject, rules=rules, expect=expect, version=version, source=source, **words)
     if plot:
@@ -183,15 +192,9 @@ def _threshold_text(line):
 @click.argument("subject")
 @_rules
 @_code
-@click.option(
-    "--budget",
-    type=options.Seconds(min=1),
-    default=240,
-    show_default=True,
-    help="The seconds that searching and shrinking take.",
-)
+@_budget(240, "The seconds that searching and shrinking take.")
 @click.option("--runs", type=click.IntRange(min=1), help="The largest number of runs.  [default: no limit]")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The seed of the search.")
+@_seed("The seed of the search.")
 @options.jobs
 @click.option("--run", "file", type=click.Path(), help="The file that keeps the runs, from which the command resumes.")
 @click.option("--out", type=click.Path(), help="The folder for the witnesses.  [default: SUBJECT-judged]")
@@ -257,13 +260,14 @@ def _total(lines, search, seconds, file, as_json):
 
 
 def _searched_text(line, witness):
+    from ccmatic import judging
     from ccmatic.cli.verdicts import shown_verdict
 
     meaning = {"broken": "violated", "kept": "holds", "not asked": "unknown"}[line.verdict]
     worst = line.rule if line.value is None else _value_text(line)
     text = f"{shown_verdict(line.verdict, meaning, 9)} {worst}{_threshold_text(line)} ({line.runs} runs)"
     if line.witness:
-        text += f"\n          ccmatic judge run {line.witness}"
+        text += f"\n          {judging.run_command(line.subject, line.witness)}"
     return text + (f"\n          {_scenario_text(witness.record.scenario)}" if witness else "")
 
 
@@ -278,19 +282,18 @@ def _scenario_text(scenario):
 
 @judge_group.command("shrink", cls=Command, example="ccmatic judge shrink quinn-bbr-judged/window.json")
 @click.argument("witness", metavar="WITNESS.json")
-@click.option(
-    "--budget", type=options.Seconds(min=1), default=60, show_default=True, help="The seconds that shrinking may take."
-)
+@_budget(60, "The seconds that shrinking may take.")
 @_code
+@options.allow_code
 @options.as_json
-def shrink(witness, budget, version, source, as_json):
+def shrink(witness, budget, version, source, allow_code, as_json):
     """Shrink the scenario of a witness further.
 
     The command replaces the file. The shrunk scenario has fewer events, rounder numbers, or a shorter run.
     """
     from ccmatic import api, records
 
-    made = api.shrink_witness(witness, budget, version, source)
+    made = api.shrink_witness(witness, budget, version, source, allow_code=allow_code)
     record = made.record
     text = f"{record.rule}: {record.value:.4g}; {record.threshold}\n    {_scenario_text(record.scenario)}"
     click.echo(records.line(record) if as_json else text)
@@ -369,14 +372,8 @@ def bisect(witness, first, last, versions, as_json):
 @judge_group.command("table", cls=Command, example="ccmatic judge table cubic reno quinn:cubic --budget 60 --jobs 2")
 @click.argument("names", nargs=-1, required=True, metavar="SUBJECT…")
 @_rules
-@click.option(
-    "--budget",
-    type=options.Seconds(min=1),
-    default=240,
-    show_default=True,
-    help="The seconds that the search of each subject takes.",
-)
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The seed of the searches.")
+@_budget(240, "The seconds that the search of each subject takes.")
+@_seed("The seed of the searches.")
 @options.jobs
 @click.option(
     "--out",
@@ -406,8 +403,9 @@ def table(names, out, as_json, **settings):
 @judge_group.command("report", cls=Command, example="ccmatic judge report quinn-bbr-judged/window.json --out window")
 @click.argument("witness", metavar="WITNESS.json")
 @click.option("--out", type=click.Path(), required=True, help="The folder for the report.")
+@options.allow_code
 @options.as_json
-def report(witness, out, as_json):
+def report(witness, out, allow_code, as_json):
     """Write the report of a finding.
 
     The folder gets a page, a drawing beside the undisturbed run, a qlog, the sensitivity to spacings, seeds and scale,
@@ -415,7 +413,7 @@ def report(witness, out, as_json):
     """
     from ccmatic import api, records
 
-    for file in api.judge_report(witness, out):
+    for file in api.judge_report(witness, out, allow_code=allow_code):
         click.echo(records.line(records.FileLine(str(file), "report")) if as_json else file)
     return options.GOOD
 
@@ -424,10 +422,8 @@ def report(witness, out, as_json):
 @click.argument("subject")
 @_rules
 @_code
-@click.option(
-    "--budget", type=options.Seconds(min=1), default=60, show_default=True, help="The seconds that the command takes."
-)
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The seed of the search.")
+@_budget(60, "The seconds that the command takes.")
+@_seed("The seed of the search.")
 @options.jobs
 @click.option("--out", type=click.Path(), help="The folder for the witnesses.  [default: SUBJECT-judged]")
 @click.option(

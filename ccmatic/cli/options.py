@@ -182,7 +182,8 @@ verbose = click.option(
 allow_code = click.option(
     "--allow-code",
     is_flag=True,
-    help="Run the code that the input names as model, property, template or proof, even if ccmatic does not ship it.",
+    help="Run the code that the input names as model, property, template, proof or subject, even if ccmatic does not "
+    "ship it.",
 )
 
 

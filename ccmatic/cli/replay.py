@@ -35,11 +35,11 @@ def replay_command(files, plot, html, csv_file, expect, allow_code, as_json):
     return next(code for code in (options.BROKEN, options.UNKNOWN, options.GOOD) if code in codes)
 
 
-def _replay_witness(file, as_json):
+def _replay_witness(file, allow_code, as_json):
     """Run a witness again, print whether it obeys every law and shows its value, and return the exit code."""
     from ccmatic import api, records
 
-    line = api.replay_witness(file)
+    line = api.replay_witness(file, allow_code=allow_code)
     if as_json:
         click.echo(records.line(line))
     else:
@@ -60,7 +60,7 @@ def _replay(file, plot, html, csv_file, expect, allow_code, as_json):
 
     if api.is_witness(file):
         options.refuse({"plot": plot, "html": html, "csv": csv_file, "expect": expect}, "a trace beside it")
-        return _replay_witness(file, as_json)
+        return _replay_witness(file, allow_code, as_json)
     trace = api.Trace.load(file)
     with located(file):
         outcome = api.replay(trace, allow_code=allow_code)

@@ -9,10 +9,11 @@ from ccmatic.judging.pictures import draw
 from ccmatic.judging.reports import report
 from ccmatic.judging.rules import CLEAN, RULES, Rule
 from ccmatic.judging.scaffold import scaffold
-from ccmatic.judging.scenario import Scenario, lawful
+from ccmatic.judging.scenario import Scenario, beside, lawful
 from ccmatic.judging.scenario import load as load_scenario
 from ccmatic.judging.search import Search
 from ccmatic.judging.seeds import of_trace
+from ccmatic.judging.subjects import require_shipped, run_command
 from ccmatic.judging.table import table
 from ccmatic.judging.verdicts import Verdict, judge, judged_line
 from ccmatic.judging.witnesses import Witness, file_name, is_witness, of_search, rerun, rule_of, shrunk, source_of
@@ -30,6 +31,7 @@ __all__ = [
     "Source",
     "Verdict",
     "Witness",
+    "beside",
     "between",
     "difference",
     "draw",
@@ -50,8 +52,10 @@ __all__ = [
     "path_words",
     "released",
     "report",
+    "require_shipped",
     "rerun",
     "rule_of",
+    "run_command",
     "save_witness",
     "scaffold",
     "scenario_of",

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from xml.etree import ElementTree
 
 from ccmatic import records
+from ccmatic.judging.subjects import run_command
 
 
 def junit(subject: str, lines: Sequence[records.SearchedLine], seconds: float) -> str:
@@ -31,7 +32,7 @@ def junit(subject: str, lines: Sequence[records.SearchedLine], seconds: float) -
         if line.verdict == "broken":
             message = f"{line.value:.6g}; expected {line.threshold}"
             failure = ElementTree.SubElement(case, "failure", message=message)
-            failure.text = f"ccmatic judge run {line.witness}"
+            failure.text = run_command(line.subject, str(line.witness))
         elif line.verdict == "not asked":
             ElementTree.SubElement(case, "skipped", message="no run meets the premises of the rule")
     ElementTree.indent(suite)

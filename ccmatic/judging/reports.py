@@ -82,7 +82,7 @@ def _page(
         "## Reproduction",
         "",
         "```",
-        "ccmatic judge run witness.json",
+        subjects.run_command(record.subject, "witness.json"),
         "```",
         "",
         *(f"A unit test that fails today: [{test.name}]({test.name})" for test in tests),

@@ -32,6 +32,11 @@ KINDS: tuple[type[records.EventRecord], ...] = (
 MOST_EVENTS, MOST_FLOWS, LONGEST = 256, 8, 600
 
 
+def beside(scenario: Scenario) -> list[str]:
+    """Return the names of the controllers beside the subject."""
+    return [flow.beside for flow in scenario.flows if flow.beside is not None]
+
+
 def load(path: str | Path) -> Scenario:
     """Read a scenario from a file, or from a witness.
 

@@ -3,7 +3,7 @@
 import ast
 import hashlib
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -21,7 +21,10 @@ __all__ = [
     "cache",
     "controller_command",
     "hosted_library",
+    "is_shipped",
     "path_library",
+    "require_shipped",
+    "run_command",
     "stacks",
     "subject",
 ]
@@ -98,14 +101,18 @@ def stacks() -> dict[str, Adaptor]:
     Raises:
         InputError: If another package uses a name that is already taken.
     """
-    found: dict[str, Adaptor] = {}
-    for file in sorted((Path(__file__).parent / "adaptors").glob("*/adaptor.py")):
-        adaptor = getattr(importlib.import_module(f"{_PACKAGE}.{file.parent.name}.adaptor"), _CLASS)()
-        found[adaptor.stack] = adaptor
-    found["kernel"] = kernel.Adaptor()
+    found = {**_shipped(), "kernel": kernel.Adaptor()}
     for name, point in installed.points("adaptors", found).items():
         found[name] = installed.load(point)()
     return found
+
+
+def _shipped() -> dict[str, Adaptor]:
+    """Return the adaptors that are part of ccmatic, without that of the kernel."""
+    files = sorted((Path(__file__).parent / "adaptors").glob("*/adaptor.py"))
+    modules = [importlib.import_module(f"{_PACKAGE}.{file.parent.name}.adaptor") for file in files]
+    made = [getattr(module, _CLASS)() for module in modules]
+    return {adaptor.stack: adaptor for adaptor in made}
 
 
 def subject(name: str, version: str | None = None, source: str | Path | None = None) -> Subject:
@@ -146,6 +153,35 @@ def hosted_library(name: str) -> tuple[str, str]:
             f"{name} cannot send beside another subject; expected a controller alone, such as a shipped controller"
         )
     return command[-1], found.argument
+
+
+def is_shipped(name: str) -> bool:
+    """Return whether the code of a subject is part of ccmatic, or named by an adaptor that is."""
+    head = name.partition(":")[0]
+    controllers = {each for folder in definitions.CONTROLLERS for each in definitions.shipped(folder)}
+    return head in {*_shipped(), "kernel", *controllers} and not Path(head).is_dir()
+
+
+def run_command(name: str, witness: str) -> str:
+    """Return the command that runs the witness of a subject again."""
+    return f"ccmatic judge run {witness}" + ("" if is_shipped(name) else " --allow-code")
+
+
+def require_shipped(names: Iterable[str], file: str, allow_code: bool) -> None:
+    """Check that the subjects that a file names are part of ccmatic.
+
+    Args:
+        names: The names of the subjects.
+        file: The file, for the message.
+        allow_code: Whether the file may also name code that is not part of ccmatic.
+
+    Raises:
+        InputError: If the file names other code, which would be built and run, and this is not allowed.
+    """
+    for name in () if allow_code else names:
+        if not is_shipped(name):
+            problem = f"it names '{shown(name)}', whose code would be built and run"
+            raise InputError(f"{problem}; give --allow-code if you trust it, otherwise name a shipped subject", file)
 
 
 def _of_stack(name: str, stack: str, controller: str, version: str | None, source: Path | None) -> Subject:

@@ -12,7 +12,7 @@ from ccmatic.judging import subjects
 from ccmatic.judging.expectations import every_rule
 from ccmatic.judging.opened import Source, opened
 from ccmatic.judging.rules import RULES, Rule
-from ccmatic.judging.scenario import Scenario, faults
+from ccmatic.judging.scenario import Scenario, beside, faults
 from ccmatic.judging.search import Search
 from ccmatic.judging.shrink import shrink
 from ccmatic.judging.verdicts import Verdict, judge
@@ -38,13 +38,19 @@ def rule_of(witness: records.WitnessFile) -> Rule:
     return every_rule([name])[0] if name in RULES else every_rule([], [name])[0]
 
 
-def load(path: str | Path) -> Witness:
+def load(path: str | Path, allow_code: bool = False) -> Witness:
     """Read a witness.
 
+    Args:
+        path: The file.
+        allow_code: Whether the witness may be about code that is not part of ccmatic.
+
     Raises:
-        InputError: If the file is no witness, its scenario breaks a law, or its rule is unknown.
+        InputError: If the file is no witness, its scenario breaks a law, its rule is unknown, or it names code that may
+            not be run.
     """
     witness = records.read_record(read_text(path), records.WitnessFile, str(path))
+    subjects.require_shipped([witness.subject, *beside(witness.scenario)], str(path), allow_code)
     for fault in faults(witness.scenario):
         raise InputError(fault, str(path))
     rule_of(witness)
