@@ -130,6 +130,15 @@ def test_a_policy_that_does_not_fit_is_no_beginning(old, new, message, whole, tm
     assert message.format(whole / "tiny.json") in str(error.value)
 
 
+def test_a_reward_that_is_cheated_is_warned_of(tmp_path):
+    for name, expected in (("aurora", "reward 'aurora': a sender at twice the link's rate"), ("share", None)):
+        (tmp_path / "tiny.toml").write_text(
+            TINY.replace("history = 2", f'history = 2\nobserve = "orca"\nreward = "{name}"')
+        )
+        warning = agents.load(tmp_path / "tiny.toml").warning
+        assert warning is None if expected is None else warning.startswith(expected)
+
+
 def test_an_adversary_begins_with_no_policy(tmp_path):
     (tmp_path / "harm.toml").write_text('[adversary]\ntarget = "reno"\n[agent]\ninitial = "tiny.json"\n')
     code, _, error = run("train", "harm.toml", cwd=tmp_path)

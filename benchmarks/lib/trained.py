@@ -24,13 +24,18 @@ def train(folder, name, sections, seeds, load=policies.load):
     """
     query = folder / f"{name}.toml"
     folder.mkdir(parents=True, exist_ok=True)
-    query.write_text("\n".join(f"[{title}]\n" + _lines(values) for title, values in sections.items()))
+    query.write_text(sections_of(sections))
     for seed in seeds:
         file = folder / f"{name}_{seed}.json"
         if not file.exists():
             print(f"{file.stem} is trained", flush=True)
             agents.train(agents.load(query), seed, file)
         yield load(file)
+
+
+def sections_of(sections):
+    """Return the text of a query with these sections."""
+    return "\n".join(f"[{title}]\n" + _lines(values) for title, values in sections.items())
 
 
 def _lines(values):

@@ -71,7 +71,7 @@ if TYPE_CHECKING:
         reproduce_tradeoff,
     )
     from ccmatic.api.searches import Synthesis, check_cover, check_widening, read_run, synthesise, widen
-    from ccmatic.api.senders import attack, emulate, evaluate, explain_log, export, fit, list_names, train
+    from ccmatic.api.senders import attack, bench, emulate, evaluate, explain_log, export, fit, list_names, train
     from ccmatic.explanation import Explanation
     from ccmatic.guarantees import Guarantee
     from ccmatic.learning.estimation import Estimate
@@ -108,6 +108,7 @@ __all__ = [
     "answer_all",
     "ask",
     "attack",
+    "bench",
     "check",
     "check_cover",
     "check_widening",
@@ -186,7 +187,7 @@ _LATE = {
         "reproduce_tradeoff",
     ),
     "api.searches": ("Synthesis", "check_cover", "check_widening", "read_run", "synthesise", "widen"),
-    "api.senders": ("attack", "emulate", "evaluate", "explain_log", "export", "fit", "list_names", "train"),
+    "api.senders": ("attack", "bench", "emulate", "evaluate", "explain_log", "export", "fit", "list_names", "train"),
     "explanation": ("Explanation",),
     "guarantees": ("Guarantee",),
     "learning.estimation": ("Estimate",),

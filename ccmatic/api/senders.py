@@ -1,13 +1,17 @@
 """Senders: export, train, attack, emulate and simulate senders, and fit the paths that they meet."""
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ccmatic import base, exporting
 from ccmatic.base import InputError, Unreadable
-from ccmatic.records import AttackLine, GuaranteeLine, MeasuresFile, TrainingLine
+from ccmatic.records import AttackLine, BenchLine, GuaranteeLine, MeasuresFile, TrainingLine
+
+if TYPE_CHECKING:
+    from ccmatic.learning.bench import Learner
 
 
 def export(
@@ -58,6 +62,7 @@ def train(
     seed: int = 0,
     seeds: int = 1,
     told: Callable[[TrainingLine], None] = lambda line: None,
+    warned: Callable[[str], None] = warnings.warn,
 ) -> list[Path]:
     """Train a policy or an adversary in the environment that a file describes. Training needs the extra `rl`.
 
@@ -67,6 +72,7 @@ def train(
         seed: The first seed. A seed determines all random numbers of a training.
         seeds: The number of seeds, which are trained at once. The file of each seed ends with the seed.
         told: A function that is called with a record for each seed after each episode.
+        warned: A function that is called with a warning, if senders that harm cheat the reward of the training.
 
     Returns:
         The file of each seed's policy.
@@ -80,6 +86,8 @@ def train(
     file = Path(out or f"{training.name}.json")
     if not file.parent.is_dir():
         raise Unreadable("there is no such folder to write to", str(file.parent))
+    if training.warning:
+        warned(training.warning)
     return agents.train(training, seed, file, told, seeds)
 
 
@@ -102,6 +110,34 @@ def attack(
     from ccmatic.learning.adversaries import load, transfer
 
     yield from transfer([load(file) for file in adversaries], senders, out)
+
+
+def bench(
+    players: "Sequence[str | Learner]" = (),
+    suites: Sequence[str] = (),
+    *,
+    file: str | Path | None = None,
+    out: str | Path | None = None,
+) -> Iterator[BenchLine]:
+    """Measure players on the held-out links of a benchmark (docs/reference/bench.md). This needs the extra `rl`.
+
+    Args:
+        players: The names of senders, `policy:FILE`, `envelope:NAME:low`, `guard:NAME:SENDER`, or Learners of any
+            library. Without players, the baselines of the benchmark.
+        suites: The names of the suites. By default, all suites.
+        file: The file of the benchmark. By default, ccmatic-bench-v1.
+        out: The file of a leaderboard, to which the lines are added.
+
+    Yields:
+        A line for each player and suite. A player that cannot play a suite, such as a sender with beliefs on a policer,
+        has no line there.
+
+    Raises:
+        InputError: If there is no such suite or player, or the extra `rl` is not installed.
+    """
+    from ccmatic.learning.bench import load, measure_all
+
+    yield from measure_all(load(file), players, suites, out)
 
 
 def emulate(

@@ -53,6 +53,7 @@ GROUPS = {
     },
     "Learn": {
         "train": ("train", "train"),
+        "bench": ("bench", "bench"),
         "attack": ("attack", "attack"),
     },
     "Other": {

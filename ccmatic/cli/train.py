@@ -50,7 +50,10 @@ def train(query, seed, seeds, out, as_json):
             if len(group) == seeds:
                 group.clear()
 
-        files = api.train(query, out, seed=seed, seeds=seeds, told=progress)
+        def warned(text):
+            click.echo(f"ccmatic: warning: {text}", err=True)
+
+        files = api.train(query, out, seed=seed, seeds=seeds, told=progress, warned=warned)
     for file in files:
         click.echo(records.line(records.PolicyLine(str(file))) if as_json else file)
     return options.GOOD

@@ -5,6 +5,7 @@ formulas, such as the loss rate. A register is a number that a sender keeps from
 has an initial value, and a formula for its next value.
 """
 
+import ast
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -99,6 +100,13 @@ class Signal:
     def size(self) -> int:
         """The number of entries in an observation."""
         return len(self.term.terms)
+
+    @property
+    def warning(self) -> str | None:
+        """The paragraph of the file's docstring that begins with "Warning: ", without this word; None without one."""
+        text = ast.get_docstring(ast.parse(self.source)) or ""
+        found = (part.removeprefix("Warning: ") for part in text.split("\n\n") if part.startswith("Warning: "))
+        return next((" ".join(part.split()) for part in found), None)
 
     @cached_property
     def inputs(self) -> frozenset[str]:

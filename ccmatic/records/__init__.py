@@ -64,7 +64,15 @@ from ccmatic.records.measures import (
     SharesRecord,
     Spread,
 )
-from ccmatic.records.policies import AdversaryFile, AttackLine, LayerRecord, PolicyFile, PolicyLine, TrainingLine
+from ccmatic.records.policies import (
+    AdversaryFile,
+    AttackLine,
+    BenchLine,
+    LayerRecord,
+    PolicyFile,
+    PolicyLine,
+    TrainingLine,
+)
 from ccmatic.records.proofs import (
     CertifiedLine,
     CheckLine,
@@ -127,6 +135,7 @@ __all__ = [
     "AttemptRecord",
     "BeliefSetLine",
     "BeliefsRecord",
+    "BenchLine",
     "BrokenRecord",
     "BufferEvent",
     "CertificateFile",

@@ -50,6 +50,40 @@ class PolicyLine(Record):
     policy: str
 
 
+class BenchLine(Record):
+    """The measures of a player on the held-out links of one suite of a benchmark.
+
+    Attributes:
+        benchmark: The name of the benchmark, with its version.
+        player: The name of the player.
+        suite: The name of the suite.
+        links: The number of links.
+        score: The mean score: the used share, minus half of the mean queueing delay in R_m (which counts up to 4),
+            minus twice the lost share.
+        score_ci: The half-width of the 95 % confidence interval of the mean score, over the links.
+        utilisation: The mean of the used share of a link. Beside another sender, it is the share of the fair half, at
+            most 1.
+        utilisation_ci: The half-width of its 95 % confidence interval.
+        queue_rtt: The mean queueing delay of acknowledged bytes, in R_m.
+        queue_rtt_ci: The half-width of its 95 % confidence interval.
+        loss: The mean share of lost bytes.
+        loss_ci: The half-width of its 95 % confidence interval.
+    """
+
+    benchmark: str
+    player: str
+    suite: str
+    links: int
+    score: float
+    score_ci: float
+    utilisation: float
+    utilisation_ci: float
+    queue_rtt: float
+    queue_rtt_ci: float
+    loss: float
+    loss_ci: float
+
+
 class PolicyFile(Record, tag_field="format", tag="ccmatic policy 1", kw_only=True):
     """A trained policy.
 

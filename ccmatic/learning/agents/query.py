@@ -94,6 +94,14 @@ class Training:
         return 0 if self.attacks else int(1 / self.environment.options.interval)
 
     @property
+    def warning(self) -> str | None:
+        """The measured exploit of the reward, as a sentence; None without one."""
+        if isinstance(self.environment, adversaries.Attack):
+            return None
+        reward = self.environment.formula("reward")
+        return f"reward '{reward.name}': {reward.warning}" if reward and reward.warning else None
+
+    @property
     def links(self) -> Links:
         """The links on which the agent learns."""
         return Links(self.environment, self.agent.parallel)

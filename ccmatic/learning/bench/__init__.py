@@ -1,0 +1,10 @@
+"""Benchmarks of senders: fixed suites of held-out links, measures with confidence intervals, and a leaderboard.
+
+See docs/reference/bench.md.
+"""
+
+from ccmatic.learning.bench.measure import measure, measure_all
+from ccmatic.learning.bench.players import Learner, player
+from ccmatic.learning.bench.suites import Benchmark, Suite, load
+
+__all__ = ["Benchmark", "Learner", "Suite", "load", "measure", "measure_all", "player"]

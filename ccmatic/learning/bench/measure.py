@@ -1,0 +1,174 @@
+"""Play a benchmark: each player on the same held-out links, and its measures with confidence intervals."""
+
+from collections.abc import Iterator, Sequence
+from math import sqrt
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from numpy.typing import NDArray
+
+from ccmatic import records
+from ccmatic.base import InputError, definitions, read_text, write_text
+from ccmatic.contracts import Links
+from ccmatic.learning.bench.players import Learner, player
+from ccmatic.learning.bench.suites import Benchmark, Suite
+from ccmatic.learning.envs import Environment, EnvironmentState, RolloutPolicy, sender
+
+#: The score is the used share of the link, minus QUEUED times the mean queueing delay in R_m (at most MOST_QUEUED),
+#: minus LOST times the lost share.
+QUEUED, MOST_QUEUED, LOST = 0.5, 4, 2
+
+#: The half-width of a 95 % confidence interval, in standard errors of the mean.
+CONFIDENCE = 1.96
+
+
+class Sums(NamedTuple):
+    """The sums of a player's measurements on each link (n): acknowledged and lost bytes, and bytes times RTT."""
+
+    acked: Array
+    lost: Array
+    waited: Array
+
+
+def measure_all(
+    benchmark: Benchmark, players: Sequence[str | Learner], suites: Sequence[str], out: str | Path | None
+) -> Iterator[records.BenchLine]:
+    """Yield the measures of players on suites, and add them to a leaderboard.
+
+    Args:
+        benchmark: The Benchmark.
+        players: The players. An empty sequence stands for the baselines.
+        suites: The names of suites. An empty sequence stands for all suites.
+        out: The file of the leaderboard, with JSON Lines. None for no file.
+
+    Raises:
+        InputError: If there is no such suite or player, or the file cannot be written.
+    """
+    chosen = [benchmark.suite(name) for name in suites] or list(benchmark.suites.values())
+    for who in players or benchmark.baselines:
+        lines, errors = [], []
+        for suite in chosen:
+            try:
+                lines.append(measure(benchmark, suite, who))
+            except InputError as error:
+                errors.append(error)
+                continue
+            yield lines[-1]
+        if not lines:
+            raise errors[0]
+        if out is not None:
+            before = read_text(out) if Path(out).exists() else ""
+            write_text(out, before + "".join(f"{records.line(line)}\n" for line in lines))
+
+
+def measure(benchmark: Benchmark, suite: Suite, who: str | Learner) -> records.BenchLine:
+    """Return the measures of a player on the held-out links of a suite.
+
+    Args:
+        benchmark: The Benchmark.
+        suite: One of its suites.
+        who: The name of a player, or a Learner.
+
+    Raises:
+        InputError: If there is no such player, it cannot play on these links, or an action is not finite.
+    """
+    options = suite.link_options
+    key = jax.random.fold_in(jax.random.key(benchmark.seed), list(benchmark.suites).index(suite.name))
+    if isinstance(who, Learner):
+        environment = who.environment(options)
+        links, sums = _stepwise(suite, environment, who, key, benchmark.links)
+    else:
+        environment, policy = player(who, options)
+        links, sums = _compiled(suite, environment, policy, key, benchmark.links)
+    name = who.name if isinstance(who, Learner) else who
+    return _line(benchmark, suite, name, links, sums)
+
+
+def _begin(
+    suite: Suite, environment: Environment, key: Array, n: int
+) -> tuple[Links, EnvironmentState, Any, "RolloutPolicy | None"]:
+    """Return the links, the first state, and the memory and the policy of the other sender."""
+    links, state = environment.reset(key, n)
+    if suite.beside is None:
+        return links, state, (), None
+    other = sender(suite.beside, Environment(environment.options, act=definitions.chosen("models.signals", "RATE")))
+    return links, state, other.begin(links), other
+
+
+def _interval(
+    environment: Environment, other: "RolloutPolicy | None", links: Links, state: EnvironmentState, memory: Any,
+    sums: Sums, actions: Array,
+) -> tuple[EnvironmentState, Any, Sums]:  # fmt: skip
+    """Play an interval. The first flow is the player's; the second, if there is one, is the other sender's."""
+    acted = environment.acted(links, state, jnp.clip(actions, *environment.bounds))
+    if other is not None:
+        memory, rates = other.act(memory, links, state, environment.observation(state))
+        least = links.packet / environment.seconds(links)[1:]
+        acted = acted._replace(rate=acted.rate.at[1:].set(jnp.maximum(rates.T[1:], least)))
+    queues, now, _ = environment.send(links, acted)
+    knowledge, history, _ = environment.learn(acted.knowledge, acted.history, now)
+    state = EnvironmentState(state.interval + 1, acted.rate, queues, knowledge, history)
+    acked = now.acked[0]
+    return state, memory, Sums(sums.acked + acked, sums.lost + now.lost[0], sums.waited + acked * now.rtt[0])
+
+
+def _compiled(suite: Suite, environment: Environment, policy: RolloutPolicy, key: Array, n: int) -> tuple[Links, Sums]:
+    """Return the links, and the sums of a RolloutPolicy, from one compiled loop."""
+
+    def play(key: Array) -> tuple[Links, Sums]:
+        links, state, memory, other = _begin(suite, environment, key, n)
+
+        def interval(carry: tuple[Any, ...], _: None) -> tuple[tuple[Any, ...], None]:
+            state, own, memory, sums = carry
+            own, actions = policy.act(own, links, state, environment.observation(state))
+            state, memory, sums = _interval(environment, other, links, state, memory, sums, actions)
+            return (state, own, memory, sums), None
+
+        carry = state, policy.begin(links), memory, _zeros(n)
+        (*_, sums), _ = jax.lax.scan(interval, carry, None, environment.options.steps)
+        return links, sums
+
+    links, sums = jax.jit(play)(key)
+    return links, sums
+
+
+def _stepwise(suite: Suite, environment: Environment, learner: Learner, key: Array, n: int) -> tuple[Links, Sums]:
+    """Return the links, and the sums of a Learner, which acts in Python in each interval."""
+    links, state, memory, other = _begin(suite, environment, key, n)
+    step = jax.jit(lambda *carry: _interval(environment, other, links, *carry))
+    observe, sums = jax.jit(environment.observation), _zeros(n)
+    for _ in range(environment.options.steps):
+        actions = np.asarray(learner.decide(np.asarray(observe(state))[:, 0]), np.float32).reshape(n, 1)
+        if not np.isfinite(actions).all():
+            raise InputError(f"an action of {learner.name} is not finite; expected numbers")
+        actions = np.broadcast_to(actions, (n, environment.options.flows))
+        state, memory, sums = step(state, memory, sums, actions)
+    return links, sums
+
+
+def _zeros(n: int) -> Sums:
+    return Sums(jnp.zeros(n), jnp.zeros(n), jnp.zeros(n))
+
+
+def _line(benchmark: Benchmark, suite: Suite, name: str, links: Links, sums: Sums) -> records.BenchLine:
+    acked, lost, waited = (np.asarray(part, np.float64) for part in sums)
+    flows = 1 if suite.beside is None else 2
+    served = np.asarray(links.capacity, np.float64).sum(0)
+    used = np.minimum(1, acked / served * flows)
+    gone = lost / np.maximum(acked + lost, 1)
+    least = np.asarray(links.rtt[0] * links.slot, np.float64)
+    queued = np.where(acked > 0, waited / np.maximum(acked, 1) / least - 1, 0)
+    score = used - QUEUED * np.minimum(queued, MOST_QUEUED) - LOST * gone
+    parts = {"score": score, "utilisation": used, "queue_rtt": queued, "loss": gone}
+    measured = {name: value for key, part in parts.items() for name, value in _with_interval(key, part)}
+    return records.BenchLine(benchmark=benchmark.name, player=name, suite=suite.name, links=len(acked), **measured)
+
+
+def _with_interval(name: str, values: NDArray[Any]) -> Iterator[tuple[str, float]]:
+    """Yield the mean by name, and the half-width of its confidence interval."""
+    yield name, round(float(values.mean()), 4)
+    yield f"{name}_ci", round(CONFIDENCE * float(values.std(ddof=1)) / sqrt(len(values)), 4)

@@ -1,0 +1,95 @@
+"""The players of a benchmark: senders by name, trained policies, edges of envelopes, guards, and learners."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax.numpy as jnp
+from jax import Array
+from numpy.typing import NDArray
+
+from ccmatic.base import InputError, definitions
+from ccmatic.compilers.arrays import rates
+from ccmatic.contracts import Links
+from ccmatic.learning import policies
+from ccmatic.learning.envs import (
+    Environment,
+    EnvironmentState,
+    LinkOptions,
+    RolloutPolicy,
+    make_environment,
+    sender,
+    stateless,
+    trained,
+)
+
+#: The action at each edge of an envelope.
+EDGES = {"low": -1.0, "high": 1.0}
+
+
+@dataclass(frozen=True)
+class Learner:
+    """A policy of any library.
+
+    Attributes:
+        name: The name in the leaderboard.
+        decide: A function from observations (n, size) to actions (n), both arrays of NumPy.
+        task: The options `observe`, `act`, `history` and `delay` of its environment.
+    """
+
+    name: str
+    decide: Callable[[NDArray[Any]], NDArray[Any]]
+    task: dict[str, Any] = field(default_factory=dict)
+
+    def environment(self, options: LinkOptions) -> Environment:
+        """Return the Environment in which the learner acts."""
+        checked = make_environment(self.task)
+        names = ("observe", "act", "reward", "history", "delay")
+        return Environment(options, **{name: getattr(checked, name) for name in names})
+
+
+def player(name: str, options: LinkOptions) -> tuple[Environment, RolloutPolicy]:
+    """Return the Environment of a player, and its RolloutPolicy there.
+
+    Args:
+        name: `policy:FILE` for a trained policy; `envelope:NAME:low` or `envelope:NAME:high` for an edge of an
+            envelope; `guard:NAME:SENDER` for a sender whose rates an envelope limits; or a name as in
+            `learning.sender`.
+        options: The LinkOptions.
+
+    Raises:
+        InputError: If there is no such player, or it cannot play on these links.
+    """
+    word, _, rest = name.partition(":")
+    if word == "policy":
+        return trained(policies.load(rest), options)
+    if word == "envelope":
+        return _edge(name, rest, options)
+    if word == "guard":
+        return _guard(name, rest, options)
+    environment = Environment(options, act=definitions.chosen("models.signals", "RATE"))
+    return environment, sender(name, environment)
+
+
+def _edge(name: str, rest: str, options: LinkOptions) -> tuple[Environment, RolloutPolicy]:
+    envelope, _, edge = rest.rpartition(":")
+    if edge not in EDGES:
+        raise InputError(f"cannot read the player '{name}'; expected envelope:NAME:low or envelope:NAME:high")
+    environment = Environment(options, act=f"envelope:{envelope}")
+    return environment, stateless(lambda observation: jnp.full(observation.shape[:2], EDGES[edge]))
+
+
+def _guard(name: str, rest: str, options: LinkOptions) -> tuple[Environment, RolloutPolicy]:
+    envelope, colon, inner = rest.partition(":")
+    if not colon:
+        raise InputError(f"cannot read the player '{name}'; expected guard:NAME:SENDER")
+    environment = Environment(options, act=f"envelope:{envelope}")
+    wanting = sender(inner, Environment(options, act=definitions.chosen("models.signals", "RATE")))
+
+    def act(memory: Any, links: Links, state: EnvironmentState, observation: Array) -> tuple[Any, Array]:
+        memory, rate = wanting.act(memory, links, state, observation)
+        low, high = rates(environment.envelope, state.knowledge.bounds)
+        wanted = rate.T * state.knowledge.now.seconds
+        return memory, jnp.clip((wanted - low) / jnp.maximum(high - low, 1e-6) * 2 - 1, -1, 1).T
+
+    return environment, RolloutPolicy(wanting.begin, act)

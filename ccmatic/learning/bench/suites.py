@@ -1,0 +1,112 @@
+"""Benchmarks as data: a TOML file with suites of links."""
+
+import importlib.resources
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ccmatic.base import InputError, load_toml, located, shown, suggest
+from ccmatic.learning.envs import LinkOptions
+
+#: The package of the shipped benchmark, and its file.
+SHIPPED = "ccmatic.examples.bench", "v1.toml"
+
+#: The keys of a benchmark's file.
+KEYS = ("name", "seed", "links", "baselines", "every", "suites")
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A suite of links.
+
+    Attributes:
+        name: The name of the suite.
+        options: The options of its links, which also make environments for training.
+        beside: The name of the sender that shares each link; None if the player is alone.
+    """
+
+    name: str
+    options: dict[str, Any]
+    beside: str | None
+
+    @property
+    def link_options(self) -> LinkOptions:
+        """The LinkOptions of the held-out links."""
+        return LinkOptions(**{**self.options, "flows": 1 if self.beside is None else 2})
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A benchmark.
+
+    Attributes:
+        name: The name of the benchmark, with its version.
+        seed: The seed of the held-out links.
+        links: The number of held-out links in each suite.
+        baselines: The names of the baselines.
+        suites: The suites by name.
+    """
+
+    name: str
+    seed: int
+    links: int
+    baselines: tuple[str, ...]
+    suites: dict[str, Suite]
+
+    def suite(self, name: str) -> Suite:
+        """Return a suite by name.
+
+        Raises:
+            InputError: If there is no such suite.
+        """
+        if name not in self.suites:
+            raise InputError(f"unknown suite '{shown(name)}'; {suggest(name, self.suites)}")
+        return self.suites[name]
+
+
+def load(file: str | Path | None = None) -> Benchmark:
+    """Return the Benchmark of a file.
+
+    Args:
+        file: The TOML file. None for the benchmark that ccmatic ships.
+
+    Raises:
+        InputError: If the file is no benchmark.
+    """
+    path = Path(str(importlib.resources.files(SHIPPED[0]) / SHIPPED[1])) if file is None else Path(file)
+    content, _ = load_toml(path)
+    with located(str(path)):
+        for key in content:
+            if key not in KEYS:
+                raise InputError(f"unknown key '{key}'; {suggest(key, KEYS)}")
+        for key, kind in (("name", str), ("seed", int), ("links", int), ("baselines", list), ("suites", dict)):
+            if type(content.get(key)) is not kind:
+                raise InputError(f"{key} is {content.get(key)!r}; expected a value of the type {kind.__name__}")
+        if content["links"] < 2 or content["seed"] < 0:
+            raise InputError("links is below 2, or seed below 0; expected at least 2 links, and a seed of at least 0")
+        suites = {
+            name: _suite(name, {**content.get("every", {}), **given}, path.parent)
+            for name, given in content["suites"].items()
+        }
+    baselines = tuple(map(str, content["baselines"]))
+    return Benchmark(content["name"], content["seed"], content["links"], baselines, suites)
+
+
+def _suite(name: str, given: dict[str, Any], folder: Path) -> Suite:
+    options = {key: value for key, value in given.items() if key != "beside"}
+    if "links" in options:
+        kinds = options["links"] if isinstance(options["links"], dict) else {options["links"]: 1}
+        options["links"] = {_in_folder(kind, folder): share for kind, share in kinds.items()}
+    known = [key for key, field in LinkOptions.__dataclass_fields__.items() if field.init and key != "flows"]
+    for key in options:
+        if key not in known:
+            raise InputError(f"unknown option '{key}' of the suite {name}; {suggest(key, [*known, 'beside'])}")
+    suite = Suite(name, options, given.get("beside"))
+    suite.link_options.mix  # noqa: B018  # reads the files
+    return suite
+
+
+def _in_folder(kind: str, folder: Path) -> str:
+    """Return a kind of links. The path of its file begins at the benchmark's folder."""
+    word, colon, file = kind.partition(":")
+    return f"{word}:{folder / file}" if colon else kind
