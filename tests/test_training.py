@@ -131,7 +131,7 @@ def test_a_policy_that_does_not_fit_is_no_beginning(old, new, message, whole, tm
 
 
 def test_a_reward_that_is_cheated_is_warned_of(tmp_path):
-    for name, expected in (("aurora", "reward 'aurora': a sender at twice the link's rate"), ("share", None)):
+    for name, expected in (("aurora", "reward 'aurora': a sender at twice the link's rate"), ("ltp", None)):
         (tmp_path / "tiny.toml").write_text(
             TINY.replace("history = 2", f'history = 2\nobserve = "orca"\nreward = "{name}"')
         )

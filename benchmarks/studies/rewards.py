@@ -29,7 +29,7 @@ from ccmatic.controllers import signal
 from ccmatic.learning import Environment, LinkOptions, agents, policies
 from ccmatic.learning.envs import rollout
 
-REWARDS = ("share", "custard", "power", "vivace_loss", "aurora", "orca", "relative", "ltp", "ltp_beliefs")
+REWARDS = ("custard", "power", "vivace_loss", "aurora", "orca", "relative", "ltp", "ltp_beliefs")
 ACTS = ("custard", "orca", "aurora", "envelope:cc_qdel_wide", "ltp", "per_rtt", "cubic")
 
 LINKS = {
