@@ -1,15 +1,14 @@
 """Benchmarks as data: a TOML file with suites of links."""
 
-import importlib.resources
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ccmatic.base import InputError, load_toml, located, shown, suggest
+from ccmatic.base import InputError, definitions, load_toml, located, shown, suggest
 from ccmatic.learning.envs import LinkOptions
 
-#: The package of the shipped benchmark, and its file.
-SHIPPED = "ccmatic.examples.bench", "v1.toml"
+#: The folder of shipped benchmarks.
+SHIPPED = "examples.bench"
 
 #: The keys of a benchmark's file.
 KEYS = ("name", "seed", "links", "baselines", "every", "suites")
@@ -68,12 +67,13 @@ def load(file: str | Path | None = None) -> Benchmark:
     """Return the Benchmark of a file.
 
     Args:
-        file: The TOML file. None for the benchmark that ccmatic ships.
+        file: The TOML file, or the name of a shipped benchmark. None for the default benchmark.
 
     Raises:
         InputError: If the file is no benchmark.
     """
-    path = Path(str(importlib.resources.files(SHIPPED[0]) / SHIPPED[1])) if file is None else Path(file)
+    name = definitions.chosen(SHIPPED, "DEFAULT") if file is None else str(file)
+    path = Path(definitions.find_file([SHIPPED], name, ".toml"))
     content, _ = load_toml(path)
     with located(str(path)):
         for key in content:

@@ -220,6 +220,7 @@ def _observations(counted: dict[str, Any], now: signals.Interval, interval: Arra
         "ack_rate": lambda back: (_back(counted["acked"], back) - _back(counted["acked"], back + rtt)) / rtt,
         "measured": lambda back: counted["measured"][back] > 0,
         "timeout": no,
+        "app_limited": lambda back: no,
         "before_trace": no,
         "time": jnp.float32(interval),
         "line_rate": jnp.inf,
