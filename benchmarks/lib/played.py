@@ -252,7 +252,7 @@ def _library(name):
 def _path(scenario):
     """Return the simulator's Path, whose unit of time is R_m, and the pattern of the jitter."""
     network = scenario.network
-    model = load_definition("models", "MODEL", network.model or definitions.chosen("models", "EMULATED"))
+    model = scenario.model or load_definition("models", "MODEL", definitions.chosen("models", "EMULATED"))
     jitter = ceil((network.jitter_seconds or 0) / network.rtt)
     link = scenario.link
     path = SimulatedPath(
@@ -261,6 +261,7 @@ def _path(scenario):
         packet=emulation.MTU,
         jitter=jitter or (1 if model.default_jitter else 0),
         buffer=None if network.buffer == "infinite" else Fraction(link.buffer),
+        threshold=link.threshold,
     )
     return path, PATTERNS[scenario.pattern]
 

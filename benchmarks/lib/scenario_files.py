@@ -11,10 +11,10 @@ from typing import Any
 import msgspec
 
 from ccmatic.base import InputError, exact, load_toml, quantities, suggest
-from ccmatic.contracts import load_definition
+from ccmatic.contracts import Model, load_definition
 from ccmatic.emulation import Link, of_texts
 from ccmatic.emulation.monitor import Monitor
-from ccmatic.questions import NetworkDescription, describe, read, units
+from ccmatic.questions import NetworkDescription, describe, named_model, read, units
 from ccmatic.records import Record, convert
 
 #: The folder of the shipped scenarios.
@@ -119,6 +119,12 @@ class Scenario(Record, kw_only=True):
         return describe(self.on)
 
     @property
+    def model(self) -> Model | None:
+        """The model of the network with its parameters; None for the emulator's model."""
+        name = self.network.model
+        return load_definition("models", "MODEL", named_model(self.network, name)) if name else None
+
+    @property
     def link(self) -> Link:
         """The link of the emulator for the network."""
         network = self.network
@@ -129,8 +135,9 @@ class Scenario(Record, kw_only=True):
             network.jitter,
             self.pattern or None,
             [f"{change.at}s={change.rate}" for change in self.changes],
-            model=network.model and load_definition("models", "MODEL", network.model),
+            model=self.model,
             path_change=network.change,
+            threshold=network.threshold,
         )
 
 
