@@ -43,9 +43,9 @@ def export(
     Raises:
         InputError: If the controller cannot be compiled, or a file cannot be written.
     """
-    if Path(controller).suffix == ".json":
-        from ccmatic.learning import policies
+    from ccmatic.learning import policies
 
+    if policies.is_policy(controller):
         return policies.export(controller, target, out)
     settings = (model, horizon, str(jitter))
     if around and target != "bpf":

@@ -3,7 +3,7 @@
 - `udp:CONTROLLER.py` runs a controller in user space.
 - `bpf:CONTROLLER.py` runs a controller in the kernel.
 - `guard:ENVELOPE.py:NAME` runs a congestion control of the kernel within an envelope.
-- `policy:FILE` is another name for `udp:FILE`.
+- `policy:FILE` runs a trained policy, also from an ONNX file.
 """
 
 import subprocess
@@ -29,8 +29,11 @@ class Udp:
     """
 
     def __init__(self, controller):
-        trained = Path(controller).suffix == ".json"
-        self.export = policies.exported(policies.load(controller)) if trained else exporting.make(controller)
+        self.export = (
+            policies.exported(policies.load(controller))
+            if policies.is_policy(controller)
+            else exporting.make(controller)
+        )
 
     @contextmanager
     def prepare(self, context):
@@ -53,6 +56,13 @@ class Udp:
             [sender, *options, context.address, context.port],
             log=_log(export, log),
         )
+
+
+class Trained(Udp):
+    """A flow of a trained policy over UDP."""
+
+    def __init__(self, file):
+        self.export = policies.exported(policies.load(file))
 
 
 def _state_options(export, holds, number):

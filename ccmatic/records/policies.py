@@ -11,10 +11,13 @@ class LayerRecord(Record):
     Attributes:
         weights: The weights, with a row for each input. A row has a number for each output.
         bias: The bias, with a number for each output.
+        activation: The function of each output: `tanh`, `relu` or `none`. If it is absent, the last layer has `none`
+            and all others have `tanh`.
     """
 
     weights: list[list[float]]
     bias: list[float]
+    activation: str | Absent = ABSENT
 
 
 class TrainingLine(Record):
@@ -95,9 +98,11 @@ class PolicyFile(Record, tag_field="format", tag="ccmatic policy 1", kw_only=Tru
         history: The number of vectors in an observation (docs/reference/learning.md).
         delay: The number of latest vectors that an observation omits.
         interval: The length of a monitor interval, as in the training file.
-        layers: The layers of the network, from first to last, with tanh between them.
+        layers: The layers of the network, from first to last, followed by their activations.
         curve: A line for each episode.
         guarantees: The proved guarantees as sentences, if the policy acts in an envelope.
+        choices: The actions of a discrete choice, in ascending order. The network has a score for each of them, and the
+            policy takes the action with the highest score, or the first of several such actions.
     """
 
     query: dict[str, Any]
@@ -111,6 +116,7 @@ class PolicyFile(Record, tag_field="format", tag="ccmatic policy 1", kw_only=Tru
     layers: list[LayerRecord]
     curve: list[TrainingLine]
     guarantees: list[str] | Absent = ABSENT
+    choices: list[float] | Absent = ABSENT
 
 
 class AdversaryFile(Record, tag_field="format", tag="ccmatic adversary 1", kw_only=True):

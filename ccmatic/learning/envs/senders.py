@@ -68,7 +68,10 @@ def trained(policy: policies.Policy, options: LinkOptions) -> tuple[Environment,
     environment = Environment(options, **learned)
 
     def action(observation: Array) -> Array:
-        return jnp.clip(policies.outputs(policy.layers, observation)[..., 0], *environment.bounds)
+        given = policies.outputs(policy.layers, observation, policy.activations)
+        if policy.choices:
+            return jnp.asarray(policy.choices, jnp.float32)[jnp.argmax(given, axis=-1)]
+        return jnp.clip(given[..., 0], *environment.bounds)
 
     return environment, stateless(action)
 

@@ -13,10 +13,11 @@ from ccmatic.learning.policies.policy import (
     arrays,
     check_layers,
     envelope,
+    is_policy,
     load,
     save,
 )
-from ccmatic.learning.policies.program import outputs, program
+from ccmatic.learning.policies.program import activations_of, outputs, program
 
 __all__ = [
     "PROVED_HORIZON",
@@ -24,6 +25,7 @@ __all__ = [
     "Layers",
     "Policy",
     "PolicyExport",
+    "activations_of",
     "arrays",
     "check_layers",
     "commanded",
@@ -34,6 +36,7 @@ __all__ = [
     "formula_function",
     "formula_parts",
     "formula_places",
+    "is_policy",
     "load",
     "outputs",
     "program",

@@ -1,6 +1,6 @@
 """A policy's network as C code: the constants, the weights, and the surrounding code."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -38,8 +38,8 @@ def parts(policy: Policy) -> Iterator[str]:
     """Yield the C texts that define `ccm_network` and its observations: `struct ccm_watch` and its functions."""
     yield shipped("measured.h")
     yield from formulas.parts(policy.memory, policy.formulas)
-    yield float_function("ccm_network_of", _exact(policy.layers), OBSERVATION)
-    yield _NETWORK
+    yield float_function("ccm_network_of", _exact(policy.layers, policy.activations), OBSERVATION)
+    yield _choosing(policy.choices) if policy.choices else _NETWORK
     yield shipped("watch.h")
 
 
@@ -54,9 +54,28 @@ static inline float ccm_network(const float *x)
 """
 
 
-def _exact(layers: Layers) -> Tree:
-    """Return the program of a network with these weights, (inputs, outputs), and these biases."""
-    return program([(tuple(map(_row, weights.T)), _row(bias)) for weights, bias in layers])
+def _choosing(choices: Sequence[float]) -> str:
+    """Return the C function that takes the first of the actions with the highest score."""
+    numbers = ", ".join(map(float_literal, choices))
+    return f"""/* The action with the highest score for an observation. */
+static inline float ccm_network(const float *x)
+{{
+    static const float choices[] = {{{numbers}}};
+    float scores[{len(choices)}];
+    unsigned best = 0;
+
+    ccm_network_of(x, scores);
+    for (unsigned i = 1; i < {len(choices)}; i++)
+        if (scores[i] > scores[best])
+            best = i;
+    return choices[best];
+}}
+"""
+
+
+def _exact(layers: Layers, activations: Sequence[str]) -> Tree:
+    """Return the program of a network with these weights, (inputs, outputs), biases and activations."""
+    return program([(tuple(map(_row, weights.T)), _row(bias)) for weights, bias in layers], activations)
 
 
 def _row(numbers: NDArray[np.float32]) -> tuple[Fraction, ...]:

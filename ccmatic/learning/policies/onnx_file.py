@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ccmatic.base import InputError, write_bytes
-from ccmatic.language import Affine, Function, Name, Visit, Walker
+from ccmatic.language import Affine, Extreme, Function, Name, Number, Visit, Walker
+from ccmatic.learning.policies import onnx_policy
 from ccmatic.learning.policies.policy import Policy
 from ccmatic.learning.policies.program import OBSERVATION, program
 
@@ -23,8 +24,9 @@ OPSET = 13
 def write_onnx(policy: Policy, path: str | Path) -> Path:
     """Write a Policy as an ONNX model.
 
-    The input of the model is `observation` (n, numbers). The output is `action` (n, 1), before limits apply. Both are
-    float32.
+    The input of the model is `observation` (n, numbers). The output is `action` (n, 1), before limits apply, or
+    `scores` (n, k) of k choices. All are float32. The metadata of the model describe the policy, as onnx_policy.read
+    expects.
 
     Args:
         policy: The Policy.
@@ -43,12 +45,14 @@ def write_onnx(policy: Policy, path: str | Path) -> Path:
     names = [(f"weights_{number}", f"bias_{number}") for number in range(1, len(policy.layers) + 1)]
     arrays = dict(zip(chain(*names), chain(*policy.layers), strict=True))
     graph = _Graph(arrays)
-    graph.walk(program(names))
-    graph.nodes[-1].output[0] = "action"
-    ends = [(OBSERVATION, len(policy.layers[0][0])), ("action", 1)]
+    graph.walk(program(names, policy.activations))
+    output, size = ("scores", len(policy.choices)) if policy.choices else ("action", 1)
+    graph.nodes[-1].output[0] = output
+    ends = [(OBSERVATION, len(policy.layers[0][0])), (output, size)]
     taken, given = (helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", size]) for name, size in ends)
     made = helper.make_graph(graph.nodes, policy.name, [taken], [given], graph.tensors)
     model = helper.make_model(made, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=8)
+    helper.set_model_props(model, onnx_policy.properties(policy.file))
     checker.check_model(model)
     write_bytes(path, model.SerializeToString())
     return Path(path)
@@ -87,6 +91,13 @@ class _Graph(Walker[str]):
         vector = yield node.vector
         self.tensors += [numpy_helper.from_array(self.arrays[name], name) for name in (weights, bias)]
         return self.add("Gemm", vector, weights, bias)
+
+    def visit_Number(self, node: Number) -> str:
+        return ""  # Only the 0 of a ReLU is a number.
+
+    def visit_Extreme(self, node: Extreme) -> Visit[str]:
+        *_, part = yield from self.results(node.terms)
+        return self.add("Relu", part)
 
     def visit_Function(self, node: Function) -> Visit[str]:
         [part] = yield from self.results(node.parts)

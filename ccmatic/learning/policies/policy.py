@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from ccmatic import controllers, records
 from ccmatic.base import InputError, exact, located, read_text, shown, write_text
 from ccmatic.controllers import Controller, signal
+from ccmatic.learning.policies import onnx_policy
 from ccmatic.learning.policies.formulas import exportable
+from ccmatic.learning.policies.program import ACTIVATIONS, activations_of
 
 #: The type of a network's layers: the weights (inputs, outputs) and the bias (outputs) of each layer.
 Layers: TypeAlias = list[tuple[NDArray[np.float32], NDArray[np.float32]]]
@@ -69,6 +71,18 @@ class Policy:
         """The layers of the network, in the form that `arrays` returns."""
         return arrays(self.file.layers)
 
+    @cached_property
+    def activations(self) -> tuple[str, ...]:
+        """The key in program.ACTIVATIONS that follows each layer."""
+        usual = activations_of(len(self.file.layers))
+        given = (layer.activation for layer in self.file.layers)
+        return tuple(own if isinstance(own, str) else other for own, other in zip(given, usual, strict=True))
+
+    @property
+    def choices(self) -> tuple[float, ...]:
+        """The actions of a discrete choice; empty if the network computes the action itself."""
+        return tuple(self.file.choices) if isinstance(self.file.choices, list) else ()
+
     @property
     def interval(self) -> Fraction:
         """The length of a monitor interval, in units of the smallest R_m."""
@@ -110,10 +124,16 @@ class Policy:
 def load(path: str | Path) -> Policy:
     """Return the Policy that a file contains.
 
+    Args:
+        path: The path of a policy's file, or of an ONNX file with the suffix `.onnx`; see onnx_policy.read.
+
     Raises:
         InputError: If the file is no policy, or does not fit its own query. The message names the file.
     """
-    file = records.read_record(read_text(path), records.PolicyFile, str(path))
+    if Path(path).suffix == ".onnx":
+        file = onnx_policy.read(path)
+    else:
+        file = records.read_record(read_text(path), records.PolicyFile, str(path))
     with located(str(path)):
         observed, *_ = Policy(file, Path(path).stem).formulas
     for name, least in (("history", 1), ("delay", 0)):
@@ -121,8 +141,17 @@ def load(path: str | Path) -> Policy:
             raise InputError(f"{name} is {getattr(file, name)}; expected {least} to {LARGEST}", str(path))
     _check_interval(file.interval, str(path))
     inputs = file.history * observed.size
-    check_layers(file.layers, inputs, f"{file.history} {file.observe} vectors have {inputs} numbers", str(path))
-    return Policy(file, Path(path).stem)
+    policy = Policy(file, Path(path).stem)
+    with located(str(path)):
+        signal.choices(list(policy.choices), policy.bounds)
+    why = f"{file.history} {file.observe} vectors have {inputs} numbers"
+    check_layers(file.layers, inputs, why, str(path), outputs=len(policy.choices) or 1)
+    return policy
+
+
+def is_policy(path: str | Path) -> bool:
+    """Return whether a path names a policy's file, or an ONNX file whose metadata describe a policy."""
+    return Path(path).suffix == ".json" or onnx_policy.has_properties(path)
 
 
 def save(file: records.PolicyFile | records.AdversaryFile, path: str | Path) -> None:
@@ -148,14 +177,15 @@ def arrays(layers: Sequence[records.LayerRecord]) -> Layers:
     return [(np.array(layer.weights, np.float32), np.array(layer.bias, np.float32)) for layer in layers]
 
 
-def check_layers(layers: Sequence[records.LayerRecord], inputs: int, what: str, path: str) -> None:
-    """Check that LayerRecords form a network with one output.
+def check_layers(layers: Sequence[records.LayerRecord], inputs: int, what: str, path: str, outputs: int = 1) -> None:
+    """Check that LayerRecords form a network.
 
     Args:
         layers: The LayerRecords.
         inputs: The required number of inputs.
         what: The reason for this number of inputs, for messages.
         path: The path of the file, for messages.
+        outputs: The required number of outputs.
 
     Raises:
         InputError: If the LayerRecords form no such network.
@@ -168,11 +198,15 @@ def check_layers(layers: Sequence[records.LayerRecord], inputs: int, what: str, 
     for number, layer in enumerate(layers, 1):
         if len(layer.weights) != inputs:
             raise InputError(f"layer {number} takes {len(layer.weights)} numbers, and {what}", path)
-        outputs = len(layer.bias)
-        if not 0 < outputs <= LARGEST or any(len(row) != outputs for row in layer.weights):
-            raise InputError(f"layer {number}: expected as many weights in each row as in the bias, {outputs}", path)
+        size = len(layer.bias)
+        if not 0 < size <= LARGEST or any(len(row) != size for row in layer.weights):
+            raise InputError(f"layer {number}: expected as many weights in each row as in the bias, {size}", path)
+        if isinstance(layer.activation, str) and layer.activation not in ACTIVATIONS:
+            known = ", ".join(ACTIVATIONS)
+            raise InputError(f"layer {number} has the activation '{shown(layer.activation)}'; expected {known}", path)
         if not all((np.abs(numbers) <= np.finfo(np.float32).max).all() for numbers in (layer.weights, layer.bias)):
             raise InputError(f"layer {number} has a number that is not finite in 32 bits", path)
-        inputs, what = outputs, f"the layer before gives {outputs}"
-    if inputs != 1 or not layers:
-        raise InputError(f"the last layer gives {inputs if layers else 'nothing'}; expected one number", path)
+        inputs, what = size, f"the layer before gives {size}"
+    if inputs != outputs or not layers:
+        expected = "one number" if outputs == 1 else f"{outputs} numbers, one for each choice"
+        raise InputError(f"the last layer gives {inputs if layers else 'nothing'}; expected {expected}", path)

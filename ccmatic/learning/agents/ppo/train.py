@@ -202,6 +202,10 @@ def _initial(training: "Training") -> policies.Policy:
         raise InputError("initial is for policies; expected none, because an adversary begins at random")
     file = training.agent.options.initial
     policy, environment = policies.load(file), training.environment
+    if policy.choices or policy.activations != policies.activations_of(len(policy.layers)):
+        raise InputError(
+            f"initial is {shown(file)}, which has choices or no tanh between layers; expected numbers, tanh"
+        )
     sizes = [len(layer.bias) for layer in policy.file.layers[:-1]]
     actual = {"layers": sizes, "interval": policy.file.interval}
     expected = {"layers": list(training.agent.layers), "interval": str(environment.options.interval)}
