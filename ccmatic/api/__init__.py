@@ -71,7 +71,18 @@ if TYPE_CHECKING:
         reproduce_tradeoff,
     )
     from ccmatic.api.searches import Synthesis, check_cover, check_widening, read_run, synthesise, widen
-    from ccmatic.api.senders import attack, bench, emulate, evaluate, explain_log, export, fit, list_names, train
+    from ccmatic.api.senders import (
+        attack,
+        bench,
+        emulate,
+        evaluate,
+        explain_log,
+        export,
+        fit,
+        list_names,
+        train,
+        train_proved,
+    )
     from ccmatic.explanation import Explanation
     from ccmatic.guarantees import Guarantee
     from ccmatic.learning.estimation import Estimate
@@ -150,6 +161,7 @@ __all__ = [
     "synthesise",
     "trace_page",
     "train",
+    "train_proved",
     "verify",
     "verify_all",
     "widen",
@@ -187,7 +199,18 @@ _LATE = {
         "reproduce_tradeoff",
     ),
     "api.searches": ("Synthesis", "check_cover", "check_widening", "read_run", "synthesise", "widen"),
-    "api.senders": ("attack", "bench", "emulate", "evaluate", "explain_log", "export", "fit", "list_names", "train"),
+    "api.senders": (
+        "attack",
+        "bench",
+        "emulate",
+        "evaluate",
+        "explain_log",
+        "export",
+        "fit",
+        "list_names",
+        "train",
+        "train_proved",
+    ),
     "explanation": ("Explanation",),
     "guarantees": ("Guarantee",),
     "learning.estimation": ("Estimate",),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ccmatic import base, exporting
 from ccmatic.base import InputError, Unreadable
-from ccmatic.records import AttackLine, BenchLine, GuaranteeLine, MeasuresFile, TrainingLine
+from ccmatic.records import AttackLine, BenchLine, GuaranteeLine, MeasuresFile, ProvedLine, TrainingLine
 
 if TYPE_CHECKING:
     from ccmatic.learning.bench import Learner
@@ -89,6 +89,44 @@ def train(
     if training.warning:
         warned(training.warning)
     return agents.train(training, seed, file, told, seeds)
+
+
+def train_proved(
+    query: str | Path,
+    out: str | Path | None = None,
+    *,
+    seed: int = 0,
+    told: Callable[[ProvedLine], None] = lambda line: None,
+) -> tuple[Path, str]:
+    """Train a ReLU policy over beliefs until its claims are proved (docs/reference/learning.md). This needs `rl`.
+
+    Args:
+        query: The TOML file with the sections [environment], [agent] and [proof].
+        out: The ONNX file of the policy. By default, NAME.onnx.
+        seed: The seed of all random numbers.
+        told: A function that is called with a record after each round.
+
+    Returns:
+        The file, and the verdict: `holds` if all claims are proved, `violated` if an execution breaks a claim of the
+        last round, and otherwise `unknown`.
+
+    Raises:
+        InputError: If the file describes no such training, or the extra is not installed.
+    """
+    from ccmatic.learning import provable
+
+    training = provable.load(query)
+    file = Path(out or f"{training.name}.onnx")
+    if not file.parent.is_dir():
+        raise Unreadable("there is no such folder to write to", str(file.parent))
+
+    def listener(made: "provable.Round") -> None:
+        claims = {str(proof.claim): proof.answer.value for proof in made.proofs}
+        told(ProvedLine(made.number, training.rounds, round(made.reward, 4), claims, made.violation is not None))
+
+    outcome = provable.train(training, seed, file, listener)
+    refuted = outcome.rounds[-1].violation is not None
+    return outcome.file, "holds" if outcome.is_proved else "violated" if refuted else "unknown"
 
 
 def attack(

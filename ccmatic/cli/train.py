@@ -28,14 +28,22 @@ from ccmatic.cli.command import command
     "--out",
     help="The policy's file. The same command resumes from OUT.checkpoint beside it.  [default: NAME.json]",
 )
+@click.option(
+    "--prove",
+    is_flag=True,
+    help="Train a ReLU policy over beliefs until the claims in the section [proof] are proved, and write it as ONNX.",
+)
 @options.as_json
-def train(query, seed, seeds, out, as_json):
+def train(query, seed, seeds, out, prove, as_json):
     """Train a policy or an adversary.
 
     PPO or TD3 trains it in the environment that a file describes (docs/learned.md). The command needs the extra rl.
     """
     from ccmatic.cli.interrupts import left_in_time
 
+    if prove:
+        options.refuse({"seeds": seeds > 1}, "one seed with --prove")
+        return _prove(query, seed, out, as_json)
     with left_in_time():
         from ccmatic import api, records
 
@@ -57,6 +65,21 @@ def train(query, seed, seeds, out, as_json):
     for file in files:
         click.echo(records.line(records.PolicyLine(str(file))) if as_json else file)
     return options.GOOD
+
+
+def _prove(query, seed, out, as_json):
+    """Train a policy until it is proved. Return the exit code."""
+    from ccmatic import api, records
+
+    def progress(line):
+        answers = ", ".join(f"{claim}: {answer}" for claim, answer in line.claims.items())
+        refuted = "   refuted" if line.is_refuted else ""
+        text = f"{line.round}/{line.rounds}   reward {line.reward:9.3f}   {answers}{refuted}"
+        click.echo(records.line(line) if as_json else text)
+
+    file, verdict = api.train_proved(query, out, seed=seed, told=progress)
+    click.echo(records.line(records.PolicyLine(str(file))) if as_json else file)
+    return options.outcome({verdict})
 
 
 def _text(lines):

@@ -15,7 +15,7 @@ from typing import NamedTuple, NoReturn
 
 from ccmatic import networks
 from ccmatic.base import InputError, shown
-from ccmatic.networks import Bent, Extreme, Joined, Layer, Row, Scaled, Total
+from ccmatic.networks import CLAIMS, PROOFS, Bent, Extreme, Joined, Layer, Row, Scaled, Total
 
 #: For each possible name of the output: the parts of the program that send according to this output.
 _DECIDES = {
@@ -27,7 +27,7 @@ _DECIDES = {
     ),
 }
 
-_ABOUT = '"""A network, read from an ONNX file: it computes in packets per R_m."""'
+_ABOUT = "A network, read from an ONNX file: it computes in packets per R_m."
 
 
 def program(path: Path) -> str:
@@ -88,8 +88,16 @@ class _Program:
         state = ["", "window: bytes = above(0)"] if names[0] == "window" else []
         signature = head.format(", ".join(sorted(self.reads)))
         unit = "    unit = MSS / R_m"
-        lines = [_ABOUT, "", *self.constants, *state, "", "", signature, unit, *self.lines]
+        lines = [*self.about(), "", *self.constants, *state, "", "", signature, unit, *self.lines]
         return "\n".join([*lines, end.format(output.text), *more, ""])
+
+    def about(self) -> list[str]:
+        """Return the lines of the docstring. The lines repeat the proof that the file names, unchecked."""
+        notes = self.graph.notes
+        if not {CLAIMS, PROOFS} <= notes.keys():
+            return [f'"""{_ABOUT}"""']
+        proofs = [f"    {digest}" for digest in notes[PROOFS].split()]
+        return [f'"""{_ABOUT}', "", f"The file claims a proof: {notes[CLAIMS]}.", "Its SHA-256:", "", *proofs, '"""']
 
     def input(self, name: str, shape: tuple[int, ...]) -> _List:
         """Return the list of terms that the name of an input contains."""

@@ -8,6 +8,9 @@ from typing import Literal, TypeAlias
 Row: TypeAlias = tuple[Fraction, ...]
 Rows: TypeAlias = tuple[Row, ...]
 
+#: The keys of the metadata that name a proof: the claims, and the digests of the files of their proofs.
+CLAIMS, PROOFS = "ccmatic.claims", "ccmatic.proofs"
+
 
 @dataclass(frozen=True)
 class Layer:
@@ -82,6 +85,7 @@ class Graph:
         statements: The statements in order, by the name of the vector that a statement computes.
         outputs: The vector that each output of the network has, by the output's name.
         sizes: The number of numbers in each vector, by its name.
+        notes: The metadata of the file that are plain words, by their key.
     """
 
     file: str
@@ -89,3 +93,4 @@ class Graph:
     statements: dict[str, Statement]
     outputs: dict[str, str]
     sizes: dict[str, int]
+    notes: dict[str, str]

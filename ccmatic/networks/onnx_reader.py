@@ -4,6 +4,7 @@ The reader computes with exact fractions. All dimensions of a vector except one 
 counts as 1, because it stands for the number of observations.
 """
 
+import re
 from collections.abc import Mapping
 from fractions import Fraction
 from math import prod
@@ -18,6 +19,9 @@ from ccmatic.networks.graph import Bent, Extreme, Graph, Joined, Layer, Row, Sca
 
 if TYPE_CHECKING:
     import onnx
+
+#: The form of metadata that are kept.
+_PLAIN = re.compile(r"[\w .,;<>=/%-]{1,400}", re.ASCII)
 
 Attributes: TypeAlias = "Mapping[str, onnx.AttributeProto]"
 
@@ -105,7 +109,12 @@ class _Reader:
         outputs = {value.name: self.vectors[value.name].name for value in graph.output if value.name in self.vectors}
         if len(outputs) != len(graph.output) or not outputs:
             self.fail("an output is no value of the graph; expected outputs that depend on the inputs")
-        return Graph(self.file, inputs, self.statements, outputs, self.sizes)
+        return Graph(self.file, inputs, self.statements, outputs, self.sizes, self.notes())
+
+    def notes(self) -> dict[str, str]:
+        """Return the metadata that contain only words, numbers and comparisons, so that they can stand in any text."""
+        pairs = {each.key: each.value for each in self.model.metadata_props}
+        return {key: text for key, text in pairs.items() if _PLAIN.fullmatch(key) and _PLAIN.fullmatch(text)}
 
     def array(self, tensor: "onnx.TensorProto") -> NDArray[Any]:
         """Return the numbers of a tensor: doubles, which represent them exactly, or whole numbers."""

@@ -71,6 +71,7 @@ from ccmatic.records.policies import (
     LayerRecord,
     PolicyFile,
     PolicyLine,
+    ProvedLine,
     TrainingLine,
 )
 from ccmatic.records.proofs import (
@@ -199,6 +200,7 @@ __all__ = [
     "PolicyLine",
     "ProofFile",
     "ProofLine",
+    "ProvedLine",
     "QueryRecord",
     "RangeRecord",
     "RateEvent",

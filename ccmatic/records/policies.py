@@ -87,6 +87,24 @@ class BenchLine(Record):
     loss_ci: float
 
 
+class ProvedLine(Record):
+    """A round of `train --prove`.
+
+    Attributes:
+        round: The number of the round.
+        rounds: The largest number of rounds.
+        reward: The mean reward of the last generation, less the penalty for rates outside the envelope.
+        claims: The answer for each claim, up to the first that is not proved: `proved` or `unknown`.
+        is_refuted: Whether an execution was replayed that breaks a claim.
+    """
+
+    round: int
+    rounds: int
+    reward: float
+    claims: dict[str, str]
+    is_refuted: bool
+
+
 class PolicyFile(Record, tag_field="format", tag="ccmatic policy 1", kw_only=True):
     """A trained policy.
 

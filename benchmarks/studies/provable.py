@@ -1,0 +1,153 @@
+"""Train ReLU policies until they are proved, sabotage some of them, and look for runs that break a proof.
+
+    python -m benchmarks.studies.provable FOLDER [--seeds N] [--seconds N]
+
+The command trains policies of 8, 16, 32 and 2 × 16 units over beliefs, by default for 3 seeds. Each policy claims that
+at most 8 C·step are in flight, and that at least half of the link is used, but for 8 C·step, in each interval. The
+training keeps to the envelope cc_qdel_wide from its first round on. Then the command changes one weight of six
+policies, and tries to prove and to refute them. Each proved policy plays 1,024 episodes of 100 steps, half of them with
+jitter that is as late as possible; an episode counts from the step at which C_L is at least half of C. The command
+writes a line per policy to FOLDER/provable.jsonl, and resumes there.
+"""
+
+import argparse
+import json
+from dataclasses import replace
+from pathlib import Path
+from time import process_time
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ccmatic import enclosures
+from ccmatic.invariants import Answer
+from ccmatic.learning import provable
+from ccmatic.learning.envs import Environment
+from ccmatic.learning.estimation import beliefs
+from ccmatic.learning.provable import network
+from ccmatic.learning.provable.loop import violation_of
+
+QUERY = Path(__file__).parents[2] / "examples" / "provable.toml"
+
+SHAPES = [(8,), (16,), (32,), (16, 16)]
+
+#: The number of episodes of each kind of jitter, and their steps.
+EPISODES, STEPS = 512, 100
+
+#: The bounds of the claims: bytes in flight, and the share with its K, in C·step.
+MOST, SHARE, WITHIN = 8.0, 0.5, 8.0
+
+
+def measured(training, weights):
+    """Return the largest bytes in flight and the largest lack of service, in C·step, over all episodes."""
+    worst = np.zeros(2)
+    for pattern in ("uniform", "latest"):
+        options = replace(training.environment.options, pattern=pattern, steps=STEPS, buffer_bdp=100)
+        environment = Environment(options, act="rate", observe="aurora", reward=training.environment.reward)
+        play = jax.jit(lambda weights, key, environment=environment: _played(environment, weights, key))
+        flight, lack = play([jnp.asarray(each) for each in weights], jax.random.key(1))
+        worst = np.maximum(worst, [float(flight.max()), float(lack.max())])
+    return worst
+
+
+def _played(environment, weights, key):
+    """Return for each link the largest bytes in flight and lack of service since C_L is at least half of C."""
+    options = environment.options
+    links, state = environment.reset(key, EPISODES)
+    capacity = links.capacity.mean(0) / links.slot
+
+    def interval(carry, _):
+        bounds, state, informed, lack = carry
+        after = bounds.learned(state.knowledge)
+        bounds = jax.tree.map(lambda new, old: jnp.where(state.interval > 0, new, old), after, bounds)
+        share = network.output(weights, network.inputs(bounds))
+        seconds = state.knowledge.now.seconds
+        rate = jnp.maximum(share * bounds.C_L, bounds.packet) / seconds
+        step = capacity * seconds  # the bytes of C·step
+        informed = informed | (bounds.C_L[0] >= step[0] / 2)
+        state, _, _ = environment.step(links, state, rate.T)
+        now = state.knowledge.now
+        lack = jnp.where(informed, jnp.maximum(0, lack + SHARE - now.acked[0] / step[0]), 0)
+        return (bounds, state, informed, lack), (jnp.where(informed, now.out[0] / step[0], 0), lack)
+
+    first = beliefs.of_links(links, options.slots), state, jnp.zeros(EPISODES, bool), jnp.zeros(EPISODES)
+    _, (flight, lack) = jax.lax.scan(interval, first, None, options.steps)
+    return flight.max(0), lack.max(0)
+
+
+def trained(training, layers, seed, folder):
+    """Return the row of one trained policy, and its weights."""
+    begin, name = process_time(), f"relu_{'x'.join(map(str, layers))}_{seed}"
+    outcome = provable.train(replace(training, layers=layers).guarded(), seed, folder / f"{name}.onnx")
+    row = {
+        "policy": name,
+        "rounds": len(outcome.rounds),
+        "reward": round(outcome.rounds[-1].reward, 3),
+        "claims": {str(proof.claim): proof.answer.value for proof in outcome.proofs},
+        "proof_seconds": [round(proof.seconds, 1) for proof in outcome.proofs],
+        "cpu_seconds": round(process_time() - begin, 1),
+        "proved": outcome.is_proved,
+    }
+    if outcome.is_proved:
+        begin = process_time()
+        row["faults"] = [proof.fault() for proof in outcome.proofs]
+        row["check_cpu_seconds"] = round(process_time() - begin, 2)
+        row |= _compared(training, outcome.weights)
+    return row, outcome.weights
+
+
+def sabotaged(training, weights, name, folder):
+    """Return the row of a policy of which one weight is changed: the largest of the last layer has the other sign."""
+    begin, changed = process_time(), [each.copy() for each in weights]
+    place = np.unravel_index(np.abs(changed[-1]).argmax(), changed[-1].shape)
+    changed[-1][place] *= -1
+    controller = training.query().controller(network.write(changed, folder / f"{name}_sabotaged.onnx", {}))
+    claims, answers, violation = training.claims, {}, None
+    for claim in claims:
+        proof = enclosures.prove(training.query(), controller, claim, training.seconds)
+        answers[str(claim)] = proof.answer.value
+        if proof.answer is not Answer.PROVED:
+            violation = violation_of(training, controller, claim)
+            answers[str(claim)] = "refuted" if violation else "unknown"
+    row = {"policy": f"{name}_sabotaged", "claims": answers, "cpu_seconds": round(process_time() - begin, 1)}
+    return row | {"proved": {*answers.values()} == {"proved"}} | _compared(training, changed)
+
+
+def _compared(training, weights):
+    flight, lack = measured(training, weights)
+    return {"most_in_flight": round(float(flight), 2), "most_lack": round(float(lack), 2)}
+
+
+def main():
+    """Run the study."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=60)
+    arguments = parser.parse_args()
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    file = arguments.folder / "provable.jsonl"
+    done = {json.loads(line)["policy"] for line in file.read_text().splitlines()} if file.exists() else set()
+    training = replace(provable.load(QUERY), seconds=arguments.seconds, rounds=2)
+
+    def told(row):
+        print(row, flush=True)
+        with file.open("a") as lines:
+            lines.write(json.dumps(row) + "\n")
+
+    number = 0
+    for seed in range(1, arguments.seeds + 1):
+        for layers in SHAPES:
+            name = f"relu_{'x'.join(map(str, layers))}_{seed}"
+            number += 1
+            if name in done:
+                continue
+            row, weights = trained(training, layers, seed, arguments.folder)
+            told(row)
+            if number <= 6:
+                told(sabotaged(training, weights, name, arguments.folder))
+
+
+if __name__ == "__main__":
+    main()

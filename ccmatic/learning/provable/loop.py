@@ -1,0 +1,148 @@
+"""The loop that trains a network until the rounded network is proved."""
+
+import hashlib
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ccmatic import enclosures, trace_export
+from ccmatic.base import InputError, writable_folder
+from ccmatic.controllers import Controller
+from ccmatic.enclosures import Enclosed
+from ccmatic.invariants import Answer, Claim
+from ccmatic.learning.provable import network, search
+from ccmatic.learning.provable.query import ProvableTraining
+from ccmatic.networks import CLAIMS, PROOFS
+from ccmatic.query import Query
+from ccmatic.solving import SolverOptions
+from ccmatic.traces import Trace
+from ccmatic.verification import Judge
+
+#: The steps of the executions among which a violation is searched.
+STEPS = 6
+
+
+class Round(NamedTuple):
+    """A round of the loop, for reports.
+
+    Attributes:
+        number: The number of the round, from 1 on.
+        reward: The mean reward of its last generation.
+        proofs: The outcome for each claim, up to the first that is not proved.
+        violation: The execution that breaks a claim; None if no execution was found.
+    """
+
+    number: int
+    reward: float
+    proofs: tuple[Enclosed, ...]
+    violation: Trace | None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The outcome of a training.
+
+    Attributes:
+        file: The ONNX file of the network.
+        weights: The rounded weights (inputs, outputs) of each layer.
+        proofs: The outcomes of the last round.
+        rounds: The rounds.
+    """
+
+    file: Path
+    weights: list[NDArray[np.float32]]
+    proofs: tuple[Enclosed, ...]
+    rounds: tuple[Round, ...]
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether all claims are proved."""
+        return all(proof.answer is Answer.PROVED for proof in self.proofs)
+
+
+def train(
+    training: ProvableTraining, seed: int, out: str | Path, listener: Callable[[Round], object] = lambda line: None
+) -> Outcome:
+    """Train a network, and prove the rounded network. After a failure, learn from a violation, and repeat.
+
+    The file has the network of the last round. If all claims are proved, the folder of the file has the proofs, and the
+    metadata of the file names them.
+
+    Args:
+        training: The training.
+        seed: The seed of all random choices.
+        out: The ONNX file.
+        listener: A function that receives each Round.
+
+    Raises:
+        InputError: If a file cannot be written, or if the network does not fit the claims.
+    """
+    weights, rounds = network.begin(training.layers, seed), list[Round]()
+    out, query = Path(out), training.query()
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(1, training.rounds + 1):
+            weights, reward = search.improved(training, weights, seed + 1000 * number)
+            exact = network.rounded(weights)
+            controller = query.controller(network.write(exact, Path(folder) / f"{out.stem}.onnx", {}))
+            assert isinstance(controller, Controller)  # The output is named `rate`.
+            proofs = tuple(_proved(query, controller, training))
+            failed = [proof for proof in proofs if proof.answer is not Answer.PROVED]
+            violation = violation_of(training, controller, failed[0].claim) if failed else None
+            rounds.append(Round(number, reward, proofs, violation))
+            listener(rounds[-1])
+            if not failed:
+                break
+            training = _learning_from(training, violation, Path(folder) / f"violation_{number}.json")
+        notes = _saved(proofs, out) if not failed else {}
+        return Outcome(network.write(exact, out, notes), exact, proofs, tuple(rounds))
+
+
+def _proved(query: Query, controller: Controller, training: ProvableTraining) -> Iterator[Enclosed]:
+    """Yield the outcome for each claim, up to the first that is not proved."""
+    for claim in training.claims:
+        proof = enclosures.prove(query, controller, claim, training.seconds)
+        yield proof
+        if proof.answer is not Answer.PROVED:
+            return
+
+
+def violation_of(training: ProvableTraining, controller: Controller, claim: Claim) -> Trace | None:
+    """Return a replayed execution that breaks a claim about a bound; None if the solver finds none in time."""
+    if claim.within is not None:
+        return None
+    query = training.query(f"{claim.subject} {claim.relation} {claim.amount} bdp", STEPS)
+    judgement = Judge(query, options=SolverOptions(timeout=training.seconds)).judge(controller)
+    is_replayed = judgement.report is not None and not judgement.report.faults
+    return judgement.trace if judgement.verdict == "violated" and is_replayed else None
+
+
+def _learning_from(training: ProvableTraining, violation: Trace | None, file: Path) -> ProvableTraining:
+    """Return the training of the next round: inside the envelope, and with the violation among its links."""
+    training, options = training.guarded(), training.environment.options
+    if violation is None:
+        return training
+    rate, rtt = training.scale
+    scale = trace_export.Scale(rate * 125_000, rtt / 1000, options.packet)
+    content, _ = trace_export.export(violation, "schedule", scale)
+    file.write_bytes(content)
+    links = replace(options, links={"constant": 0.75, f"schedule:{file}": 0.25})
+    return replace(training, environment=replace(training.environment, options=links))
+
+
+def _saved(proofs: tuple[Enclosed, ...], out: Path) -> dict[str, str]:
+    """Write the proofs to the folder of a network, and return the metadata that names them."""
+    folder = writable_folder(out.parent / f"{out.stem}-proofs")
+    claims, digests = [], []
+    for number, proof in enumerate(proofs, 1):
+        if proof.invariant is None:
+            raise InputError(f"{proof.claim} has no proof")
+        file = proof.invariant.save(folder, f"claim_{number}").file
+        assert file is not None
+        claims.append(str(proof.claim))
+        digests.append(hashlib.sha256(file.read_bytes()).hexdigest())
+    return {CLAIMS: "; ".join(claims), PROOFS: " ".join(digests)}

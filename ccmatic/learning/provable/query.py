@@ -1,0 +1,150 @@
+"""The query of a training that ends with a proof: a TOML file."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from ccmatic import controllers
+from ccmatic.base import InputError, exact, load_toml, located, shown, suggest
+from ccmatic.invariants import Claim
+from ccmatic.learning.envs import Environment, make_environment
+from ccmatic.query import Network, Query
+
+#: The claims as users write them, such as `queue <= 8 bdp` and `utilisation >= 1/2 within 8`.
+_CLAIM = re.compile(r"(\w+) *(<=|>=) *([\d./]+) *(%|bdp|)(?: +within +([\d./]+))?", re.ASCII)
+
+#: The distance from the ends of an envelope that training keeps, in units of C_L.
+MARGIN = 1 / 16
+
+#: The number K of a utilisation without `within`: an interval of t steps lacks at most K·C·R_m of its share.
+WITHIN = Fraction(8)
+
+
+@dataclass(frozen=True)
+class ProvableTraining:
+    """A training of a network of ReLU units over beliefs, which ends with a proof.
+
+    Attributes:
+        name: The name of the file.
+        environment: The Environment. Its actions are rates.
+        proof: The values of the section [proof] that describe the network and the start of the executions.
+        claims: The claims.
+        scale: The rate in Mbit/s and the R_m in ms of links that repeat a violation.
+        envelope: The name of the envelope to which the training turns if a proof fails.
+        layers: The number of units of each hidden layer.
+        generations: The number of generations of each round.
+        links: The number of links in a generation.
+        learning_rate: Adam's learning rate.
+        rounds: The largest number of rounds.
+        seconds: The time limit of each proof.
+        guard: The lowest and the highest rate in units of C_L, each without and with a delay; None before a proof has
+            failed.
+    """
+
+    name: str
+    environment: Environment
+    proof: Mapping[str, Any]
+    claims: tuple[Claim, ...]
+    scale: tuple[Fraction, Fraction] = (Fraction(16), Fraction(16))
+    envelope: str = "cc_qdel_wide"
+    layers: tuple[int, ...] = (16,)
+    generations: int = 300
+    links: int = 32
+    learning_rate: float = 0.02
+    rounds: int = 5
+    seconds: float = 60
+    guard: tuple[Any, Any] | None = None
+
+    def query(self, what: str = "queue <= 1 bdp", horizon: int = 4) -> Query:
+        """Return the query about the network of the proof.
+
+        Args:
+            what: The expectation. Proofs only use the network and the start of the executions.
+            horizon: The horizon T.
+        """
+        named = {name: str(self.proof[name]) for name in ("jitter",) if name in self.proof}
+        model, buffer = str(self.proof.get("model", "ccac")), str(self.proof.get("buffer", "infinite"))
+        network = Network(model, buffer=buffer, horizon=horizon, **named)
+        return Query(network, "expects", what=what, start=str(self.proof.get("start", "informed")), given="")
+
+    def guarded(self) -> "ProvableTraining":
+        """Return the training whose networks keep inside the envelope."""
+        envelope = controllers.load(self.envelope)
+        at = [envelope.rates({"C_L": 1, "R_m": 1, "MSS": 0, "C_U": 2, "qdel_L": delay, "D": 1}) for delay in (0, 1)]
+        lows, highs = [float(ends.low) + MARGIN for ends in at], [float(ends.high) - MARGIN for ends in at]
+        return replace(self, guard=(lows, highs))
+
+
+#: The keys of the sections [agent] and [proof].
+AGENT = ("layers", "generations", "links", "learning_rate", "rounds")
+PROOF = ("model", "buffer", "jitter", "start", "expect", "envelope", "seconds")
+
+
+def load(file: str | Path) -> ProvableTraining:
+    """Return the ProvableTraining that a TOML file describes.
+
+    Raises:
+        InputError: If a section, key or value is wrong.
+    """
+    sections, _ = load_toml(file)
+    with located(str(file)):
+        _check_keys(sections)
+        environment = make_environment({"observe": "aurora", **sections.get("environment", {}), "act": "rate"})
+        proof = dict(sections.get("proof", {}))
+        expected = proof.pop("expect", ())
+        if not isinstance(expected, list) or not expected:
+            raise InputError(f"expect is {shown(expected)}; expected a list such as ['queue <= 8 bdp']")
+        agent = sections.get("agent", {})
+        layers = agent.get("layers", [16])
+        if not isinstance(layers, list) or not layers or not all(type(n) is int and 0 < n <= 64 for n in layers):
+            raise InputError(f"layers is {shown(layers)}; expected a list of whole numbers from 1 to 64, such as [16]")
+        given = {**agent, **{name: proof[name] for name in ("envelope", "seconds") if name in proof}}
+        training = ProvableTraining(
+            Path(file).stem,
+            environment,
+            proof,
+            tuple(map(claim, expected)),
+            _scale(sections.get("environment", {})),
+            **{**given, "layers": tuple(layers)},
+        )
+        for name in ("generations", "links", "rounds", "seconds", "learning_rate"):
+            value = getattr(training, name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+                raise InputError(f"{name} is {shown(value)}; expected a number above 0")
+        return training
+
+
+def claim(text: str) -> Claim:
+    """Return the claim that a text such as `queue <= 8 bdp` or `utilisation >= 1/2 within 8` describes.
+
+    Raises:
+        InputError: If the text is no claim.
+    """
+    found = _CLAIM.fullmatch(str(text).strip())
+    if not found:
+        raise InputError(f"'{shown(text)}' is no claim; expected such as queue <= 8 bdp or utilisation >= 1/2 within 8")
+    subject, relation, amount, unit, within = found.groups()
+    k = exact(within) if within else WITHIN if subject == "utilisation" else None
+    return Claim(subject, "<=" if relation == "<=" else ">=", exact(amount) / (100 if unit == "%" else 1), k)
+
+
+def _scale(environment: Mapping[str, Any]) -> tuple[Fraction, Fraction]:
+    """Return the first rate and the first R_m of an environment."""
+    values = (environment.get(name, 16) for name in ("rate", "rtt"))
+    first = [value[0] if isinstance(value, list) else value for value in values]
+    rate, rtt = (Fraction(value) if isinstance(value, int) else Fraction(16) for value in first)
+    return rate, rtt
+
+
+def _check_keys(sections: Mapping[str, Any]) -> None:
+    known: dict[str, Sequence[str] | None] = {"environment": None, "agent": AGENT, "proof": PROOF}
+    for section, keys in sections.items():
+        if section not in known or not isinstance(keys, dict):
+            raise InputError(f"unknown section [{section}]; {suggest(section, known)}")
+        names = known[section]
+        for key in keys if names is not None else ():
+            if names is not None and key not in names:
+                raise InputError(f"unknown key '{key}' in [{section}]; {suggest(key, names)}")
