@@ -52,6 +52,9 @@ def whole(tmp_path_factory):
 def test_a_trained_policy_is_one_file(whole):
     *episodes, last = lines((whole / "lines.json").read_text())
     assert last == {"policy": "tiny.json"} and not (whole / "tiny.json.checkpoint").exists()
+    card = (whole / "tiny.md").read_text()
+    assert "Seed 7, 264 intervals" in card and "No guarantee: no envelope" in card and "of episode 3" in card
+    assert (whole / "tiny.last.json").exists()
     assert [line["intervals"] for line in episodes] == [88, 176, 264]
     policy = policies.load(whole / "tiny.json")
     assert policy.file.seed == 7 and policy.file.query["agent"]["layers"] == [4]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ccmatic import records
 from ccmatic.base import InputError
 from ccmatic.learning import adversaries, policies
-from ccmatic.learning.agents import checkpoint, held_out
+from ccmatic.learning.agents import card, checkpoint, held_out
 from ccmatic.learning.agents.contract import Agent, AgentState
 from ccmatic.learning.agents.networks import Network
 from ccmatic.learning.agents.query import Training
@@ -68,7 +68,10 @@ def train(
         lines = [line for line in curve if line.seed == each]
         for network, path in ((last, _with(file, ".last")), (best, file)):
             layers = [(weights[number], bias[number]) for weights, bias in network]
-            policies.save(_file(training, each, layers, lines), path)
+            made = _file(training, each, layers, lines)
+            policies.save(made, path)
+        if isinstance(made, records.PolicyFile):
+            card.write(training, file, made, curve)
     Path(f"{out}.checkpoint").unlink(missing_ok=True)
     return files
 

@@ -1,0 +1,148 @@
+"""Compare ccmatic's PPO with rejax's PPO: the same links, settings and number of intervals, on ccmatic-bench-v1.
+
+    python -m benchmarks.peers.rejax FOLDER [--episodes N] [--suites NAME ...]
+
+Needs the package rejax. Both learn on links of the suite `constant`, for three seeds at once. rejax learns through
+ccmatic's public functions: an Environment, whose `reset` and `step` a gymnax environment calls. The command prints
+intervals per second of processor time, with and without compilation, and the measures of all policies on the benchmark.
+"""
+
+import argparse
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import jax
+import jax.interpreters.xla
+import jax.numpy as jnp
+import numpy as np
+from jax._src import core
+
+from benchmarks.lib.trained import sections_of
+from ccmatic import records
+from ccmatic.learning import Environment, LinkOptions, agents, bench
+
+jax.interpreters.xla.pytype_aval_mappings = core.pytype_aval_mappings  # tensorflow-probability 0.25 reads this name
+
+import rejax  # noqa: E402
+from gymnax.environments import environment as gymnax_env  # noqa: E402
+from gymnax.environments import spaces  # noqa: E402
+
+TASK = {"observe": "orca", "act": "custard", "history": 4}
+REWARD, SEEDS, PARALLEL, STEPS, ROLLOUT = "ltp", 3, 64, 401, 25
+
+#: The number of links from which an episode of rejax draws one.
+POOL = 512
+
+
+class State(NamedTuple):
+    """A link, and the state of its episode."""
+
+    links: object
+    state: object
+    time: object
+
+
+class Task(gymnax_env.Environment):
+    """One link as an environment of gymnax. Episodes draw their links from a pool."""
+
+    def __init__(self, options):
+        super().__init__()
+        self.environment = Environment(LinkOptions(**options), **TASK, reward=REWARD)
+        self.pool = jax.vmap(lambda key: self.environment.reset(key, 1))(jax.random.split(jax.random.key(5), POOL))
+
+    @property
+    def default_params(self):
+        """The parameters of gymnax: the length of an episode."""
+        return gymnax_env.EnvParams(max_steps_in_episode=STEPS - 1)
+
+    def reset_env(self, key, params):
+        """Begin an episode."""
+        number = jax.random.randint(key, (), 0, POOL)
+        links, state = jax.tree.map(lambda part: part[number], self.pool)
+        return self.environment.observation(state)[0, 0], State(links, state, jnp.int32(0))
+
+    def step_env(self, key, state, action, params):
+        """Play an interval."""
+        after, seen, reward = self.environment.step(state.links, state.state, jnp.reshape(action, (1, 1)))
+        state = State(state.links, after, state.time + 1)
+        return seen[0, 0], state, reward[0, 0], state.time >= params.max_steps_in_episode, {}
+
+    def observation_space(self, params):
+        """The space of observations."""
+        return spaces.Box(-jnp.inf, jnp.inf, (self.environment.size,))
+
+    def action_space(self, params=None):
+        """The space of actions."""
+        return spaces.Box(*self.environment.bounds, (1,))
+
+
+def theirs(options, intervals):
+    """Train rejax's PPO. Return (a decision per seed, seconds of compilation, seconds of training)."""
+    env = Task(options)
+    kwargs = {"activation": "tanh", "hidden_layer_sizes": (32, 16)}
+    algorithm = rejax.PPO.create(
+        env=env, env_params=env.default_params, agent_kwargs=kwargs, num_envs=PARALLEL, num_steps=ROLLOUT,
+        num_epochs=4, num_minibatches=4, learning_rate=1e-3, gamma=0.99, max_grad_norm=0.5, ent_coef=0.0, vf_coef=2.5,
+        total_timesteps=intervals, eval_freq=intervals, skip_initial_evaluation=True, normalize_rewards=True,
+    )  # fmt: skip
+    algorithm = algorithm.replace(eval_callback=lambda algorithm, state, key: jnp.float32(0))
+    begun = time.process_time()
+    compiled = jax.jit(jax.vmap(algorithm.train)).lower(jax.random.split(jax.random.PRNGKey(1), SEEDS)).compile()
+    ready = time.process_time()
+    states, _ = jax.block_until_ready(compiled(jax.random.split(jax.random.PRNGKey(1), SEEDS)))
+    ended = time.process_time()
+
+    def decision(number):
+        params = jax.tree.map(lambda part: part[number], states.actor_ts.params)
+        act = jax.jit(lambda seen: algorithm.actor.apply(params, seen, method="_action_dist").mean())
+        return lambda seen: np.asarray(act(jnp.asarray(seen)))[:, 0]
+
+    return [decision(number) for number in range(SEEDS)], ready - begun, ended - ready
+
+
+def ours(folder, options, episodes):
+    """Train ccmatic's PPO. Return (files, seconds until the end of the first episode, seconds of other episodes)."""
+    sections = {
+        "environment": {**options, **TASK, "reward": REWARD},
+        "agent": {"parallel": PARALLEL, "episodes": episodes, "rollout": ROLLOUT},
+    }
+    query = folder / "ours.toml"
+    query.write_text(sections_of(sections))
+    begun, times = time.process_time(), []
+    files = agents.train(
+        agents.load(query), 1, folder / "ours.json", lambda line: times.append(time.process_time()), seeds=SEEDS
+    )
+    return files, times[SEEDS - 1] - begun, times[-1] - times[SEEDS - 1]
+
+
+def main():
+    """Train both, and print speeds and measures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--episodes", type=int, default=39)
+    parser.add_argument("--suites", nargs="*", default=[], help="the suites of the comparison; all by default")
+    given = parser.parse_args()
+    given.folder.mkdir(parents=True, exist_ok=True)
+    benchmark = bench.load()
+    options = {**benchmark.suite("constant").options, "steps": STEPS}
+    intervals = given.episodes * (STEPS - 1) * PARALLEL
+    files, first, rest = ours(given.folder, options, given.episodes)
+    speed = SEEDS * intervals * (given.episodes - 1) / given.episodes / rest
+    print(
+        f"ccmatic: {first:.1f} s with compilation and one episode, then {speed:,.0f} intervals per CPU second",
+        flush=True,
+    )
+    decisions, compiling, training = theirs(options, intervals)
+    print(
+        f"rejax: {compiling:.1f} s of compilation, then {SEEDS * intervals / training:,.0f} intervals per CPU second",
+        flush=True,
+    )
+    players = [f"policy:{file}" for file in files]
+    players += [bench.Learner(f"rejax_{number + 1}", decide, TASK) for number, decide in enumerate(decisions)]
+    for line in bench.measure_all(benchmark, players, given.suites, given.folder / "leaderboard.jsonl"):
+        print(records.line(line), flush=True)
+
+
+if __name__ == "__main__":
+    main()
