@@ -20,6 +20,7 @@ from ccmatic.learning.envs.links import LinkOptions
 from ccmatic.learning.envs.parallel import LinkParallelEnv
 from ccmatic.learning.envs.rollout import Episode, LawCheck, RolloutPolicy, lawful, rollout, stateless
 from ccmatic.learning.envs.senders import remembering, sender, trained
+from ccmatic.learning.envs.task import Task, TaskState
 from ccmatic.learning.envs.vector import LinkVectorEnv
 
 __all__ = [
@@ -35,6 +36,8 @@ __all__ = [
     "LinkParallelEnv",
     "LinkVectorEnv",
     "RolloutPolicy",
+    "Task",
+    "TaskState",
     "lawful",
     "make_environment",
     "remembering",

@@ -89,8 +89,8 @@ class Played:
         self._backend.close()
 
     def _outcome(self, observation: Array, reward: NDArray[Any]) -> Outcome:
-        measured = zip(MEASURES, _measured(self._state.knowledge), strict=True)
-        values = {name: np.asarray(value).T for name, value in measured}
+        columns = zip(MEASURES, measured(self._state.knowledge), strict=True)
+        values = {name: np.asarray(value).T for name, value in columns}
         return Outcome(np.asarray(observation), reward, values, int(self._state.interval))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -143,7 +143,7 @@ def _together(outcomes: Sequence[Outcome]) -> Outcome:
 
 
 @jax.jit
-def _measured(knowledge: Knowledge) -> tuple[Array, ...]:
+def measured(knowledge: Knowledge) -> tuple[Array, ...]:
     """Return the MEASURES of an interval, as arrays (f, n)."""
     values = (
         getattr(knowledge.now, name) if name in Interval._fields else knowledge.measure(name)
