@@ -9,7 +9,7 @@ from typing import Any
 from ccmatic import judging
 from ccmatic.base import InputError, writable_folder, write_text
 from ccmatic.judging import Difference, Search, Source, Verdict, Witness
-from ccmatic.records import JudgedLine, ScenarioFile, SearchedLine, WitnessFile, WitnessLine
+from ccmatic.records import ExaminedLine, JudgedLine, ScenarioFile, SearchedLine, WitnessFile, WitnessLine
 
 #: The path of a scenario without `--on`, and the share of its budget that a search uses before it shrinks scenarios.
 PATH, SEARCHES = "12 mbit, rtt 40 ms, buffer 1 bdp", 0.6
@@ -255,6 +255,19 @@ def judge_table(
         results[subject] = [line for line, _ in judge_search(subject, folder, file=folder / "runs.jsonl", **about)]
         write_text(Path(out) / "table.md", judging.table(results))
         yield results[subject]
+
+
+def judge_known(subject: str, judged: Sequence[str | Path] = ()) -> list[ExaminedLine]:
+    """Collect what is known about a subject, in the order of RFC 9743.
+
+    Args:
+        subject: The name of the subject, such as `quinn:cubic` or `cc_qdel`.
+        judged: Files with lines of `judge table --json`, besides the shipped results.
+
+    Raises:
+        InputError: If there is no such subject, or a file has other lines.
+    """
+    return [*judging.collect(subject, judged)]
 
 
 def judge_report(file: str | Path, out: str | Path, *, allow_code: bool = False) -> list[Path]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from ccmatic.base import write_text
+from ccmatic.base import InputError, write_text
 from ccmatic.cli import options
 from ccmatic.cli.command import Command
 
@@ -401,19 +401,35 @@ def table(names, out, as_json, **settings):
 
 
 @judge_group.command("report", cls=Command, example="ccmatic judge report quinn-bbr-judged/window.json --out window")
-@click.argument("witness", metavar="WITNESS.json")
-@click.option("--out", type=click.Path(), required=True, help="The folder for the report.")
+@click.argument("subject", metavar="WITNESS.json|SUBJECT")
+@click.option("--out", type=click.Path(), help="The folder for the report of a witness.")
+@click.option(
+    "--judged",
+    multiple=True,
+    type=click.Path(),
+    metavar="FILE",
+    help="Also collect the lines of `judge table --json` in this file; repeatable.",
+)
 @options.allow_code
 @options.as_json
-def report(witness, out, allow_code, as_json):
-    """Write the report of a finding.
+def report(subject, out, judged, allow_code, as_json):
+    """Write the report of a finding, or collect what is known about a subject.
 
-    The folder gets a page, a drawing beside the undisturbed run, a qlog, the sensitivity to spacings, seeds and scale,
-    and a unit test that fails, if the stack has a template.
+    For a witness, the folder gets a page, a drawing beside the undisturbed run, a qlog, the sensitivity to spacings,
+    seeds and scale, and a unit test that fails, if the stack has a template. For a subject, the command prints proofs,
+    verdicts on models, played scenarios and searches in the order of RFC 9743.
     """
-    from ccmatic import api, records
+    from ccmatic import api, judging, records
 
-    for file in api.judge_report(witness, out, allow_code=allow_code):
+    if not judging.is_witness(subject):
+        options.refuse({"out": out}, "a witness beside it")
+        lines = api.judge_known(subject, judged)
+        shown = (records.line(line) for line in lines) if as_json else [judging.page(subject, lines).rstrip()]
+        click.echo("\n".join(shown))
+        return options.GOOD
+    if not out:
+        raise InputError("the report of a witness needs a folder; expected --out FOLDER")
+    for file in api.judge_report(subject, out, allow_code=allow_code):
         click.echo(records.line(records.FileLine(str(file), "report")) if as_json else file)
     return options.GOOD
 

@@ -1,6 +1,7 @@
 """Judge code that ships: run the code in virtual time over lawful links, and find its worst scenarios."""
 
 from ccmatic.judging.bisection import between, first_other, released
+from ccmatic.judging.collected import collect, page
 from ccmatic.judging.differences import Difference, difference
 from ccmatic.judging.expectations import every_rule
 from ccmatic.judging.junit import junit
@@ -33,6 +34,7 @@ __all__ = [
     "Witness",
     "beside",
     "between",
+    "collect",
     "difference",
     "draw",
     "event_words",
@@ -49,6 +51,7 @@ __all__ = [
     "of_search",
     "of_trace",
     "opened",
+    "page",
     "path_words",
     "released",
     "report",

@@ -328,6 +328,28 @@ class SearchedLine(Record, kw_only=True):
     witness: str | None = None
 
 
+class ExaminedLine(Record, kw_only=True):
+    """A fact about a subject, in the order of RFC 9743.
+
+    Attributes:
+        part: The part of RFC 9743, such as `Single Algorithm Behavior`.
+        section: The title of the section.
+        kind: A proof; a worst value that a solver found for a model; a scenario that was played; a search of judge; or
+            `not examined`, if there is no fact.
+        what: What the fact is about.
+        result: The result in words.
+        source: The name of the file with the result.
+    """
+
+    subject: str
+    part: str
+    section: str
+    kind: Literal["proof", "model", "scenario", "search", "not examined"]
+    what: str
+    result: str
+    source: str
+
+
 class JudgedTotalLine(Record, kw_only=True):
     """The last line of a run: the number of rules with each verdict."""
 

@@ -1,0 +1,45 @@
+"""The sections of RFC 9743 by which authors report on a controller, and what ccmatic measures for each of them."""
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ccmatic.base import read_text
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of RFC 9743.
+
+    Attributes:
+        part: The section of which it is a part.
+        title: The title.
+        rules: The rules of judge that measure it.
+        scenarios: The scenarios that play it.
+        constants: The constants of proofs that bound it.
+        measures: The measures of models that are about it.
+        networks: The networks whose results belong here, whatever the measure.
+        flows: `same` for the results of two flows of one controller, `different` for those of two controllers.
+    """
+
+    part: str
+    title: str
+    rules: tuple[str, ...] = ()
+    scenarios: tuple[str, ...] = ()
+    constants: tuple[str, ...] = ()
+    measures: tuple[str, ...] = ()
+    networks: tuple[str, ...] = ()
+    flows: str = ""
+
+
+_DATA: dict[str, Any] = tomllib.loads(read_text(Path(__file__).parent / "sections.toml"))
+
+#: All sections in order, and for each table of results the units of its measures.
+SECTIONS = tuple(Section(**data) for data in _DATA["section"])
+UNITS: dict[str, dict[str, str]] = _DATA["units"]
+
+
+def titles(**wanted: str) -> list[str]:
+    """Return the titles of the sections that have one of these names in one of these fields."""
+    return [section.title for section in SECTIONS if any(name in getattr(section, f) for f, name in wanted.items())]

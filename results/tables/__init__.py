@@ -1,0 +1,1 @@
+"""Tables of studies, one file for each, as results/manifest.toml says."""
