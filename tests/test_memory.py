@@ -19,6 +19,9 @@ from ccmatic.verification import judgement
 from support import ROOT
 from support.cli import lines, run
 
+#: The module that describes questions.
+CODE = sys.modules[question.__module__]
+
 ASKED = ("verify", "--model", "ideal", "--buffer", "infinite", "--horizon", "4", "--json")
 WORST = (
     "worst",
@@ -179,22 +182,29 @@ def test_another_solver_is_not_remembered():
      "models/beliefs/link_rate.py", "properties/synthesis_invariant.py", "examples/queries/g1_t5.toml"],
 )  # fmt: skip
 def test_the_text_of_each_file_of_the_package_counts(file, tmp_path, answers, decided, monkeypatch):
-    real, path = Path.read_bytes, ROOT / file
-    assert path.exists()
-    other = lambda self: real(self) + b"#" * self.samefile(path)  # noqa: E731
-    assert changed(tmp_path, decided, change=lambda: monkeypatch.setattr(Path, "read_bytes", other))
+    assert changed(tmp_path, decided, change=lambda: edit(file, tmp_path, monkeypatch))
+
+
+def edit(file, tmp_path, monkeypatch):
+    """Let a changed copy of a file of the package stand in for the file."""
+    copy = tmp_path / "copy"
+    copy.write_bytes((ROOT / file).read_bytes() + b"#")
+    files = CODE._files()
+    edited = [(name, str(copy) if Path(path).samefile(ROOT / file) else path) for name, path in files]
+    assert edited != files
+    monkeypatch.setattr(CODE, "_files", lambda: edited)
 
 
 def test_code_that_changes_while_a_solver_decides_is_not_remembered(tmp_path, answers, monkeypatch):
-    real, path, count = Path.read_bytes, ROOT / "ccmatic" / "verification" / "verifier.py", []
+    real = judgement.Judge._new
 
-    def other(self):
-        count.extend([self] * self.samefile(path))
-        return real(self) + b"#" * (len(count) > 1)
+    def slowly(*arguments):
+        edit("ccmatic/verification/verifier.py", tmp_path, monkeypatch)
+        return real(*arguments)
 
-    monkeypatch.setattr(Path, "read_bytes", other)
+    monkeypatch.setattr(judgement.Judge, "_new", slowly)
     ask(tmp_path)
-    assert len(count) == 2 and not files(answers)
+    assert not files(answers)
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,12 @@
 """Everything that influences an answer, as data: the question, the definitions, the solver, and ccmatic's own code."""
 
 import ast
+import os
 import sys
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from hashlib import sha256
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 from ccmatic import __version__
@@ -95,13 +96,32 @@ def _is_closed(text: str) -> bool:
 
 def _code() -> str:
     """Return a digest of all files that decide what ccmatic does, including shipped models, beliefs and properties."""
+    files = [(name, path, os.stat(path)) for name, path in _files()]
+    return _digest(tuple((name, path, about.st_mtime_ns, about.st_size) for name, path, about in files))
+
+
+def _files() -> list[tuple[str, str]]:
+    """Return the files of ccmatic's code, each with a name that does not depend on where ccmatic is installed."""
     folders = ["ccmatic", *(f"ccmatic.{folder}" for folders, _ in KINDS.values() for folder in folders)]
-    digest, seen = sha256(), set[Path]()
+    files: dict[str, str] = {}
     for folder in folders:
-        root = Path(import_module(folder).__path__[0])
-        for file in sorted(path for path in root.rglob("*") if path.suffix in _SUFFIXES and path not in seen):
-            seen.add(file)
-            content = file.read_bytes()
-            digest.update(f"{folder} {file.relative_to(root)} {len(content)}\n".encode())
-            digest.update(content)
+        [root, *_] = import_module(folder).__path__
+        for place, inside, names in os.walk(root):
+            inside[:] = [name for name in inside if name != "__pycache__"]
+            for name in names:
+                if name.endswith(_SUFFIXES):
+                    path = os.path.join(place, name)
+                    files.setdefault(path, f"{folder} {path[len(root) :]}")
+    return sorted((name, path) for path, name in files.items())
+
+
+@lru_cache(maxsize=1)
+def _digest(files: tuple[tuple[str, str, int, int], ...]) -> str:
+    """Return a digest of the texts of files; each file has a name, a path, a time of change, and a size."""
+    digest = sha256()
+    for name, path, *_ in files:
+        with open(path, "rb") as file:
+            content = file.read()
+        digest.update(f"{name} {len(content)}\n".encode())
+        digest.update(content)
     return digest.hexdigest()
