@@ -28,7 +28,7 @@ from ccmatic.language import (
     rate_line,
     reader,
 )
-from ccmatic.logic import Truth, isolated, linear, real
+from ccmatic.logic import Truth, every, isolated, linear, no, real
 
 
 @dataclass(frozen=True)
@@ -130,14 +130,27 @@ class Controller:
             InputError: If the controller divides by 0; the error names the line.
         """
         for t in range(1, view.horizon):
-            beliefs = {name: column[t - 1] for name, column in view.beliefs.items()}
-            inputs = {**beliefs, "R_m": 1, "D": view.D, "MSS": view.alpha}
+            inputs = _inputs(view, t)
             if view.numeric:
                 allowed = self.allowed(inputs)
                 chosen = allowed is not None and allowed.low <= view.r[t] <= allowed.high
             else:
                 chosen = self.encode(inputs, view.r[t], view.alpha)
             yield "rate_is_the_controllers", t, chosen
+
+    def branches(self) -> list[tuple[tuple[tuple[Tree, bool], ...], Tree]]:
+        """Return each branch as a pair: the tests on the way with their outcomes, and its tree.
+
+        The branches that do not branch again come first.
+        """
+        pairs = [pair for pair in _parts_of(self.body) if pair[0]]
+        return sorted(pairs, key=lambda pair: isinstance(pair[1], If))
+
+    def stays(self, view: FlowView, tests: tuple[tuple[Tree, bool], ...]) -> Truth:
+        """Return the condition that the given tests have the given outcomes at each decision, as in `branches`."""
+        encoders = [Encoder(_inputs(view, t), self.file) for t in range(1, view.horizon)]
+        outcomes = [(encoder.condition(test), holds) for encoder in encoders for test, holds in tests]
+        return every([condition if holds else no(condition) for condition, holds in outcomes])
 
     def lines_run(self, view: FlowView) -> list[dict[int, bool]]:
         """Return, for each step of an execution, the lines of the source that ran to choose the rate.
@@ -286,6 +299,20 @@ class OtherKind(InputError):
 
 
 _run = lru_cache(maxsize=1024)(run_exactly)
+
+
+def _inputs(view, t):
+    """Return the values that a controller reads to choose the rate of step t."""
+    beliefs = {name: column[t - 1] for name, column in view.beliefs.items()}
+    return {**beliefs, "R_m": 1, "D": view.D, "MSS": view.alpha}
+
+
+def _parts_of(tree, tests=()):
+    """Yield (tests, tree) for a tree and each of its branches."""
+    yield tests, tree
+    if isinstance(tree, If):
+        yield from _parts_of(tree.then, (*tests, (tree.test, True)))
+        yield from _parts_of(tree.other, (*tests, (tree.test, False)))
 
 
 class _NoShape(Exception):

@@ -4,6 +4,7 @@ import threading
 from dataclasses import replace
 
 from ccmatic import query as queries
+from ccmatic.controllers import Controller
 from ccmatic.logic import Environment
 from ccmatic.verification import Verifier
 
@@ -27,7 +28,9 @@ def verify(record, reads, sample, options, proved, source, name):
     """
     kept = _keep(record, reads, sample, options, proved)
     with kept.environment:
-        return replace(kept.verifier.verify(kept.verifier.query.read_controller(source, name)), controller=None)
+        controller = kept.verifier.query.read_controller(source, name)
+        refuted = kept.verifier.refute_branch(controller) if isinstance(controller, Controller) else None
+        return replace(refuted or kept.verifier.verify(controller), controller=None)
 
 
 def prove(record, reads, sample, options):

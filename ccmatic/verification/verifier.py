@@ -1,6 +1,7 @@
 """The verifier. It decides whether a controller ensures the property of a query on every trace of its network."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -11,6 +12,7 @@ from typing import Any
 from ccmatic import controllers
 from ccmatic.base import Clock, InputError, OutOfTime, blamed
 from ccmatic.contracts import BEFORE_TIMEOUT, Bounds, Execution, Law, Model, NetworkView, StateVariable, WayToFail
+from ccmatic.language import Tree
 from ccmatic.logic import Truth, every
 from ccmatic.query import Decides, Query
 from ccmatic.solving import SAT, UNKNOWN, UNSAT, Checker, SolverOptions, conflict, script
@@ -87,6 +89,7 @@ class Verifier:
         self._state = state
         self._parts = [Part(query, way, self._options, () if way.any_rates else reads, state) for way in left]
         self._answers_at_any_rates: dict[str, str] = {}
+        self._barren = set[Hashable]()
         self._execution_exists = False
 
     @blamed()
@@ -106,6 +109,29 @@ class Verifier:
                     undecided = part.way.name
             undecided = undecided or self._empty(controller)
         return Verdict(controller, UNDECIDED if undecided else HOLDS, monotonic() - begin, undecided)
+
+    @blamed()
+    def refute_branch(self, controller: controllers.Controller) -> Verdict | None:
+        """Search for a counterexample in which the controller stays in one of its branches.
+
+        Such a counterexample also breaks every controller that has the same branch, whatever its other branches are. A
+        synthesis therefore asks for it first. The verifier remembers branches without such a counterexample.
+
+        Returns:
+            The Verdict with the counterexample; None if there is none, or the solver timed out.
+        """
+        begin = monotonic()
+        with suppress(OutOfTime), self._clock.question():
+            for tests, branch in controller.branches():
+                for part in [part for part in self._parts if not part.way.any_rates]:
+                    key = part.way.name, tests, branch
+                    answer = UNSAT if key in self._barren else part.ask(controller, tests)
+                    if answer == SAT:
+                        self._ask_first(part)
+                        return Verdict(controller, VIOLATED, monotonic() - begin, part.way.name, part.trace)
+                    if answer == UNSAT:
+                        self._barren.add(key)
+        return None
 
     @blamed()
     def prove(self) -> list[str]:
@@ -316,11 +342,12 @@ class Part:
         conflicting = f"in conflict{' with that' if conditions and others else ''}: {_listed(others or conditions)}"
         return InputError(f"{network} has no {what}{meets}, so that anything would hold; {conflicting}{expected}")
 
-    def ask(self, controller: Decides | None) -> str:
+    def ask(self, controller: Decides | None, tests: tuple[tuple[Tree, bool], ...] = ()) -> str:
         """Search for a trace that fails in this way. Afterwards, `self.trace` has the trace.
 
         Args:
             controller: The controller of the trace; None leaves the rates free.
+            tests: Tests of the controller, each with its outcome at every decision in the trace.
 
         Returns:
             The solver's answer.
@@ -331,6 +358,8 @@ class Part:
         self.checker.push()
         try:
             self.enter(controller)
+            if tests and isinstance(controller, controllers.Controller):
+                self.checker.add(every([controller.stays(flow, tests) for flow in self.x.flows]))
             answer = self.checker.check()
             self.trace = self.read_trace(self.checker.value, controller) if answer == SAT else None
         finally:
