@@ -1,6 +1,6 @@
 """Train ReLU policies until they are proved, sabotage some of them, and look for runs that break a proof.
 
-    python -m benchmarks.studies.provable FOLDER [--seeds N] [--seconds N]
+    python -m benchmarks.studies.provable FOLDER [--seeds N] [--seconds N] [--generations N]
 
 The command trains policies of 8, 16, 32 and 2 × 16 units over beliefs, by default for 3 seeds. Each policy claims that
 at most 8 C·step are in flight, and that at least half of the link is used, but for 8 C·step, in each interval. The
@@ -13,6 +13,7 @@ writes a line per policy to FOLDER/provable.jsonl, and resumes there.
 import argparse
 import json
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from time import process_time
 
@@ -39,14 +40,20 @@ EPISODES, STEPS = 512, 100
 MOST, SHARE, WITHIN = 8.0, 0.5, 8.0
 
 
-def measured(training, weights):
+@cache
+def _player(pattern):
+    """Return the compiled function that plays all episodes with one kind of jitter."""
+    environment = provable.load(QUERY).environment
+    options = replace(environment.options, pattern=pattern, steps=STEPS, buffer_bdp=100)
+    long = Environment(options, act="rate", observe="aurora", reward=environment.reward)
+    return jax.jit(lambda weights, key: _played(long, weights, key))
+
+
+def measured(weights):
     """Return the largest bytes in flight and the largest lack of service, in C·step, over all episodes."""
     worst = np.zeros(2)
     for pattern in ("uniform", "latest"):
-        options = replace(training.environment.options, pattern=pattern, steps=STEPS, buffer_bdp=100)
-        environment = Environment(options, act="rate", observe="aurora", reward=training.environment.reward)
-        play = jax.jit(lambda weights, key, environment=environment: _played(environment, weights, key))
-        flight, lack = play([jnp.asarray(each) for each in weights], jax.random.key(1))
+        flight, lack = _player(pattern)([jnp.asarray(each) for each in weights], jax.random.key(1))
         worst = np.maximum(worst, [float(flight.max()), float(lack.max())])
     return worst
 
@@ -93,15 +100,14 @@ def trained(training, layers, seed, folder):
         begin = process_time()
         row["faults"] = [proof.fault() for proof in outcome.proofs]
         row["check_cpu_seconds"] = round(process_time() - begin, 2)
-        row |= _compared(training, outcome.weights)
+        row |= _compared(outcome.weights)
     return row, outcome.weights
 
 
 def sabotaged(training, weights, name, folder):
-    """Return the row of a policy of which one weight is changed: the largest of the last layer has the other sign."""
+    """Return the row of a policy of which one weight is changed: the largest one of the delay has the other sign."""
     begin, changed = process_time(), [each.copy() for each in weights]
-    place = np.unravel_index(np.abs(changed[-1]).argmax(), changed[-1].shape)
-    changed[-1][place] *= -1
+    changed[0][-1, np.abs(changed[0][-1]).argmax()] *= -1
     controller = training.query().controller(network.write(changed, folder / f"{name}_sabotaged.onnx", {}))
     claims, answers, violation = training.claims, {}, None
     for claim in claims:
@@ -111,11 +117,11 @@ def sabotaged(training, weights, name, folder):
             violation = violation_of(training, controller, claim)
             answers[str(claim)] = "refuted" if violation else "unknown"
     row = {"policy": f"{name}_sabotaged", "claims": answers, "cpu_seconds": round(process_time() - begin, 1)}
-    return row | {"proved": {*answers.values()} == {"proved"}} | _compared(training, changed)
+    return row | {"proved": {*answers.values()} == {"proved"}} | _compared(changed)
 
 
-def _compared(training, weights):
-    flight, lack = measured(training, weights)
+def _compared(weights):
+    flight, lack = measured(weights)
     return {"most_in_flight": round(float(flight), 2), "most_lack": round(float(lack), 2)}
 
 
@@ -125,11 +131,13 @@ def main():
     parser.add_argument("folder", type=Path)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--generations", type=int, default=300)
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
     file = arguments.folder / "provable.jsonl"
     done = {json.loads(line)["policy"] for line in file.read_text().splitlines()} if file.exists() else set()
-    training = replace(provable.load(QUERY), seconds=arguments.seconds, rounds=2)
+    limits = {"seconds": arguments.seconds, "generations": arguments.generations}
+    training = replace(provable.load(QUERY), rounds=1, **limits)
 
     def told(row):
         print(row, flush=True)

@@ -16,7 +16,7 @@ GRID = 64
 _ABOUT = '"""The tightest envelope, in multiples of C_L/{grid}, that contains {name}."""'
 
 
-def enclose(controller: Controller, seconds: float = 60) -> str:
+def enclose(controller: Controller, seconds: float = 60, ordered: bool = False) -> str:
     """Return the text of an envelope that contains all decisions of a controller, for all beliefs and for every C.
 
     The ends are exact: rounded outward to a multiple of C_L/GRID, and no further.
@@ -24,6 +24,7 @@ def enclose(controller: Controller, seconds: float = 60) -> str:
     Args:
         controller: A controller that is a piecewise-linear network of beliefs.
         seconds: The time limit.
+        ordered: Whether the envelope contains only the decisions for beliefs with C_L ≤ C_U.
 
     Raises:
         InputError: If the controller is no such network, or the time was over.
@@ -32,7 +33,7 @@ def enclose(controller: Controller, seconds: float = 60) -> str:
         raise InputError(f"{controller.name} is an envelope; expected a network", controller.file)
     end = monotonic() + seconds
     found = [*cases(limits(controller))]
-    reads_upper = UPPER in names(controller.body)
+    reads_upper = UPPER in names(controller.body) and not ordered
     lines = [_ABOUT.format(grid=GRID, name=controller.name), "", ""]
     lines += [f"def rate(C_L, {'C_U, ' if reads_upper else ''}R_m, qdel_L):"]
     if reads_upper:
@@ -46,13 +47,13 @@ def enclose(controller: Controller, seconds: float = 60) -> str:
     return "\n".join([*lines, ""])
 
 
-def contains(envelope: Controller, controller: Controller, seconds: float = 60) -> bool:
-    """Return whether an envelope is the tightest one that contains a controller, as `enclose` returns it.
+def is_tightest(envelope: Controller, controller: Controller, ordered: bool = False, seconds: float = 60) -> bool:
+    """Return whether an envelope is the one that `enclose` returns for a controller.
 
     Raises:
         InputError: If `enclose` raises it.
     """
-    return bool(parse(enclose(controller, seconds), envelope.name).meaning == envelope.meaning)
+    return bool(parse(enclose(controller, seconds, ordered), envelope.name).meaning == envelope.meaning)
 
 
 def _ends(controller: Controller, case: Case, least_upper: Fraction, end: float) -> Range:

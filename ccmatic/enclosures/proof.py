@@ -3,10 +3,13 @@
 from dataclasses import dataclass
 
 from ccmatic.controllers import Controller
-from ccmatic.enclosures.envelope import contains, enclose
-from ccmatic.invariants import Answer, Claim, Invariant
+from ccmatic.enclosures.decisions import UPPER
+from ccmatic.enclosures.envelope import enclose, is_tightest
+from ccmatic.invariants import Answer, Claim, Invariant, derive
 from ccmatic.invariants import prove as prove_invariant
+from ccmatic.logic import isolated
 from ccmatic.query import Query
+from ccmatic.solving import UNSAT, Checker
 
 
 @dataclass(frozen=True)
@@ -30,12 +33,46 @@ class Enclosed:
     seconds: float = 0
 
     def fault(self) -> str | None:
-        """Return the reason why this data does not prove the claim, or None. The search is not trusted."""
-        if self.invariant is None:
-            return "it has no invariant"
-        if not contains(self.invariant.controller, self.controller):
-            return f"the envelope does not contain {self.controller.name}, or is not its tightest envelope"
-        return self.invariant.fault()
+        """Return the reason why this data does not prove the claim, or None. The searches are not trusted."""
+        return "it has no invariant" if self.invariant is None else fault(self.controller, self.invariant)
+
+
+def fault(controller: Controller, invariant: Invariant) -> str | None:
+    """Return the reason why an invariant does not prove its claim about a network, or None.
+
+    The invariant is about an envelope. The envelope has to contain the network.
+
+    Args:
+        controller: The network.
+        invariant: The invariant, such as `invariants.load_invariant` returns it.
+
+    Raises:
+        InputError: If the controller is no network that `enclose` accepts.
+    """
+    ordered = is_tightest(invariant.controller, controller, ordered=True)
+    if not (ordered and _are_ordered(invariant.query, controller)) and not is_tightest(
+        invariant.controller, controller
+    ):
+        return f"the envelope does not contain {controller.name}, or is not its tightest envelope"
+    return invariant.fault()
+
+
+@isolated
+def _are_ordered(query: Query, controller: Controller) -> bool:
+    """Return whether C_L ≤ C_U holds at each decision of a network, by the laws of the query's network.
+
+    The laws are those of the envelope for all beliefs, whose executions include those of the network.
+    """
+    envelope = query.read_controller(enclose(controller), f"{controller.name}_envelope")
+    if UPPER not in envelope.parameters:
+        return True
+    system = derive(query, envelope)
+    beliefs = system.x.beliefs
+    checker = Checker()
+    for each in (*system.current, *system.step):
+        checker.add(each)
+    checker.add(system.relative(beliefs[UPPER][system.now] - beliefs["C_L"][system.now]) < 0)
+    return checker.check() == UNSAT
 
 
 def prove(query: Query, controller: Controller, claim: Claim, seconds: float = 60, jobs: int = 1) -> Enclosed:
@@ -51,7 +88,7 @@ def prove(query: Query, controller: Controller, claim: Claim, seconds: float = 6
     Raises:
         InputError: If `enclose` or `invariants.prove` raises it.
     """
-    text = enclose(controller, seconds)
+    text = enclose(controller, seconds, ordered=_are_ordered(query, controller))
     outcome = prove_invariant(query, query.read_controller(text, f"{controller.name}_envelope"), claim, seconds, jobs)
     answer = Answer.PROVED if outcome.answer is Answer.PROVED else Answer.UNKNOWN
     return Enclosed(controller, claim, text, answer, outcome.invariant, outcome.seconds)
