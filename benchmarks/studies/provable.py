@@ -131,7 +131,7 @@ def main():
     parser.add_argument("folder", type=Path)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--generations", type=int, default=300)
+    parser.add_argument("--generations", type=int, default=600)
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
     file = arguments.folder / "provable.jsonl"
