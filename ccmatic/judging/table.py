@@ -8,8 +8,8 @@ from ccmatic import records
 def table(results: Mapping[str, Sequence[records.SearchedLine]]) -> str:
     """Return a Markdown table with a row per rule and a column per subject.
 
-    A cell has the worst value. A star marks a value that breaks the rule, and a dash marks a rule that applies to no
-    run.
+    A cell has the worst value. A star marks a value that breaks the rule, a dagger a broken rule whose value is left
+    out, and a dash a rule that applies to no run.
 
     Args:
         results: The lines of each search, by subject.
@@ -26,5 +26,5 @@ def table(results: Mapping[str, Sequence[records.SearchedLine]]) -> str:
 
 def _cell(line: records.SearchedLine) -> str:
     if line.value is None:
-        return "–"
+        return "†" if line.verdict == "broken" else "–"
     return f"**{line.value:.3g}** *" if line.verdict == "broken" else f"{line.value:.3g}"
