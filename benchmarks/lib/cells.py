@@ -8,7 +8,7 @@ from pathlib import Path
 from ccmatic.analysis.worst_case import UNDECIDED
 
 
-def arguments(description, controllers, folder, timeout, each="question"):
+def arguments(description, controllers, folder, timeout, each="question", sources=False):
     """Parse the command line (controllers, a folder and a time limit), and create the folder.
 
     Args:
@@ -17,11 +17,14 @@ def arguments(description, controllers, folder, timeout, each="question"):
         folder: The default folder.
         timeout: The default time limit in seconds.
         each: The noun for the work to which the limit applies, for the help text.
+        sources: Whether the command also takes the folder of sources.
     """
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("controllers", nargs="*", metavar="CONTROLLER", default=controllers)
     parser.add_argument("--folder", type=Path, default=Path(folder))
     parser.add_argument("--timeout", type=float, default=timeout, help=f"seconds for each {each}")
+    if sources:
+        parser.add_argument("--sources", type=Path, help="the folder of versions that no registry has")
     parsed = parser.parse_args()
     parsed.folder.mkdir(parents=True, exist_ok=True)
     return parsed

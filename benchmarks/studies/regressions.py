@@ -1,8 +1,11 @@
 """Search for bugs that upstream fixed, in the version before the fix and in the version after it.
 
-    python -m benchmarks.studies.regressions [--folder FOLDER] [--timeout SECONDS] [SUBJECT …]
+    python -m benchmarks.studies.regressions [--folder FOLDER] [--timeout SECONDS] [--sources SOURCES] [SUBJECT …]
 
-regressions.toml has the pairs of versions. For each pair and each of five seeds, the command searches the version
+regressions.toml has the pairs of versions. A pair with a `repository` is about a stack whose versions no registry has:
+`before` and `after` are tags or commits of this public repository. The command never fetches them. The user places what
+the adaptor takes as `--source` into SOURCES/STACK/VERSION, such as SOURCES/ngtcp2/v1.7.0; without --sources, the command
+leaves these pairs out. For each pair and each of five seeds, the command searches the version
 before the fix by the pair's rule, for at most 300 runs, and stops once a run breaks the rule. Then the command searches
 the version after the fix with the same seed for 300 runs, and replays the scenario of the version before on it. A seed
 counts if the version before breaks the rule, and neither the search nor the replay of the version after does. A pair is
@@ -43,16 +46,27 @@ def first_broken(source, rule, seed, seconds):
     return (search.number, line.best[0] if line.is_broken else None)
 
 
-def find(pair, seconds):
+def source(pair, version, sources):
+    """Return the code of a pair's version: a release, or the folder of this version in the folder of sources."""
+    subject = pair["subject"]
+    if "repository" not in pair:
+        return Source(subject, version)
+    folder = sources / subject.split(":")[0] / version
+    if not folder.is_dir():
+        raise SystemExit(f"{folder} is no folder; expected {version} of {pair['repository']}")
+    return Source(subject, None, folder)
+
+
+def find(pair, cell, seconds, sources):
     """Return the result of one pair and seed."""
-    before, after = (Source(pair["subject"], pair[version]) for version in ("before", "after"))
-    runs, broken = first_broken(before, pair["rule"], pair["seed"], seconds)
+    before, after = (source(pair, pair[version], sources) for version in ("before", "after"))
+    runs, broken = first_broken(before, pair["rule"], cell["seed"], seconds)
     found = {"runs": runs, "value": broken and broken[3], "scenario": broken and records.line(broken[2])}
     if broken:
         replayed = outcome(after, broken[2], [pair["rule"]], [], True).margins.get(pair["rule"])
         found["replayed"] = replayed and replayed[1]
         found["replay_kept"] = replayed is None or replayed[0] >= 0
-        _, other = first_broken(after, pair["rule"], pair["seed"], seconds)
+        _, other = first_broken(after, pair["rule"], cell["seed"], seconds)
         found["searched"] = other and other[3]
     return found
 
@@ -72,14 +86,15 @@ def summary(cell):
 
 
 def main():
-    arguments = cells.arguments(__doc__, [], "results/tables", 600.0, "search")
-    chosen = pairs(arguments.controllers)
+    arguments = cells.arguments(__doc__, [], "results/tables", 600.0, "search", sources=True)
+    chosen = [pair for pair in pairs(arguments.controllers) if arguments.sources or "repository" not in pair]
     keys = ("subject", "before", "after", "rule")
-    wanted = [{key: pair[key] for key in keys} | {"seed": seed} for pair in chosen for seed in SEEDS]
     file = arguments.folder / "regressions.json"
-    done = cells.results(wanted, file, lambda cell: find(cell, arguments.timeout), summary)
     for pair in chosen:
-        of_pair = [cell for cell in done if all(cell[key] == pair[key] for key in keys)]
+        wanted = [{key: pair[key] for key in keys} | {"seed": seed} for seed in SEEDS]
+        of_pair = cells.results(
+            wanted, file, lambda cell, pair=pair: find(pair, cell, arguments.timeout, arguments.sources), summary
+        )
         told = [cell["runs"] for cell in of_pair if is_told(cell)]
         runs = f", median {median(told):g} runs" if told else ""
         verdict = "told apart" if len(told) > len(SEEDS) / 2 else "NOT told apart"
