@@ -17,10 +17,8 @@ pytestmark = needs_compiler
 HOLD = records.HoldEvent(at=SECOND, length=10 * MS)
 PLAN = Scenario(duration=3 * SECOND, rate=24_000_000, rtt=40 * MS, buffer=600_000, jitter=10 * MS, events=(HOLD,))
 
-#: Controllers that no export supports, because they send by a rate alone and have state.
-RATES = ("anyone", "cc_probe_slow_sender", "cc_qdel_sender")
 ENVELOPES = ("cc_qdel_narrow", "cc_qdel_wide", "g1_t11_3_wide", "wide_qdel")
-ALL = [name for folder in definitions.CONTROLLERS for name in definitions.shipped(folder) if name not in RATES]
+ALL = [name for folder in definitions.CONTROLLERS for name in definitions.shipped(folder)]
 NAMES = [name for name in ALL if name not in ENVELOPES] + [f"{e}:{c}" for e in ENVELOPES for c in exports.CHOICES]
 
 

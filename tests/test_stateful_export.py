@@ -86,11 +86,6 @@ def test_what_needs_more_than_64_bits_is_refused(tmp_path):
     assert "needs more than 64 bits" in refused(HALVES.format(became="5000 * lost"), tmp_path)
 
 
-def test_a_rate_alone_is_refused(tmp_path):
-    source = HALVES.format(became="window / 2").replace("window: bytes", "window: rate")
-    assert "mine.py: sends by a rate alone" in refused(source, tmp_path)
-
-
 @needs_compiler
 def test_of_a_range_the_least_is_kept(tmp_path):
     (tmp_path / "least.py").write_text(HALVES.format(became="between(lost, 2 * lost)"))

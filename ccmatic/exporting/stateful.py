@@ -108,8 +108,9 @@ class StatefulExport:
         """Return a writer that has written all decisions, the update's body, and the functions of window and rate."""
         writer = self._writer()
         update = writer.update(self.controller.update)
-        amounts = {"ccm_window_of": self.controller.window, "ccm_rate_of": self.controller.rate or Name("line_rate")}
-        return writer, update, [_sent_by(name, writer, tree) for name, tree in amounts.items()]
+        # CCM_LINE_RATE limits nothing, neither as bytes per step nor as bytes in flight.
+        window, rate = (tree or Name("line_rate") for tree in (self.controller.window, self.controller.rate))
+        return writer, update, [_sent_by("ccm_window_of", writer, window), _sent_by("ccm_rate_of", writer, rate)]
 
     def _writer(self):
         return Update(self.controller, self.model.R, self.jitter)
@@ -203,12 +204,8 @@ def make(name, model, jitter):
     """
     chosen = model or next(m for m in definitions.every("models", "MODEL") if m.windows and m.flows == 1)
     if not chosen.windows:
-        raise InputError(f"it sends by a window, and the senders of {chosen.name} do not; expected another model", name)
+        raise InputError(f"it has state, and the senders of {chosen.name} do not; expected another model", name)
     controller = load(name, observations=chosen.observations)
-    if controller.window is None:
-        raise InputError(
-            "sends by a rate alone; expected a window too, by which exported senders send", controller.file
-        )
     for word in (controller.name, *(memory.name for memory in controller.state)):
         c_name(word, "the name", controller.file)
     for read in controller.parameters:

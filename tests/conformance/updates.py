@@ -429,7 +429,6 @@ UPDATES = Kind(
     cases=cases,
     exact=exact,
     worlds={"formula": in_formula, "C": in_c, "arrays": in_arrays},
-    refused={(name, "C"): "sends by a rate alone" for name in ("anyone", "cc_probe_slow_sender", "cc_qdel_sender")},
 )
 
 
