@@ -36,6 +36,10 @@ Values = Mapping[str, Fraction]
 OfWindow = Callable[[NetworkView, Values], Truth]
 OfStep = Callable[[NetworkView, int, Values], Truth]
 
+#: A function that returns the statements which follow from the lemmas of a proof, in words. Its arguments are the
+#: constants by name, the number of steps T of a window, and D in steps.
+Follows = Callable[[Values, int, int], Iterable[str]]
+
 
 @dataclass(frozen=True)
 class Constant:
@@ -228,6 +232,8 @@ class Proof:
         lemmas: The lemmas that the proof states in addition to those that the declaration implies.
         common: The number of steps that consecutive windows share. Only for window senders may this number exceed one.
         of: A function that takes the controller's state, and returns the proof that replaces this one.
+        follows: A function that returns further statements that follow from the lemmas. The file of the proof derives
+            them.
         formerly: SHA-256 digests of earlier texts of this definition with the same meaning. Results for them remain
             valid.
     """
@@ -242,6 +248,7 @@ class Proof:
     lemmas: tuple[Lemma, ...] = ()
     common: int = 1
     of: "Callable[[Sequence[StateVariable]], Proof] | None" = None
+    follows: Follows | None = None
     formerly: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

@@ -73,7 +73,7 @@ def stays(model):
 
 
 def sentences(proof, model, horizon, c):
-    """Yield the claim, as one text per state.
+    """Yield the claim, as one text per state, and then what follows from the lemmas.
 
     Args:
         proof: The Proof.
@@ -95,6 +95,8 @@ def sentences(proof, model, horizon, c):
         else:
             meets = f" In each window of this state, {ensured}." if ensured else ""
             yield f"State '{state.name}' ({condition}) lasts for ever if the link rate {stays(model)}.{meets}"
+    if proof.follows:
+        yield from proof.follows(c, horizon, proof.jitter)
 
 
 def _remarks(state, proof, c, ensured):

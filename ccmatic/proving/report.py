@@ -10,8 +10,8 @@ from ccmatic.proving.diagram import draw
 
 #: The assumptions of every proof, apart from the laws of the network.
 CONDITIONS = """\
-The proof covers one flow on this network. The flow always has data to send, and shares the link with no other flow. The
-link rate {stays}. The proof does not cover several flows, other buffers, or more jitter.
+The proof covers {flows} on this network. {each} always has data to send, and shares the link with no other flow. The
+link rate {stays}. The proof does not cover {others}, other buffers, or more jitter.
 
 C is the link rate, R_m is the round-trip time without a queue, D is the jitter, and T is the length of a window. β is
 the size of the buffer, and MSS is the size of a packet. ⌊x⌋ is x rounded down, and log_b is the logarithm to base b.
@@ -45,7 +45,7 @@ def _report(result, prover, picture):
     yield ""
     yield f"![states and transitions]({picture})"
     yield "\n## What is proved\n"
-    yield CONDITIONS.format(stays=stays(prover.query.model))
+    yield CONDITIONS.format(stays=stays(prover.query.model), **_flows(getattr(prover.query.model, "flows", 1)))
     yield from (f"The proof leaves out {EXCLUSIONS[each.name]}: {each.reason}.\n" for each in prover.left_out)
     yield from (f"- {sentence}" for sentence in sentences(proof, prover.query.model, result.horizon, values))
     yield from _after_changes(proof, result.horizon - proof.common, values)
@@ -68,6 +68,13 @@ def _report(result, prover, picture):
     yield f"The folder `{result.traces.name}/` contains windows as traces."
     yield "Each of these windows violates a lemma, or shows that a constant cannot be better."
     yield "To draw one of these windows, run `ccmatic replay FILE --plot PICTURE.png`."
+
+
+def _flows(number):
+    """Return the words of the conditions that depend on the number of flows."""
+    if number == 1:
+        return {"flows": "one flow", "each": "The flow", "others": "several flows"}
+    return {"flows": f"{number} flows", "each": "Each flow", "others": "other numbers of flows"}
 
 
 def _after_changes(proof, length, values):

@@ -1,0 +1,89 @@
+"""Two senders with a contract share a link: the lemmas, what follows from them, and independent executions."""
+
+import random
+from fractions import Fraction
+
+import pytest
+
+from ccmatic import api as cm
+from ccmatic.contracts import load_definition
+
+PROOF = load_definition("proofs", "PROOF", "contract")
+NETWORK = cm.Network("cbr_delay_own_jitter", "infinite", 13)
+GIVEN = "alpha >= 1/30; alpha <= 2/5; L_f[0][0] == Ld_f[0][0]; L_f[1][0] == Ld_f[1][0]"
+CONSTANTS = {"most": Fraction(4), "pace": Fraction(1, 2), "utilisation": Fraction(3, 4), "queue": Fraction(48)}
+
+#: Ages in steps, and the packets per R_m that examples/controllers/contract.py sends up to each age.
+LEVELS = ((2, 16), (4, 8), (6, 4), (8, 2))
+
+
+@pytest.mark.parametrize(("pace", "verdict"), [("1/2", "holds"), ("51/100", "violated")])
+def test_a_flow_sends_half_of_what_the_other_sent(pace, verdict):
+    close = f"A_f[1][-1] - A_f[1][-2] < {pace} * (A_f[0][-2] - A_f[0][-3])"
+    assert cm.verify("contract", cm.Query(NETWORK, "avoids", what=close, given=GIVEN)).verdict == verdict
+
+
+def shares(seed, steps=260):
+    """The bytes of each flow served by each step: a first in, first out link, and a jitter box for each flow.
+
+    This code does not use ccmatic's models. All bytes are integers.
+    """
+    draw = random.Random(seed)
+    packet, rate = 60, 60 * draw.randint(5, 60) // 2
+    bias = draw.choice((0, 1, None))
+    sent, let, served = ([[0], [0]] for _ in range(3))
+    waiting = [[packet * draw.randint(0, 40), packet * draw.randint(0, 40)]]
+    for flow in (0, 1):
+        sent[flow][0] = waiting[0][flow]
+    for t in range(1, steps):
+        step = [_level(sent[flow], served[flow], t) * packet for flow in (0, 1)]
+        waiting.append(list(step))
+        out = _leaves(waiting, rate, draw)
+        for flow in (0, 1):
+            sent[flow].append(sent[flow][-1] + step[flow])
+            let[flow].append(let[flow][-1] + out[flow])
+            least = max(let[flow][t - 1], served[flow][-1])
+            held = draw.random() < 0.5 if bias is None else flow == bias
+            served[flow].append(least if held else let[flow][t])
+    return served, sent, let
+
+
+def _level(sent, served, t):
+    """What a flow sends in step t, in packets, by the age of its oldest byte that is not acknowledged."""
+    acked = served[t - 1]
+    return next((level for age, level in LEVELS if t - 1 - age < 0 or acked >= sent[t - 1 - age]), 1)
+
+
+def _leaves(waiting, rate, draw):
+    """Take a step's bytes from the queue: steps in order, and the flows of a step in any order."""
+    out = [0, 0]
+    while waiting and rate:
+        for flow in draw.sample((0, 1), 2):
+            taken = min(waiting[0][flow], rate)
+            waiting[0][flow] -= taken
+            out[flow] += taken
+            rate -= taken
+        if not any(waiting[0]):
+            waiting.pop(0)
+    return out
+
+
+def test_no_execution_breaks_the_shares_that_the_proof_states(count=60):
+    claims = [text for text in PROOF.follows(CONSTANTS, PROOF.horizon, PROOF.jitter) if text.startswith("Over every")]
+    assert len(claims) == 3
+    least = {}
+    for seed in range(count):
+        served, sent, let = shares(seed)
+        begin = next(t for t in range(len(let[0])) if t > 18 and sum(s[18] for s in sent) <= sum(s[t] for s in let)) + 1
+        for claim in claims:
+            steps, share = int(claim.split()[2]), Fraction(claim.split(" least ")[1].split()[0])
+            for s in range(begin, len(let[0]) - steps):
+                bytes_ = [flow[s + steps] - flow[s] for flow in served]
+                assert min(bytes_) >= share * sum(bytes_), (seed, claim, s)
+                least[share] = min(least.get(share, 1), Fraction(min(bytes_), sum(bytes_)))
+    assert least[Fraction(3, 10)] < Fraction(2, 5)  # so the executions come near the claim
+
+
+@pytest.mark.slow
+def test_no_execution_of_ten_thousand_breaks_the_shares():
+    test_no_execution_breaks_the_shares_that_the_proof_states(10_000)
