@@ -143,4 +143,5 @@ PROOF = Proof(
         Lemma("the queue falls", given, queue_falls, "the queue is at most {queue}·C·R_m, or falls"),
     ),
     follows=follows,
+    formerly=("fda65b3840f6abb2dc6aa72f9cf274d4a61052dfe6aa7b71e77c7de9ac343247",),
 )

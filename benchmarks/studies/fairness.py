@@ -36,7 +36,8 @@ class Link:
     flows: int
 
     def __str__(self):
-        return f"{self.packets} packets per R_m of {self.rtt} ms, D = {self.jitter} R_m, {self.buffer} BDP, {self.flows} flows"
+        path = f"{self.packets} packets per R_m of {self.rtt} ms, D = {self.jitter} R_m"
+        return f"{path}, {self.buffer} BDP, {self.flows} flows"
 
     def scenario(self, controller, seconds):
         """Return the scenario in which all flows run the controller."""
@@ -105,9 +106,8 @@ def main(arguments):
         place = arguments.index("--seconds")
         seconds = int(arguments[place + 1])
         arguments = arguments[:place] + arguments[place + 2 :]
-    print(
-        "| controller | worst, 2 s | median, 2 s | worst, 10 s | median, 10 s | least utilisation | most loss | worst link, 10 s |"
-    )
+    columns = "worst, 2 s | median, 2 s | worst, 10 s | median, 10 s | least utilisation | most loss | worst link, 10 s"
+    print(f"| controller | {columns} |")
     print("|---|---|---|---|---|---|---|---|")
     for controller in arguments or CONTROLLERS:
         rows = measure(controller, seconds)
