@@ -120,7 +120,7 @@ def test_what_was_not_encoded_in_time_is_encoded_anew():
         judge = Judge(asked, SolverOptions(timeout=seconds))
         first = judge.judge(controller).verdict
         assert first in (UNDECIDED, expected)
-        judge._clock._seconds = 60
+        judge._clock.seconds = 60
         assert judge.judge(controller).verdict == expected
 
 

@@ -28,6 +28,9 @@ EXECUTION = "any execution"
 #: The largest number of laws that a message names.
 LAWS = 3
 
+#: A verifier stops to search within branches if at least this many more searches failed than succeeded.
+PATIENCE = 20
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -90,6 +93,7 @@ class Verifier:
         self._parts = [Part(query, way, self._options, () if way.any_rates else reads, state) for way in left]
         self._answers_at_any_rates: dict[str, str] = {}
         self._barren = set[Hashable]()
+        self._refuted = 0
         self._execution_exists = False
 
     @blamed()
@@ -115,18 +119,22 @@ class Verifier:
         """Search for a counterexample in which the controller stays in one of its branches.
 
         Such a counterexample also breaks every controller that has the same branch, whatever its other branches are. A
-        synthesis therefore asks for it first. The verifier remembers branches without such a counterexample.
+        synthesis therefore asks for it first. The verifier remembers branches without such a counterexample. It stops
+        these searches if they mostly fail.
 
         Returns:
             The Verdict with the counterexample; None if there is none, or the solver timed out.
         """
         begin = monotonic()
+        if len(self._barren) >= self._refuted + PATIENCE:
+            return None
         with suppress(OutOfTime), self._clock.question():
             for tests, branch in controller.branches():
                 for part in [part for part in self._parts if not part.way.any_rates]:
                     key = part.way.name, tests, branch
                     answer = UNSAT if key in self._barren else part.ask(controller, tests)
                     if answer == SAT:
+                        self._refuted += 1
                         self._ask_first(part)
                         return Verdict(controller, VIOLATED, monotonic() - begin, part.way.name, part.trace)
                     if answer == UNSAT:
