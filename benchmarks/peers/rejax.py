@@ -68,6 +68,14 @@ class Task(gymnax_env.Environment):
         state = State(state.links, after, state.time + 1)
         return seen[0, 0], state, reward[0, 0], state.time >= params.max_steps_in_episode, {}
 
+    def step(self, key, state, action, params=None):
+        """Play an interval. After an episode, begin the next."""
+        params = params or self.default_params
+        seen, after, reward, done, info = self.step_env(key, state, action, params)
+        first, begun = self.reset_env(key, params)
+        after = jax.tree.map(lambda new, old: jnp.where(done, new, old), begun, after)
+        return jnp.where(done, first, seen), after, reward, done, info
+
     def observation_space(self, params):
         """The space of observations."""
         return spaces.Box(-jnp.inf, jnp.inf, (self.environment.size,))
