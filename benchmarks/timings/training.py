@@ -4,8 +4,8 @@
 
 A run trains by PPO with two numbers of episodes. The difference of their processor times excludes imports and
 compilation. FOLDER is a checkout of an earlier version of ccmatic, which runs with this Python and its packages. Its
-folder `ccmatic` needs links to the folders of definitions (`ln -s ../models`, …). Runs of both versions alternate. The command prints the median of each version,
-and their ratio.
+folder `ccmatic` needs links to the folders of definitions (`ln -s ../models`, …). Runs of both versions alternate. The
+command prints the median of each version, and their ratio.
 """
 
 import argparse
