@@ -105,9 +105,14 @@ def trained(training, layers, seed, folder):
 
 
 def sabotaged(training, weights, name, folder):
-    """Return the row of a policy of which one weight is changed: the largest one of the delay has the other sign."""
+    """Return the row of a policy of which one weight is changed.
+
+    The changed weight has the other sign. It is the one whose change raises the rate after a delay the most.
+    """
     begin, changed = process_time(), [each.copy() for each in weights]
-    changed[0][-1, np.abs(changed[0][-1]).argmax()] *= -1
+    places = [(layer, *place) for layer, each in enumerate(weights) for place in np.ndindex(each.shape)]
+    layer, *place = max(places, key=lambda at: _rate_after_delay(weights, at))
+    changed[layer][tuple(place)] *= -1
     controller = training.query().controller(network.write(changed, folder / f"{name}_sabotaged.onnx", {}))
     claims, answers, violation = training.claims, {}, None
     for claim in claims:
@@ -118,6 +123,20 @@ def sabotaged(training, weights, name, folder):
             answers[str(claim)] = "refuted" if violation else "unknown"
     row = {"policy": f"{name}_sabotaged", "claims": answers, "cpu_seconds": round(process_time() - begin, 1)}
     return row | {"proved": {*answers.values()} == {"proved"}} | _compared(changed)
+
+
+def _rate_after_delay(weights, at):
+    """Return the rate after a delay, in units of C_L, if the weight at a place has the other sign."""
+    layer, *place = at
+    x = np.array([1, 2, 1], np.float32)
+    for number, each in enumerate(weights):
+        matrix = each.copy()
+        if number == layer:
+            matrix[tuple(place)] *= -1
+        x = x @ matrix
+        if number < len(weights) - 1:
+            x = np.maximum(x, 0)
+    return float(x[0])
 
 
 def _compared(weights):
