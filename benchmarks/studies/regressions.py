@@ -4,8 +4,8 @@
 
 regressions.toml has the pairs of versions. A pair with a `repository` is about a stack whose versions no registry has:
 `before` and `after` are tags or commits of this public repository. The command never fetches them. The user places what
-the adaptor takes as `--source` into SOURCES/STACK/VERSION, such as SOURCES/ngtcp2/v1.7.0; without --sources, the command
-leaves these pairs out. For each pair and each of five seeds, the command searches the version
+the adaptor takes as `--source` into SOURCES/STACK/VERSION, such as SOURCES/ngtcp2/v1.7.0. Without --sources, the
+command leaves these pairs out. For each pair and each of five seeds, the command searches the version
 before the fix by the pair's rule, for at most 300 runs, and stops once a run breaks the rule. Then the command searches
 the version after the fix with the same seed for 300 runs, and replays the scenario of the version before on it. A seed
 counts if the version before breaks the rule, and neither the search nor the replay of the version after does. A pair is
