@@ -226,7 +226,7 @@ def test_every_rule_has_a_case_a_threshold_and_a_source():
         ("marks", PATH, [], "the link marks nothing"),
         ("share-cubic", PATH, [], "no flow of cubic shares the link"),
         ("timeout", PATH, ["hold 40 ms at 5 s"], "the hold is below 3 R_m"),
-        ("decrease-cubic", PATH, ["lose 2 packets at 5 s"], "one lost packet"),
+        ("decrease-cubic", PATH, ["lose 4 packets at 5 s"], "at most 3 packets in a row"),
         ("alive", f"{PATH}, loss 20%", [], "above 10 %"),
     ],
 )

@@ -11,11 +11,14 @@ from ccmatic.judging.scenario import SECOND, Scenario
 #: The tolerance of a factor, and the fate of packets that an event loses.
 TOLERANCE, FORCED = 0.03, 4
 
+#: The most packets in a row that an event loses. Together they are one congestion event.
+MOST = 3
+
 
 def _one(scenario: Scenario) -> str | None:
     [loss, *others] = scenario.events
-    if others or not isinstance(loss, records.LossEvent) or loss.packets != 1:
-        return "the rule is about one lost packet"
+    if others or not isinstance(loss, records.LossEvent) or loss.packets > MOST:
+        return f"the rule is about at most {MOST} packets in a row"
     return None if SECOND <= loss.at < scenario.duration - SECOND else "the packet is lost at the edge of the run"
 
 
@@ -23,10 +26,10 @@ def _measure(beta: float) -> Callable[[Evidence], Measured | None]:
     def measure(evidence: Evidence) -> Measured | None:
         run, scenario = evidence.run, evidence.run.scenario
         gone = run.packets[(run.packets["flow"] == 0) & (run.packets["lost"] == FORCED)]
-        if len(gone) != 1:
+        if not 1 <= len(gone) <= MOST:
             return None
         at, rtt = int(gone["arrival"][0]), round_trip(scenario) + drain(scenario)
-        if lost(run, at - 4 * rtt, at + 4 * rtt) != 1:
+        if lost(run, at - 4 * rtt, at + 4 * rtt) != len(gone):
             return None
         found = reduction(run, at, rtt)
         return found and Measured(found[0], 1 - abs(found[0] - beta) / TOLERANCE, found[1])
@@ -37,7 +40,8 @@ def _measure(beta: float) -> Callable[[Evidence], Measured | None]:
 def _rule(name: str, beta: float, source: str, *controllers: str) -> Rule:
     return Rule(
         name=name,
-        definition=f"After one lost packet and no other, the window falls to the share β that {source} specifies.",
+        definition=f"After one to {MOST} packets lost in a row, and no other, the window falls to the share β that "
+        f"{source} specifies.",
         unit="of the window before",
         threshold=f"{beta:g}, within {TOLERANCE:g}",
         source=source,
