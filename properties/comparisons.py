@@ -21,7 +21,7 @@ _NAME = r"[A-Za-z_]\w*"
 _AMOUNT = r"(\d{1,30}(?:\.\d{1,30}|/\d{1,30})?)\s*([a-z%]*)"
 _COMPARISON = re.compile(rf"({_NAME})\s*(<=|>=|<|>)\s*{_AMOUNT}", re.ASCII)
 _NONE = re.compile(rf"no\s+({_NAME})", re.ASCII)
-_CLAUSES = re.compile(r"\s+(to|over every|beside|while)\s+")
+_CLAUSES = re.compile(r"\s+(to|over every|within|beside|while)\s+")
 _COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 
@@ -66,6 +66,8 @@ class Expectation:
         beside: The name of the controller beside which the first flow should meet the expectation. Without such a
             controller, each flow should meet the expectation.
         to: The share of the link that a recovery regains.
+        within: For a utilisation x, the bytes K in C·R_m by which each interval may fall short of x. Only proofs by
+            invariants decide such an expectation. None if intervals may fall short by any amount.
     """
 
     comparison: Comparison
@@ -73,6 +75,7 @@ class Expectation:
     conditions: tuple[Comparison, ...] = ()
     beside: str | None = None
     to: Fraction = RECOVERED
+    within: Fraction | None = None
 
     def met(self, value):
         """Return whether a worst value, as `Reader.worst` computes it, meets the expectation."""
@@ -81,6 +84,7 @@ class Expectation:
     def __str__(self):
         to = f" to {amount_text(self.to, '')}" if self.comparison.subject == "recovery" else ""
         over = to + (f" over every {amount_text(self.interval, 'rtt')}" if self.interval is not None else "")
+        over += f" within {amount_text(self.within, 'bdp')}" if self.within is not None else ""
         beside = f" beside {self.beside}" if self.beside else ""
         conditions = " and ".join(map(str, self.conditions))
         return f"{self.comparison}{over}{beside}{f' while {conditions}' if conditions else ''}"
@@ -113,7 +117,20 @@ def parse(text: str, units: Mapping = UNITS) -> Expectation:
     conditions = parse_conditions(parts["while"], units) if "while" in parts else ()
     comparison = _comparison(head, units)
     to = _recovered(parts["to"], comparison, text) if "to" in parts else RECOVERED
-    return Expectation(comparison, interval, conditions, parts.get("beside"), to)
+    within = _within(parts["within"], comparison, text, units) if "within" in parts else None
+    return Expectation(comparison, interval, conditions, parts.get("beside"), to, within)
+
+
+def _within(text, comparison, whole, units):
+    """Return the amount in the clause `within` of a utilisation, in C·R_m."""
+    match = re.fullmatch(_AMOUNT, text.strip())
+    if not match or (comparison.subject, comparison.relation) != ("utilisation", ">="):
+        expected = "expected such as 'utilisation >= 3/4 within 8 bdp'"
+        raise InputError(f"'{shown(whole)}' says 'within {shown(text)}', which only a least utilisation has; {expected}")
+    _, factor, canonical = _unit(match[2] or "bdp", units, f"within {text}")
+    if canonical != "bdp":
+        raise InputError(f"'within {shown(text)}' is no amount of bytes; expected such as 'within 8 bdp'")
+    return exact(match[1]) * factor
 
 
 def _recovered(text, comparison, whole):

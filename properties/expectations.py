@@ -88,6 +88,9 @@ class Reader:
         Raises:
             InputError: If the network lacks the quantity.
         """
+        if expectation.within is not None:
+            expected = f"`prove`, or '{replace(expectation, within=None)}'"
+            raise InputError(f"an invariant alone decides '{expectation}'; expected {expected}")
         quantity, scale = self._quantity(expectation.comparison)
         self._require_offers(expectation, quantity)
         parts = []

@@ -1,16 +1,19 @@
 """Inductive invariants: found in seconds, checked without the search, and refused if anything about them changes."""
 
+import json
 from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
+import ccmatic as cm
 from ccmatic.invariants import Answer, Claim, Invariant, derive, load_invariant, prove
 from ccmatic.invariants.forms import Replaced
 from ccmatic.invariants.lasting import Window
-from ccmatic.logic import Environment, no
+from ccmatic.logic import Environment, equal, no, real
 from ccmatic.query import Network, Query
 from ccmatic.solving import UNSAT, Checker
+from support.cli import run
 
 #: AIMD's losses are detected a step later, and no timer fires before their detection.
 ORACLE = "ccac2021:detection=oracle,timer=executions,loss=deterministic,begins=anywhere,delay=none"
@@ -59,8 +62,7 @@ def test_a_claim_that_allows_an_idle_link_for_long_is_unknown():
 
 
 def test_a_saved_invariant_is_checked_again(in_flight, tmp_path):
-    saved = in_flight.save(tmp_path, "cc_qdel")
-    assert load_invariant(saved.file).fault() is None
+    assert load_invariant(in_flight.save(tmp_path, "cc_qdel")).fault() is None
 
 
 def test_an_invariant_without_one_of_its_literals_is_refused(in_flight):
@@ -123,7 +125,7 @@ def test_each_step_of_an_execution_is_a_step_of_the_system(name, model, buffer, 
         asked = query(model, buffer, **more)
         controller = asked.controller(name)
         system = derive(asked, controller)
-        window = Window(asked, controller, system.now + horizon)
+        window = Window(asked, controller, system.now + horizon, system.now + 1)
         checker = Checker()
         for law in _laws(asked, controller, window):
             checker.add(law)
@@ -142,7 +144,80 @@ def _laws(asked, controller, window):
     yield from (law.formula for law in (*model.laws(x), *model.belief_laws(x, read)))
     for flow in x.flows:
         yield from (formula for _, _, formula in controller.laws(flow))
+        yield from (equal(real(f"time_{t}"), t) for t in range(x.horizon))
 
 
 def _later(system, window, condition, steps):
     return Replaced(window.later([condition], steps)).condition(condition)
+
+
+def test_prove_writes_what_check_accepts_and_refuses_a_forgery(tmp_path):
+    network = "ccac, buffer infinite, jitter 1 rtt"
+    code, out, _ = run("prove", "cc_qdel", "--on", network, "--expect", "queue <= 7 bdp", "--json", cwd=tmp_path)
+    line = json.loads(out)
+    assert (code, line["verdict"], line["start"]) == (0, "proved", "informed")
+    file = tmp_path / line["result"]
+    code, out, _ = run("check", str(file), cwd=tmp_path)
+    assert code == 0 and "queue <= 7" in out
+    data = json.loads(file.read_text())
+    data["claim"]["amount"] = "6"
+    file.write_text(json.dumps(data))
+    code, out, _ = run("check", str(file), cwd=tmp_path)
+    assert code == 1 and "another question" in out
+
+
+def test_a_bound_is_refuted_by_an_execution_that_replays(tmp_path):
+    network = "ccac, buffer infinite, jitter 1 rtt"
+    code, out, _ = run("prove", "cc_qdel", "--on", network, "--expect", "queue <= 6.5 bdp", "--json", cwd=tmp_path)
+    line = json.loads(out)
+    assert (code, line["verdict"], line["clauses"]) == (1, "refuted", None)
+    assert cm.replay(tmp_path / line["result"]).outcome.name == "BREAKS"
+
+
+@pytest.mark.parametrize(
+    "expect, expected",
+    [
+        ("queue <= 7 bdp within 8", "which only a least utilisation has"),
+        ("utilisation >= 1/2 within 8 rtt", "is no amount of bytes"),
+    ],
+)
+def test_a_k_that_has_no_meaning_is_refused(expect, expected):
+    with pytest.raises(cm.InputError, match=expected):
+        cm.ask("cc_qdel", "ccac, buffer infinite", expect)
+
+
+def test_an_expectation_with_k_is_for_invariants_only():
+    question = cm.ask("cc_qdel", "ccac, buffer infinite", "utilisation >= 1/2 within 8")
+    with pytest.raises(cm.InputError, match="an invariant alone decides"):
+        cm.answer(question)
+
+
+SENDS = "\n\ndef send(window):\n    return window\n"
+
+
+def test_a_controller_that_reads_the_begin_of_the_execution_is_named():
+    asked = query("ccac2021:detection=oracle,timer=executions,begins=anywhere,delay=open", "infinite")
+    update = "def update(window, before_trace, MSS):\n    window = MSS if before_trace else window"
+    source = f"window: bytes = above(0)\n\n{update}{SENDS}"
+    with pytest.raises(cm.InputError, match="decides by `before_trace`, which is not bounded relative to the network"):
+        derive(asked, asked.read_controller(source))
+
+
+def test_a_controller_that_changes_after_a_long_time_has_no_bound_of_its_first_steps():
+    asked = query(ORACLE, "infinite")
+    window = "window = MSS if time < 50 * R_m else 3 * MSS"
+    source = f"window: bytes = above(0)\n\ndef update(window, time, MSS, R_m):\n    {window}{SENDS}"
+    bounds = {"1/5": Answer.REACHABLE, "3/5": Answer.PROVED}
+    for bound, answer in bounds.items():
+        controller = asked.read_controller(source)
+        assert prove(asked, controller, at_most("window", bound), 30, jobs=1).answer is answer
+
+
+def test_a_budget_of_nothing_is_refused():
+    with pytest.raises(cm.InputError, match="the budget is 0 s; expected more"):
+        proved("cc_qdel", query("ccac", "infinite"), at_most("queue", 7), 0)
+
+
+def test_a_network_that_changes_has_no_transition_system():
+    with pytest.raises(cm.InputError, match="has no transition system"):
+        proved("aimd_each_step", query("changing_windows", "1"), at_most("window", 7))

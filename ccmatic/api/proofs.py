@@ -4,13 +4,14 @@ from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
-from ccmatic import guarantees, proving
+from ccmatic import guarantees, invariants, proving
 from ccmatic.api.given import Asked, Given, read_query
-from ccmatic.base import InputError
+from ccmatic.base import InputError, parse_json, read_text
 from ccmatic.contracts import load_definition
 from ccmatic.guarantees import Guarantee
+from ccmatic.invariants import Decided, Invariant
 from ccmatic.logic import isolated, isolated_steps
-from ccmatic.proving import Attempt, Check, Listener, ProofOutcome
+from ccmatic.proving import Attempt, Check, Finding, Listener, ProofOutcome
 from ccmatic.questions import Question
 from ccmatic.solving import SolverOptions
 
@@ -120,6 +121,45 @@ def prove_expected(
     return isolated_steps(_by_networks(question, out, certify, listener or Listener(), solver))
 
 
+def prove_by_invariant(
+    controller: Given,
+    on: str,
+    expect: str,
+    *,
+    start: str | None = None,
+    seconds: float = 60,
+    jobs: int = 2,
+) -> Decided:
+    """Prove that a controller meets an expectation for all time, by an inductive invariant, or refute it.
+
+    The search needs no window, state or constant. An invariant is a set of states that holds all initial states, that
+    no step leaves, and in which the expectation is met.
+
+    Args:
+        controller: The controller.
+        on: The network, as in `ask`.
+        expect: A bound of all steps, such as `queue <= 7 bdp`, or a least utilisation. `utilisation >= 3/4 within 8
+            bdp` states that each interval of t R_m serves at least 3/4·t - 8 C·R_m; 8 is the default.
+        start: The start of the executions, as in `ask`. By default `informed`: from an empty network, with a lower
+            bound on the link rate of at least C/2.
+        seconds: The budget of the search. The search for an execution that refutes the expectation may take as long.
+        jobs: The number of processes.
+
+    Returns:
+        A Decided: `verdict` is `proved`, `refuted` or `unknown`. A proof is in `proved.invariant`, with certificates.
+        An execution in `trace` refutes a bound. A rate is refuted by an execution that repeats for ever, from any
+        start.
+
+    Raises:
+        InputError: If no invariant proves such an expectation, or the network has no transition system.
+
+    Examples:
+        >>> cm.prove_by_invariant("cc_qdel", "ccac, buffer infinite", "queue <= 7 bdp").verdict
+        'proved'
+    """
+    return invariants.decide(invariants.asked(controller, on, expect, start), seconds, jobs)
+
+
 def _by_networks(
     question: Question, out: str | Path | None, certify: bool, listener: Listener, solver: SolverOptions
 ) -> Generator[tuple[Attempt, bool]]:
@@ -152,7 +192,7 @@ def check(
     """Check every part of a saved proof again.
 
     Args:
-        file: A result file of `prove`.
+        file: A result file of `prove`, or an invariant that `prove` wrote. Certificates alone decide an invariant.
         allow_code: Whether to run the file that the result names as its proof. Otherwise only shipped proofs are
             accepted.
         solver: SolverOptions.
@@ -167,8 +207,18 @@ def check(
     Examples:
         >>> cm.check("results/proofs/cc_qdel_T10.json").verdict
     """
+    data = parse_json(read_text(Path(file)), str(file))
+    if invariants.is_invariant(data):
+        invariant = invariants.load_invariant(file, allow_code)
+        return Check(invariant, _findings(invariant))
     result = proving.load_result(file, allow_code)
     return proving.check(result, isolated_steps, options=solver)
+
+
+def _findings(invariant: Invariant) -> Iterator[Finding]:
+    """Yield the result of checking an invariant."""
+    how = f"{len(invariant.certificates)} certificates"
+    yield Finding(f"{invariant.controller.name} on {invariant.query}: {invariant.claim}", invariant.fault(), how)
 
 
 def guarantee(

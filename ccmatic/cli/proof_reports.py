@@ -19,6 +19,7 @@ from ccmatic.records import (
     FindingLine,
     FrontLine,
     FrontPointLine,
+    InvariantLine,
     LemmaLine,
     ProofLine,
     ShapeLine,
@@ -81,6 +82,19 @@ class Progress(Listener):
         text += f"once it has converged, by the shape {shape}" if shape else f"{why}; `worst` finds edges"
         self._say(ExpectedLine(name, verdict, expectation, on, shape), text)
 
+    def decided(self, decided, file):
+        """Report the outcome of the search for an invariant, and the file that shows it."""
+        question, proved = decided.question, decided.proved
+        clauses = len(proved.invariant.clauses) if proved and proved.invariant else None
+        name, on, seconds = question.controller.name, question.description.text, proved.seconds if proved else 0
+        line = InvariantLine(
+            name, decided.verdict, question.text, on, question.start, str(decided.claim), round(seconds, 3), clauses,
+            decided.period, file and str(file), decided.why,
+        )  # fmt: skip
+        means = {"proved": "holds", "refuted": "violated"}.get(decided.verdict, "unknown")
+        text = f"{name:<20} {shown_verdict(decided.verdict, means, 9)} {question.text}, on {on}, {question.begins}"
+        self._say(line, "\n".join([text, *_shown(decided, clauses, seconds, file)]))
+
     def asks(self, lemma, values):
         """Show that the solver is deciding a lemma for these values of the constants."""
         at = ", ".join(f"{name} = {float(value):g}" for name, value in values.items())
@@ -122,6 +136,22 @@ class Progress(Listener):
         if self._as_json and self._name:
             record = replace(record, controller=self._name)
         self._write(records.line(record) if self._as_json else text)
+
+
+def _shown(decided, clauses, seconds, file):
+    """Yield lines about the evidence for a verdict on an expectation for all time."""
+    claim = decided.claim
+    if claim.within is not None and decided.verdict == "proved":
+        yield f"    each interval of t steps serves at least {claim.amount}·t - {claim.within} C·step"
+    if clauses:
+        yield f"    by an invariant of {clauses} clauses, found in {seconds:.1f} s"
+        yield f"    check it: ccmatic check {file}"
+    elif decided.trace is not None:
+        long = f"repeats every {decided.period} steps for ever, from any start" if decided.period else "breaks it"
+        yield f"    an execution {long}"
+        yield f"    check it: ccmatic replay {file}"
+    else:
+        yield f"    {decided.why}"
 
 
 def finding(result, as_json):

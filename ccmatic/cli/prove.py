@@ -36,7 +36,9 @@ ccmatic prove cc_qdel --on 'ccac, buffer infinite, jitter 1 rtt' \\
 def prove(controllers, proof, horizon, on, expect, start, jobs, cluster, as_json, **how):
     """Prove what controllers guarantee for all time.
 
-    For each constant of a proof, the command finds the best value for which the lemmas hold.
+    With --on and --expect, the command searches for an inductive invariant that proves the expectation, and for an
+    execution that refutes it. Without them, it finds the best value of each constant of a proof for which the lemmas
+    hold.
     """
     from ccmatic.workers import Team
 
@@ -45,11 +47,11 @@ def prove(controllers, proof, horizon, on, expect, start, jobs, cluster, as_json
         twice = next(name for name in names if names.count(name) > 1)
         message = f"two controllers have the name {twice}, so their proofs would have the same file name"
         raise InputError(f"{message}; expected different names, or a command and an --out for each")
-    how |= {"proof": proof, "horizon": horizon}
+    how |= {"proof": proof, "horizon": horizon, "jobs": max(jobs, 2)}
     if on or expect:
         (expectation,) = options.expectations(on, expect, most=1)
         options.refuse({"proof": proof, "horizon": horizon}, "--on and --expect alone")
-        how |= {"on": on, "expectation": expectation, "start": start or "any"}
+        how |= {"on": on, "expectation": expectation, "start": start}
     else:
         options.refuse({"from": start}, "--on and --expect as well")
     about = [
@@ -98,9 +100,8 @@ def _prove(name, controller, as_json, how, write=click.echo):
     settings = {"certify": how["certify"], "solver": how["solver"]}
     proof, horizon, out = how["proof"], how["horizon"], how["out"]
     if "on" in how:
-        question = api.ask(controller, how["on"], how["expectation"], start=how["start"])
         with report.Progress(as_json, name, write) as say:
-            return _expected(question, api.prove_expected(question, out, listener=say, **settings), say)
+            return _expected(controller, how, settings, say)
     with report.Progress(as_json, name, write) as say:
         if proof is None:
             return _by_shapes(api.prove_by_shapes(controller, out, horizon=horizon, listener=say, **settings), say)
@@ -109,9 +110,47 @@ def _prove(name, controller, as_json, how, write=click.echo):
     return proved.verdict
 
 
-def _expected(question, attempts, say):
-    """Return the verdict on an expectation, which is `holds` or `unknown`."""
-    for attempt, implied in attempts:
+def _expected(controller, how, settings, say):
+    """Return the verdict on an expectation: `holds`, `violated` or `unknown`.
+
+    An invariant or an execution decides most expectations. Shapes decide further ones, if the user names no start.
+    """
+    decided, refused = None, None
+    try:
+        decided = _by_invariant(controller, how, say)
+    except InputError as error:
+        refused = error
+    if decided and decided.verdict != "unknown":
+        return {"proved": "holds", "refuted": "violated"}[decided.verdict]
+    if how["start"] not in (None, "any"):
+        if refused:
+            raise refused
+        return "unknown"
+    try:
+        return _by_expected_shapes(controller, how, settings, say)
+    except InputError:
+        if refused:
+            raise
+        return "unknown"
+
+
+def _by_invariant(controller, how, say):
+    """Search for an invariant, or for an execution that refutes the expectation. Save and report the outcome."""
+    from ccmatic import api
+
+    budget = {} if how["solver"].timeout is None else {"seconds": how["solver"].timeout}
+    start = None if how["start"] == "any" else how["start"]
+    decided = api.prove_by_invariant(controller, how["on"], how["expectation"], start=start, jobs=how["jobs"], **budget)
+    say.decided(decided, decided.save(how["out"]))
+    return decided
+
+
+def _by_expected_shapes(controller, how, settings, say):
+    """Return whether a proof by a shape implies the expectation: `holds` or `unknown`."""
+    from ccmatic import api
+
+    question = api.ask(controller, how["on"], how["expectation"])
+    for attempt, implied in api.prove_expected(question, how["out"], listener=say, **settings):
         say.attempted(attempt)
         if implied:
             say.expected(question, attempt.shape)

@@ -2,8 +2,24 @@
 
 from ccmatic.invariants.claims import Claim
 from ccmatic.invariants.engine import Answer
+from ccmatic.invariants.expected import START, Decided, asked, claim_of, decide
 from ccmatic.invariants.proof import Proved, prove
-from ccmatic.invariants.saved import Invariant, load_invariant
+from ccmatic.invariants.saved import Invariant, is_invariant, load_invariant
 from ccmatic.invariants.transition import TransitionSystem, derive
 
-__all__ = ["Answer", "Claim", "Invariant", "Proved", "TransitionSystem", "derive", "load_invariant", "prove"]
+__all__ = [
+    "START",
+    "Answer",
+    "Claim",
+    "Decided",
+    "Invariant",
+    "Proved",
+    "TransitionSystem",
+    "asked",
+    "claim_of",
+    "decide",
+    "derive",
+    "is_invariant",
+    "load_invariant",
+    "prove",
+]

@@ -3,7 +3,7 @@
 Nobody has to trust the search, because its invariants are checked without it (`ccmatic.invariants.checking`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from time import monotonic
@@ -26,10 +26,7 @@ PORTFOLIO: tuple[dict[str, Any], ...] = (
 )
 
 #: The seconds for which a search tries the first settings before it starts processes for all.
-ALONE = 3
-
-#: The largest memory of a process, in megabytes.
-MEMORY = 2000
+ALONE = 6
 
 
 class Answer(Enum):
@@ -46,48 +43,56 @@ class Found:
 
     Attributes:
         answer: The answer.
+        problem: The problem that has this answer; None if the answer is UNKNOWN.
         clauses: The clauses of the invariant, if the answer is PROVED.
         seconds: The duration.
         settings: The settings that gave the answer.
     """
 
     answer: Answer
+    problem: Problem | None = None
     clauses: tuple[Truth, ...] = ()
     seconds: float = 0
     settings: str = ""
 
 
-def search(problem: Problem, seconds: float, jobs: int = len(PORTFOLIO)) -> Found:
-    """Search for an invariant.
+def search(problems: Sequence[Problem], seconds: float, jobs: int = 2) -> Found:
+    """Search for an invariant of one of several problems.
 
     Args:
-        problem: The problem.
+        problems: Problems about the same claim. The first one has all laws, so only its states can break the claim.
         seconds: The budget.
-        jobs: The number of processes; with one, this process tries the settings in turn.
+        jobs: The number of processes; with one, this process tries everything in turn.
     """
-    begin, text = monotonic(), horn_clauses(problem)
-    for answer, body, settings in _answers(text, seconds, jobs):
-        if answer is not Answer.UNKNOWN:
-            clauses = tuple(clauses_of(body, problem.state)) if body else ()
-            return Found(answer, clauses, monotonic() - begin, settings)
+    begin = monotonic()
+    texts = [horn_clauses(problem) for problem in problems]
+    for number, (answer, body, settings) in _answers(texts, seconds, jobs):
+        if answer is Answer.PROVED:
+            clauses = tuple(clauses_of(body, problems[number].state))
+            return Found(answer, problems[number], clauses, monotonic() - begin, settings)
+        if answer is Answer.REACHABLE and number == 0:
+            return Found(answer, problems[number], (), monotonic() - begin, settings)
     return Found(Answer.UNKNOWN, seconds=monotonic() - begin)
 
 
-def _answers(text: str, seconds: float, jobs: int) -> Iterator[tuple[Answer, str, str]]:
-    alone = min(seconds, ALONE)
-    yield attempt(text, PORTFOLIO[0], alone)
-    if seconds <= ALONE:
+def _answers(texts: Sequence[str], seconds: float, jobs: int) -> Iterator[tuple[int, tuple[Answer, str, str]]]:
+    """Yield the answers of all attempts, each with the number of its problem."""
+    alone, undecided = min(seconds, ALONE) / len(texts), []
+    for number, text in enumerate(texts):
+        result = attempt(text, PORTFOLIO[0], alone)
+        if result[0] is Answer.UNKNOWN:
+            undecided.append((number, text))
+        yield number, result
+    left = seconds - ALONE
+    if left <= 0 or not undecided:
         return
-    if jobs == 1:
-        for settings in PORTFOLIO:
-            yield attempt(text, settings, (seconds - alone) / len(PORTFOLIO))
-        return
+    attempts = [(number, text, settings) for settings in PORTFOLIO for number, text in undecided]
+    each = left * min(jobs, len(attempts)) / len(attempts)
     with Team(jobs) as team:
-        for settings in PORTFOLIO:
-            team.submit(str(settings), attempt, text, settings, seconds - alone)
+        for number, text, settings in attempts:
+            team.submit(number, attempt, text, settings, each)
         while len(team):
-            for _, result in team.results():
-                yield result
+            yield from team.results()
 
 
 def attempt(text: str, settings: dict[str, Any], seconds: float) -> tuple[Answer, str, str]:

@@ -6,22 +6,24 @@ whether the laws of the longer execution imply it.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from pysmt.shortcuts import Symbol
 from pysmt.typing import BOOL
 
-from ccmatic.contracts import Law
+from ccmatic.base import TIME
+from ccmatic.contracts import FlowView, Law, Observation
+from ccmatic.contracts.steps import Laws
 from ccmatic.invariants.forms import Replaced, unknowns
-from ccmatic.logic import Condition, Linear, Truth, linear, no
+from ccmatic.logic import Condition, Linear, Truth, linear, no, real
 from ccmatic.query import Query
 from ccmatic.solving import UNSAT, Checker
 
-#: The number of further steps of the executions that decide whether a law lasts.
-FURTHER = (1, 2)
+#: The numbers of further steps of the executions that decide whether a law lasts.
+FURTHER = (1, 2, 8)
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,11 @@ def as_value(symbol: Any) -> Condition | Linear:
     return Condition(symbol) if symbol.symbol_type() is BOOL else Linear({symbol: Fraction(1)})
 
 
+def _time(observation: Observation, known: int, flow: FlowView, t: int) -> Any:
+    """Return a time since the execution began: the time at the first `known` steps, and an unknown later."""
+    return observation.read(flow, t) if t < known else real(f"{observation.name}_{t}")
+
+
 class Window:
     """An execution of a controller on a query's network, with its laws and with consequences of its laws.
 
@@ -75,9 +82,13 @@ class Window:
         query: The query, whose horizon is that of the execution.
         x: The execution.
         laws: The laws. The last ones are consequences of the others.
+
+    Args:
+        known: The number of first steps at which the controller knows the time.
     """
 
-    def __init__(self, query: Query, controller: Any, horizon: int) -> None:
+    def __init__(self, query: Query, controller: Any, horizon: int, known: int) -> None:
+        self._known = known
         self.query, self.controller = query.on(horizon=horizon), controller
         self.x = self.query.execution(state=controller.state)
         self.constants = frozenset({*self.x.constants, "alpha", "beta"})
@@ -92,7 +103,8 @@ class Window:
         read = model.closure(set(self.controller.parameters) & {belief.name for belief in model.beliefs})
         laws = [*model.laws(x), *model.belief_laws(x, read)]
         for flow in x.flows:
-            laws += [Law(self.controller.name, *law) for law in self.controller.laws(flow)]
+            laws += [Law(self.controller.name, *law) for law in self._timeless.laws(flow)]
+            laws += [Law(model.name, *law) for law in self._passed(flow)]
         for belief in model.beliefs:
             if belief.name in read:
                 laws += [Law(model.name, *law) for law in belief.consequences(x)]
@@ -100,6 +112,28 @@ class Window:
         laws = [Law(law.model, law.name, law.t, same.condition(law.formula)) for law in laws]
         open_ones = [law for law in laws if not isinstance(law.formula, bool)]
         return open_ones if self._reads_delay(open_ones) else [law for law in open_ones if not self._delays(law)]
+
+    @cached_property
+    def _timeless(self) -> Any:
+        """The controller, with an unknown in place of each time since the execution began.
+
+        A part of an execution does not show this time. The first steps of an execution do.
+        """
+        times = {each.name: replace(each, read=partial(_time, each, self._known)) for each in self._times}
+        return replace(self.controller, observations=self.controller.observations | times) if times else self.controller
+
+    @cached_property
+    def _times(self) -> list[Observation]:
+        """The times since the execution began that the controller reads."""
+        observations = getattr(self.controller, "observations", {})
+        read = (observations[name] for name in self.controller.parameters if name in observations)
+        return [each for each in read if each.dated and each.unit == TIME]
+
+    def _passed(self, flow: FlowView) -> Laws:
+        """Yield the laws that at least the time since the first step has passed."""
+        for each in self._times:
+            for t in range(self._known, flow.horizon):
+                yield f"{each.name}_has_passed", t, _time(each, self._known, flow, t) >= each.read(flow, t)
 
     def _delays(self, law: Law) -> bool:
         return any(Place.of(each, self.constants).number for each in unknowns([law.formula]))

@@ -1,5 +1,6 @@
 """Proofs of claims by invariants: the search, the simplification and the certificates."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ from ccmatic.invariants.claims import Claim
 from ccmatic.invariants.problem import Problem
 from ccmatic.invariants.saved import Invariant, literals
 from ccmatic.invariants.simplify import simplified
-from ccmatic.invariants.transition import derive
+from ccmatic.invariants.transition import TransitionSystem, derive
 from ccmatic.logic import isolated
 from ccmatic.query import Query
 
@@ -57,12 +58,20 @@ def prove(
         raise InputError(f"the budget is {seconds:g} s; expected more than 0 s")
     if claim.is_vacuous:
         return Proved(claim, engine.Answer.UNKNOWN)
-    problem = Problem(derive(query, controller), claim)
-    found = engine.search(problem, seconds, jobs)
-    if found.answer is not engine.Answer.PROVED:
+    system = derive(query, controller)
+    problems = {Problem(derive(query, controller, without), claim): without for without in _variants(system)}
+    found = engine.search(list(problems), seconds, jobs)
+    if found.answer is not engine.Answer.PROVED or found.problem is None:
         return Proved(claim, found.answer, None, found.seconds, found.settings)
-    clauses = simplified(problem, found.clauses)
-    made = [literals(clause, problem.names) for clause in clauses]
-    invariant = Invariant.certified(query, controller, claim, made)
+    clauses = simplified(found.problem, found.clauses)
+    made = [literals(clause, found.problem.names) for clause in clauses]
+    invariant = Invariant.certified(query, controller, claim, made, problems[found.problem])
     answer = engine.Answer.PROVED if invariant else engine.Answer.UNKNOWN
     return Proved(claim, answer, invariant, found.seconds, found.settings)
+
+
+def _variants(system: TransitionSystem) -> Iterator[tuple[str, ...]]:
+    """Yield the names of laws that a variant of a system leaves out."""
+    yield ()
+    for name in system.costly:
+        yield (name,)

@@ -13,7 +13,7 @@ from ccmatic import __version__, certificates, records
 from ccmatic.base import InputError, located, parse_json, read_text, writable_folder, write_text
 from ccmatic.invariants.claims import Claim
 from ccmatic.invariants.forms import Replaced
-from ccmatic.invariants.problem import Problem
+from ccmatic.invariants.problem import Implication, Problem
 from ccmatic.invariants.transition import derive
 from ccmatic.logic import Condition, Linear, Truth, isolated, no, some
 from ccmatic.query import Query, from_record
@@ -78,7 +78,7 @@ class Invariant:
         claim: The claim.
         clauses: The clauses as records.
         certificates: The certificates of the implications, in the order of `Problem.implications`.
-        file: The file that holds this data, or None.
+        without: The names of laws that the proof does not need, as in `derive`.
     """
 
     query: Query
@@ -86,26 +86,26 @@ class Invariant:
     claim: Claim
     clauses: Literals
     certificates: Sequence[CertificateFile]
-    file: Path | None = None
+    without: tuple[str, ...] = ()
 
     @staticmethod
     @isolated
     def certified(
-        query: Query, controller: Any, claim: Claim, clauses: Sequence[Sequence[LiteralRecord]]
+        query: Query, controller: Any, claim: Claim, clauses: Literals, without: tuple[str, ...] = ()
     ) -> "Invariant | None":
         """Return an invariant with certificates; None if one of its implications does not hold."""
         made = []
-        for implication in _implications(query, controller, claim, clauses):
+        for implication in _implications(query, controller, claim, clauses, without):
             certificate = certificates.certify(implication.refuted)
             if certificate is None:
                 return None
             made.append(records.convert(certificate, CertificateFile))
-        return Invariant(query, controller, claim, clauses, made)
+        return Invariant(query, controller, claim, clauses, made, without)
 
     @isolated
     def fault(self) -> str | None:
         """Return the reason why this data does not prove the claim, or None. No solver is trusted."""
-        implications = list(_implications(self.query, self.controller, self.claim, self.clauses))
+        implications = list(_implications(self.query, self.controller, self.claim, self.clauses, self.without))
         if len(implications) != len(self.certificates):
             return f"it has {len(self.certificates)} certificates; expected {len(implications)}"
         for implication, certificate in zip(implications, self.certificates, strict=True):
@@ -114,9 +114,9 @@ class Invariant:
                 return f"{implication.name}: {outcome.fault}"
         return None
 
-    def save(self, folder: str | Path, name: str) -> "Invariant":
-        """Write the invariant to a file in a folder."""
-        file = writable_folder(Path(folder)) / f"{name}.json"
+    def save(self, folder: str | Path, name: str) -> Path:
+        """Write the invariant to a file in a folder, and return the file."""
+        file: Path = writable_folder(Path(folder)) / f"{name}.json"
         claim = ClaimRecord(self.claim.subject, self.claim.relation, self.claim.amount, self.claim.within)
         data = InvariantFile(
             made_by=f"ccmatic {__version__}",
@@ -125,18 +125,24 @@ class Invariant:
             claim=claim,
             clauses=[list(clause) for clause in self.clauses],
             certificates=list(self.certificates),
+            without=self.without,
         )
         write_text(file, json.dumps(records.data(data), separators=(",", ":")) + "\n")
-        return Invariant(self.query, self.controller, self.claim, self.clauses, self.certificates, file)
+        return file
 
 
 def _implications(
-    query: Query, controller: Any, claim: Claim, clauses: Sequence[Sequence[LiteralRecord]]
-) -> Iterator[Any]:
-    """Yield the implications of an invariant about the definitions as they are now."""
-    problem = Problem(derive(query, controller), claim)
+    query: Query, controller: Any, claim: Claim, clauses: Literals, without: tuple[str, ...]
+) -> Iterator[Implication]:
+    """Return the implications of an invariant about the definitions as they are now."""
+    problem = Problem(derive(query, controller, without), claim)
     unknowns = {name: symbol for symbol, name in problem.names.items()}
     return problem.implications([clause_of(clause, unknowns) for clause in clauses])
+
+
+def is_invariant(data: object) -> bool:
+    """Return whether a file's JSON data says that it is an invariant."""
+    return isinstance(data, dict) and data.get("format") == InvariantFile.__struct_config__.tag
 
 
 def load_invariant(file: str | Path, allow_code: bool = False) -> Invariant:
@@ -157,4 +163,4 @@ def load_invariant(file: str | Path, allow_code: bool = False) -> Invariant:
         query = from_record(records.data(read.query), allow_code)
         controller = query.read_controller(read.controller.source, read.controller.name)
         claim = Claim(read.claim.subject, read.claim.relation, read.claim.amount, read.claim.within)
-        return Invariant(query, controller, claim, read.clauses, read.certificates, path)
+        return Invariant(query, controller, claim, read.clauses, read.certificates, read.without)

@@ -4,7 +4,7 @@ The system comes from the lasting laws of short executions. A state is the part 
 next step read. Counts of bytes are relative to each other, because no law can tell where a count began.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -47,6 +47,8 @@ class TransitionSystem:
         after: The value of each unknown of the state after the step.
         lasting: The conditions of `step`, before an origin of counts is chosen.
         left_out: The names of the laws that the system leaves out, because they do not last.
+        costly: The names of laws without which the state would have fewest unknowns. A system without one of them
+            allows more, and may have a simpler invariant.
     """
 
     x: Execution
@@ -59,6 +61,7 @@ class TransitionSystem:
     origins: Mapping[Any, Any]
     lasting: tuple[Truth, ...] = ()
     left_out: tuple[str, ...] = ()
+    costly: tuple[str, ...] = ()
 
     @property
     def now(self) -> int:
@@ -83,7 +86,7 @@ class TransitionSystem:
         return f"{place.column}{back}" + (f" >= {place.number}" if place.number else "")
 
 
-def derive(query: Query, controller: Any) -> TransitionSystem:
+def derive(query: Query, controller: Any, without: Collection[str] = ()) -> TransitionSystem:
     """Derive the transition system of a controller on a query's network.
 
     The executions begin as the query's property states. All conditions are terms of the current environment.
@@ -91,6 +94,7 @@ def derive(query: Query, controller: Any) -> TransitionSystem:
     Args:
         query: The query.
         controller: The controller, as the query loads it.
+        without: The names of laws to leave out, as in `TransitionSystem.costly`.
 
     Raises:
         InputError: If the network has no transition system, or if the controller reads all steps since the start.
@@ -101,7 +105,7 @@ def derive(query: Query, controller: Any) -> TransitionSystem:
     for memory in range(least, least + _MORE + 1):
         derivation = _Derivation(query, controller, memory)
         if derivation.decides():
-            return derivation.system()
+            return derivation.system(without)
     raise InputError(
         f"{controller.name} decides by {derivation.unbounded()}, which is not bounded relative to the network; "
         "expected differences of counts, such as acked - acked[step], or a state that `update` resets",
@@ -114,8 +118,8 @@ class _Derivation:
 
     def __init__(self, query: Query, controller: Any, memory: int) -> None:
         self.query, self.controller, self.end = query, controller, memory
-        self.window = Window(query, controller, memory + 1)
-        longer = [Window(query, controller, memory + 1 + more) for more in FURTHER]
+        self.window = Window(query, controller, memory + 1, memory)
+        longer = [Window(query, controller, memory + 1 + more, memory) for more in FURTHER]
         self._longer = list(zip(longer, FURTHER, strict=True))
         self._same = [window.nodes() for window in longer]
         self._moved = [window.nodes(earlier=1) for window in longer]
@@ -158,10 +162,12 @@ class _Derivation:
         dated: list[str] = getattr(self.controller, "dated", list)()
         return ", ".join(f"`{name}`" for name in dated) or "values that refer to the whole execution"
 
-    def system(self) -> TransitionSystem:
+    def system(self, without: Collection[str]) -> TransitionSystem:
+        """Return the system without the laws of some names."""
         constants, end = self.window.constants, self.end
         starts = list(self._starts())
-        step = [law.formula for law in self.lasting] + [each for each in starts if self._is_constant(each)]
+        lasting = [law for law in self.lasting if law.name not in without]
+        step = [law.formula for law in lasting] + [each for each in starts if self._is_constant(each)]
         shift = _shifts(step, constants)
         zero = {Symbol(f"{name}_{end - 1}", REAL): linear(0) for name in shift if name not in constants}
         relative = Replaced(zero)
@@ -178,9 +184,22 @@ class _Derivation:
             tuple(relative.condition(each) for each in step),
             after,
             zero,
-            tuple(law.formula for law in self.lasting),
+            tuple(law.formula for law in lasting),
             tuple(dict.fromkeys(law.name for law in self.left_out)),
+            tuple(self._costly(lasting)),
         )
+
+    def _costly(self, laws: Sequence[Law]) -> Iterator[str]:
+        """Yield the names of the network's laws without which the state would have fewest unknowns."""
+
+        def size(without: str | None) -> int:
+            return len(list(self._read([law.formula for law in laws if law.name != without])))
+
+        sizes = {name: size(name) for name in dict.fromkeys(law.name for law in laws)}
+        least = min(sizes.values())
+        own = {law.name for law in laws if law.model == self.controller.name}
+        if least < size(None):
+            yield from (name for name, number in sizes.items() if number == least and name not in own)
 
     def _starts(self) -> Iterator[Truth]:
         """Yield the conditions under which executions begin."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
+from typing import Any
 
 from ccmatic.base import definitions, markup
 from ccmatic.contracts import Constant, Lemma, Proof, Values
@@ -93,10 +94,10 @@ class Check:
     """A running check of a proof.
 
     Iterate over a Check to get each Finding as soon as the check makes it. The property `verdict` completes the check.
-    An error ends the check.
+    An error ends the check. `result` is the data that is checked: the Result of a proof, or an invariant.
     """
 
-    def __init__(self, result: Result, findings: Iterator[Finding]):
+    def __init__(self, result: Any, findings: Iterator[Finding]):
         self.result = result
         self._remaining = findings
         self._findings_so_far: list[Finding] = []

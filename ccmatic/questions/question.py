@@ -49,13 +49,23 @@ class Question:
     def where(self) -> str:
         """A phrase that names the network, the length of the executions, and their start."""
         network, expects = self.query.network, self._expects
-        period, begins = expects.period, expects.begins
+        period = expects.period
         rounds = (network.horizon - 1) / self.steps
         long = f"for ever, repeated every {period} steps" if period else f"for {float(rounds):.4g} R_m"
         jitter = f"jitter {network.jitter} step{'s' * (network.jitter != 1)}"
-        means = f" ({begins.means})" if begins.means else ""
         store = f"{self.description.store} {self.description.buffer}"
-        return f"on {network.model_name}, {store}, {jitter}, {long} {begins.says}{means}"
+        return f"on {network.model_name}, {store}, {jitter}, {long} {self.begins}"
+
+    @property
+    def start(self) -> str:
+        """The start of the executions, as users write it."""
+        return str(self._expects.start)
+
+    @property
+    def begins(self) -> str:
+        """A phrase that names the start of the executions, with its conditions."""
+        begins = self._expects.begins
+        return f"{begins.says}{f' ({begins.means})' if begins.means else ''}"
 
     def measured(self, trace: Trace) -> str:
         """Return the worst value that a trace of this question shows, as text."""

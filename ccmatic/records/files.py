@@ -263,6 +263,7 @@ class InvariantFile(Record, tag_field="format", tag="ccmatic invariant 1", kw_on
     Attributes:
         query: The network, and the start of the executions.
         clauses: The invariant: in each list at least one literal is true.
+        without: The names of laws that the proof does not need.
         certificates: The certificates of the three implications: it starts inside, each clause stays, it proves the
             claim.
     """
@@ -273,3 +274,4 @@ class InvariantFile(Record, tag_field="format", tag="ccmatic invariant 1", kw_on
     claim: ClaimRecord
     clauses: list[list[LiteralRecord]]
     certificates: list[CertificateFile]
+    without: tuple[str, ...] = ()

@@ -91,6 +91,31 @@ class ExpectedLine(Record):
     shape: str | None
 
 
+class InvariantLine(Record):
+    """The outcome of a search for an invariant that proves an expectation for all time.
+
+    Attributes:
+        start: The start of the executions.
+        claim: The claim: the expectation with its K, in C·step.
+        clauses: The number of the invariant's clauses; null without an invariant.
+        period: The period of the execution that refutes the expectation, if it repeats for ever.
+        result: The file of the invariant, or of the execution that refutes the expectation.
+        why: The reason for an unknown verdict.
+    """
+
+    controller: str
+    verdict: Literal["proved", "refuted", "unknown"]
+    expect: str
+    on: str
+    start: str
+    claim: str
+    seconds: float
+    clauses: int | None
+    period: int | None
+    result: str | None
+    why: str
+
+
 class FrontPointLine(Record):
     """A controller in the output of `front`.
 

@@ -1,0 +1,148 @@
+"""Expectations for all time: proved by an invariant, refuted by an execution, or unknown."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from time import monotonic
+from typing import Any, Literal
+
+from ccmatic import questions
+from ccmatic.base import InputError, writable_folder
+from ccmatic.contracts import file_stem
+from ccmatic.invariants.claims import Claim
+from ccmatic.invariants.engine import Answer
+from ccmatic.invariants.proof import Proved, prove
+from ccmatic.query import Query
+from ccmatic.questions import Question
+from ccmatic.solving import SolverOptions
+from ccmatic.traces import Trace
+from ccmatic.verification import VIOLATED, Judge
+
+#: The start of the executions, unless the user names another one.
+START = "informed"
+
+#: The bytes in C·R_m by which an interval may fall short of a utilisation, unless the expectation states K.
+SHORT = 8
+
+#: The largest period of the repeating executions, and the largest horizon of the executions that may refute a claim.
+PERIODS, LONGEST = range(1, 5), 12
+
+#: The units of the amounts that an invariant bounds: a share, or multiples of C·R_m.
+_UNITS = ("", "bdp")
+
+
+@dataclass(frozen=True)
+class Decided:
+    """The verdict on an expectation for all time.
+
+    Attributes:
+        question: The question, about the start of the executions.
+        claim: The claim that the expectation states; None if no invariant proves such an expectation.
+        verdict: `proved`, `refuted` or `unknown`.
+        proved: The outcome of the search for an invariant, or None.
+        trace: The execution that refutes the expectation, or None.
+        why: The reason for an unknown verdict.
+        period: The period of the execution, in steps, if it repeats for ever.
+    """
+
+    question: Question
+    claim: Claim | None
+    verdict: Literal["proved", "refuted", "unknown"]
+    proved: Proved | None = None
+    trace: Trace | None = None
+    why: str = ""
+    period: int | None = None
+
+    def save(self, folder: str | Path) -> Path | None:
+        """Write the invariant, or the execution that refutes the expectation, to a folder; return its file, or None."""
+        name = file_stem(f"{self.question.controller.name} {self.question.text} on {self.question.description.text}")
+        if self.proved and self.proved.invariant:
+            return self.proved.invariant.save(folder, name)
+        if self.trace is None:
+            return None
+        file: Path = writable_folder(Path(folder)) / f"{name}-refuted.json"
+        self.trace.save(file)
+        return file
+
+
+def asked(controller: Any, on: str, expect: str, start: str | None = None) -> Question:
+    """Return the question about an expectation for all time, with the start of the executions."""
+    return questions.ask(controller, on, expect, start or START)
+
+
+def claim_of(question: Question) -> Claim:
+    """Return the claim that an expectation states.
+
+    Raises:
+        InputError: If no invariant proves such an expectation.
+    """
+    expectation = question.expectation
+    comparison, R = expectation.comparison, question.query.model.round_trip(1)
+    if expectation.conditions or expectation.beside or expectation.interval is not None:
+        raise InputError(f"no invariant proves '{expectation}'; expected a bound of all steps, or a utilisation")
+    if comparison.unit not in _UNITS:
+        raise InputError(f"no invariant proves '{expectation}'; expected an amount in bdp, or a share of the link")
+    relation: Literal["<=", ">="] = "<=" if comparison.relation in ("<", "<=") else ">="
+    if comparison.relation in ("<", ">"):
+        raise InputError(f"an invariant proves no strict inequality; expected '{relation}' in '{expectation}'")
+    if comparison.subject == "utilisation":
+        within = expectation.within if expectation.within is not None else Fraction(SHORT)
+        return Claim("utilisation", relation, comparison.amount, within * R)
+    scale = R if comparison.unit == "bdp" else 1
+    return Claim(comparison.subject, relation, comparison.amount * scale)
+
+
+def decide(question: Question, seconds: float, jobs: int = 2) -> Decided:
+    """Prove or refute an expectation for all time.
+
+    Args:
+        question: The question, as `asked` returns it.
+        seconds: The budget of the search for an invariant. The search for an execution may take as long again.
+        jobs: The number of processes.
+
+    Raises:
+        InputError: If no invariant proves such an expectation, or the network has no transition system.
+    """
+    claim = claim_of(question)
+    if claim.is_vacuous:
+        return Decided(question, claim, "unknown", why="K allows that the link serves nothing for 1,000 R_m")
+    proved = prove(question.query.of_small_packets(), question.controller, claim, seconds, jobs)
+    if proved.answer is Answer.PROVED:
+        return Decided(question, claim, "proved", proved)
+    end = monotonic() + seconds
+    for period, query in _searches(question, claim):
+        trace = _violation(query, question.controller, end)
+        if trace is not None:
+            return Decided(question, claim, "refuted", proved, trace, period=period)
+    why = "no invariant was found in time" if proved.answer is Answer.UNKNOWN else "a step allows more than executions"
+    return Decided(question, claim, "unknown", proved, why=f"{why}, and no execution of few steps breaks it")
+
+
+def _violation(query: Query, controller: Any, end: float) -> Trace | None:
+    """Return an execution that breaks the expectation of a query, or None if no solver finds one in time."""
+    left = end - monotonic()
+    if left <= 0:
+        return None
+    try:
+        judgement = Judge(query, options=SolverOptions(timeout=left)).judge(controller)
+    except InputError:
+        if query.property.period:  # no execution repeats after so many steps
+            return None
+        raise
+    return judgement.trace if judgement.verdict == VIOLATED else None
+
+
+def _searches(question: Question, claim: Claim) -> Iterator[tuple[int | None, Query]]:
+    """Yield queries whose counterexamples refute a claim, each with the period of its executions.
+
+    A few steps break a bound. An execution that repeats for ever breaks a rate, and no K mends it.
+    """
+    if claim.subject != "utilisation":
+        for horizon in range(question.query.horizon, LONGEST + 1):
+            yield None, question.query.on(horizon=horizon).of_small_packets()
+        return
+    text = question.text.partition(" within ")[0]
+    for period in PERIODS:
+        repeats = questions.ask(question.controller, question.description.text, text, "any", period=period)
+        yield period, repeats.query.of_small_packets()
