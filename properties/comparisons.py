@@ -125,8 +125,8 @@ def _within(text, comparison, whole, units):
     """Return the amount in the clause `within` of a utilisation, in C·R_m."""
     match = re.fullmatch(_AMOUNT, text.strip())
     if not match or (comparison.subject, comparison.relation) != ("utilisation", ">="):
-        expected = "expected such as 'utilisation >= 3/4 within 8 bdp'"
-        raise InputError(f"'{shown(whole)}' says 'within {shown(text)}', which only a least utilisation has; {expected}")
+        problem = f"'{shown(whole)}' says 'within {shown(text)}', which only a least utilisation has"
+        raise InputError(f"{problem}; expected such as 'utilisation >= 3/4 within 8 bdp'")
     _, factor, canonical = _unit(match[2] or "bdp", units, f"within {text}")
     if canonical != "bdp":
         raise InputError(f"'within {shown(text)}' is no amount of bytes; expected such as 'within 8 bdp'")

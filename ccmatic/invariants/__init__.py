@@ -4,7 +4,7 @@ from ccmatic.invariants.claims import Claim
 from ccmatic.invariants.engine import Answer
 from ccmatic.invariants.expected import START, Decided, asked, claim_of, decide
 from ccmatic.invariants.proof import Proved, prove
-from ccmatic.invariants.saved import Invariant, is_invariant, load_invariant
+from ccmatic.invariants.saved import Invariant, is_accepted, is_invariant, load_invariant
 from ccmatic.invariants.transition import TransitionSystem, derive
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "claim_of",
     "decide",
     "derive",
+    "is_accepted",
     "is_invariant",
     "load_invariant",
     "prove",

@@ -23,7 +23,7 @@ from ccmatic.query import Query
 from ccmatic.solving import UNSAT, Checker
 
 #: The numbers of further steps of the executions that decide whether a law lasts.
-FURTHER = (1, 2, 8)
+FURTHER = (1, 2)
 
 
 @dataclass(frozen=True)
@@ -147,11 +147,14 @@ class Window:
         ) or bool(beliefs & set(self.controller.parameters))
 
     def later(self, conditions: Sequence[Truth], steps: int) -> dict[Any, Any]:
-        """Return values that turn conditions of a part of the execution into those of the part `steps` later."""
+        """Return values that turn conditions of a part of the execution into those of the part `steps` later.
+
+        The values before the first step are unknowns that no law has.
+        """
         values = {}
         for symbol in unknowns(conditions):
             place = Place.of(symbol, self.constants)
-            if place.t is not None and place.t + steps >= 0:
+            if place.t is not None:
                 values[symbol] = as_value(place.symbol(symbol.symbol_type(), steps))
         for name, after in self.clocks.items():
             values[Symbol(name, self._real)] = linear(self.x.constants[name]) + after * steps

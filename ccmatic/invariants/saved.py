@@ -18,6 +18,7 @@ from ccmatic.invariants.transition import derive
 from ccmatic.logic import Condition, Linear, Truth, isolated, no, some
 from ccmatic.query import Query, from_record
 from ccmatic.records import CertificateFile, ClaimRecord, ControllerRecord, InvariantFile, LiteralRecord, QueryRecord
+from ccmatic.solving import UNSAT, Checker, SolverOptions
 
 #: The clauses of an invariant, each a list of literals.
 Literals = Sequence[Sequence[LiteralRecord]]
@@ -138,6 +139,19 @@ def _implications(
     problem = Problem(derive(query, controller, without), claim)
     unknowns = {name: symbol for symbol, name in problem.names.items()}
     return problem.implications([clause_of(clause, unknowns) for clause in clauses])
+
+
+@isolated
+def is_accepted(invariant: Invariant, solver: str) -> bool:
+    """Return whether a solver finds that all implications of an invariant hold."""
+    data = invariant.query, invariant.controller, invariant.claim, invariant.clauses, invariant.without
+    for implication in _implications(*data):
+        checker = Checker(SolverOptions((solver,)))
+        for condition in implication.refuted:
+            checker.add(condition)
+        if checker.check() != UNSAT:
+            return False
+    return True
 
 
 def is_invariant(data: object) -> bool:
