@@ -12,7 +12,7 @@ from typing import Any
 from pysmt.shortcuts import Symbol
 from pysmt.typing import BOOL, REAL
 
-from ccmatic.base import InputError
+from ccmatic.base import CONDITION, InputError
 from ccmatic.contracts import Execution, Law
 from ccmatic.invariants.forms import Replaced, comparisons, unknowns
 from ccmatic.invariants.lasting import FURTHER, Place, Window, as_value
@@ -223,6 +223,10 @@ class _Derivation:
                 continue
             if place.key not in oldest or place.since(0) < oldest[place.key][0].since(0):
                 oldest[place.key] = place, symbol
+        for memory in self.controller.state:  # a claim may be about a state that no step reads
+            if (memory.name, "") not in oldest:
+                place = Place(memory.name, self.end - 1)
+                oldest[place.key] = place, place.symbol(BOOL if memory.unit == CONDITION else REAL)
         for place, symbol in oldest.values():
             steps = 1 if place.t is None else self.end - place.t
             for later in range(steps):
