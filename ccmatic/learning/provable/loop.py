@@ -141,8 +141,7 @@ def _saved(proofs: tuple[Enclosed, ...], out: Path) -> dict[str, str]:
     for number, proof in enumerate(proofs, 1):
         if proof.invariant is None:
             raise InputError(f"{proof.claim} has no proof")
-        file = proof.invariant.save(folder, f"claim_{number}").file
-        assert file is not None
+        file = proof.invariant.save(folder, f"claim_{number}")
         claims.append(str(proof.claim))
         digests.append(hashlib.sha256(file.read_bytes()).hexdigest())
     return {CLAIMS: "; ".join(claims), PROOFS: " ".join(digests)}
