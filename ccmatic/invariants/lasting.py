@@ -5,7 +5,7 @@ same condition, one step later, in an execution that is one step longer. Where t
 whether the laws of the longer execution imply it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
@@ -16,7 +16,6 @@ from pysmt.typing import BOOL
 
 from ccmatic.base import TIME
 from ccmatic.contracts import FlowView, Law, Observation
-from ccmatic.contracts.steps import Laws
 from ccmatic.invariants.forms import Replaced, unknowns
 from ccmatic.logic import Condition, Linear, Truth, linear, no, real
 from ccmatic.query import Query
@@ -129,7 +128,7 @@ class Window:
         read = (observations[name] for name in self.controller.parameters if name in observations)
         return [each for each in read if each.dated and each.unit == TIME]
 
-    def _passed(self, flow: FlowView) -> Laws:
+    def _passed(self, flow: FlowView) -> Iterator[tuple[str, int, Truth]]:
         """Yield the laws that at least the time since the first step has passed."""
         for each in self._times:
             for t in range(self._known, flow.horizon):
