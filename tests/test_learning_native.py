@@ -56,7 +56,6 @@ def test_a_link_in_c_gives_the_numbers_of_the_arrays(name):
         {"act": "envelope:cc_qdel_wide"},
         {"reward": lambda known: known.now.rtt},
     ],
-    ids=str,
 )
 def test_other_environments_are_left_to_jax(options):
     task = {name: options.pop(name) for name in ("observe", "act", "reward") if name in options}

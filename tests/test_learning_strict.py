@@ -29,7 +29,7 @@ def env():
     return LinkEnv(steps=5)
 
 
-@pytest.mark.parametrize("action", NOT_ACTIONS, ids=repr)
+@pytest.mark.parametrize("action", NOT_ACTIONS)
 def test_what_is_no_action_is_refused_and_the_episode_goes_on(env, action):
     env.reset(seed=1)
     with pytest.raises(InputError, match="the action .*expected"):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from ccmatic.base import InputError
+from ccmatic.base import InputError, definitions
 from ccmatic.controllers import Controller
 from ccmatic.language import (
     Binary,
@@ -28,7 +28,9 @@ from ccmatic.language import (
 from ccmatic.networks import Form, Piecewise, Range, combined
 
 #: The names that a decision may read. The delay may occur only in conditions.
-DELAY, UPPER, KNOWN = "qdel_L", "C_U", ("C_L", "C_U", "R_m", "qdel_L")
+LOWER, UPPER = definitions.chosen("models.beliefs", "LINK_RATE")
+DELAY = definitions.chosen("models.beliefs", "WAIT")
+KNOWN = (LOWER, UPPER, "R_m", DELAY)
 
 #: The variable of C_U in a form, until `min` limits it.
 UNLIMITED = 0
@@ -170,7 +172,7 @@ class _Rates(VectorWalker):
         return Form({}, node.value)
 
     def visit_Name(self, node: Name) -> Form:
-        if node.name in ("C_L", "R_m"):
+        if node.name in (LOWER, "R_m"):
             return Form({}, ONE)
         if node.name == UPPER:
             return Form({UNLIMITED: ONE})

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from ccmatic.controllers import Controller
-from ccmatic.enclosures.decisions import UPPER
+from ccmatic.enclosures.decisions import LOWER, UPPER
 from ccmatic.enclosures.envelope import enclose, is_tightest
 from ccmatic.invariants import Answer, Claim, Invariant, derive
 from ccmatic.invariants import prove as prove_invariant
@@ -71,7 +71,7 @@ def _are_ordered(query: Query, controller: Controller) -> bool:
     checker = Checker()
     for each in (*system.current, *system.step):
         checker.add(each)
-    checker.add(system.relative(beliefs[UPPER][system.now] - beliefs["C_L"][system.now]) < 0)
+    checker.add(system.relative(beliefs[UPPER][system.now] - beliefs[LOWER][system.now]) < 0)
     return checker.check() == UNSAT
 
 

@@ -14,14 +14,16 @@ import numpy as np
 from jax import Array
 from numpy.typing import NDArray
 
-from ccmatic.base import InputError, write_bytes
+from ccmatic.base import InputError, definitions, write_bytes
 from ccmatic.learning.estimation.beliefs import Beliefs
 
 #: The weights (inputs, outputs) of each layer.
 Weights: TypeAlias = list[Array]
 
 #: The inputs, as terms of the language. `inputs` computes the same terms.
-INPUTS = ("C_L", "min(C_U, 4 * C_L)", "C_L if qdel_L > 0 else 0")
+LOWER, UPPER = definitions.chosen("models.beliefs", "LINK_RATE")
+WAIT = definitions.chosen("models.beliefs", "WAIT")
+INPUTS = (LOWER, f"min({UPPER}, 4 * {LOWER})", f"{LOWER} if {WAIT} > 0 else 0")
 
 #: Weights are rounded to multiples of 1/ROUNDED, so that solvers and integer code stay fast.
 ROUNDED = 64

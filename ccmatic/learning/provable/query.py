@@ -11,6 +11,7 @@ from ccmatic import controllers
 from ccmatic.base import InputError, exact, load_toml, located, shown, suggest
 from ccmatic.invariants import Claim
 from ccmatic.learning.envs import Environment, make_environment
+from ccmatic.learning.provable.network import LOWER, UPPER, WAIT
 from ccmatic.query import Network, Query
 
 #: The claims as users write them, such as `queue <= 8 bdp` and `utilisation >= 1/2 within 8`.
@@ -73,7 +74,8 @@ class ProvableTraining:
     def guarded(self) -> "ProvableTraining":
         """Return the training whose networks keep inside the envelope."""
         envelope = controllers.load(self.envelope)
-        at = [envelope.rates({"C_L": 1, "R_m": 1, "MSS": 0, "C_U": 2, "qdel_L": delay, "D": 1}) for delay in (0, 1)]
+        sure = {LOWER: 1, UPPER: 2, "R_m": 1, "MSS": 0, "D": 1}
+        at = [envelope.rates({**sure, WAIT: delay}) for delay in (0, 1)]
         lows, highs = [float(ends.low) + MARGIN for ends in at], [float(ends.high) - MARGIN for ends in at]
         return replace(self, guard=(lows, highs))
 
