@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ccmatic import controllers
-from ccmatic.base import InputError, exact, load_toml, located, shown, suggest
+from ccmatic.base import InputError, definitions, exact, load_toml, located, shown, suggest
 from ccmatic.invariants import Claim
 from ccmatic.learning.envs import Environment, make_environment
 from ccmatic.learning.provable.network import LOWER, UPPER, WAIT
@@ -67,7 +67,8 @@ class ProvableTraining:
             horizon: The horizon T.
         """
         named = {name: str(self.proof[name]) for name in ("jitter",) if name in self.proof}
-        model, buffer = str(self.proof.get("model", "ccac")), str(self.proof.get("buffer", "infinite"))
+        model = str(self.proof.get("model", definitions.chosen("models", "WITH_JITTER")))
+        buffer = str(self.proof.get("buffer", "infinite"))
         network = Network(model, buffer=buffer, horizon=horizon, **named)
         return Query(network, "expects", what=what, start=str(self.proof.get("start", "informed")), given="")
 
