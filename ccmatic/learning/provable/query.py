@@ -70,7 +70,13 @@ class ProvableTraining:
         model = str(self.proof.get("model", definitions.chosen("models", "WITH_JITTER")))
         buffer = str(self.proof.get("buffer", "infinite"))
         network = Network(model, buffer=buffer, horizon=horizon, **named)
-        return Query(network, "expects", what=what, start=str(self.proof.get("start", "informed")), given="")
+        return Query(
+            network,
+            definitions.chosen("properties", "EXPECTS"),
+            what=what,
+            start=str(self.proof.get("start", "informed")),
+            given="",
+        )
 
     def guarded(self) -> "ProvableTraining":
         """Return the training whose networks keep inside the envelope."""
@@ -95,7 +101,7 @@ def load(file: str | Path) -> ProvableTraining:
     sections, _ = load_toml(file)
     with located(str(file)):
         _check_keys(sections)
-        environment = make_environment({"observe": "aurora", **sections.get("environment", {}), "act": "rate"})
+        environment = make_environment({**sections.get("environment", {}), "act": "rate"})
         proof = dict(sections.get("proof", {}))
         expected = proof.pop("expect", ())
         if not isinstance(expected, list) or not expected:
