@@ -20,11 +20,11 @@ READ_NOTHING = {
     "--two-clocks", "--of", "--period", "--given", "--at", "--low", "--high", "--resolution", "--most",
     "--step", "--verify-envelopes", "--around", "--verbose", "--expect", "--explain",
     "--folder", "--port", "--event", "--flows", "--rule", "--budget", "--runs", "--tolerance", "--to", "--junit",
-    "--language",
+    "--language", "--fresh", "--prove", "--seeds", "--suite",
 }  # fmt: skip
 
 #: Where --out is a folder in which a command goes on, it is read, too.
-GOES_ON = ("prove", "evaluate", "train", "front", "widen", "judge table")
+GOES_ON = ("prove", "evaluate", "train", "front", "widen", "judge table", "bench")
 
 
 def commands(group=cli, before=()):

@@ -258,7 +258,12 @@ def emulate(asked, names, seconds):
 
 
 def test_flows_of_controllers_are_known():
-    assert kinds.KINDS == {"udp": exported.Udp, "bpf": exported.Bpf, "guard": exported.Guard, "policy": exported.Udp}
+    assert kinds.KINDS == {
+        "udp": exported.Udp,
+        "bpf": exported.Bpf,
+        "guard": exported.Guard,
+        "policy": exported.Trained,
+    }
     with pytest.raises(InputError, match="there is no 'cc_qdell'"):
         kinds.flow("udp:cc_qdell")
 

@@ -146,6 +146,7 @@ class Stepwise:
             "measured": lambda t: t >= 2 and x["S"][t - 1] > x["S"][t - 2],
             "before_trace": lambda t: False,
             "timeout": lambda t: self._timeout,
+            "app_limited": lambda t: False,
         }
 
         def observed(name, t):

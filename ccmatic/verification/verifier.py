@@ -126,11 +126,12 @@ class Verifier:
             The Verdict with the counterexample; None if there is none, or the solver timed out.
         """
         begin = monotonic()
-        if len(self._barren) >= self._refuted + PATIENCE:
+        # A counterexample for all rates ends a search, so it has to be asked for before those of branches.
+        if any(part.way.any_rates for part in self._parts) or len(self._barren) >= self._refuted + PATIENCE:
             return None
         with suppress(OutOfTime), self._clock.question():
             for tests, branch in controller.branches():
-                for part in [part for part in self._parts if not part.way.any_rates]:
+                for part in self._parts:
                     key = part.way.name, tests, branch
                     answer = UNSAT if key in self._barren else part.ask(controller, tests)
                     if answer == SAT:
