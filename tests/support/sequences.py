@@ -19,7 +19,7 @@ CONSTANTS = {
     "MSS": Fraction(PACKET),
     "line_rate": Flow.unlimited,
 }
-TRUTHS = ("timeout", "measured", "before_trace")
+TRUTHS = ("timeout", "measured", "before_trace", "app_limited")
 MORE = (0, 0, 1, PACKET, PACKET, 2 * PACKET, 20 * PACKET)
 
 
