@@ -7,7 +7,7 @@
 """
 
 import subprocess
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -59,9 +59,13 @@ class Udp:
 
 
 class Trained(Udp):
-    """A flow of a trained policy over UDP."""
+    """A flow of a trained policy over UDP, or of an ONNX file that is a controller."""
 
     def __init__(self, file):
+        if Path(file).suffix == ".onnx" and not policies.is_policy(file):
+            with suppress(InputError):
+                super().__init__(file)
+                return
         self.export = policies.exported(policies.load(file))
 
 
