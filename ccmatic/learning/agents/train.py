@@ -23,6 +23,7 @@ from ccmatic.learning.agents import card, checkpoint, held_out
 from ccmatic.learning.agents.contract import Agent, AgentState
 from ccmatic.learning.agents.networks import Network
 from ccmatic.learning.agents.query import Training
+from ccmatic.learning.envs.backends import find_device
 
 #: The number of seconds between checkpoints.
 EVERY = 5
@@ -62,7 +63,7 @@ def train(
     """
     chosen = range(seed, seed + seeds)
     files = [Path(out)] if seeds == 1 else [_with(out, f"_{each}") for each in chosen]
-    with jax.default_device(_device(training.agent.device)):
+    with jax.default_device(find_device(training.agent.device)):
         best, last, curve = _trained(training, chosen, Path(f"{out}.checkpoint"), listener)
     for number, (each, file) in enumerate(zip(chosen, files, strict=True)):
         lines = [line for line in curve if line.seed == each]
@@ -80,14 +81,6 @@ def _with(path: str | Path, ending: str) -> Path:
     """Return a path whose name has this ending before its suffix."""
     path = Path(path)
     return path.with_name(f"{path.stem}{ending}{path.suffix}")
-
-
-def _device(name: str | None) -> jax.Device | None:
-    try:
-        return None if name is None else jax.devices(name)[0]
-    except RuntimeError:
-        platforms = ", ".join(sorted({device.platform for device in jax.devices()}))
-        raise InputError(f"no device '{name}' here; JAX has {platforms}") from None
 
 
 def _trained(

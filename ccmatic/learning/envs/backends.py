@@ -53,7 +53,7 @@ class Fluid(SimulatorBackEnd, Generic[State]):
             InputError: If JAX has no such device.
         """
         self.environment, self.n = environment, n
-        self._given, self._device = device, _device(device)
+        self._given, self._device = device, find_device(device)
         self._reset = jax.jit(partial(environment.reset, n=n))
         self._step = jax.jit(environment.step, donate_argnums=1)
         self._observe = jax.jit(environment.observation)
@@ -85,7 +85,12 @@ class Fluid(SimulatorBackEnd, Generic[State]):
 _keys = jax.jit(jax.vmap(jax.random.key))
 
 
-def _device(name: str | None) -> jax.Device | None:
+def find_device(name: str | None) -> jax.Device | None:
+    """Return the device of JAX with this name, such as `cpu`; None for the default device.
+
+    Raises:
+        InputError: If JAX has no such device.
+    """
     try:
         return None if name is None else jax.devices(name)[0]
     except RuntimeError:
