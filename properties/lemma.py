@@ -23,6 +23,7 @@ class LemmaHolds(Property):
 
     name = "lemma"
     deployed = True
+    pauses = True
 
     proof: str
     lemma: str

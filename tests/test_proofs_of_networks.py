@@ -24,6 +24,16 @@ def test_c_l_becomes_high_on_a_policer_and_the_link_is_used(controller, tmp_path
     assert cm.replay(beyond).outcome is Outcome.BREAKS
 
 
+@pytest.mark.parametrize("controller, share", each_nth(2, [("cc_qdel", "39/50"), ("cc_qdel_wide", "53/100")]))
+def test_beliefs_stay_true_and_the_link_is_used_without_pauses(controller, share, tmp_path):
+    """With a larger share a window without a pause breaks the lemma, and its replay shows this."""
+    proved = cm.prove(controller, "pauses", tmp_path)
+    assert proved.verdict == "holds" and proved.claim
+    assert proved.constants["utilisation"] == Fraction(share)
+    [beyond] = tmp_path.rglob("beyond_utilisation.json")
+    assert cm.replay(beyond).outcome is Outcome.BREAKS
+
+
 def weaker(strong, weak, horizon, buffer):
     """Whether some execution of a model breaks a law of another model."""
     about = {"jitter": 1, "property": "avoids", "thresholds": {"what": "T < 0"}}
