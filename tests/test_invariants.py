@@ -7,6 +7,7 @@ from fractions import Fraction
 import pytest
 
 import ccmatic as cm
+from ccmatic.base import InputError
 from ccmatic.invariants import Answer, Claim, Invariant, derive, load_invariant, prove
 from ccmatic.invariants.forms import Replaced
 from ccmatic.invariants.lasting import Window
@@ -93,6 +94,20 @@ def test_a_weakened_law_is_refused(in_flight, monkeypatch):
 
     monkeypatch.setattr(Window, "laws", property(weakened))
     assert in_flight.fault()
+
+
+@pytest.mark.parametrize(
+    "kept", [{"sends", "service_grows"}, {"sends", "tokens_come_at_link_rate"}, {"service_grows"}, set()]
+)
+def test_without_laws_that_relate_counts_a_claim_about_their_difference_is_refused(kept):
+    """Counts with an origin each look small, because a state has no value for them."""
+    asked, claim = query("ccac", "infinite"), at_most("queue", "1/2")
+    controller = asked.controller("cc_qdel")
+    names = {law.name for law in Window(asked, controller, 3, 2).laws} - kept
+    try:
+        assert Invariant.certified(asked, controller, claim, [], tuple(sorted(names))) is None
+    except InputError as problem:
+        assert "relate" in str(problem)
 
 
 def test_other_networks_are_refused(in_flight):

@@ -17,7 +17,7 @@ from ccmatic.contracts import Execution, Law
 from ccmatic.invariants.forms import Replaced, comparisons, unknowns
 from ccmatic.invariants.lasting import FURTHER, Place, Window, as_value
 from ccmatic.invariants.symmetries import shifts
-from ccmatic.logic import Condition, Truth, formula, linear
+from ccmatic.logic import Condition, Linear, Truth, formula, linear
 from ccmatic.query import Query
 
 #: The columns that are preferred as origins of counts.
@@ -45,6 +45,7 @@ class TransitionSystem:
         current: Conditions on a state that each state of an execution satisfies, with further unknowns of its step.
         step: Conditions on a state and its next state, with further unknowns of the step.
         after: The value of each unknown of the state after the step.
+        shifts: The amounts by which columns may grow without a change of any condition of `step`, by their origins.
         lasting: The conditions of `step`, before an origin of counts is chosen.
         left_out: The names of the laws that the system leaves out, because they do not last.
         costly: The names of laws without which the state would have fewest unknowns. A system without one of them
@@ -59,6 +60,7 @@ class TransitionSystem:
     step: tuple[Truth, ...]
     after: Mapping[Any, Any]
     origins: Mapping[Any, Any]
+    shifts: Mapping[str, Mapping[str, Any]]
     lasting: tuple[Truth, ...] = ()
     left_out: tuple[str, ...] = ()
     costly: tuple[str, ...] = ()
@@ -69,17 +71,26 @@ class TransitionSystem:
         return self.x.horizon - 2
 
     def relative(self, value: Any) -> Any:
-        """Return a term or a condition about `x` in the values of the system, whose origins are 0."""
-        walk = Replaced(self.origins)
-        return (
-            walk.term(value)
-            if not isinstance(value, bool) and hasattr(value, "coefficients")
-            else walk.condition(value)
-        )
+        """Return a term or a condition about `x` in the values of the system, whose origins are 0.
+
+        Raises:
+            InputError: If the value depends on the origins, so a state does not tell it.
+        """
+        if isinstance(value, bool):
+            return value
+        for row in _rows([value <= 0 if isinstance(value, Linear) else value], self._constants):
+            for origin, amounts in self.shifts.items():
+                if sum(number * amounts.get(column, 0) for column, number in row.items()):
+                    raise InputError(f"the laws do not say how {', '.join(sorted(row))} relate to {origin}")
+        return Replaced(self.origins).value(value)
+
+    @property
+    def _constants(self) -> frozenset[str]:
+        return frozenset({*self.x.constants, "alpha", "beta"})
 
     def describe(self, symbol: Any) -> str:
         """Return the name of an unknown of the state, for people: the column, and how many steps before."""
-        place = Place.of(symbol, frozenset({*self.x.constants, "alpha", "beta"}))
+        place = Place.of(symbol, self._constants)
         if place.t is None:
             return place.column
         back = f"[-{self.now - place.t}]" if place.t < self.now else ""
@@ -180,26 +191,37 @@ class _Derivation:
             tuple(state),
             (*(law.formula for law in before), *starts),
             at_first,
-            tuple(self._current(before, {*state, *zero}, relative)),
+            tuple(self._current(before, lasting, {*state, *zero}, relative)),
             tuple(relative.condition(each) for each in step),
             after,
             zero,
+            shift,
             tuple(law.formula for law in lasting),
             tuple(dict.fromkeys(law.name for law in self.left_out)),
             tuple(self._costly(lasting)),
         )
 
     def _costly(self, laws: Sequence[Law]) -> Iterator[str]:
-        """Yield the names of the network's laws without which the state would have fewest unknowns."""
+        """Yield the names of the network's laws without which the state would have fewest unknowns.
+
+        Laws that relate the origins of columns are none of them, because a claim may be about a difference of columns.
+        """
+
+        def kept(without: str | None) -> list[Truth]:
+            return [law.formula for law in laws if law.name != without]
 
         def size(without: str | None) -> int:
-            return len(list(self._read([law.formula for law in laws if law.name != without])))
+            return len(list(self._read(kept(without))))
+
+        def origins(without: str | None) -> dict[str, dict[str, Any]]:
+            return _shifts(kept(without), self.window.constants)
 
         sizes = {name: size(name) for name in dict.fromkeys(law.name for law in laws)}
-        least = min(sizes.values())
+        least, known = min(sizes.values(), default=0), origins(None)
         own = {law.name for law in laws if law.model == self.controller.name}
-        if least < size(None):
-            yield from (name for name, number in sizes.items() if number == least and name not in own)
+        for name, number in sizes.items() if least < size(None) else ():
+            if number == least and name not in own and origins(name) == known:
+                yield name
 
     def _starts(self) -> Iterator[Truth]:
         """Yield the conditions under which executions begin."""
@@ -250,9 +272,11 @@ class _Derivation:
                 value = value - as_value(Symbol(f"{origin}_{self.end - 1 + steps}", REAL)) * amounts[place.column]
         return value
 
-    def _current(self, before: Sequence[Law], known: set[Any], relative: Replaced) -> Iterator[Truth]:
+    def _current(
+        self, before: Sequence[Law], laws: Sequence[Law], known: set[Any], relative: Replaced
+    ) -> Iterator[Truth]:
         """Yield the lasting laws of the current step that determine values which follow from the state."""
-        lasting = {node for t, node in self._lasting_before() if t == self.end - 1}
+        lasting = {node for t, node in self._moved_before(laws) if t == self.end - 1}
         for law in before:
             places = {each: Place.of(each, self.window.constants) for each in unknowns([law.formula])}
             follows = [each for each, place in places.items() if place.column in self._follows]
@@ -261,10 +285,10 @@ class _Derivation:
             if law.t == self.end - 1 and follows and within and rest and formula(law.formula) in lasting:
                 yield relative.condition(law.formula)
 
-    def _lasting_before(self) -> set[tuple[int, Any]]:
-        """Return the lasting laws as if the execution began a step earlier."""
-        moved = Replaced(self.window.later([law.formula for law in self.lasting], -1))
-        truths = ((law.t - 1, moved.condition(law.formula)) for law in self.lasting)
+    def _moved_before(self, laws: Sequence[Law]) -> set[tuple[int, Any]]:
+        """Return laws as if the execution began a step earlier."""
+        moved = Replaced(self.window.later([law.formula for law in laws], -1))
+        truths = ((law.t - 1, moved.condition(law.formula)) for law in laws)
         return {(t, truth.node) for t, truth in truths if not isinstance(truth, bool)}
 
 
@@ -282,17 +306,20 @@ def _parts(truth: Truth) -> Iterator[Truth]:
         yield truth
 
 
-def _shifts(conditions: Sequence[Truth], constants: frozenset[str]) -> dict[str, dict[str, Any]]:
-    """Return the shifts of columns that change none of the conditions, by their origins."""
-    rows: list[dict[str, Any]] = []
-    names: dict[str, None] = {}
+def _rows(conditions: Sequence[Truth], constants: frozenset[str]) -> Iterator[dict[str, Any]]:
+    """Yield the sums of the coefficients of each column, for each term that conditions compare."""
     for term in comparisons(conditions):
         row: dict[str, Any] = {}
         for symbol, coefficient in term.coefficients.items():
             column = Place.of(symbol, constants).column
             row[column] = row.get(column, 0) + coefficient
-        rows.append(row)
-        names |= dict.fromkeys(row)
+        yield row
+
+
+def _shifts(conditions: Sequence[Truth], constants: frozenset[str]) -> dict[str, dict[str, Any]]:
+    """Return the shifts of columns that change none of the conditions, by their origins."""
+    rows = list(_rows(conditions, constants))
+    names = dict.fromkeys(name for row in rows for name in row)
     others = sorted(names, key=lambda name: (name in constants, name))
     order = [*(name for name in _ORIGINS if name in names), *(name for name in others if name not in _ORIGINS)]
     found = shifts(rows, order)
