@@ -21,3 +21,23 @@ def test_what_is_offered_is_there_and_nothing_else():
         "assert not hasattr(ccmatic, 'verifyy')\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_a_rerun_of_a_witness_loads_no_solver():
+    program = "import sys; from ccmatic import api, judging; judging.rerun, judging.judge; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert not {"pysmt", "z3", "ccmatic.logic", "ccmatic.contracts"} & {*done.stdout.split()}
+
+
+def test_a_package_offers_what_it_imports_late():
+    program = (
+        "from importlib import import_module\n"
+        "for name in ('api', 'judging', 'runtime', 'traces'):\n"
+        "    package = import_module('ccmatic.' + name)\n"
+        "    offered = {each: getattr(package, each) for each in package.__all__}\n"
+        "    assert not any(type(value) is type(package) for value in offered.values()), name\n"
+        "    assert not hasattr(package, 'nosuch')\n"
+        "import ccmatic.judging as j\n"
+        "for module in __import__('pathlib').Path(j.__file__).parent.glob('*.py'): assert module.stem not in j.__all__\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)

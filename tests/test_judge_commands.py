@@ -79,7 +79,7 @@ def test_a_search_finds_shrinks_reruns_and_reports(tmp_path):
 def test_a_file_runs_code_only_with_consent(tmp_path, monkeypatch):
     """A witness or a scenario from elsewhere may name any code, and a folder may have the name of a controller."""
     monkeypatch.chdir(tmp_path)
-    judging.scaffold("toy", "python")
+    judging.new_adaptor("toy", "python")
     run("judge", "search", "one_packet", "--budget", "2", "--rule", "utilisation", "--out", "judged")
     made = json.loads(Path("judged/utilisation.json").read_text())
     Path("other.json").write_text(json.dumps({**made, "subject": "./toy"}))

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 
 from ccmatic.base import InputError
 from ccmatic.judging import RULES, bisection, of_trace
-from ccmatic.judging.scaffold import scaffold
+from ccmatic.judging.scaffold import new_adaptor
 from ccmatic.judging.scenario import faults
 from ccmatic.judging.sensitivity import variants
 from ccmatic.judging.strategies import scenarios
@@ -98,7 +98,7 @@ def test_variants_tell_on_what_a_finding_depends():
 
 @pytest.mark.parametrize("language", ["rust", "go", "c", "python"])
 def test_a_new_adaptor_is_short_and_has_its_name(language, tmp_path):
-    made = scaffold(str(tmp_path / "mine"), language)
+    made = new_adaptor(str(tmp_path / "mine"), language)
     text = "\n".join(file.read_text() for file in made)
     assert '"mine"' in text and '"toy"' not in text
     assert max(len(file.read_text().splitlines()) for file in made) <= 60

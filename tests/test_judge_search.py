@@ -6,11 +6,11 @@ import pytest
 
 from ccmatic.base import InputError
 from ccmatic.judging import words
-from ccmatic.judging.opened import outcome
 from ccmatic.judging.rules import RULES
 from ccmatic.judging.scenario import lawful
 from ccmatic.judging.search import Search
 from ccmatic.judging.shrink import shrink
+from ccmatic.judging.sources import outcome
 from ccmatic.judging.verdicts import judge
 from support.toy_runs import Toy
 

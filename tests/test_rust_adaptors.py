@@ -12,9 +12,9 @@ import pytest
 from ccmatic import records
 from ccmatic.base import InputError
 from ccmatic.judging.adaptors import cargo
-from ccmatic.judging.opened import Source, outcome
 from ccmatic.judging.running import Session
 from ccmatic.judging.scenario import MS, SECOND, Scenario
+from ccmatic.judging.sources import Source, outcome
 from ccmatic.judging.subjects import subject
 
 RESULTS = Path(__file__).parents[1] / "results" / "tables" / "regressions.json"

@@ -14,39 +14,16 @@ each query of a solver in seconds, and the seed. If two solvers give opposite an
 
 from typing import TYPE_CHECKING, Any
 
-from ccmatic.api.given import Asked as Asked
-from ccmatic.api.given import Given as Given
-from ccmatic.api.given import load_controller
-from ccmatic.api.verdicts import (
-    answer,
-    answer_all,
-    ask,
-    decide,
-    estimate,
-    explain,
-    export_trace,
-    measure,
-    network_of,
-    replay,
-    starve,
-    trace_page,
-    verify,
-    verify_all,
-    worst,
-    worst_all,
-)
 from ccmatic.base import InputError, late
-from ccmatic.controllers import Controller
-from ccmatic.query import Network, Query
-from ccmatic.query import load as load_query
-from ccmatic.solving import SolverOptions
-from ccmatic.traces import Trace
-from ccmatic.verification import Judgement, Report
 
+#: The modules take long to import, and most commands need few of them.
 if TYPE_CHECKING:
     from ccmatic.analysis.starvation import Starvation
     from ccmatic.analysis.widening import Widening, WideningReport
     from ccmatic.analysis.worst_case import WorstCase
+    from ccmatic.api.given import Asked as Asked
+    from ccmatic.api.given import Given as Given
+    from ccmatic.api.given import load_controller
     from ccmatic.api.judging import (
         is_witness,
         judge,
@@ -85,13 +62,37 @@ if TYPE_CHECKING:
         train,
         train_proved,
     )
+    from ccmatic.api.verdicts import (
+        answer,
+        answer_all,
+        ask,
+        decide,
+        estimate,
+        explain,
+        export_trace,
+        measure,
+        network_of,
+        replay,
+        starve,
+        trace_page,
+        verify,
+        verify_all,
+        worst,
+        worst_all,
+    )
+    from ccmatic.controllers import Controller
     from ccmatic.explanation import Explanation
     from ccmatic.guarantees import Guarantee
     from ccmatic.learning.estimation import Estimate
     from ccmatic.networks import Decision
     from ccmatic.proving import Attempt, Check, ProofOutcome
+    from ccmatic.query import Network, Query
+    from ccmatic.query import load as load_query
     from ccmatic.questions import Question
+    from ccmatic.solving import SolverOptions
     from ccmatic.synthesis import CoverReport, Progress
+    from ccmatic.traces import Trace
+    from ccmatic.verification import Judgement, Report
 
 __all__ = [
     "Attempt",
@@ -173,65 +174,11 @@ __all__ = [
     "worst_all",
 ]
 
-
-#: The names whose modules take long to import, by module. A module is imported at the first use of one of its names.
-_LATE = {
-    "analysis.starvation": ("Starvation",),
-    "analysis.widening": ("Widening", "WideningReport"),
-    "analysis.worst_case": ("WorstCase",),
-    "api.judging": (
-        "is_witness",
-        "judge",
-        "judge_difference",
-        "judge_known",
-        "judge_report",
-        "judge_search",
-        "judge_table",
-        "judge_versions",
-        "make_scenario",
-        "new_adaptor",
-        "replay_witness",
-        "rerun_witness",
-        "shrink_witness",
-    ),
-    "api.proofs": (
-        "check",
-        "find_front",
-        "guarantee",
-        "prove",
-        "prove_by_invariant",
-        "prove_by_shapes",
-        "prove_expected",
-        "reproduce_tradeoff",
-    ),
-    "api.searches": ("Synthesis", "check_cover", "check_widening", "read_run", "synthesise", "widen"),
-    "api.senders": (
-        "attack",
-        "bench",
-        "emulate",
-        "evaluate",
-        "explain_log",
-        "export",
-        "fit",
-        "list_names",
-        "train",
-        "train_proved",
-    ),
-    "explanation": ("Explanation",),
-    "guarantees": ("Guarantee",),
-    "learning.estimation": ("Estimate",),
-    "networks": ("Decision",),
-    "proving": ("Attempt", "Check", "ProofOutcome"),
-    "questions": ("Question",),
-    "synthesis": ("CoverReport", "Progress"),
-}
-
-
 #: The names of earlier versions, each with the present name.
 EARLIER = {"Proved": "ProofOutcome", "Worst": "WorstCase"}
 
 
-_late = late(__name__, {f"ccmatic.{package}": names for package, names in _LATE.items()})
+_late = late(__name__)
 
 
 def __getattr__(name: str) -> Any:

@@ -253,7 +253,7 @@ def judge_table(
     for subject in subjects:
         folder = Path(out) / judging.file_name(subject)
         results[subject] = [line for line, _ in judge_search(subject, folder, file=folder / "runs.jsonl", **about)]
-        write_text(Path(out) / "table.md", judging.table(results))
+        write_text(Path(out) / "table.md", judging.worst_table(results))
         yield results[subject]
 
 
@@ -302,7 +302,7 @@ def new_adaptor(name: str, language: str) -> list[Path]:
     """
     if Path(name).exists():
         raise InputError(f"{name} exists; expected a new name")
-    return judging.scaffold(name, language)
+    return judging.new_adaptor(name, language)
 
 
 def shrink_witness(

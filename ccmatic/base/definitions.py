@@ -206,6 +206,11 @@ def chosen(kind, role):
     return getattr(importlib.import_module(f"ccmatic.{kind}"), role)
 
 
+def folder(kind):
+    """Return the path of the folder `kind`."""
+    return Path(importlib.import_module(f"ccmatic.{kind}").__file__).parent
+
+
 def is_controller(name):
     """Return whether `name` is a path or the name of a shipped controller."""
     return is_path(name) or any(name in shipped(folder) for folder in CONTROLLERS)
@@ -237,11 +242,10 @@ def absolute(name):
 @cache
 def _files(kind, suffix):
     """Return the files of shipped definitions by name, sorted: NAME.py, or NAME/laws.py."""
-    package = importlib.import_module(f"ccmatic.{kind}")
-    folder = Path(package.__file__).parent
-    files = {path.stem: path for path in folder.glob(f"*{suffix}") if path.stem != "__init__"}
+    place = folder(kind)
+    files = {path.stem: path for path in place.glob(f"*{suffix}") if path.stem != "__init__"}
     if suffix == ".py":
-        files |= {path.parent.name: path for path in folder.glob(f"*/{IN_FOLDER}")}
+        files |= {path.parent.name: path for path in place.glob(f"*/{IN_FOLDER}")}
     return dict(sorted(files.items()))
 
 

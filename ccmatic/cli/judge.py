@@ -230,7 +230,7 @@ def _searched(subject, as_json, junit=None, **settings):
             if not junit:
                 click.echo(records.line(line) if as_json else _searched_text(line, witness))
     if junit:
-        write_text(junit, judging.junit(subject, lines, time.monotonic() - begin))
+        write_text(junit, judging.junit_xml(subject, lines, time.monotonic() - begin))
         click.echo("\n".join(records.line(line) if as_json else _searched_text(line, None) for line in lines))
     click.echo(_total(lines, waiting.search, time.monotonic() - begin, settings.get("file"), as_json))
     return options.BROKEN if any(line.verdict == "broken" for line in lines) else options.GOOD

@@ -11,7 +11,6 @@ from functools import cache as once
 from pathlib import Path
 
 from ccmatic.base import InputError, definitions, read_text
-from ccmatic.contracts import PACKETS, load_definition, world
 from ccmatic.runtime import compile_c, include_folder
 
 #: The options of all C code that is built here.
@@ -83,7 +82,7 @@ def path_library() -> Path:
     Raises:
         InputError: If there is no C compiler.
     """
-    return built("path", [*_compiler(), *_runtime_files(), *_models().values()], _make_path)
+    return built("path", [*_compiler(), *_sources()], _make_path)
 
 
 def controller_program() -> Path:
@@ -136,8 +135,7 @@ def shared_library(name: str, sources: dict[str, str]) -> Path:
 
 
 def _controllers() -> Path:
-    sources = *_runtime_files(), *_models().values(), *sorted(_CONTROLLERS.glob("*.[ch]"))
-    return built("controllers", [*_compiler(), *sources], _make_controllers)
+    return built("controllers", [*_compiler(), *_sources(), *sorted(_CONTROLLERS.glob("*.[ch]"))], _make_controllers)
 
 
 def _make_path(folder: Path) -> None:
@@ -166,13 +164,21 @@ def _make_controllers(folder: Path) -> None:
     compile_c([*options, "-shared", "-o", str(folder / "controllers.so"), str(run), *link])
 
 
-def _runtime_files() -> list[Path]:
-    return sorted(Path(str(include_folder())).glob("*.[ch]"))
+def _sources() -> list[Path]:
+    """Return the C files of the runtime, and the files that choose and simulate the models of the stages."""
+    models = definitions.folder("models")
+    return [*sorted(Path(str(include_folder())).glob("*.[ch]")), models / "__init__.py", *sorted(models.glob("*/*.h"))]
 
 
 @once
 def _models() -> dict[str, Path]:
     """Return the packets.h of each stage."""
+    from ccmatic.contracts import (  # imported here: slow to import, and only builds need it
+        PACKETS,
+        load_definition,
+        world,
+    )
+
     chosen = {stage: definitions.chosen("models", role) for stage, (role, _) in _STAGES.items()}
     return {stage: Path(world(load_definition("models", "MODEL", name), PACKETS)) for stage, name in chosen.items()}
 

@@ -7,7 +7,7 @@ from ccmatic import records
 from ccmatic.judging.subjects import run_command
 
 
-def junit(subject: str, lines: Sequence[records.SearchedLine], seconds: float) -> str:
+def junit_xml(subject: str, lines: Sequence[records.SearchedLine], seconds: float) -> str:
     """Return JUnit XML with a test case per rule.
 
     The test of a broken rule fails. The test of a rule that applies to no run is skipped.

@@ -3,14 +3,15 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ccmatic.base import InputError
-from ccmatic.judging import laws, traces
 from ccmatic.judging.scenario import Scenario
-from ccmatic.traces import Trace
+
+if TYPE_CHECKING:
+    from ccmatic.traces import Trace
 
 #: The records of the path in C (path.c), little endian. Times are in ns; -1 means never.
 PACKET = np.dtype(
@@ -61,14 +62,18 @@ class Recording:
 
         The check is independent of the path in C: it computes in Python, in exact integers, from the log alone.
         """
+        from ccmatic.judging import laws  # imported here, as few runs are checked
+
         return laws.faults(self)
 
-    def trace(self) -> Trace:
+    def trace(self) -> "Trace":
         """Return a part of the run as a Trace of the path's model, which `ccmatic replay` accepts.
 
         Raises:
             InputError: If no model covers the path, or no window of the run is long enough.
         """
+        from ccmatic.judging import traces  # imported here: slow to import, and few runs become traces
+
         return traces.trace(self)
 
     def save(self, path: str | Path) -> None:

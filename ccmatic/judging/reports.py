@@ -6,11 +6,11 @@ from pathlib import Path
 from ccmatic import records
 from ccmatic.base import read_text, writable_folder, write_text
 from ccmatic.judging import subjects
-from ccmatic.judging.opened import opened
 from ccmatic.judging.pictures import draw
 from ccmatic.judging.qlog import qlog
 from ccmatic.judging.rules import Rule
 from ccmatic.judging.sensitivity import Variant, variants
+from ccmatic.judging.sources import opened
 from ccmatic.judging.verdicts import Verdict, judge, undisturbed
 from ccmatic.judging.witnesses import Witness, rule_of, source_of
 from ccmatic.judging.words import event_words, path_words

@@ -11,7 +11,7 @@ FOLDER = Path(__file__).parent / "adaptors"
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,30}", re.ASCII)
 
 
-def scaffold(name: str, language: str) -> list[Path]:
+def new_adaptor(name: str, language: str) -> list[Path]:
     """Write the sources of a controller to a new folder.
 
     Args:

@@ -20,9 +20,9 @@ from time import monotonic
 from ccmatic import records
 from ccmatic.base import InputError, read_text
 from ccmatic.judging.expectations import every_rule
-from ccmatic.judging.opened import Outcome, Source, opened, outcome
 from ccmatic.judging.rules import Rule
 from ccmatic.judging.scenario import Scenario, faults
+from ccmatic.judging.sources import Outcome, Source, opened, outcome
 from ccmatic.judging.space import change, draw
 from ccmatic.workers import Team
 

@@ -101,10 +101,15 @@ def stacks() -> dict[str, Adaptor]:
     Raises:
         InputError: If another package uses a name that is already taken.
     """
-    found = {**_shipped(), "kernel": kernel.Adaptor()}
+    found = _own()
     for name, point in installed.points("adaptors", found).items():
         found[name] = installed.load(point)()
     return found
+
+
+def _own() -> dict[str, Adaptor]:
+    """Return the adaptors that are part of ccmatic."""
+    return {**_shipped(), "kernel": kernel.Adaptor()}
 
 
 def _shipped() -> dict[str, Adaptor]:
@@ -185,7 +190,9 @@ def require_shipped(names: Iterable[str], file: str, allow_code: bool) -> None:
 
 
 def _of_stack(name: str, stack: str, controller: str, version: str | None, source: Path | None) -> Subject:
-    known = stacks()
+    known = _own()
+    if stack not in known:
+        known = stacks()
     if stack not in known:
         names = [*known, *(each for folder in definitions.CONTROLLERS for each in definitions.shipped(folder))]
         raise InputError(f"there is no subject '{shown(name)}'; {suggest(shown(stack), names)}")

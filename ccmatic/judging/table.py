@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from ccmatic import records
 
 
-def table(results: Mapping[str, Sequence[records.SearchedLine]]) -> str:
+def worst_table(results: Mapping[str, Sequence[records.SearchedLine]]) -> str:
     """Return a Markdown table with a row per rule and a column per subject.
 
     A cell has the worst value. A star marks a value that breaks the rule, a dagger a broken rule whose value is left

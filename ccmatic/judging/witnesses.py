@@ -10,11 +10,11 @@ from ccmatic import records
 from ccmatic.base import InputError, read_text, write_text
 from ccmatic.judging import subjects
 from ccmatic.judging.expectations import every_rule
-from ccmatic.judging.opened import Source, opened
 from ccmatic.judging.rules import RULES, Rule
 from ccmatic.judging.scenario import Scenario, beside, faults
 from ccmatic.judging.search import Search
 from ccmatic.judging.shrink import shrink
+from ccmatic.judging.sources import Source, opened
 from ccmatic.judging.verdicts import Verdict, judge
 from ccmatic.workers import Team
 

@@ -4,13 +4,15 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from math import floor
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from ccmatic import questions, records
+from ccmatic import records
 from ccmatic.base import InputError, definitions, exact, quantities, shown, suggest
-from ccmatic.contracts import Model, load_definition
+
+if TYPE_CHECKING:
+    from ccmatic.questions import NetworkDescription
 
 SECOND, MS = 10**9, 10**6
 
@@ -64,6 +66,8 @@ def scenario_of(
     Raises:
         InputError: If a text cannot be read.
     """
+    from ccmatic import questions  # imported here: slow to import, and files of scenarios need no words
+
     described = questions.describe(on)
     path = _path(described)
     own = described.flows or flows
@@ -79,8 +83,10 @@ def scenario_of(
     )
 
 
-def _path(described: questions.NetworkDescription) -> records.ScenarioFile:
+def _path(described: "NetworkDescription") -> records.ScenarioFile:
     """Return a scenario on a path, of one flow, without events."""
+    from ccmatic import contracts, questions  # imported here, as above
+
     text = shown(described.text)
     example = "24 mbit, rtt 40 ms, buffer 1 bdp, jitter 10 ms"
     if described.rate is None or described.rtt is None:
@@ -89,8 +95,8 @@ def _path(described: questions.NetworkDescription) -> records.ScenarioFile:
         raise InputError(f"the path changes in '{text}'; expected changes as --event '{EXAMPLES['rtt']}'")
     if described.pauses:
         raise InputError(f"the application pauses in '{text}'; expected pauses as --event '{EXAMPLES['idle']}'")
-    model = load_definition("models", "MODEL", described.model) if described.model else None
-    questions.require_store(described, model or Model())
+    model = contracts.load_definition("models", "MODEL", described.model) if described.model else None
+    questions.require_store(described, model or contracts.Model())
     rate, rtt = _whole(described.rate * 8, "rate", "bit/s"), _whole(described.rtt * SECOND, "rtt", "ns")
     bdp = described.rate * described.rtt
     if described.buffer.startswith(">=") or described.buffer in ("infinite", "any"):

@@ -1,9 +1,14 @@
 """The C core of senders (link, sender, pacing, arithmetic): its sources, its build, and its interface for Python."""
 
-from ccmatic.runtime.build import build_bpf, build_udp
-from ccmatic.runtime.library import CompiledSender, Library, LibraryFlow, compile_c
-from ccmatic.runtime.sources import LONGEST_RTT, LONGEST_STEP, include_folder, library_sources, shipped
-from ccmatic.runtime.stateful_library import StatefulSender, StepObservations
+from typing import TYPE_CHECKING
+
+from ccmatic.base import late
+
+if TYPE_CHECKING:
+    from ccmatic.runtime.build import build_bpf, build_udp
+    from ccmatic.runtime.library import CompiledSender, Library, LibraryFlow, compile_c
+    from ccmatic.runtime.sources import LONGEST_RTT, LONGEST_STEP, include_folder, library_sources, shipped
+    from ccmatic.runtime.stateful_library import StatefulSender, StepObservations
 
 __all__ = [
     "LONGEST_RTT",
@@ -20,3 +25,5 @@ __all__ = [
     "library_sources",
     "shipped",
 ]
+
+__getattr__ = late(__name__)

@@ -53,27 +53,4 @@ __all__ = [
 ]
 
 #: Commands that draw nothing do not import the modules that draw.
-__getattr__ = late(
-    __name__,
-    {
-        "ccmatic.traces.canvas": (
-            "BELIEF",
-            "JITTER",
-            "LARGE",
-            "LOSS",
-            "NETWORK",
-            "PROBE",
-            "QUIET",
-            "ROLES",
-            "SENDER",
-            "SMALL",
-            "TRUTH",
-            "apart",
-            "figure",
-            "require",
-        ),
-        "ccmatic.traces.charts": ("DASHES", "Chart", "Form", "Kind", "Line", "scales"),
-        "ccmatic.traces.drawing": ("draw_trace",),
-        "ccmatic.traces.lanes": ("Lanes",),
-    },
-)
+__getattr__ = late(__name__)
