@@ -163,6 +163,20 @@ CASES = {
         {"shares": (0.8,), "window": late(2, 15_000, BDP)},
         {"shares": (0.04,), "window": late(2, 1500, BDP)},
     ),
+    "app-limited, growth after the limit": (
+        "app-limited",
+        PATH,
+        ["limit 1 mbit for 5 s at 1 s"],
+        {"shares": (late(6, 0.04, 0.8),), "window": late(6.1, 15_000, 10 * BDP)},
+        {"shares": (late(6, 0.04, 0.8),), "window": late(5.9, 15_000, 10 * BDP)},
+    ),
+    "idle, growth by a packet per round trip": (
+        "idle",
+        "24 mbit, rtt 10 ms, buffer 60000 b, jitter 200 ms",
+        ["idle 1 s at 10 s"],
+        {"shares": (paused,), "change": losing(1, 5), "window": lambda t: 30_000 + max(0, t - 11) * 75_000},
+        {"shares": (paused,), "change": losing(1, 5), "window": late(11.02, 30_000, 65_000)},
+    ),
     "share-itself": (
         "share-itself",
         "24 mbit, rtt 40 ms, buffer 240000 b",

@@ -4,7 +4,7 @@ import numpy as np
 
 from ccmatic import records
 from ccmatic.judging.rules.measures import lost, window_at, windows_within
-from ccmatic.judging.rules.premises import INITIAL, all_of, drain, only, round_trip
+from ccmatic.judging.rules.premises import INITIAL, all_of, drain, largest_rtt, only, round_trip
 from ccmatic.judging.rules.rule import Evidence, Measured, Rule, at_most
 from ccmatic.judging.scenario import MS, Scenario
 
@@ -35,7 +35,7 @@ def _worst(measured: list[Measured]) -> Measured | None:
 
 def _measure_growth(evidence: Evidence) -> Measured | None:
     run, found = evidence.run, []
-    long = 3 * (round_trip(run.scenario) + drain(run.scenario))
+    long = 3 * (largest_rtt(run.scenario) + drain(run.scenario))  # no event of these runs makes use of the jitter
     for event in _idle(run.scenario):
         before, end = window_at(run, event.at), event.at + event.length
         after = windows_within(run, end, end + long)
@@ -64,8 +64,8 @@ def _measure_burst(evidence: Evidence) -> Measured | None:
 
 GROWN = Rule(
     name="idle",
-    definition="Within three round trips (with a full buffer) after an idle period, the window is not far above that "
-    "before, if a loss ended slow start as long before. The idle period lasts for three R_m + D or more.",
+    definition="Within three R_m, and three drains of a full buffer, after an idle period, the window is not far above "
+    "that before, if a loss ended slow start as long before. The idle period lasts for three R_m + D or more.",
     unit="times the limit",
     threshold="at most 1.5 times the window before, and 10 packets",
     source="RFC 9438, 5.8 (the epoch excludes idle time); RFC 9002, 7.8; RFC 7661, 4.3",
