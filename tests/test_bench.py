@@ -28,7 +28,7 @@ steps = 40
 [suites.alone]
 
 [suites.shared]
-beside = "constant:4"
+beside = ["constant:4"]
 """
 
 

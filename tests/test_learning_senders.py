@@ -60,6 +60,14 @@ def test_an_action_is_a_choice_that_an_envelope_leaves():
     assert (chosen(1) >= chosen(-1)).mean() > 0.6 and (chosen(1) != chosen(-1)).any()
 
 
+@pytest.mark.parametrize("name, least, most", [("vegas", 2, 4), ("copa", 0.5, 3)])
+def test_a_sender_reads_a_delay_finer_than_a_step(name, least, most):
+    """Vegas keeps two to four packets in the queue, and Copa one or two. With delays in whole steps both kept 29."""
+    now = played(name, buffer_bdp=2).knowledge.now
+    waiting = (np.asarray(now.rtt[60:]).mean() - 0.032) * 4e6 / 1500
+    assert least <= waiting <= most, waiting
+
+
 FOLLOWS = """window: bytes = 20 * MSS
 count: bytes = 0
 def update(window, count, delay, MSS, R_m, step, second):

@@ -69,6 +69,17 @@ class Links(NamedTuple):
         tables = (self.capacity, self.held, self.luck, self.released)
         return tuple(None if table is None else table[t] for table in tables)
 
+    def of_flows(self, first: int, end: int) -> "Links":
+        """Return the links as some of their flows see them.
+
+        Args:
+            first: The number of the first of these flows.
+            end: The number after that of the last of them.
+        """
+        rtt, start, stop = (rows[first:end] for rows in (self.rtt, self.start, self.stop))
+        luck = None if self.luck is None else self.luck[:, first:end]
+        return self._replace(rtt=rtt, start=start, stop=stop, luck=luck)
+
 
 class Marks(NamedTuple):
     """The marked bytes of a time slot, each an array (f, n).

@@ -5,7 +5,7 @@ from ccmatic.simulation.deployed import DeployedController
 from ccmatic.simulation.packets import NEVER
 from ccmatic.simulation.paths import HIDING, JITTER, Path, aggregation
 from ccmatic.simulation.run import delays, sampled
-from ccmatic.simulation.shared import SharedLink
+from ccmatic.simulation.shared import SharedLink, Shares
 from ccmatic.simulation.simulator import Simulation, simulate
 from ccmatic.simulation.windows import WindowFlow
 
@@ -17,6 +17,7 @@ __all__ = [
     "Path",
     "PathChange",
     "SharedLink",
+    "Shares",
     "Simulation",
     "WindowFlow",
     "aggregation",

@@ -6,8 +6,8 @@ from ccmatic.simulation.simulator import Observation
 from ccmatic.simulation.windows import WindowFlow
 
 
-class SharedLink:
-    """Several flows over one Simulation.
+class Shares:
+    """The views of several flows of one Simulation. Iteration yields the view of each flow.
 
     In each step, the packets of all flows reach the link evenly spaced, and the last packet arrives at the end of the
     step. The packets of a flow are spread among the packets of the other flows. If a flow's packets came in a burst at
@@ -16,30 +16,58 @@ class SharedLink:
 
     Args:
         simulation: A Simulation that has sent no packet yet.
+        flows: The number of flows.
+    """
+
+    def __init__(self, simulation, flows):
+        self.simulation = simulation
+        self._shares = [_Share(simulation) for _ in range(flows)]
+        self.flow_of = []  # The flow of each packet.
+        self._delivered = 0
+
+    def __iter__(self):
+        return iter(self._shares)
+
+    def send(self, counts):
+        """Send for a step.
+
+        Args:
+            counts: The number of packets of each flow.
+
+        Returns:
+            For each flow, the list that Simulation.send returns.
+        """
+        order = [flow for _, flow in sorted((Fraction(i, n), flow) for flow, n in enumerate(counts) for i in range(n))]
+        accepted = self.simulation.send(len(order))
+        self.flow_of += order
+        own = [[] for _ in counts]
+        for flow, taken in zip(order, accepted, strict=True):
+            own[flow].append(taken)
+        delivered = self.simulation.delivered
+        for flow, share in enumerate(self._shares):
+            share.sent(own[flow])
+            share.receive([packet for packet in delivered[self._delivered :] if self.flow_of[packet] == flow])
+        self._delivered = len(delivered)
+        return own
+
+
+class SharedLink(Shares):
+    """Shares of flows that send by windows.
+
+    Args:
+        simulation: A Simulation that has sent no packet yet.
         senders: A StatefulSender for each flow.
     """
 
     def __init__(self, simulation, senders):
-        self.simulation = simulation
-        self._shares = [_Share(simulation) for _ in senders]
-        self.flows = [WindowFlow(share, sender) for share, sender in zip(self._shares, senders, strict=True)]
-        self.flow_of = []  # The flow of each packet.
-        self._delivered = 0
+        super().__init__(simulation, len(senders))
+        self.flows = [WindowFlow(share, sender) for share, sender in zip(self, senders, strict=True)]
 
     def step(self):
         """Simulate the next step of all flows."""
-        counts = [flow.packets() for flow in self.flows]
-        order = [flow for _, flow in sorted((Fraction(i, n), flow) for flow, n in enumerate(counts) for i in range(n))]
-        accepted = self.simulation.send(len(order))
-        self.flow_of += order
-        for flow, window in enumerate(self.flows):
-            own = [taken for taken, number in zip(accepted, order, strict=True) if number == flow]
-            window.learn(own)
-            self._shares[flow].sent(own)
-        delivered = self.simulation.delivered
-        for flow, share in enumerate(self._shares):
-            share.receive([packet for packet in delivered[self._delivered :] if self.flow_of[packet] == flow])
-        self._delivered = len(delivered)
+        own = self.send([flow.packets() for flow in self.flows])
+        for window, accepted in zip(self.flows, own, strict=True):
+            window.learn(accepted)
 
 
 class _Share:

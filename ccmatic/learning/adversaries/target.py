@@ -62,8 +62,8 @@ def target(name: str, options: LinkOptions) -> Target:
     Raises:
         InputError: If there is no such sender, or it cannot be a target.
     """
-    if options.flows != 1:
-        raise InputError(f"{options.flows} flows; expected one, the target's")
+    if options.all_flows != 1:
+        raise InputError(f"{options.all_flows} flows; expected one, the target's")
     if name == "oracle":
         raise InputError("the oracle knows what rate will be chosen; expected a sender that does not")
     word, _, file = name.partition(":")

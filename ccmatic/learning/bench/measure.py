@@ -12,11 +12,11 @@ from jax import Array
 from numpy.typing import NDArray
 
 from ccmatic import records
-from ccmatic.base import InputError, definitions, read_text, write_text
+from ccmatic.base import InputError, read_text, write_text
 from ccmatic.contracts import Links
 from ccmatic.learning.bench.players import Learner, player
 from ccmatic.learning.bench.suites import Benchmark, Suite
-from ccmatic.learning.envs import Environment, EnvironmentState, RolloutPolicy, sender
+from ccmatic.learning.envs import Environment, EnvironmentState, RolloutPolicy
 
 #: The score is the used share of the link, minus QUEUED times the mean queueing delay in R_m (at most MOST_QUEUED),
 #: minus LOST times the lost share.
@@ -80,73 +80,54 @@ def measure(benchmark: Benchmark, suite: Suite, who: str | Learner) -> records.B
     key = jax.random.fold_in(jax.random.key(benchmark.seed), list(benchmark.suites).index(suite.name))
     if isinstance(who, Learner):
         environment = who.environment(options)
-        links, sums = _stepwise(suite, environment, who, key, benchmark.links)
+        links, sums = _stepwise(environment, who, key, benchmark.links)
     else:
         environment, policy = player(who, options)
-        links, sums = _compiled(suite, environment, policy, key, benchmark.links)
+        links, sums = _compiled(environment, policy, key, benchmark.links)
     name = who.name if isinstance(who, Learner) else who
     return _line(benchmark, suite, name, links, sums)
 
 
-def _begin(
-    suite: Suite, environment: Environment, key: Array, n: int
-) -> tuple[Links, EnvironmentState, Any, "RolloutPolicy | None"]:
-    """Return the links, the first state, and the memory and the policy of the other sender."""
-    links, state = environment.reset(key, n)
-    if suite.beside is None:
-        return links, state, (), None
-    other = sender(suite.beside, Environment(environment.options, act=definitions.chosen("models.signals", "RATE")))
-    return links, state, other.begin(links), other
-
-
 def _interval(
-    environment: Environment, other: "RolloutPolicy | None", links: Links, state: EnvironmentState, memory: Any,
-    sums: Sums, actions: Array,
-) -> tuple[EnvironmentState, Any, Sums]:  # fmt: skip
-    """Play an interval. The first flow is the player's; the second, if there is one, is the other sender's."""
-    acted = environment.acted(links, state, jnp.clip(actions, *environment.bounds))
-    if other is not None:
-        memory, rates = other.act(memory, links, state, environment.observation(state))
-        least = links.packet / environment.seconds(links)[1:]
-        acted = acted._replace(rate=acted.rate.at[1:].set(jnp.maximum(rates.T[1:], least)))
-    queues, now, _ = environment.send(links, acted)
-    knowledge, history, _ = environment.learn(acted.knowledge, acted.history, now)
-    state = EnvironmentState(state.interval + 1, acted.rate, queues, knowledge, history)
+    environment: Environment, links: Links, state: EnvironmentState, sums: Sums, actions: Array
+) -> tuple[EnvironmentState, Sums]:
+    """Play an interval."""
+    state, _, _ = environment.step(links, state, actions)
+    now = state.knowledge.now
     acked = now.acked[0]
-    return state, memory, Sums(sums.acked + acked, sums.lost + now.lost[0], sums.waited + acked * now.rtt[0])
+    return state, Sums(sums.acked + acked, sums.lost + now.lost[0], sums.waited + acked * now.rtt[0])
 
 
-def _compiled(suite: Suite, environment: Environment, policy: RolloutPolicy, key: Array, n: int) -> tuple[Links, Sums]:
+def _compiled(environment: Environment, policy: RolloutPolicy, key: Array, n: int) -> tuple[Links, Sums]:
     """Return the links, and the sums of a RolloutPolicy, from one compiled loop."""
 
     def play(key: Array) -> tuple[Links, Sums]:
-        links, state, memory, other = _begin(suite, environment, key, n)
+        links, state = environment.reset(key, n)
+        own = environment.own(links)
 
         def interval(carry: tuple[Any, ...], _: None) -> tuple[tuple[Any, ...], None]:
-            state, own, memory, sums = carry
-            own, actions = policy.act(own, links, state, environment.observation(state))
-            state, memory, sums = _interval(environment, other, links, state, memory, sums, actions)
-            return (state, own, memory, sums), None
+            state, memory, sums = carry
+            memory, actions = policy.act(memory, own, state, environment.observation(state))
+            state, sums = _interval(environment, links, state, sums, actions)
+            return (state, memory, sums), None
 
-        carry = state, policy.begin(links), memory, _zeros(n)
-        (*_, sums), _ = jax.lax.scan(interval, carry, None, environment.options.steps)
+        (*_, sums), _ = jax.lax.scan(interval, (state, policy.begin(own), _zeros(n)), None, environment.options.steps)
         return links, sums
 
     links, sums = jax.jit(play)(key)
     return links, sums
 
 
-def _stepwise(suite: Suite, environment: Environment, learner: Learner, key: Array, n: int) -> tuple[Links, Sums]:
+def _stepwise(environment: Environment, learner: Learner, key: Array, n: int) -> tuple[Links, Sums]:
     """Return the links, and the sums of a Learner, which acts in Python in each interval."""
-    links, state, memory, other = _begin(suite, environment, key, n)
-    step = jax.jit(lambda *carry: _interval(environment, other, links, *carry))
+    links, state = environment.reset(key, n)
+    step = jax.jit(lambda *carry: _interval(environment, links, *carry))
     observe, sums = jax.jit(environment.observation), _zeros(n)
     for _ in range(environment.options.steps):
         actions = np.asarray(learner.decide(np.asarray(observe(state))[:, 0]), np.float32).reshape(n, 1)
         if not np.isfinite(actions).all():
             raise InputError(f"an action of {learner.name} is not finite; expected numbers")
-        actions = np.broadcast_to(actions, (n, environment.options.flows))
-        state, memory, sums = step(state, memory, sums, actions)
+        state, sums = step(state, sums, actions)
     return links, sums
 
 
@@ -156,9 +137,8 @@ def _zeros(n: int) -> Sums:
 
 def _line(benchmark: Benchmark, suite: Suite, name: str, links: Links, sums: Sums) -> records.BenchLine:
     acked, lost, waited = (np.asarray(part, np.float64) for part in sums)
-    flows = 1 if suite.beside is None else 2
     served = np.asarray(links.capacity, np.float64).sum(0)
-    used = np.minimum(1, acked / served * flows)
+    used = np.minimum(1, acked / served * suite.link_options.all_flows)
     gone = lost / np.maximum(acked + lost, 1)
     least = np.asarray(links.rtt[0] * links.slot, np.float64)
     queued = np.where(acked > 0, waited / np.maximum(acked, 1) / least - 1, 0)

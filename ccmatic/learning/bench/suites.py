@@ -21,17 +21,15 @@ class Suite:
     Attributes:
         name: The name of the suite.
         options: The options of its links, which also make environments for training.
-        beside: The name of the sender that shares each link; None if the player is alone.
     """
 
     name: str
     options: dict[str, Any]
-    beside: str | None
 
     @property
     def link_options(self) -> LinkOptions:
         """The LinkOptions of the held-out links."""
-        return LinkOptions(**{**self.options, "flows": 1 if self.beside is None else 2})
+        return LinkOptions(**self.options)
 
 
 @dataclass(frozen=True)
@@ -93,15 +91,15 @@ def load(file: str | Path | None = None) -> Benchmark:
 
 
 def _suite(name: str, given: dict[str, Any], folder: Path) -> Suite:
-    options = {key: value for key, value in given.items() if key != "beside"}
+    options = dict(given)
     if "links" in options:
         kinds = options["links"] if isinstance(options["links"], dict) else {options["links"]: 1}
         options["links"] = {_in_folder(kind, folder): share for kind, share in kinds.items()}
     known = [key for key, field in LinkOptions.__dataclass_fields__.items() if field.init and key != "flows"]
     for key in options:
         if key not in known:
-            raise InputError(f"unknown option '{key}' of the suite {name}; {suggest(key, [*known, 'beside'])}")
-    suite = Suite(name, options, given.get("beside"))
+            raise InputError(f"unknown option '{key}' of the suite {name}; {suggest(key, known)}")
+    suite = Suite(name, options)
     suite.link_options.mix  # noqa: B018  # reads the files
     return suite
 

@@ -20,9 +20,10 @@ from jax.typing import ArrayLike
 from ccmatic.base import InputError
 from ccmatic.contracts import Links
 from ccmatic.learning.envs import capacity
-from ccmatic.learning.envs.environment import Environment, EnvironmentState, Learnable, State
+from ccmatic.learning.envs.environment import Environment, Learnable, State
 from ccmatic.learning.envs.signals import Interval
-from ccmatic.simulation import Path, Simulation
+from ccmatic.learning.envs.state import EnvironmentState
+from ccmatic.simulation import Path, Shares, Simulation
 
 #: The rates of a changing link are multiples of one base rate, up to this multiple. So a packet's service takes whole
 #: ticks at each rate.
@@ -99,14 +100,15 @@ def find_device(name: str | None) -> jax.Device | None:
 
 
 class Packets(SimulatorBackEnd):
-    """The back end that simulates one link with one flow, packet by packet. This back end has the interface of `Fluid`.
+    """The back end that simulates one link packet by packet. This back end has the interface of `Fluid`.
 
-    A step of the simulation is a monitor interval. R_m and additional jitter delay packets behind the bottleneck. A
-    constant link rate is rounded to whole packets per interval. A changing link rate is rounded to multiples of a
-    twelfth of the highest rate.
+    One flow learns. Background flows have the same senders as in `Fluid`; they read measurements of packets. A step of
+    the simulation is a monitor interval. R_m and additional jitter delay packets behind the bottleneck. A constant link
+    rate is rounded to whole packets per interval. A changing link rate is rounded to multiples of a twelfth of the
+    highest rate.
 
     Raises:
-        InputError: If the environment has several flows, or links that are neither constant nor changing.
+        InputError: If several flows learn, links are neither constant nor changing, or flows have an R_m each.
     """
 
     def __init__(self, environment: Environment) -> None:
@@ -114,13 +116,16 @@ class Packets(SimulatorBackEnd):
         environment.options.require_drop_tail("packet by packet", marks=True)
         if environment.options.flows != 1:
             raise InputError(f"{environment.options.flows} flows packet by packet; expected one")
+        low, high = environment.options.rtt.ends
+        if environment.options.beside and low != high:
+            raise InputError(f"rtt from {low:g} to {high:g} packet by packet; expected one rtt for all flows of a link")
         for kind in environment.options.mix:
             if not isinstance(kind, capacity.Constant | capacity.Changing):
                 name = type(kind).__name__.lower()
                 raise InputError(f"{name} links packet by packet; expected constant or changing ones")
         self._reset = jax.jit(partial(environment.reset, n=1))
         self._act, self._learn = jax.jit(environment.acted), jax.jit(environment.learn)
-        self._observe = jax.jit(environment.observation)
+        self._observe, self._latest = jax.jit(environment.observation), jax.jit(environment.latest)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return the arguments from which pickle makes the back end again, without a running episode."""
@@ -137,9 +142,9 @@ class Packets(SimulatorBackEnd):
     def step(self, links: Links, state: EnvironmentState, action: ArrayLike) -> tuple[EnvironmentState, Array, Array]:
         """Play one interval, as Fluid.step does."""
         state = self._act(links, state, jnp.asarray(action, jnp.float32))
-        now = self._send(float(state.rate[0, 0]), int(state.interval), state.knowledge.now)
-        knowledge, history, reward = self._learn(state.knowledge, state.history, now)
-        state = EnvironmentState(state.interval + 1, state.rate, None, knowledge, history)
+        before = jax.tree.map(np.asarray, self._latest(state))
+        now = self._send(np.asarray(state.rate)[:, 0], int(state.interval), before)
+        state, reward = self._learn(state, now)
         return state, self._observe(state), reward
 
     def _begin(self, links: Links, seed: int) -> None:
@@ -161,27 +166,68 @@ class Packets(SimulatorBackEnd):
         jitter = _holding(rtt, held, options.pattern)
         rates = {Fraction(int(count) * packet) for count in self._capacity}
         self._simulation = Simulation(self._path, seed, jitter=jitter, rates=rates)
-        self._loss, self._carry, self._unlucky, self._totals = float(links.loss[0]), 0.0, [0], (0, 0, 0)
+        self._shares = Shares(self._simulation, options.all_flows)
+        self._stays = [(int(start), int(stop)) for start, stop in np.asarray([links.start, links.stop])[:, :, 0].T]
+        self._loss, self._flows = float(links.loss[0]), [_Flow() for _ in range(options.all_flows)]
 
-    def _send(self, rate: float, interval: int, before: Interval) -> Interval:
-        """Send at a rate, in bytes per second, for an interval, and return the measured Interval."""
-        simulation, packet = self._simulation, self.environment.options.packet
+    def _send(self, rates: "np.ndarray[Any, Any]", interval: int, before: Interval) -> Interval:
+        """Send at rates, in bytes per second, for an interval, and return the measured Interval of all flows."""
+        packet, slots = self.environment.options.packet, self.environment.options.slots
         if interval and self._capacity[interval] != self._capacity[interval - 1]:
-            simulation.change_rate(Fraction(int(self._capacity[interval]) * packet))
-        budget = self._carry + rate * self._seconds / packet
+            self._simulation.change_rate(Fraction(int(self._capacity[interval]) * packet))
+        counts = [
+            flow.packets(rate * self._seconds / packet) if start <= interval * slots < stop else 0
+            for flow, rate, (start, stop) in zip(self._flows, rates, self._stays, strict=True)
+        ]
+        unlucky = [int(self._random.binomial(count, self._loss)) if self._loss else 0 for count in counts]
+        self._shares.send([count - lost for count, lost in zip(counts, unlucky, strict=True)])
+        rows = [
+            flow.measured(share.observation, (count, lost), packet, self._seconds, (rtt, end, out))
+            for flow, share, count, lost, rtt, end, out in zip(
+                self._flows, self._shares, counts, unlucky,
+                before.rtt[:, 0], before.rtt_end[:, 0], before.out[:, 0], strict=True,
+            )
+        ]  # fmt: skip
+        return Interval(*(jnp.asarray(np.array(column, np.float32)[:, None]) for column in zip(*rows, strict=True)))
+
+
+class _Flow:
+    """What a flow has sent and measured so far."""
+
+    def __init__(self) -> None:
+        self._carry, self._unlucky, self._totals = 0.0, [0], (0, 0, 0)
+
+    def packets(self, wanted: float) -> int:
+        """Return the number of packets of the next interval, given a number that need not be whole."""
+        if not wanted:
+            return 0
+        budget = self._carry + wanted
         count = max(1, int(budget))
         self._carry = max(0.0, budget - count)
-        unlucky = int(self._random.binomial(count, self._loss)) if self._loss else 0
-        simulation.send(count - unlucky)
+        return count
+
+    def measured(
+        self, observed: Any, sent: tuple[int, int], packet: int, seconds: float, before: tuple[float, ...]
+    ) -> Interval:
+        """Return the flow's Interval, in numbers.
+
+        Args:
+            observed: The flow's simulation.Observation.
+            sent: The number of packets sent, and how many of them were lost at random.
+            packet: The bytes of a packet.
+            seconds: The length of an interval.
+            before: `rtt`, `rtt_end` and `out` of the previous Interval.
+        """
+        count, unlucky = sent
+        rtt, rtt_end, out = before
         self._unlucky.append(self._unlucky[-1] + unlucky)
-        observed = simulation.observation
         totals = observed.delivered, observed.lost + packet * self._unlucky[-2], observed.marked
         acked, lost, marked = (new - old for new, old in zip(totals, self._totals, strict=True))
         self._totals = totals
-        end = before.rtt_end if observed.delay is None or not acked else _one(float(observed.delay) * self._seconds)
-        rtt = (before.rtt_end + end) / 2 if acked else before.rtt
-        sent, acked, lost, marked = (_one(value) for value in (count * packet, acked, lost, marked))
-        return Interval(_one(self._seconds), sent, acked, lost, rtt, end, before.out + sent - acked - lost, marked)
+        end = rtt_end if observed.delay is None or not acked else float(observed.delay) * seconds
+        rtt = (rtt_end + end) / 2 if acked else rtt
+        sent_bytes = count * packet
+        return Interval(seconds, sent_bytes, acked, lost, rtt, end, out + sent_bytes - acked - lost, marked)  # type: ignore[arg-type]
 
 
 def _holding(rtt: float, held: float, pattern: str) -> "Callable[[Random, int, int], Callable[[int], int]]":
@@ -194,7 +240,3 @@ def _holding(rtt: float, held: float, pattern: str) -> "Callable[[Random, int, i
         return lambda now: now + least + (rng.randint(0, most) if most else 0)
 
     return make
-
-
-def _one(value: float) -> Array:
-    return jnp.full((1, 1), value, jnp.float32)

@@ -24,9 +24,10 @@ from ccmatic.base import InputError
 from ccmatic.contracts import Links
 from ccmatic.emulation import MTU, SECOND, Commands, FlowRequest, Link, started
 from ccmatic.learning import policies
-from ccmatic.learning.envs.environment import Environment, EnvironmentState
+from ccmatic.learning.envs.environment import Environment
 from ccmatic.learning.envs.links import LinkOptions
 from ccmatic.learning.envs.signals import Interval
+from ccmatic.learning.envs.state import EnvironmentState
 from ccmatic.runtime import build_udp
 
 #: Two times in seconds: the longest wait for a silent sender, and the time for which the link remains after an episode.
@@ -69,7 +70,7 @@ class EmulatorBackEnd:
         links, state = self._reset(jax.random.key(np.array(seed, np.uint32))[None])
         state = state._replace(queues=None)
         self.faults, self._seed = None, seed
-        self._learn(state.knowledge, state.history, state.knowledge.now)  # Compile the signals before the clock runs.
+        self._learn(state, state.knowledge.now)  # Compile the signals before the clock runs.
         return links, state, self._observe(state)
 
     def step(self, links: Links, state: EnvironmentState, action: ArrayLike) -> tuple[EnvironmentState, Array, Array]:
@@ -83,9 +84,9 @@ class EmulatorBackEnd:
             self._begin(links)
         self._flow.say(int(np.asarray(state.rate)[0, 0]))
         passed, now = self._flow.heard(self._run, state.knowledge.now)
-        knowledge, history, reward = self._learn(state.knowledge, state.history, now)
         interval = cast("Array", np.int32(state.interval) + np.int32(passed))
-        state = EnvironmentState(interval, state.rate, None, knowledge, history)
+        state, reward = self._learn(state, now)
+        state = state._replace(interval=interval)
         if state.interval >= self.environment.options.steps:
             self.faults = self._run.finished().faults
             self.close()
@@ -110,7 +111,7 @@ def _check(options: LinkOptions) -> None:
     kinds = [type(kind).__name__.lower() for kind in options.mix]
     wrong = [kind for kind in kinds if kind not in ("constant", "changing")]
     for problem, expected in (
-        (options.flows != 1 and f"{options.flows} flows", "one"),
+        (options.all_flows != 1 and f"{options.all_flows} flows", "one"),
         (wrong and f"{wrong[0]} links", "constant or changing ones"),
         (options.loss.ends[1] and "random losses", "none"),
         (options.jitter.ends[1] and options.pattern != "uniform" and f"the pattern '{options.pattern}'", "uniform"),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
 from types import ModuleType
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -20,30 +20,9 @@ from ccmatic.controllers import Controller, shipped_beliefs, signal
 from ccmatic.learning import policies
 from ccmatic.learning.envs import signals
 from ccmatic.learning.envs.links import LinkOptions, Ranges
+from ccmatic.learning.envs.senders import sender_of_rates, window
+from ccmatic.learning.envs.state import BackgroundState, EnvironmentState, RolloutPolicy
 from ccmatic.learning.estimation import beliefs, particles
-
-
-class EnvironmentState(NamedTuple):
-    """The state of an episode.
-
-    Attributes:
-        interval: The number of finished intervals.
-        rate: The rate of each flow for the next interval, in bytes per second, an array (f, n). An action may change
-            it.
-        queues: The queues of the links.
-        knowledge: The signals.Knowledge of the senders.
-        history: The latest observation vectors, an array (n, f, k + d, features), the latest vector last.
-        wrong: The factor by which senders misjudge the smallest RTT, an array (n). The value is None if senders measure
-            the RTT correctly.
-    """
-
-    interval: Array
-    rate: Array
-    queues: Any
-    knowledge: signals.Knowledge
-    history: Array
-    wrong: Array | None = None
-
 
 State = TypeVar("State")
 
@@ -86,14 +65,6 @@ class Learnable(Protocol[State]):
         ...
 
 
-def window(of_envelope: bool) -> int:
-    """Return the number of steps in a window of beliefs, plus one.
-
-    In an envelope, this is the window of the envelope's proof.
-    """
-    return policies.PROVED_HORIZON if of_envelope else beliefs.HORIZON
-
-
 @dataclass(frozen=True, eq=False)
 class Environment:
     """An environment for learning.
@@ -132,6 +103,7 @@ class Environment:
         object.__setattr__(self, "choices", signal.choices(self.choices, self.bounds))
         if self.believes:
             self.options.require_drop_tail("with beliefs")
+        self.background  # noqa: B018  # raises an error for a wrong name
 
     @cached_property
     def formulas(self) -> tuple[signal.Signal, ...]:
@@ -182,6 +154,11 @@ class Environment:
         return policies.envelope(self.act)
 
     @cached_property
+    def background(self) -> tuple[RolloutPolicy, ...]:
+        """The RolloutPolicy of each background flow."""
+        return tuple(sender_of_rates(name, self.options) for name in self.options.beside)
+
+    @cached_property
     def link(self) -> ModuleType:
         """The module fluid.py of the model that describes the behaviour of the links."""
         return load_fluid(self.options.network)
@@ -215,22 +192,38 @@ class Environment:
         links, rate = self.options.draw(key, n, ranges)
         key = key if key.ndim == 0 else key[0]
         queues = self.link.begin(links, self.options.longest, self.options.longest_rtt, self.options.longest_jitter)
-        rtt = links.rtt * links.slot
+        own = self.own(links)
+        rtt = own.rtt * own.slot
         luck = jax.random.key_data(jax.random.fold_in(key, n))
         knowledge = signals.first(
-            self.seconds(links),
+            self.seconds(own),
             rtt,
             links.packet,
             self.memory,
-            bounds=beliefs.of_links(links, self.options.slots, self.horizon) if self.believes else None,
+            bounds=beliefs.of_links(own, self.options.slots, self.horizon) if self.believes else None,
             particles=None if signal.PARTICLES.keys().isdisjoint(self._inputs) else particles.begin(luck, rtt),
             capacity=jnp.broadcast_to(jnp.mean(links.capacity, axis=0) / links.slot, rtt.shape),
         )
         history = jnp.zeros((n, self.options.flows, self.history + self.delay, self.features))
-        return links, EnvironmentState(jnp.int32(0), rate, queues, knowledge, history)
+        background = tuple(self._first(links, place) for place in range(len(self.background)))
+        return links, EnvironmentState(jnp.int32(0), rate, queues, knowledge, history, background=background)
+
+    def own(self, links: Links) -> Links:
+        """Return the Links of the flows that learn, without the background flows."""
+        return links.of_flows(0, self.options.flows)
+
+    def _beside(self, links: Links, place: int) -> Links:
+        """Return the Links of a background flow."""
+        return links.of_flows(self.options.flows + place, self.options.flows + place + 1)
+
+    def _first(self, links: Links, place: int) -> BackgroundState:
+        """Return the first BackgroundState of a background flow."""
+        own = self._beside(links, place)
+        knowledge = signals.first(self.seconds(own), own.rtt * own.slot, links.packet, signal.shared_memory())
+        return BackgroundState(self.background[place].begin(own), knowledge)
 
     def seconds(self, links: Links) -> Array:
-        """Return the length of an interval in seconds, as an array (f, n)."""
+        """Return the length of an interval in seconds, for each flow of the links: an array of the shape of R_m."""
         return jnp.broadcast_to(links.slot * self.options.slots, links.rtt.shape)
 
     def observation(self, state: EnvironmentState) -> Array:
@@ -257,8 +250,7 @@ class Environment:
         """Play one interval like `step`. Also return the SlotOutcome of each slot, with slots as the first axis."""
         state = self.acted(links, state, action)
         queues, now, outcomes = self.send(links, state)
-        knowledge, history, reward = self.learn(state.knowledge, state.history, now)
-        state = EnvironmentState(state.interval + 1, state.rate, queues, knowledge, history)
+        state, reward = self.learn(state._replace(queues=queues), now)
         return state, self.observation(state), reward, outcomes
 
     def totals(self, links: Links, state: EnvironmentState) -> tuple[Array, Array, Array]:
@@ -278,29 +270,47 @@ class Environment:
 
         An action outside the bounds is clipped to them, and NaN counts as 0. (Compiled code cannot refuse an action.)
         Each rate is at least one packet per interval, and at most the largest rate that the simulator's integers can
-        count. The rate of a flow that has not started yet does not change, and its action is 0.
+        count. Only a background flow may send nothing. The rate of a flow that has not started yet does not change, and
+        its action is 0.
         """
-        most = MANY / (self.options.flows * self.options.slots * 4)
-        here = links.start <= state.interval * self.options.slots
+        own = self.own(links)
+        here = own.start <= state.interval * self.options.slots
         action = jnp.clip(jnp.where(jnp.isnan(action), 0, action), *self.bounds)
         knowledge = state.knowledge._replace(action=jnp.where(here, action.T, 0))
+        rate = state.rate[: self.options.flows]
         if self.envelope is None:
-            wanted = knowledge.value(self._formula("act").term, rate=state.rate)
+            wanted = knowledge.value(self._formula("act").term, rate=rate)
         else:
             low, high = (jnp.maximum(links.packet, end) for end in rates(self.envelope, knowledge.bounds))
             wanted = (low + (action.T + 1) / 2 * (high - low)) / knowledge.now.seconds
-        rate = jnp.clip(wanted, links.packet / (links.slot * self.options.slots), most / links.slot)
-        return state._replace(rate=jnp.where(here, rate, state.rate), knowledge=knowledge)
+        rate = jnp.where(here, self._limited(links, wanted), rate)
+        pairs = [self._sender_acts(links, state, place) for place in range(len(self.background))]
+        rate = jnp.concatenate([rate, *(rate for _, rate in pairs)])
+        return state._replace(rate=rate, knowledge=knowledge, background=tuple(flow for flow, _ in pairs))
+
+    def _limited(self, links: Links, rate: Array) -> Array:
+        """Return rates that the simulator can count, of at least one packet per interval."""
+        most = MANY / (self.options.all_flows * self.options.slots * 4)
+        return jnp.clip(rate, links.packet / (links.slot * self.options.slots), most / links.slot)
+
+    def _sender_acts(self, links: Links, state: EnvironmentState, place: int) -> tuple[BackgroundState, Array]:
+        """Return the BackgroundState of a background flow after its decision, and its rate (1, n)."""
+        memory, knowledge = state.background[place]
+        own = self._beside(links, place)
+        number = self.options.flows + place
+        seen = EnvironmentState(state.interval, state.rate[number : number + 1], None, knowledge, state.history[:, :0])
+        memory, rate = self.background[place].act(memory, own, seen, jnp.zeros((own.rtt.shape[1], 1, 0)))
+        return BackgroundState(memory, knowledge), jnp.where(rate.T > 0, self._limited(links, rate.T), 0)
 
     def send(self, links: Links, state: EnvironmentState) -> tuple[Any, signals.Interval, SlotOutcome]:
         """Let the senders send for an interval at the rates of an EnvironmentState.
 
         Returns:
-            The queues after the interval, the measured signals.Interval, and the SlotOutcome of each slot, with slots
-            as the first axis.
+            The queues after the interval, the measured signals.Interval of all flows, and the SlotOutcome of each slot,
+            with slots as the first axis.
         """
-        knowledge, slots = state.knowledge, self.options.slots
-        queues, end, outcomes = state.queues, knowledge.now.rtt_end, []
+        before, slots = self.latest(state), self.options.slots
+        queues, end, outcomes = state.queues, before.rtt_end, []
         waited: Any = 0
         sent: Any = 0
         for slot in range(slots):
@@ -314,20 +324,43 @@ class Environment:
             outcomes.append(outcome)
         every = jax.tree.map(lambda *slots: jnp.stack(slots), *outcomes)
         acked, lost = jnp.sum(every.acked, axis=0), jnp.sum(every.lost, axis=0)
-        rtt = jnp.where(acked > 0, waited / jnp.maximum(acked, 1), knowledge.now.rtt)
+        rtt = jnp.where(acked > 0, waited / jnp.maximum(acked, 1), before.rtt)
         counts = [jnp.float32(bytes_) for bytes_ in (sent, acked, lost)]
-        out = knowledge.now.out + sent - acked - lost
+        out = before.out + sent - acked - lost
         marked = jnp.zeros_like(out) if every.marks is None else jnp.sum(every.marks.acked, axis=0).astype(out.dtype)
         now = signals.Interval(self.seconds(links), counts[0], counts[1], counts[2], rtt, end, out, marked)
         return queues, now, every
 
-    def learn(
-        self, knowledge: signals.Knowledge, history: Array, now: signals.Interval
-    ) -> tuple[signals.Knowledge, Array, Array]:
-        """Return the senders' Knowledge, their history and their reward (n, f) after an interval."""
-        knowledge = knowledge.after(now, self.memory)
+    def latest(self, state: EnvironmentState) -> signals.Interval:
+        """Return the latest Interval of all flows, as arrays (f + background flows, n)."""
+        rows = [state.knowledge.now, *(flow.knowledge.now for flow in state.background)]
+        together: signals.Interval = jax.tree.map(lambda *each: jnp.concatenate(each), *rows)
+        return together
+
+    def learn(self, state: EnvironmentState, now: signals.Interval) -> tuple[EnvironmentState, Array]:
+        """Return the EnvironmentState after an interval, and the reward (n, f).
+
+        Args:
+            state: The EnvironmentState during the interval, except that its queues are those after the interval.
+            now: The measured Interval of all flows.
+        """
+        flows = self.options.flows
+
+        def of(first: int, end: int) -> signals.Interval:
+            rows: signals.Interval = jax.tree.map(lambda column: column[first:end], now)
+            return rows
+
+        knowledge = state.knowledge.after(of(0, flows), self.memory)
         reward, vector = self._outcome(knowledge)
-        return knowledge, jnp.concatenate([history[:, :, 1:], vector], axis=2), reward.T
+        background = tuple(
+            flow._replace(knowledge=flow.knowledge.after(of(place, place + 1), signal.shared_memory()))
+            for place, flow in enumerate(state.background, flows)
+        )
+        history = jnp.concatenate([state.history[:, :, 1:], vector], axis=2)
+        after = state._replace(
+            interval=state.interval + 1, knowledge=knowledge, history=history, wrong=None, background=background
+        )
+        return after, reward.T
 
     def misled(self, state: EnvironmentState, wrong: Array) -> EnvironmentState:
         """Return the EnvironmentState of a sender that misjudges the smallest RTT by the factor `wrong` (n).

@@ -56,7 +56,7 @@ class LinkOptions:
         jitter: The largest jitter D in ms.
         pattern: The pattern of jitter, one of PATTERNS.
         flows: The number of flows that share a link.
-        starts: The times in seconds at which the flows start, except the first flow.
+        starts: The times in seconds at which the flows start, except the first flow. Background flows count as flows.
         lasts: The durations in seconds of the flows in `starts`; None if these flows stay to the end.
         interval: The length of a monitor interval, in units of the smallest R_m of a link: 1, "1/2", 2 and so on.
             R_m of other links is rounded to a whole number of slots.
@@ -66,6 +66,8 @@ class LinkOptions:
         period: The seconds between changes of the rate, for the kind `changing`.
         budget: The smoothness budget in Mbit/s, for the kind `smooth`.
         window: The number of slots for the mean change, for the kind `smooth`.
+        beside: The names of the senders of background flows, as in `senders.sender_of_rates`. These flows share each
+            link with the `flows`, which learn.
 
     Raises:
         InputError: If a value is wrong.
@@ -93,6 +95,7 @@ class LinkOptions:
     period: float = 5.0
     budget: float = 2.0
     window: int = 10
+    beside: Any = ()
 
     def __post_init__(self) -> None:
         bounds: dict[str, Any] = {
@@ -118,6 +121,7 @@ class LinkOptions:
                 raise InputError(f"{name} is {shown(value)}; expected a whole number, at least 1 and at most {most}")
         for name in ("period", "budget"):
             self._set(name, spread(getattr(self, name), name, above=True).ends[0])
+        self._set("beside", _names(self.beside))
         if self.pattern not in PATTERNS:
             raise InputError(f"unknown pattern '{self.pattern}'; {suggest(self.pattern, PATTERNS)}")
         self._set("interval", _interval(self.interval))
@@ -191,6 +195,11 @@ class LinkOptions:
         return bool(self.jitter.ends[1])
 
     @property
+    def all_flows(self) -> int:
+        """The number of flows on a link: those that learn, and those in the background."""
+        return self.flows + len(self.beside)
+
+    @property
     def per_rtt(self) -> int:
         """The number of slots in the smallest R_m of a link."""
         return int(self.interval.denominator)
@@ -204,7 +213,7 @@ class LinkOptions:
     def longest_rtt(self) -> int:
         """The largest number of slots in R_m."""
         low, high = self.rtt.ends
-        return self.per_rtt if self.flows == 1 else ceil(self.per_rtt * high / low)
+        return self.per_rtt if self.all_flows == 1 else ceil(self.per_rtt * high / low)
 
     @cached_property
     def longest_jitter(self) -> int:
@@ -299,7 +308,7 @@ class LinkOptions:
 
     def _draw(self, key: Array, links: int) -> tuple[Links, Array]:
         """Draw links with one key for all."""
-        total, shape = self.steps * self.slots, (self.flows, links)
+        total, shape = self.steps * self.slots, (self.all_flows, links)
         once, often = jax.random.split(key)
         luck = dict(zip(_DRAWN, jax.random.uniform(once, (len(_DRAWN), *shape)), strict=True))
         which = jnp.searchsorted(jnp.cumsum(jnp.array([*self.mix.values()][:-1])), luck["links"][0], side="right")
@@ -311,7 +320,7 @@ class LinkOptions:
                 slot = jnp.where(which == number, kind.schedule.step / 1e9 / self.per_rtt, slot)
                 rtt = jnp.where(which == number, slot * self.per_rtt, rtt)
         lossy, shaky = self.is_lossy, self.is_shaky
-        tables = jax.random.uniform(often, (total, len(self.mix) + shaky + lossy * self.flows, links))
+        tables = jax.random.uniform(often, (total, len(self.mix) + shaky + lossy * self.all_flows, links))
         kinds = [kind.rates(self, rate, slot, tables[:, number]) for number, kind in enumerate(self.mix)]
         rates = kinds[0] if len(kinds) == 1 else jnp.select([which == i for i in range(len(kinds))], kinds)
         mean = jnp.mean(rates, axis=0)
@@ -329,7 +338,7 @@ class LinkOptions:
             jitter=self.jitter.at(luck["jitter"][0]) / 1000 / slot,
             held=held if shaky else None,
             loss=self.loss.at(luck["loss"][0]),
-            luck=tables[:, -self.flows :] if lossy else None,
+            luck=tables[:, -self.all_flows :] if lossy else None,
             burst=jnp.int32(self.burst * self.packet),
             threshold=self._threshold(jax.random.fold_in(once, links), jnp.floor(buffer)),
             keeps=None,
@@ -338,7 +347,7 @@ class LinkOptions:
         )
         if isinstance(self.first, Packets):
             return self._with_schedules(drawn, which), self.first.count * self.packet / rtt
-        return self._with_schedules(drawn, which), self.first.at(luck["first"]) * mean / self.flows
+        return self._with_schedules(drawn, which), self.first.at(luck["first"]) * mean / self.all_flows
 
     def _threshold(self, key: Array, buffer: Array) -> Array | None:
         """Return the thresholds of marks in bytes, (n); None if the links mark no bytes."""
@@ -348,7 +357,7 @@ class LinkOptions:
 
     def _stays(self, luck: dict[str, Array], slot: Array, total: int) -> dict[str, Array]:
         """Return when flows start and stop, in slots."""
-        others = jnp.arange(self.flows)[:, None] > 0
+        others = jnp.arange(self.all_flows)[:, None] > 0
         start = jnp.where(others, self.starts.at(luck["starts"]) / slot, 0)
         stop = start + self.lasts.at(luck["lasts"]) / slot if self.lasts else jnp.full_like(start, total)
         return {
@@ -385,6 +394,15 @@ _DRAWN = ("links", "rate", "rtt", "buffer", "jitter", "loss", "starts", "lasts",
 def _has_fluid(model: Model) -> bool:
     """Return whether a model's own folder has a fluid.py. A base class's fluid.py lacks what the model adds."""
     return (folders(model)[0] / FLUID).is_file()
+
+
+def _names(given: object) -> tuple[str, ...]:
+    """Return the names of senders."""
+    if not isinstance(given, list | tuple) or not all(isinstance(name, str) for name in given):
+        raise InputError(f"beside is {shown(given)}; expected a list of senders, such as ['cubic', 'bbr']")
+    if len(given) > MOST["flows"]:
+        raise InputError(f"{len(given)} senders beside; expected at most {MOST['flows']}")
+    return tuple(given)
 
 
 def _interval(given: object) -> Fraction:

@@ -102,7 +102,8 @@ class LinkParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no t
         """Return the agents whose flows send in the next interval. After an episode, this is the last interval."""
         last, links = min(interval, self.environment.options.steps - 1), self._player.links
         start, end = (number * self.environment.options.slots for number in (last, last + 1))
-        come, gone = np.asarray(links.start)[:, 0] < end, np.asarray(links.stop)[:, 0] <= start
+        flows = len(self.possible_agents)
+        come, gone = np.asarray(links.start)[:flows, 0] < end, np.asarray(links.stop)[:flows, 0] <= start
         return [agent for agent, here in zip(self.possible_agents, come & ~gone, strict=True) if here]
 
     def _info(self, outcome: Outcome, agents: Sequence[str]) -> dict[str, dict[str, Any]]:

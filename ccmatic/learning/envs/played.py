@@ -13,8 +13,8 @@ from ccmatic.base import InputError
 from ccmatic.contracts import Links
 from ccmatic.learning.envs.backends import Fluid
 from ccmatic.learning.envs.capacity import MBIT
-from ccmatic.learning.envs.environment import EnvironmentState
 from ccmatic.learning.envs.signals import Interval, Knowledge
+from ccmatic.learning.envs.state import EnvironmentState
 
 #: The measurements of an interval in `info`: the measure and the factor of each name.
 MEASURES = {"throughput_mbit": ("throughput", 1 / MBIT), "rtt_ms": ("rtt", 1000.0), "loss": ("loss_rate", 1.0)}

@@ -1,11 +1,11 @@
 """Episodes of a policy, and a check that an episode obeys the laws of a model."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -17,32 +17,10 @@ from ccmatic import query as queries
 from ccmatic.base import InputError, definitions
 from ccmatic.contracts import Links, Model, SlotOutcome, load_definition
 from ccmatic.learning.envs import signals
-from ccmatic.learning.envs.environment import Environment, EnvironmentState
+from ccmatic.learning.envs.environment import Environment
+from ccmatic.learning.envs.state import EnvironmentState, RolloutPolicy
 from ccmatic.simulation import delays, sampled
 from ccmatic.verification import check_trace
-
-#: A function that maps a policy's memory, Links, an EnvironmentState and its observation to the next memory and the
-#: action.
-Act: TypeAlias = Callable[[Any, Links, EnvironmentState, Array], tuple[Any, Array]]
-
-
-@dataclass(frozen=True)
-class RolloutPolicy:
-    """A policy for whole episodes.
-
-    Attributes:
-        begin: A function that maps Links to the policy's first memory. A memory consists of arrays.
-        act: A function that maps the memory, Links, an EnvironmentState and its observation to the next memory and the
-            actions (n, f).
-    """
-
-    begin: Callable[[Links], Any]
-    act: Act
-
-
-def stateless(decide: Callable[[Array], Array]) -> RolloutPolicy:
-    """Return a RolloutPolicy without memory that applies a function from observations to actions."""
-    return RolloutPolicy(lambda links: (), lambda memory, links, state, observation: (memory, decide(observation)))
 
 
 class Episode(NamedTuple):
@@ -75,17 +53,18 @@ def rollout(environment: Environment, policy: RolloutPolicy, key: Array, n: int)
 
     def play(key: Array) -> tuple[Any, ...]:
         links, state = environment.reset(key, n)
+        own = environment.own(links)
 
         def interval(
             carry: tuple[Any, EnvironmentState], nothing: None
         ) -> tuple[tuple[Any, EnvironmentState], tuple[Any, ...]]:
             memory, state = carry
-            memory, action = policy.act(memory, links, state, environment.observation(state))
+            memory, action = policy.act(memory, own, state, environment.observation(state))
             state, _, reward, outcomes = environment.watched(links, state, action)
             return (memory, state), (state.knowledge, reward, outcomes)
 
         _, (knowledge, reward, outcomes) = jax.lax.scan(
-            interval, (policy.begin(links), state), None, environment.options.steps
+            interval, (policy.begin(own), state), None, environment.options.steps
         )
         return links, knowledge, reward, jax.tree.map(jnp.concatenate, outcomes)
 

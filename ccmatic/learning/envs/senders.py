@@ -1,6 +1,6 @@
-"""Senders as policies of an environment: trained policies, and other senders, whose actions are rates.
+"""Senders as policies whose actions are rates.
 
-The other senders are ccmatic's controllers, a sender of constant rate, Cubic, and a sender that knows the link.
+They are ccmatic's controllers, senders of given rates, Cubic, and a sender that knows the link.
 """
 
 import operator
@@ -17,75 +17,90 @@ from ccmatic.base import CONDITION, InputError, definitions
 from ccmatic.compilers.arrays import FloatPair, Values, rates, to_float, where
 from ccmatic.contracts import Links
 from ccmatic.controllers import Controller, Stateful, load, signal
-from ccmatic.language import Past, Tree, as_sent, find_program, is_stateful, parts
+from ccmatic.language import (
+    Binary,
+    Name,
+    Past,
+    Tree,
+    Visit,
+    Walker,
+    as_sent,
+    find_program,
+    is_stateful,
+    parts,
+    rebuilt,
+)
 from ccmatic.learning import policies
 from ccmatic.learning.envs import signals
 from ccmatic.learning.envs.capacity import MBIT
-from ccmatic.learning.envs.environment import Environment, EnvironmentState, window
 from ccmatic.learning.envs.links import LinkOptions
-from ccmatic.learning.envs.rollout import Act, RolloutPolicy, stateless
+from ccmatic.learning.envs.state import Act, EnvironmentState, RolloutPolicy
 from ccmatic.learning.estimation import beliefs
 
 
-def sender(name: str, environment: Environment) -> RolloutPolicy:
-    """Return the RolloutPolicy of a sender.
+def sender_of_rates(name: str, options: LinkOptions) -> RolloutPolicy:
+    """Return the RolloutPolicy of a sender whose actions are rates in bytes per second.
 
     Args:
-        name: One of these names. `constant:MBIT` sends at a rate in Mbit/s. `oracle` sends at the rate of the link, or
-            at an equal share of this rate if there are several flows. `cubic` follows RFC 9438. Any other name is the
-            path or the shipped name of a controller.
-        environment: The Environment. Its actions must be rates.
+        name: A name as in `learning.sender`, or `on_off:MBIT:ON:OFF`, which sends at a rate in Mbit/s for ON seconds,
+            and then nothing for OFF seconds.
+        options: The LinkOptions of the links.
 
     Raises:
-        InputError: If there is no such sender, or the environment's actions are not rates.
+        InputError: If there is no such sender, or it cannot send on these links.
     """
-    if environment.act != definitions.chosen("models.signals", "RATE"):
-        raise InputError(f"the actions of the sender '{name}' are rates; expected act='rate', not '{environment.act}'")
-    word, _, number = name.partition(":")
+    word, colon, rest = name.partition(":")
     if word == "constant":
-        return _constant(name, number)
+        return _constant(name, rest)
+    if word == "on_off" and colon:
+        return _on_off(name, rest)
     if word == "oracle":
-        return RolloutPolicy(lambda links: (), _knows_the_link(environment.options))
+        return RolloutPolicy(lambda links: (), _knows_the_link(options))
     if word == definitions.chosen("models.signals", "CUBIC"):
         return _without_actions(signal.load("act", word))
     if is_stateful(find_program(name)[1]):
         model = next(m for m in definitions.every("models", "MODEL") if m.windows and m.flows == 1)
-        return remembering(load(name, observations=model.observations), environment.options)
-    return _believing(load(name), environment.options)
+        return remembering(load(name, observations=model.observations), options)
+    return _believing(load(name), options)
 
 
-def trained(policy: policies.Policy, options: LinkOptions) -> tuple[Environment, RolloutPolicy]:
-    """Return the Environment of a trained policy, and the policy's RolloutPolicy in this Environment.
+def window(of_envelope: bool) -> int:
+    """Return the number of steps in a window of beliefs, plus one.
 
-    The observations, actions and rewards in this Environment are those of the policy's training. The Environment clips
-    actions as in the training.
-
-    Args:
-        policy: The policies.Policy.
-        options: The LinkOptions of the Environment.
+    In an envelope, this is the window of the envelope's proof.
     """
-    learned = {name: getattr(policy.file, name) for name in ("observe", "act", "reward", "history", "delay")}
-    environment = Environment(options, **learned)
-
-    def action(observation: Array) -> Array:
-        given = policies.outputs(policy.layers, observation, policy.activations)
-        if policy.choices:
-            return jnp.asarray(policy.choices, jnp.float32)[jnp.argmax(given, axis=-1)]
-        return jnp.clip(given[..., 0], *environment.bounds)
-
-    return environment, stateless(action)
+    return policies.PROVED_HORIZON if of_envelope else beliefs.HORIZON
 
 
 def _constant(name: str, number: str) -> RolloutPolicy:
-    try:
-        rate = float(number) * MBIT
-    except ValueError:
-        rate = -1.0
-    if not 0 < rate < float("inf"):
-        raise InputError(f"cannot read the sender '{name}'; expected constant:MBIT, Mbit/s above 0")
+    rate = _number(number, f"cannot read the sender '{name}'; expected constant:MBIT, Mbit/s above 0") * MBIT
     return RolloutPolicy(
         lambda links: (), lambda memory, links, state, observation: (memory, jnp.full(observation.shape[:2], rate))
     )
+
+
+def _on_off(name: str, numbers: str) -> RolloutPolicy:
+    expected = f"cannot read the sender '{name}'; expected on_off:MBIT:ON:OFF, a rate and two times above 0"
+    if numbers.count(":") != 2:
+        raise InputError(expected)
+    mbit, on, off = (_number(number, expected) for number in numbers.split(":"))
+
+    def act(memory: Any, links: Links, state: EnvironmentState, observation: Array) -> tuple[Any, Array]:
+        since = state.interval * state.knowledge.now.seconds - links.start * links.slot
+        return memory, jnp.where(jnp.mod(since, on + off) < on, mbit * MBIT, 0.0).T
+
+    return RolloutPolicy(lambda links: (), act)
+
+
+def _number(text: str, problem: str) -> float:
+    """Return a finite number above 0. Otherwise raise InputError with the given message."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 < number < float("inf"):
+        raise InputError(problem)
+    return number
 
 
 def _knows_the_link(options: LinkOptions) -> Act:
@@ -93,7 +108,7 @@ def _knows_the_link(options: LinkOptions) -> Act:
         start = state.interval * options.slots
         bytes_ = jnp.sum(jax.lax.dynamic_slice_in_dim(links.capacity, start, options.slots), axis=0)
         return memory, jnp.broadcast_to(
-            (bytes_ / options.slots / links.slot / options.flows)[:, None], observation.shape[:2]
+            (bytes_ / options.slots / links.slot / options.all_flows)[:, None], observation.shape[:2]
         )
 
     return act
@@ -143,7 +158,11 @@ def remembering(controller: Stateful, options: LinkOptions) -> RolloutPolicy:
     """Return the RolloutPolicy of a controller with state. The state is the policy's memory, and a step is an interval.
 
     The policy's rate is the controller's window divided by the latest measured RTT. If the controller's own rate is
-    lower, it applies instead. No timeout fires.
+    lower, it applies instead. The rate is at least one packet per interval. No timeout fires.
+
+    A model knows a delay in whole steps, and too large by at most one step. Some controllers, such as Vegas, read both
+    bounds, `delay - step` and `delay`. Here the bounds are tight: both are the measured delay. Other controllers read
+    whole steps.
 
     Args:
         controller: The Stateful controller.
@@ -159,7 +178,8 @@ def remembering(controller: Stateful, options: LinkOptions) -> RolloutPolicy:
     rtt = options.per_rtt
     jitter = ceil(options.jitter.ends[1] / options.rtt.ends[0] * rtt)
     fixed = {"R_m": float(rtt), "D": float(jitter), "step": 1.0, "MSS": float(options.packet)}
-    update = as_sent(controller.update)
+    measured = _Measured()
+    update = measured.walk(as_sent(controller.update))
     past = [round(float(Values(fixed).of(read.back))) for read in _pasts(update)]
     kept = max([0, *past]) + rtt + 1
     conditions = {memory.name for memory in controller.state if memory.unit == CONDITION}
@@ -178,7 +198,11 @@ def remembering(controller: Stateful, options: LinkOptions) -> RolloutPolicy:
         wrong = 1.0 if state.wrong is None else state.wrong
         waited = jnp.maximum(0, (now.rtt_end - links.rtt * links.slot * wrong) / now.seconds)
         latest = {name: _back(counted[name], 0) + getattr(now, name) for name in _COUNTED}
-        latest |= {"delay": jnp.floor(waited + 1e-4), "waited": waited, "measured": jnp.where(now.acked > 0, 1.0, 0.0)}
+        latest |= {
+            "delay": waited if measured.replaces else jnp.floor(waited + 1e-4),
+            "waited": waited,
+            "measured": jnp.where(now.acked > 0, 1.0, 0.0),
+        }
         counted = {name: jax.tree.map(_shift, counted[name], latest[name]) for name in counted}
         taken = {**fixed, "R_m": fixed["R_m"] * wrong}
         observed = {**taken, **remembered, **_observations(counted, now, state.interval, rtt)}
@@ -186,13 +210,37 @@ def remembering(controller: Stateful, options: LinkOptions) -> RolloutPolicy:
         in_law = {**observed, "delay": observed["waited"]}
         values = Values(observed, Values(fixed), Values(in_law, Values(fixed)))
         after = values.becomes(update, remembered)
-        after = {name: where(state.interval > 0, after[name], remembered[name]) for name in remembered}
+        begun = state.interval > links.start
+        after = {name: where(begun, after[name], remembered[name]) for name in remembered}
         sent = Values({**taken, **after, "line_rate": jnp.inf})
         window = jnp.inf if controller.window is None else to_float(sent.of(controller.window)) / now.rtt_end
         rate = jnp.inf if controller.rate is None else to_float(sent.of(controller.rate)) / now.seconds
-        return (after, counted), jnp.broadcast_to(jnp.maximum(0.0, jnp.minimum(window, rate)), now.sent.shape).T
+        least = links.packet / now.seconds
+        return (after, counted), jnp.broadcast_to(jnp.maximum(least, jnp.minimum(window, rate)), now.sent.shape).T
 
     return RolloutPolicy(begin, act)
+
+
+class _Measured(Walker[Tree]):
+    """Replaces the lower bound of a delay, `delay - step`, by the delay.
+
+    Attributes:
+        replaces: Whether a tree had such a bound.
+    """
+
+    replaces = False
+
+    def visit_Binary(self, node: Binary) -> Visit[Tree]:
+        is_delay = isinstance(node.left, Name | Past) and node.left.name == "delay"
+        if node.op == "-" and is_delay and node.right == Name("step"):
+            self.replaces = True
+            return node.left
+        return rebuilt(node, (yield from self.results(parts(node))))
+
+    def visit_object(self, node: Tree) -> Visit[Tree]:
+        return rebuilt(node, (yield from self.results(parts(node))))
+
+    visit_Function = visit_Local = visit_object
 
 
 #: The observations that the memory of a stateful controller keeps as columns, the latest value first. The first four
