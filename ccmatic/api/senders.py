@@ -34,8 +34,8 @@ def export(
             those that have the controller's beliefs.
         horizon: T, which is one more than the number of steps in a window. Beliefs time out every T-1 steps.
         jitter: The largest variation of delay, in R_m, that has causes other than queueing.
-        around: The kernel's algorithm that runs within the envelope: `cubic`, `bbr` or `reno`. Only for the target
-            `bpf`.
+        around: The sender whose rates the envelope limits: the kernel's `cubic`, `bbr` or `reno`, for the target `bpf`;
+            or a policy, as `policy:FILE`, for the targets `c` and `udp`.
 
     Returns:
         The paths of the written files.
@@ -48,6 +48,10 @@ def export(
     if policies.is_policy(controller):
         return policies.export(controller, target, out)
     settings = (model, horizon, str(jitter))
+    word, _, _ = (around or "").partition(":")
+    if word == policies.GUARDED:
+        guarded = policies.guarded(f"{controller}:{around}")
+        return exporting.write(guarded, target, out or guarded.name)
     if around and target != "bpf":
         raise InputError(f"--around {around} for the target {target}; expected --target bpf: the kernel runs it")
     made = (exporting.make_guard(str(controller), around, *settings) if around

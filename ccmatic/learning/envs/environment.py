@@ -81,6 +81,7 @@ class Environment:
         delay: The age d of the latest vector, in intervals, in addition to the delay of the path.
         choices: The actions of a discrete choice, in ascending order. A Gymnasium action is then the place of an
             action in this tuple. Empty if every number within the bounds is an action.
+        guard: The name or the path of an envelope that limits the rates of the actions; None for no limit.
 
     Raises:
         InputError: If a formula or number is wrong.
@@ -93,6 +94,7 @@ class Environment:
     history: int = 10
     delay: int = 0
     choices: tuple[float, ...] = ()
+    guard: str | None = None
 
     def __post_init__(self) -> None:
         if callable(self.reward):
@@ -108,6 +110,8 @@ class Environment:
             if type(getattr(self, name)) is not int or getattr(self, name) < least:
                 raise InputError(f"{name} is {getattr(self, name)!r}; expected a whole number, at least {least}")
         object.__setattr__(self, "choices", signal.choices(self.choices, self.bounds))
+        if self.envelope and self.guard is not None:
+            raise InputError(f"act is {shown(self.act)}, with a guard; expected one envelope")
         if self.believes:
             self.options.require_drop_tail("with beliefs")
         self.background  # noqa: B018  # raises an error for a wrong name
@@ -143,7 +147,7 @@ class Environment:
     @property
     def believes(self) -> bool:
         """Whether the senders form beliefs."""
-        return self.envelope is not None or not shipped_beliefs().keys().isdisjoint(self._inputs)
+        return self.limits is not None or not shipped_beliefs().keys().isdisjoint(self._inputs)
 
     @property
     def _inputs(self) -> frozenset[str]:
@@ -152,12 +156,17 @@ class Environment:
     @property
     def horizon(self) -> int:
         """The number of steps in a window of beliefs, plus one for the step before the window."""
-        return window(self.envelope is not None)
+        return window(self.limits is not None)
 
     @cached_property
     def envelope(self) -> Controller | None:
         """The controller among whose allowed rates an action chooses; None if there is no such controller."""
         return None if isinstance(self.act, functions.ActionFunction) else policies.envelope(self.act)
+
+    @cached_property
+    def limits(self) -> Controller | None:
+        """The envelope in which each rate lies: that of the actions, or the guard. None if there is none."""
+        return self.envelope if self.guard is None else policies.envelope(f"envelope:{self.guard}")
 
     @cached_property
     def background(self) -> tuple[RolloutPolicy, ...]:
@@ -286,17 +295,25 @@ class Environment:
         action = jnp.clip(jnp.where(jnp.isnan(action), 0, action), *self.bounds)
         knowledge = state.knowledge._replace(action=jnp.where(here, action.T, 0))
         rate = state.rate[: self.options.flows]
-        if isinstance(self.act, functions.ActionFunction):
-            wanted = jnp.nan_to_num(self.act.rate(knowledge, rate))
-        elif self.envelope is None:
-            wanted = knowledge.value(self._formula("act").term, rate=rate)
+        if self.limits is None:
+            wanted = self._wanted(knowledge, rate)
         else:
-            low, high = (jnp.maximum(links.packet, end) for end in rates(self.envelope, knowledge.bounds))
-            wanted = (low + (action.T + 1) / 2 * (high - low)) / knowledge.now.seconds
+            seconds = knowledge.now.seconds
+            low, high = (jnp.maximum(links.packet, end) / seconds for end in rates(self.limits, knowledge.bounds))
+            if self.envelope is None:
+                wanted = jnp.clip(self._wanted(knowledge, rate), low, high)
+            else:
+                wanted = low + (action.T + 1) / 2 * (high - low)
         rate = jnp.where(here, self._limited(links, wanted), rate)
         pairs = [self._sender_acts(links, state, place) for place in range(len(self.background))]
         rate = jnp.concatenate([rate, *(rate for _, rate in pairs)])
         return state._replace(rate=rate, knowledge=knowledge, background=tuple(flow for flow, _ in pairs))
+
+    def _wanted(self, knowledge: signals.Knowledge, rate: Array) -> Array:
+        """Return the rates (f, n) by the formula of actions, given the last rates."""
+        if isinstance(self.act, functions.ActionFunction):
+            return jnp.nan_to_num(self.act.rate(knowledge, rate))
+        return knowledge.value(self._formula("act").term, rate=rate)
 
     def _limited(self, links: Links, rate: Array) -> Array:
         """Return rates that the simulator can count, of at least one packet per interval."""
