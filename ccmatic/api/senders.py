@@ -1,14 +1,14 @@
 """Senders: export, train, attack, emulate and simulate senders, and fit the paths that they meet."""
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ccmatic import base, exporting
 from ccmatic.base import InputError, Unreadable
-from ccmatic.records import AttackLine, BenchLine, GuaranteeLine, MeasuresFile, ProvedLine, TrainingLine
+from ccmatic.records import ActLine, AttackLine, BenchLine, GuaranteeLine, MeasuresFile, ProvedLine, TrainingLine
 
 if TYPE_CHECKING:
     from ccmatic.learning.bench import Learner
@@ -152,6 +152,21 @@ def attack(
     from ccmatic.learning.adversaries import load, transfer
 
     yield from transfer([load(file) for file in adversaries], senders, out)
+
+
+def actions(policy: str | Path, lines: Iterable[str]) -> Iterator[ActLine]:
+    """Yield a policy's answer to each line, which asks for an action or a rate. This needs a C compiler.
+
+    Args:
+        policy: The policy's file.
+        lines: The questions, one JSON object in a line (docs/reference/learning.md).
+
+    Raises:
+        InputError: If the file is no policy. A wrong line raises no error: its answer has an `error`.
+    """
+    from ccmatic.learning import policies
+
+    yield from policies.actions(policies.load(policy), lines)
 
 
 def bench(

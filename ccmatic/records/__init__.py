@@ -66,6 +66,8 @@ from ccmatic.records.measures import (
     Spread,
 )
 from ccmatic.records.policies import (
+    ActInputLine,
+    ActLine,
     AdversaryFile,
     AttackLine,
     BenchLine,
@@ -131,6 +133,8 @@ __all__ = [
     "Absent",
     "AcknowledgementsRecord",
     "AcksEvent",
+    "ActInputLine",
+    "ActLine",
     "AdversaryFile",
     "AllowanceLine",
     "AnswerRecord",

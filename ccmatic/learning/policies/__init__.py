@@ -1,5 +1,6 @@
 """Trained policies: their files, their networks as programs, and their export. This package does not need JAX."""
 
+from ccmatic.learning.policies.asked import actions
 from ccmatic.learning.policies.export import (
     GUARDED,
     GuidedExport,
@@ -35,6 +36,7 @@ __all__ = [
     "Layers",
     "Policy",
     "PolicyExport",
+    "actions",
     "activations_of",
     "arrays",
     "check_layers",
