@@ -140,7 +140,7 @@ def subject(name: str, version: str | None = None, source: str | Path | None = N
     head, _, tail = name.partition(":")
     if head == GUARD:
         found = _exported(name, name, "")
-    elif Path(head).suffix in _FILES or Path(head).is_dir():
+    elif Path(head).suffix in _FILES or (Path(head).is_dir() and not is_shipped(name)):
         found = _of_path(name, Path(head), tail)
     elif definitions.is_controller(head):
         found = _exported(name, head, tail)
@@ -167,10 +167,13 @@ def hosted_library(name: str) -> tuple[str, str]:
 
 
 def is_shipped(name: str) -> bool:
-    """Return whether the code of a subject is part of ccmatic, or named by an adaptor that is."""
+    """Return whether the code of a subject is part of ccmatic, or named by an adaptor that is.
+
+    A folder here with such a name, like a checkout of quinn, does not change the meaning of the name: `./quinn` does.
+    """
     head = name.partition(":")[0]
     controllers = {each for folder in definitions.CONTROLLERS for each in definitions.shipped(folder)}
-    return head in {*_shipped(), "kernel", *controllers} and not Path(head).is_dir()
+    return head in {*_own(), *controllers}
 
 
 def run_command(name: str, witness: str) -> str:
