@@ -30,7 +30,7 @@ with_cargo = pytest.mark.skipif(not shutil.which("cargo"), reason="needs cargo")
 
 @pytest.mark.parametrize(("stack", "crate"), STACKS.items())
 def test_the_lock_has_the_version_of_the_adaptor(stack, crate):
-    version = import_module(f"ccmatic.judging.adaptors.{stack}.adaptor").Adaptor.version
+    version = import_module(f"ccmatic.judging.adaptors.{stack}.adaptor").Adaptor().version
     lock = (ADAPTORS / stack / "Cargo.lock").read_text()
     assert re.findall(rf'name = "{crate}"\nversion = "(.*)"', lock) == [version]
     assert f'version = "={version}"' in (ADAPTORS / stack / "Cargo.toml").read_text()

@@ -8,7 +8,7 @@ from ccmatic.base import read_text, writable_folder, write_text
 from ccmatic.judging import subjects
 from ccmatic.judging.pictures import draw
 from ccmatic.judging.qlog import qlog
-from ccmatic.judging.rules import Rule
+from ccmatic.judging.rules import RULES, Rule
 from ccmatic.judging.sensitivity import Variant, variants
 from ccmatic.judging.sources import opened
 from ccmatic.judging.verdicts import Verdict, judge, undisturbed
@@ -103,6 +103,7 @@ def _unit_tests(record: records.WitnessFile, version: str, out: Path) -> list[Pa
     """Write the unit tests for which the subject's adaptor has templates."""
     fields = {
         "name": "".join(c if c.isalnum() else "_" for c in record.rule),
+        "option": "--rule" if record.rule in RULES else "--expect",
         "rule": record.rule,
         "threshold": record.threshold,
         "value": f"{record.value:.6g}",

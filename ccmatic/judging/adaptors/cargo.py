@@ -1,5 +1,6 @@
 """Build the adaptors that are written in Rust, with the user's cargo."""
 
+import inspect
 import json
 import os
 import re
@@ -11,7 +12,8 @@ from functools import cache as once
 from pathlib import Path
 
 from ccmatic.base import InputError
-from ccmatic.judging.builds import built, cache
+from ccmatic.judging.builds import built, cache, path_library
+from ccmatic.judging.programs import Program
 
 #: Files that a build reads.
 _SOURCES = (".rs", ".toml", ".lock", ".der", ".pem")
@@ -79,6 +81,32 @@ def build(
     done = built(crate.name, [f"{version} {checkout} {toolchain}", *files], make)
     built_version = (done / "version").read_text()
     return done / "product", f"{built_version} from {checkout}" if checkout else built_version
+
+
+class WholeStack:
+    """An adaptor of a whole stack in Rust. Its subclass is in the file adaptor.py beside the adaptor's sources.
+
+    Attributes:
+        stack: The name of the stack.
+        crate: The crate of the stack.
+        controllers: The names of its controllers.
+        notes: The features that every run uses in another way than the stack does by default.
+    """
+
+    stack: str
+    crate: Crate
+    controllers: tuple[str, ...]
+    notes: tuple[str, ...]
+    toolchain = "cargo 1.85"
+
+    def __init__(self) -> None:
+        self.version = self.crate.version
+
+    def build(self, version: str | None = None, source: Path | None = None) -> Program:
+        """Build the program; see `ccmatic.judging.subjects.Adaptor`."""
+        folder = Path(inspect.getfile(type(self))).parent
+        program, release = build(folder, self.crate, version, source, path_library())
+        return Program((str(program),), f"{self.crate.name} {release}", self.notes)
 
 
 def build_library(folder: Path) -> Path:

@@ -1,5 +1,6 @@
 """Build code in Go with the user's go."""
 
+import inspect
 import os
 import re
 import shutil
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from ccmatic.base import InputError
 from ccmatic.judging.builds import built, path_library
+from ccmatic.judging.programs import Program
 
 #: The time limit of a build in seconds. A first build downloads modules, and compiles all of them.
 _PATIENCE = 600
@@ -94,6 +96,33 @@ class Module:
         if not module.is_file() or f"module {self.path}\n" not in module.read_text():
             raise InputError(f"no go.mod of {self.path} is here", str(source))
         return source.resolve()
+
+
+class WholeStack:
+    """An adaptor of a whole stack in Go. Its subclass is in the file adaptor.py beside the adaptor's sources.
+
+    Attributes:
+        module: The module of the stack.
+        controllers: The names of its controllers.
+        notes: The features that every run uses in another way than the stack does by default.
+    """
+
+    module: Module
+    controllers: tuple[str, ...]
+    notes: tuple[str, ...]
+    toolchain = f"go {_GO[0]}.{_GO[1]}"
+
+    def __init__(self) -> None:
+        self.stack, self.version = self.module.stack, self.module.version
+
+    def versions(self) -> tuple[str, ...]:
+        """Return the released versions that the adaptor supports, oldest first; see `Module.versions`."""
+        return self.module.versions()
+
+    def build(self, version: str | None = None, source: Path | None = None) -> Program:
+        """Build the program; see `ccmatic.judging.subjects.Adaptor`."""
+        program, release = self.module.build(Path(inspect.getfile(type(self))).parent, version, source)
+        return Program((str(program), "-test.run=TestAdaptor"), release, self.notes)
 
 
 def _sources(folder: Path) -> list[Path]:

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"math"
 	"time"
+	_ "unsafe" // for go:linkname
 
 	"github.com/pion/logging"
+	"github.com/pion/randutil"
 	"github.com/pion/sctp"
 )
 
@@ -29,8 +31,13 @@ type flow struct {
 	endless, begun int64 // bytes taken in phases with an endless offer; bytes taken when this phase began
 }
 
-// begin prepares a run.
-func begin(time.Time) {}
+// numbers is pion's source of first sequence numbers, which decide how pion detects losses.
+//
+//go:linkname numbers github.com/pion/sctp.globalMathRandomGenerator
+var numbers randutil.MathRandomGenerator
+
+// begin prepares a run: a new source takes its seed from crypto/rand, which the seed of the run determines.
+func begin(time.Time) { numbers = randutil.NewMathRandomGenerator() }
 
 // start opens the endpoints of a flow.
 func start(controller string, size int, written chan struct{}) (*flow, error) {

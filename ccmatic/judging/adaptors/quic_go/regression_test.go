@@ -26,7 +26,7 @@ func TestJudge_{{name}}(t *testing.T) {
 	if err := os.WriteFile(file, []byte(scenario_{{name}}), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	command := exec.Command(ccmatic, "judge", "run", "{{subject}}", "--scenario", file, "--rule", "{{rule}}", "--source", checkout)
+	command := exec.Command(ccmatic, "judge", "run", "{{subject}}", "--scenario", file, "{{option}}", "{{rule}}", "--source", checkout)
 	if output, err := command.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, output)
 	}

@@ -5,46 +5,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ccmatic.base import InputError
-from ccmatic.judging.adaptors.cargo import Crate, build
-from ccmatic.judging.builds import path_library
-from ccmatic.judging.subjects import Program
+from ccmatic.judging.adaptors.cargo import Crate, WholeStack
 
 #: The methods of a controller in every supported version, and the methods in some versions only. The program forwards
 #: calls of all these methods.
 _ALWAYS = {"on_sent", "on_ack", "on_end_acks", "on_congestion_event", "on_mtu_update", "window", "clone_box"}
 _ALWAYS |= {"initial_window", "into_any"}
 _SOME = {"metrics", "on_spurious_congestion_event"}
-
-
-class Adaptor:
-    """The adaptor of quinn-proto.
-
-    Its sources support the versions from 0.11.0 on.
-    """
-
-    stack = "quinn"
-    controllers = ("cubic", "newreno", "bbr")
-    toolchain = "cargo 1.85"
-    version = "0.11.19"
-
-    def versions(self) -> tuple[str, ...]:
-        """Return the released versions that the sources support, oldest first."""
-        return tuple(f"0.11.{number}" for number in range(20))
-
-    def build(self, version: str | None = None, source: Path | None = None) -> Program:
-        """Build the program; see `ccmatic.judging.subjects.Adaptor`."""
-        crate = Crate("quinn-proto", self.version, _differences)
-        program, built = build(Path(__file__).parent, crate, version, source, path_library())
-        return Program(
-            (str(program),),
-            f"quinn-proto {built}",
-            (
-                "GSO is off: a datagram per call of poll_transmit",
-                "the MTU is fixed: discovery and the detection of black holes are off",
-                "no idle timeout; flow control limits no flow",
-                "the application keeps 8 packets ready",
-            ),
-        )
 
 
 def _differences(folder: Path) -> Mapping[str, str]:
@@ -57,3 +24,24 @@ def _differences(folder: Path) -> Mapping[str, str]:
     ecn = {"is_ecn"} if trait and "is_ecn" in trait[0] else set()
     seed = {"seed_argument"} if "rng_seed: Option" in (folder / "src" / "endpoint.rs").read_text() else set()
     return {"CCMATIC_HAS": ",".join(sorted(methods & _SOME | ecn | seed))}
+
+
+class Adaptor(WholeStack):
+    """The adaptor of quinn-proto.
+
+    Its sources support the versions from 0.11.0 on.
+    """
+
+    stack = "quinn"
+    controllers = ("cubic", "newreno", "bbr")
+    crate = Crate("quinn-proto", "0.11.19", _differences)
+    notes = (
+        "GSO is off: a datagram per call of poll_transmit",
+        "the MTU is fixed: discovery and the detection of black holes are off",
+        "no idle timeout; flow control limits no flow",
+        "the application keeps 8 packets ready",
+    )
+
+    def versions(self) -> tuple[str, ...]:
+        """Return the released versions that the sources support, oldest first."""
+        return tuple(f"0.11.{number}" for number in range(20))

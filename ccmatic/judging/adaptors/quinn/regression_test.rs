@@ -13,7 +13,7 @@ fn keeps_the_rule() {
     let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("{{name}}.json");
     std::fs::write(&file, SCENARIO).unwrap();
     let done = Command::new("ccmatic")
-        .args(["judge", "run", "{{subject}}", "--rule", "{{rule}}", "--source", env!("CARGO_MANIFEST_DIR"), "--scenario"])
+        .args(["judge", "run", "{{subject}}", "{{option}}", "{{rule}}", "--source", env!("CARGO_MANIFEST_DIR"), "--scenario"])
         .arg(&file)
         .output()
         .expect("the program ccmatic");
