@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     )
     from ccmatic.api.proofs import (
         check,
+        draw_bounds,
+        find_bounds,
         find_front,
         guarantee,
         prove,
@@ -51,7 +53,6 @@ if TYPE_CHECKING:
     )
     from ccmatic.api.searches import Synthesis, check_cover, check_widening, read_run, synthesise, widen
     from ccmatic.api.senders import (
-        actions,
         attack,
         bench,
         emulate,
@@ -119,7 +120,6 @@ __all__ = [
     "Widening",
     "WideningReport",
     "WorstCase",
-    "actions",
     "answer",
     "answer_all",
     "ask",
@@ -129,6 +129,7 @@ __all__ = [
     "check_cover",
     "check_widening",
     "decide",
+    "draw_bounds",
     "emulate",
     "estimate",
     "evaluate",
@@ -136,6 +137,7 @@ __all__ = [
     "explain_log",
     "export",
     "export_trace",
+    "find_bounds",
     "find_front",
     "fit",
     "guarantee",

@@ -1,6 +1,6 @@
 """Proofs: the guarantees of controllers for all time, and the meaning of a proof for a path."""
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +9,7 @@ from ccmatic.api.given import Asked, Given, read_query
 from ccmatic.base import InputError, parse_json, read_text
 from ccmatic.contracts import load_definition
 from ccmatic.guarantees import Guarantee
-from ccmatic.invariants import Decided, Invariant
+from ccmatic.invariants import Bound, Decided, Invariant
 from ccmatic.logic import isolated, isolated_steps
 from ccmatic.proving import Attempt, Check, Finding, Listener, ProofOutcome
 from ccmatic.questions import Question
@@ -158,6 +158,63 @@ def prove_by_invariant(
         'proved'
     """
     return invariants.decide(invariants.asked(controller, on, expect, start), seconds, jobs)
+
+
+def find_bounds(
+    controller: Given,
+    on: str,
+    *,
+    start: str | None = None,
+    out: str | Path | None = None,
+    seconds: float = 60,
+    jobs: int = 2,
+    tells: Callable[[str], None] = lambda what: None,
+) -> Iterator[Bound]:
+    """Find the tightest bounds that inductive invariants prove, on a grid of amounts.
+
+    The bounds are about the queue, the window of a window sender, the loss per R_m of a finite buffer, and the
+    utilisation within K for K = 1, 2, 4, 8 and 16 C·R_m. Bytes are tried in steps of 1/2 C·R_m up to 32, and
+    utilisations in steps of 1/20.
+
+    Args:
+        controller: The controller.
+        on: The network, as in `ask`.
+        start: The start of the executions, as in `prove_by_invariant`.
+        out: The folder of an earlier search. The search begins at the bounds that are proved there. `Bound.save` writes
+            to a folder.
+        seconds: The budget of each bound. The search for an execution that refutes the next bound may take as long.
+        jobs: The number of processes.
+        tells: A function that is called with each expectation that the search tries.
+
+    Returns:
+        An iterator over the Bounds: the amount, the Decided of the proved bound, and that of the next tighter bound.
+
+    Raises:
+        InputError: If the network has no transition system.
+
+    Examples:
+        >>> next(iter(cm.find_bounds("cc_qdel", "ccac, buffer infinite, jitter 1 rtt"))).amount
+        Fraction(7, 1)
+    """
+    folder = None if out is None else Path(out)
+    return isolated_steps(invariants.tightest(controller, on, start, seconds, jobs, folder, tells))
+
+
+def draw_bounds(name: str, bounds: Sequence[Bound], file: str | Path) -> None:
+    """Draw bounds to a file: the share of the link by K, and the share beside the bytes in the queue.
+
+    Args:
+        name: The name of the controller, for the title.
+        bounds: The Bounds that `find_bounds` returned.
+        file: The path of a PNG, SVG or PDF file.
+
+    Raises:
+        InputError: If matplotlib is missing, or the file's suffix is not supported.
+
+    Examples:
+        >>> cm.draw_bounds("cc_qdel", bounds, "bounds.svg")
+    """
+    invariants.draw(name, bounds, Path(file))
 
 
 def _by_networks(

@@ -54,7 +54,6 @@ GROUPS = {
     "Learn": {
         "train": ("train", "train"),
         "bench": ("bench", "bench"),
-        "act": ("act", "act"),
         "attack": ("attack", "attack"),
     },
     "Other": {

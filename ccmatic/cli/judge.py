@@ -176,8 +176,7 @@ def _verdict_text(line):
 
     meaning = "violated" if line.verdict == "broken" else "holds"
     when = f" at {line.at:.3f} s" if line.at is not None else ""
-    failure = f"\n         {line.reason}" if line.reason else ""
-    return f"{shown_verdict(line.verdict, meaning, 8)} {_value_text(line)}{when}{_threshold_text(line)}{failure}"
+    return f"{shown_verdict(line.verdict, meaning, 8)} {_value_text(line)}{when}{_threshold_text(line)}"
 
 
 def _value_text(line):

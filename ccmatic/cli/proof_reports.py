@@ -12,6 +12,8 @@ from ccmatic.cli.verdicts import shown_verdict
 from ccmatic.proving import OF_NONE, Listener, number, undecided
 from ccmatic.records import (
     ABSENT,
+    BoundLine,
+    BoundsLine,
     CertifiedLine,
     CheckLine,
     ConstantLine,
@@ -94,6 +96,35 @@ class Progress(Listener):
         means = {"proved": "holds", "refuted": "violated"}.get(decided.verdict, "unknown")
         text = f"{name:<20} {shown_verdict(decided.verdict, means, 9)} {question.text}, on {on}, {question.begins}"
         self._say(line, "\n".join([text, *_shown(decided, clauses, seconds, file)]))
+
+    def tries(self, text):
+        """Show the expectation that the search for bounds tries."""
+        self._status.update(text)
+
+    def bound(self, bound, files):
+        """Report a bound, and the files of its invariant and of the execution that refutes the next one, or None."""
+        best, following = bound.proved, bound.following
+        question = (best or following).question
+        clauses = len(best.proved.invariant.clauses) if best else None
+        name, on, (proved, refuted) = question.controller.name, question.description.text, files
+        line = BoundLine(
+            name, bound.subject, bound.within, on, question.start, best and best.question.text, clauses,
+            proved and str(proved), following and following.question.text, following and following.verdict,
+            following and following.period, refuted and str(refuted),
+        )  # fmt: skip
+        shown = f"{shown_verdict('proved', 'holds', 9)} {best.question.text}" if best else "no bound was proved"
+        lines = [f"{name:<20} {shown}"] + ([f"    check it: ccmatic check {proved}"] if proved else [])
+        if following:
+            means = "violated" if following.verdict == "refuted" else "unknown"
+            lines.append(f"{'':<20} {shown_verdict(following.verdict, means, 9)} {following.question.text}")
+            lines += [f"    check it: ccmatic replay {refuted}"] if refuted else [f"    {following.why}"]
+        self._say(line, "\n".join(lines))
+
+    def bounds(self, name, bounds, figure):
+        """Report the number of proved bounds, and the figure, or None."""
+        proved = sum(bound.amount is not None for bound in bounds)
+        text = f"{name}: {proved} of {len(bounds)} quantities have a proved bound; {figure or 'no figure'}"
+        self._say(BoundsLine(True, name, len(bounds), proved, figure and str(figure)), text)
 
     def asks(self, lemma, values):
         """Show that the solver is deciding a lemma for these values of the constants."""

@@ -37,8 +37,8 @@ def prove(controllers, proof, horizon, on, expect, start, jobs, cluster, as_json
     """Prove what controllers guarantee for all time.
 
     With --on and --expect, the command searches for an inductive invariant that proves the expectation, and for an
-    execution that refutes it. Without them, it finds the best value of each constant of a proof for which the lemmas
-    hold.
+    execution that refutes it. With --on alone, it finds the tightest bounds that invariants prove, and draws them.
+    Without both, it finds the best value of each constant of a proof for which the lemmas hold.
     """
     from ccmatic.workers import Team
 
@@ -49,7 +49,7 @@ def prove(controllers, proof, horizon, on, expect, start, jobs, cluster, as_json
         raise InputError(f"{message}; expected different names, or a command and an --out for each")
     how |= {"proof": proof, "horizon": horizon, "jobs": max(jobs, 2)}
     if on or expect:
-        (expectation,) = options.expectations(on, expect, most=1)
+        (expectation,) = options.expectations(on, expect, most=1) if expect else (None,)
         options.refuse({"proof": proof, "horizon": horizon}, "--on and --expect alone")
         how |= {"on": on, "expectation": expectation, "start": start}
     else:
@@ -101,6 +101,8 @@ def _prove(name, controller, as_json, how, write=click.echo):
     proof, horizon, out = how["proof"], how["horizon"], how["out"]
     if "on" in how:
         with report.Progress(as_json, name, write) as say:
+            if how["expectation"] is None:
+                return _bounds(controller, how, say)
             return _expected(controller, how, settings, say)
     with report.Progress(as_json, name, write) as say:
         if proof is None:
@@ -108,6 +110,30 @@ def _prove(name, controller, as_json, how, write=click.echo):
         proved = api.prove(controller, proof, out, horizon=horizon, listener=say, **settings)
     say.end(proved)
     return proved.verdict
+
+
+def _bounds(controller, how, say):
+    """Report the tightest bounds that invariants prove, and return `holds` if there is one, else `unknown`."""
+    from ccmatic import api
+
+    budget, found = _budget(how), []
+    start = None if how["start"] == "any" else how["start"]
+    for bound in api.find_bounds(
+        controller, how["on"], start=start, out=how["out"], jobs=how["jobs"], tells=say.tries, **budget
+    ):
+        found.append(bound)
+        say.bound(bound, bound.save(Path(how["out"])))
+    name, figure = Path(controller).stem, None
+    if any(bound.proved for bound in found):
+        figure = Path(how["out"]) / f"{name}-bounds.svg"
+        api.draw_bounds(name, found, figure)
+    say.bounds(name, found, figure)
+    return "holds" if figure else "unknown"
+
+
+def _budget(how):
+    """Return the budget of a search as an argument, if the user states one."""
+    return {} if how["solver"].timeout is None else {"seconds": how["solver"].timeout}
 
 
 def _expected(controller, how, settings, say):
@@ -138,7 +164,7 @@ def _by_invariant(controller, how, say):
     """Search for an invariant, or for an execution that refutes the expectation. Save and report the outcome."""
     from ccmatic import api
 
-    budget = {} if how["solver"].timeout is None else {"seconds": how["solver"].timeout}
+    budget = _budget(how)
     start = None if how["start"] == "any" else how["start"]
     decided = api.prove_by_invariant(controller, how["on"], how["expectation"], start=start, jobs=how["jobs"], **budget)
     say.decided(decided, decided.save(how["out"]))

@@ -3,13 +3,16 @@
 from ccmatic.invariants.claims import Claim
 from ccmatic.invariants.engine import Answer
 from ccmatic.invariants.expected import START, Decided, asked, claim_of, decide
+from ccmatic.invariants.figure import draw
 from ccmatic.invariants.proof import Proved, prove
 from ccmatic.invariants.saved import Invariant, is_accepted, is_invariant, load_invariant
+from ccmatic.invariants.tightest import Bound, tightest
 from ccmatic.invariants.transition import TransitionSystem, derive
 
 __all__ = [
     "START",
     "Answer",
+    "Bound",
     "Claim",
     "Decided",
     "Invariant",
@@ -19,8 +22,10 @@ __all__ = [
     "claim_of",
     "decide",
     "derive",
+    "draw",
     "is_accepted",
     "is_invariant",
     "load_invariant",
     "prove",
+    "tightest",
 ]

@@ -54,14 +54,19 @@ class Decided:
     why: str = ""
     period: int | None = None
 
+    @property
+    def name(self) -> str:
+        """The name of the file of the invariant, without its suffix."""
+        text = f"{self.question.controller.name} {self.question.text} on {self.question.description.text}"
+        return file_stem(text)
+
     def save(self, folder: str | Path) -> Path | None:
         """Write the invariant, or the execution that refutes the expectation, to a folder; return its file, or None."""
-        name = file_stem(f"{self.question.controller.name} {self.question.text} on {self.question.description.text}")
         if self.proved and self.proved.invariant:
-            return self.proved.invariant.save(folder, name)
+            return self.proved.invariant.save(folder, self.name)
         if self.trace is None:
             return None
-        file: Path = writable_folder(Path(folder)) / f"{name}-refuted.json"
+        file: Path = writable_folder(Path(folder)) / f"{self.name}-refuted.json"
         self.trace.save(file)
         return file
 
@@ -110,6 +115,11 @@ def decide(question: Question, seconds: float, jobs: int = 2) -> Decided:
     proved = prove(question.query.of_small_packets(), question.controller, claim, seconds, jobs)
     if proved.answer is Answer.PROVED:
         return Decided(question, claim, "proved", proved)
+    return refute(question, claim, proved, seconds)
+
+
+def refute(question: Question, claim: Claim, proved: Proved, seconds: float) -> Decided:
+    """Return the verdict on a claim that no invariant proved: an execution refutes it, or it is unknown."""
     end = monotonic() + seconds
     for period, query in _searches(question, claim):
         trace = _violation(query, question.controller, end)
@@ -136,7 +146,8 @@ def _violation(query: Query, controller: Any, end: float) -> Trace | None:
 def _searches(question: Question, claim: Claim) -> Iterator[tuple[int | None, Query]]:
     """Yield queries whose counterexamples refute a claim, each with the period of its executions.
 
-    A few steps break a bound. An execution that repeats for ever breaks a rate, and no K mends it.
+    A few steps break a bound. An execution that repeats for ever breaks a rate, and no K mends it. An interval of a few
+    steps breaks a rate if it falls short by more than K.
     """
     if claim.subject != "utilisation":
         for horizon in range(question.query.horizon, LONGEST + 1):
@@ -146,3 +157,10 @@ def _searches(question: Question, claim: Claim) -> Iterator[tuple[int | None, Qu
     for period in PERIODS:
         repeats = questions.ask(question.controller, question.description.text, text, "any", period=period)
         yield period, repeats.query.of_small_packets()
+    R, short = question.query.model.round_trip(1), claim.within or 0
+    for rounds in range(1, LONGEST // R):
+        share = claim.amount - short / (R * rounds)
+        if share > 0:
+            text = f"utilisation >= {share} over every {rounds} rtt"
+            falls = questions.ask(question.controller, question.description.text, text, question.start)
+            yield None, falls.query.of_small_packets()

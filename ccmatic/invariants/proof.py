@@ -54,18 +54,31 @@ def prove(
     Raises:
         InputError: If the budget is not above 0, or if the network has no transition system.
     """
+    return certified(query, controller, claim, search(query, controller, claim, seconds, jobs))
+
+
+def search(query: Query, controller: Any, claim: Claim, seconds: float, jobs: int) -> engine.Found:
+    """Search for an invariant, whose clauses are terms of the current environment. `prove` explains the arguments."""
+    require_budget(seconds)
+    if claim.is_vacuous:
+        return engine.Found(engine.Answer.UNKNOWN)
+    variants = _variants(derive(query, controller))
+    return engine.search([Problem(derive(query, controller, each), claim) for each in variants], seconds, jobs)
+
+
+def require_budget(seconds: float) -> None:
+    """Raise InputError if a budget is not above 0."""
     if not seconds > 0:
         raise InputError(f"the budget is {seconds:g} s; expected more than 0 s")
-    if claim.is_vacuous:
-        return Proved(claim, engine.Answer.UNKNOWN)
-    system = derive(query, controller)
-    problems = {Problem(derive(query, controller, without), claim): without for without in _variants(system)}
-    found = engine.search(list(problems), seconds, jobs)
+
+
+def certified(query: Query, controller: Any, claim: Claim, found: engine.Found) -> Proved:
+    """Return the outcome of a search, with certificates if it has an invariant."""
     if found.answer is not engine.Answer.PROVED or found.problem is None:
         return Proved(claim, found.answer, None, found.seconds, found.settings)
     clauses = simplified(found.problem, found.clauses)
     made = [literals(clause, found.problem.names) for clause in clauses]
-    invariant = Invariant.certified(query, controller, claim, made, problems[found.problem])
+    invariant = Invariant.certified(query, controller, claim, made, found.problem.system.without)
     answer = engine.Answer.PROVED if invariant else engine.Answer.UNKNOWN
     return Proved(claim, answer, invariant, found.seconds, found.settings)
 

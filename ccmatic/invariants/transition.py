@@ -50,6 +50,7 @@ class TransitionSystem:
         left_out: The names of the laws that the system leaves out, because they do not last.
         costly: The names of laws without which the state would have fewest unknowns. A system without one of them
             allows more, and may have a simpler invariant.
+        without: The names of the laws that the caller left out.
     """
 
     x: Execution
@@ -64,6 +65,7 @@ class TransitionSystem:
     lasting: tuple[Truth, ...] = ()
     left_out: tuple[str, ...] = ()
     costly: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
 
     @property
     def now(self) -> int:
@@ -199,6 +201,7 @@ class _Derivation:
             tuple(law.formula for law in lasting),
             tuple(dict.fromkeys(law.name for law in self.left_out)),
             tuple(self._costly(lasting)),
+            tuple(without),
         )
 
     def _costly(self, laws: Sequence[Law]) -> Iterator[str]:

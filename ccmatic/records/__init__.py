@@ -66,8 +66,6 @@ from ccmatic.records.measures import (
     Spread,
 )
 from ccmatic.records.policies import (
-    ActInputLine,
-    ActLine,
     AdversaryFile,
     AttackLine,
     BenchLine,
@@ -78,6 +76,8 @@ from ccmatic.records.policies import (
     TrainingLine,
 )
 from ccmatic.records.proofs import (
+    BoundLine,
+    BoundsLine,
     CertifiedLine,
     CheckLine,
     ConstantLine,
@@ -133,8 +133,6 @@ __all__ = [
     "Absent",
     "AcknowledgementsRecord",
     "AcksEvent",
-    "ActInputLine",
-    "ActLine",
     "AdversaryFile",
     "AllowanceLine",
     "AnswerRecord",
@@ -143,6 +141,8 @@ __all__ = [
     "BeliefSetLine",
     "BeliefsRecord",
     "BenchLine",
+    "BoundLine",
+    "BoundsLine",
     "BrokenRecord",
     "BufferEvent",
     "CertificateFile",

@@ -116,6 +116,50 @@ class InvariantLine(Record):
     why: str
 
 
+class BoundLine(Record):
+    """The tightest bound of a quantity that `prove` found.
+
+    Attributes:
+        within: K of a utilisation, in C·R_m; null for other quantities.
+        start: The start of the executions.
+        proved: The proved bound as an expectation; null if the search proved no bound.
+        result: The file of the invariant.
+        next: The next tighter bound of the grid; without a proved bound, the weakest one. Null if the tightest bound of
+            the grid was proved.
+        next_verdict: The verdict on the next bound.
+        period: The period of the execution that refutes the next bound, if it repeats for ever.
+        counterexample: The file of the execution that refutes the next bound.
+    """
+
+    controller: str
+    subject: str
+    within: int | None
+    on: str
+    start: str
+    proved: str | None
+    clauses: int | None
+    result: str | None
+    next: str | None
+    next_verdict: Literal["refuted", "unknown"] | None
+    period: int | None
+    counterexample: str | None
+
+
+class BoundsLine(Record):
+    """The last line that `prove` prints after bounds.
+
+    Attributes:
+        proved: The number of quantities that have a proved bound.
+        figure: The file of the figure; null if no bound was proved.
+    """
+
+    summary: Literal[True]
+    controller: str
+    bounds: int
+    proved: int
+    figure: str | None
+
+
 class FrontPointLine(Record):
     """A controller in the output of `front`.
 
