@@ -84,6 +84,68 @@ def test_c_sends_where_in_the_envelope_the_network_says(action, tmp_path):
     assert known > 20 * PACKET and len(chosen) > 1
 
 
+@needs_compiler
+@pytest.mark.parametrize("action", [2, -2], ids=["up", "down"])
+def test_c_sends_what_a_guarded_policy_wants_within_the_envelope(action, tmp_path):
+    """The policy changes the rate of the last step by 2 %. Where that leaves the envelope, the edge applies."""
+    policy(tmp_path / "made.json", [(np.zeros((18, 1)), [action])])
+    sender = Guided(Library(policies.guarded(f"{ENVELOPE}:policy:{tmp_path}/made.json")), PACKET, RM)
+    envelope, places, last = load(ENVELOPE), set(), 2 * PACKET  # the guard limits the first ten packets to two
+    for rate in steps(sender, 40, 80):
+        low, high = envelope.allowed({**sender.beliefs(), "MSS": PACKET, "R_m": 1, "D": 1})
+        wanted = max(PACKET, last * (1 + action / 100))
+        assert rate == pytest.approx(float(np.clip(wanted, max(PACKET, low), max(PACKET, high))), rel=1e-4, abs=2)
+        places.add(-1 if wanted < low else 1 if wanted > high else 0)
+        last = rate
+    assert len(places) > 1
+
+
+def test_a_policy_in_a_guard_is_exported(tmp_path):
+    policy(tmp_path / "made.json")
+    around = ("--around", f"policy:{tmp_path}/made.json", "--out", tmp_path / "out")
+    code, _, _ = command("export", ENVELOPE, "--target", "udp", *around)
+    text = (tmp_path / "out" / "made.h").read_text()
+    assert code == 0 and "An envelope limits its rates" in text and "Proved of made by cc_qdel-cc_qdel_wide_T11" in text
+    code, _, error = command("export", ENVELOPE, "--target", "bpf", "--around", f"policy:{tmp_path}/made.json")
+    assert code == 2 and "expected --target udp or c" in error
+
+
+@needs_compiler
+def test_judge_runs_a_policy_in_a_guard(tmp_path):
+    policy(tmp_path / "made.json", [(np.zeros((18, 1)), [2])])
+    code, lines, _ = command("judge", "run", f"guard:{ENVELOPE}:policy:{tmp_path}/made.json", "--rule", "utilisation")
+    assert code in (0, 1) and "utilisation" in lines
+
+
+@pytest.mark.parametrize("text, message", [
+    ("cc_qdel_wide:policy:", "expected guard:ENVELOPE:policy:FILE"),
+    (":policy:made.json", "expected guard:ENVELOPE:policy:FILE"),
+    ("cc_qdel_wide:policy:none.json", "none.json"),
+    ("cc_qdel:policy:made.json", "leaves no choice; expected an envelope"),
+    ("cc_qdel_wide:policy:inside.json", "inside acts in the envelope cc_qdel_wide; expected a policy without one"),
+    ("cc_qdel_wide:policy:half.json", "half measures intervals of 1/2 R_m; expected an R_m at least"),
+])  # fmt: skip
+def test_no_flow_has_a_guard_that_cannot_be(text, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    policy(tmp_path / "made.json")
+    policy(tmp_path / "half.json", interval="1/2")
+    guided(tmp_path / "inside.json")
+    with pytest.raises(InputError) as refused:
+        kinds.flow(f"guard:{text}")
+    assert message in str(refused.value)
+
+
+def test_a_guarded_policy_sends_over_an_emulated_link_and_no_step_is_outside(emulator, tmp_path):
+    policy(tmp_path / "made.json", [(np.zeros((18, 1)), [2])])
+    asked = kinds.request(f"guard:{ENVELOPE}:policy:{tmp_path}/made.json")
+    done = on_time(
+        lambda: run.emulate(link.of_texts("12mbit", "20ms", "12bdp"), [asked], 3),
+        lambda found: np.percentile(found.lateness, (50, 99)) / 1e6,
+    )
+    [found] = measures(done, 1.5).flows
+    assert found.guard.above == 0 and found.guard.steps > 80 and found.utilisation > 0.5
+
+
 def test_the_kernel_takes_none(tmp_path):
     guided(tmp_path / "made.json")
     code, _, error = command("export", tmp_path / "made.json", "--target", "bpf", "--out", tmp_path / "out")

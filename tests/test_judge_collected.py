@@ -1,6 +1,7 @@
 """The facts about a subject, in the order of RFC 9743."""
 
 import json
+import re
 
 import pytest
 
@@ -19,6 +20,13 @@ def facts(subject, **more):
 def test_every_rule_belongs_to_one_section():
     named = [rule for section in SECTIONS for rule in section.rules]
     assert sorted(named) == sorted(RULES)
+
+
+def test_rules_name_sections_of_the_rfc_by_their_numbers():
+    numbers = [re.match(r"RFC 9743, ([\d.]+)", part)[1] for rule in RULES.values() for part in rule.source.split("; ")
+               if part.startswith("RFC 9743")]  # fmt: skip
+    known = {section.number for section in SECTIONS}
+    assert len(numbers) > 6 and {*numbers} <= known | {number.rpartition(".")[0] for number in known}
 
 
 def test_a_proof_bounds_the_queue():
@@ -48,7 +56,7 @@ def test_lines_of_a_search_are_facts(tmp_path):
 def test_the_command_prints_all_sections():
     code, out, _ = run("judge", "report", "vegas")
     assert code == 0 and [line[4:] for line in out.splitlines() if line.startswith("### ")] == [
-        s.title for s in SECTIONS
+        f"{s.number} {s.title}" for s in SECTIONS
     ]
     code, out, _ = run("judge", "report", "vegas", "--json")
     for line in out.splitlines():

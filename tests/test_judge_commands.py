@@ -97,7 +97,8 @@ def test_a_file_runs_code_only_with_consent(tmp_path, monkeypatch):
         assert code == 2 and "whose code would be built and run; give --allow-code if you trust it" in err, arguments
     assert run("judge", "run", "other.json", "--allow-code")[0] in (0, 1)
     Path("one_packet").mkdir()
-    assert run("judge", "run", "judged/utilisation.json")[0] == 2
+    code, out, _ = run("judge", "run", "judged/utilisation.json")
+    assert code == 1 and "one_packet (ccmatic" in out  # the shipped controller, not the folder
 
 
 def test_a_search_that_finds_nothing():

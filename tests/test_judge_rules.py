@@ -81,6 +81,17 @@ def dropped(packets):
     packets["lost"][np.searchsorted(packets["arrival"], 10 * SECOND)] = 4
 
 
+def probes(t):
+    """A sender that is silent from 2 s to 17 s, but for probes after 2, 3, 5 and 9 s, and then uses the link."""
+    return 0.001 if 2.01 < t < 17 else 1.0
+
+
+def probed(packets):
+    """Lose a packet at 2 s, and the probe at 9 s."""
+    for instant in (2, 9):
+        packets["lost"][np.searchsorted(packets["arrival"], instant * SECOND)] = 4
+
+
 def echoed(packets):
     packets["marked"][np.searchsorted(packets["arrival"], 10 * SECOND) :] = 1
 
@@ -116,6 +127,13 @@ CASES = {
         ["outage 1 s at 5 s"],
         {"shares": (late(25, 0, 1.0),)},
         {"shares": (late(5, 1.0, 0.1),)},
+    ),
+    "recovery, losses of probes": (
+        "recovery",
+        PATH,
+        ["lose 9 packets at 2 s"],
+        {"shares": (probes,), "change": probed},
+        {"shares": (late(2, 1.0, 0.1),), "change": probed},
     ),
     "rate-change": ("rate-change", PATH, ["rate x1/2 at 5 s"], {}, {"shares": (late(5, 1.0, 0.1),)}),
     "rtt-change": (

@@ -104,6 +104,7 @@ def program(folder, script):
         ("read line; echo '{\"failure\": null}'", "the run has no record"),
         ("read line; echo no such scenario >&2; exit 3", "ended with code 3 instead of a result: no such scenario"),
         ("read line; tr '\\0' x < /dev/zero", "toy:toy printed 'xxx"),
+        ("read line; yes", "toy:toy printed 'y'; expected "),
     ],
 )
 def test_nonsense_from_a_program_is_one_error(tmp_path, script, message):

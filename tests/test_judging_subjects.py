@@ -56,6 +56,17 @@ def test_a_controller_with_a_window_has_samples():
     assert (samples["window"] > 0).all() and samples["window"].max() > 100_000
 
 
+def test_a_folder_does_not_change_the_meaning_of_a_shipped_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("cubic", "quinn", "toy"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "controller.py").write_text("class Controller: pass\n")
+    assert subjects.subject("cubic").adaptor.stack == "ccmatic" and subjects.is_shipped("quinn:cubic")
+    assert subjects.subject("quinn:cubic").adaptor.stack == "quinn"
+    assert {subjects.subject(name).adaptor.stack for name in ("./cubic", "toy")} == {"controller.py"}
+    assert not subjects.is_shipped("./quinn") and not subjects.is_shipped("toy")
+
+
 def test_two_flows_of_one_subject_are_numbered_past_hosted_ones():
     flows = (records.FlowRecord(), records.FlowRecord(beside="reno"), records.FlowRecord(start=SECOND))
     recording = lawful("reno", Scenario(**{**PLAN_FIELDS, "flows": flows}))

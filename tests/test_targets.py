@@ -261,7 +261,7 @@ def test_flows_of_controllers_are_known():
     assert kinds.KINDS == {
         "udp": exported.Udp,
         "bpf": exported.Bpf,
-        "guard": exported.Guard,
+        "guard": exported.guard,
         "policy": exported.Trained,
     }
     with pytest.raises(InputError, match="there is no 'cc_qdell'"):

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     )
     from ccmatic.api.searches import Synthesis, check_cover, check_widening, read_run, synthesise, widen
     from ccmatic.api.senders import (
+        actions,
         attack,
         bench,
         emulate,
@@ -120,6 +121,7 @@ __all__ = [
     "Widening",
     "WideningReport",
     "WorstCase",
+    "actions",
     "answer",
     "answer_all",
     "ask",

@@ -1,14 +1,14 @@
 """Senders: export, train, attack, emulate and simulate senders, and fit the paths that they meet."""
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ccmatic import base, exporting
 from ccmatic.base import InputError, Unreadable
-from ccmatic.records import AttackLine, BenchLine, GuaranteeLine, MeasuresFile, ProvedLine, TrainingLine
+from ccmatic.records import ActLine, AttackLine, BenchLine, GuaranteeLine, MeasuresFile, ProvedLine, TrainingLine
 
 if TYPE_CHECKING:
     from ccmatic.learning.bench import Learner
@@ -34,8 +34,8 @@ def export(
             those that have the controller's beliefs.
         horizon: T, which is one more than the number of steps in a window. Beliefs time out every T-1 steps.
         jitter: The largest variation of delay, in R_m, that has causes other than queueing.
-        around: The kernel's algorithm that runs within the envelope: `cubic`, `bbr` or `reno`. Only for the target
-            `bpf`.
+        around: The sender whose rates the envelope limits: the kernel's `cubic`, `bbr` or `reno`, for the target `bpf`;
+            or a policy, as `policy:FILE`, for the targets `c` and `udp`.
 
     Returns:
         The paths of the written files.
@@ -48,6 +48,10 @@ def export(
     if policies.is_policy(controller):
         return policies.export(controller, target, out)
     settings = (model, horizon, str(jitter))
+    word, _, _ = (around or "").partition(":")
+    if word == policies.GUARDED:
+        guarded = policies.guarded(f"{controller}:{around}")
+        return exporting.write(guarded, target, out or guarded.name)
     if around and target != "bpf":
         raise InputError(f"--around {around} for the target {target}; expected --target bpf: the kernel runs it")
     made = (exporting.make_guard(str(controller), around, *settings) if around
@@ -148,6 +152,21 @@ def attack(
     from ccmatic.learning.adversaries import load, transfer
 
     yield from transfer([load(file) for file in adversaries], senders, out)
+
+
+def actions(policy: str | Path, lines: Iterable[str]) -> Iterator[ActLine]:
+    """Yield a policy's answer to each line, which asks for an action or a rate. This needs a C compiler.
+
+    Args:
+        policy: The policy's file.
+        lines: The questions, one JSON object in a line (docs/reference/learning.md).
+
+    Raises:
+        InputError: If the file is no policy. A wrong line raises no error: its answer has an `error`.
+    """
+    from ccmatic.learning import policies
+
+    yield from policies.actions(policies.load(policy), lines)
 
 
 def bench(

@@ -54,6 +54,7 @@ GROUPS = {
     "Learn": {
         "train": ("train", "train"),
         "bench": ("bench", "bench"),
+        "act": ("act", "act"),
         "attack": ("attack", "attack"),
     },
     "Other": {

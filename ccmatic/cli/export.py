@@ -34,7 +34,10 @@ from ccmatic.cli.command import command
     show_default=True,
     help="The largest variation of delay from causes other than queueing, in R_m.",
 )
-@click.option("--around", help="The kernel algorithm whose rate the envelope limits: cubic, bbr or reno.")
+@click.option(
+    "--around",
+    help="The sender whose rates the envelope limits: cubic, bbr or reno of the kernel, or policy:FILE.",
+)
 @options.as_json
 def export(controller, target, out, model, horizon, jitter, around, as_json):
     """Compile a controller, or a trained policy, to C code.

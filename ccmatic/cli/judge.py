@@ -176,7 +176,8 @@ def _verdict_text(line):
 
     meaning = "violated" if line.verdict == "broken" else "holds"
     when = f" at {line.at:.3f} s" if line.at is not None else ""
-    return f"{shown_verdict(line.verdict, meaning, 8)} {_value_text(line)}{when}{_threshold_text(line)}"
+    failure = f"\n         {line.reason}" if line.reason else ""
+    return f"{shown_verdict(line.verdict, meaning, 8)} {_value_text(line)}{when}{_threshold_text(line)}{failure}"
 
 
 def _value_text(line):

@@ -3,6 +3,7 @@
 - `udp:CONTROLLER.py` runs a controller in user space.
 - `bpf:CONTROLLER.py` runs a controller in the kernel.
 - `guard:ENVELOPE.py:NAME` runs a congestion control of the kernel within an envelope.
+- `guard:ENVELOPE.py:policy:FILE` runs a trained policy whose rates an envelope limits.
 - `policy:FILE` runs a trained policy, also from an ONNX file.
 """
 
@@ -69,6 +70,13 @@ class Trained(Udp):
         self.export = policies.exported(policies.load(file))
 
 
+class GuardedPolicy(Udp):
+    """A flow of a trained policy over UDP, whose rates an envelope limits."""
+
+    def __init__(self, argument):
+        self.export = policies.guarded(argument)
+
+
 def _state_options(export, holds, number):
     """Return the options that set the steps of a flow's sender and the sender's initial state."""
     given = holds.state[number] if number < len(holds.state) else {}
@@ -117,6 +125,11 @@ class Guard(Bpf):
         self.export = exporting.make_guard(envelope, around, horizon=policies.PROVED_HORIZON)
         if not flows.in_kernel(around):
             raise InputError(f"this kernel has no {around} to guard; expected one of {', '.join(flows.available())}")
+
+
+def guard(argument):
+    """Return the flow of a guard around a policy, or around a congestion control of the kernel."""
+    return (GuardedPolicy if f":{policies.GUARDED}:" in argument else Guard)(argument)
 
 
 def _log(export, file):

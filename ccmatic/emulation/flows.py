@@ -1,7 +1,7 @@
 """Flows: the senders over an emulated link.
 
 The text of a flow is KIND or KIND:ARGUMENT. Every congestion control of the kernel is a KIND. `kinds.KINDS` lists the
-other kinds. Each kind is a class, and the text after the colon is the argument of its constructor. The method
+other kinds. Each kind is a class or a function, and the text after the colon is its argument. The method
 `prepare(context)` is a context manager. This method prepares the machine for the flow, yields Commands, and finally
 removes everything that it created.
 """

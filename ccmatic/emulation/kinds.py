@@ -3,12 +3,12 @@
 import re
 
 from ccmatic.base import InputError, definitions, installed, suggest
-from ccmatic.emulation.exported import Bpf, Guard, Trained, Udp
+from ccmatic.emulation.exported import Bpf, Trained, Udp, guard
 from ccmatic.emulation.flows import FlowRequest, Kernel, available, in_kernel
 from ccmatic.emulation.link import SECOND, nanoseconds
 
 #: The kinds of flows other than congestion controls of the kernel.
-KINDS = {"udp": Udp, "bpf": Bpf, "guard": Guard, "policy": Trained}
+KINDS = {"udp": Udp, "bpf": Bpf, "guard": guard, "policy": Trained}
 
 
 #: The syntax of a request: FLOW, FLOW@START or FLOW@START-STOP, optionally followed by ,rtt=R_m.

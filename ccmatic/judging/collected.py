@@ -166,12 +166,13 @@ def _searched(file: Path) -> Iterator[records.SearchedLine]:
 
 def page(subject: str, lines: Sequence[records.ExaminedLine]) -> str:
     """Return the facts as a page in Markdown."""
+    numbers = {each.title: each.number for each in SECTIONS}
     text, part, section = [f"# {subject}, in the order of RFC 9743"], "", ""
     for line in lines:
         if line.part != part:
             text += ["", f"## {line.part}"]
         if line.section != section:
-            text += ["", f"### {line.section}", ""]
+            text += ["", f"### {numbers[line.section]} {line.section}", ""]
         part, section = line.part, line.section
         text.append("not examined" if line.kind == "not examined" else f"- {line.kind}: {line.what}: {line.result}")
     return "\n".join(text) + "\n"

@@ -6,6 +6,7 @@ from typing import Any
 from ccmatic import exporting
 from ccmatic.base import InputError, read_text
 from ccmatic.judging import builds
+from ccmatic.judging.subjects import GUARD
 from ccmatic.learning import policies
 from ccmatic.runtime import shipped
 
@@ -23,7 +24,8 @@ class Exported:
     """A controller of ccmatic that becomes a shared library.
 
     Args:
-        file: The name of a shipped controller, the file of a controller, or the file of a policy (.json).
+        file: The name of a shipped controller, the file of a controller, the file of a policy (.json),
+            or `guard:ENVELOPE:policy:FILE`.
         choice: One of CHOICES for an envelope; None for other controllers.
 
     Attributes:
@@ -63,6 +65,9 @@ def _guided(export: Any) -> bool:
 
 
 def _export(file: str) -> Any:
+    guard, _, text = file.partition(":")
+    if guard == GUARD:
+        return policies.guarded(text)
     if Path(file).suffix == ".json":
         return policies.exported(policies.load(file))
     return exporting.make(file, guarding=True)

@@ -144,14 +144,13 @@ class Session:
         return self._failure(line)
 
     def _failure(self, line: bytes) -> str | None:
-        text = line.decode(errors="replace").strip()
         try:
-            value = json.loads(text)
+            value = json.loads(line)
         except ValueError:
             value = None
         if not isinstance(value, dict) or not isinstance(value.get("failure", 0), str | None):
             expected = 'a line of JSON with the key "failure", which is null or a text'
-            raise InputError(f"{self._subject.name} printed '{shown(text)}'; expected {expected}")
+            raise InputError(f"{self._subject.name} printed '{_first_line(line)}'; expected {expected}")
         failure = value["failure"]
         return None if failure is None else shown(failure, 400)
 
@@ -179,7 +178,7 @@ class Session:
         code, said = process.poll(), self._errors().read_text(errors="replace")
         self.close_process()
         if code is None:
-            raise InputError(f"{self._subject.name} printed '{shown(line.decode(errors='replace'))}'; expected a line")
+            raise InputError(f"{self._subject.name} printed '{_first_line(line)}'; expected one line per scenario")
         if any(word in said for word in _NO_MEMORY):
             return f"out of memory: it used more than {MEMORY // 2**30} GiB"
         lines = said.splitlines()
@@ -210,6 +209,10 @@ class Session:
 
     def _errors(self) -> Path:
         return Path(self._folder.name) / "errors"
+
+
+def _first_line(output: bytes) -> str:
+    return shown(output.decode(errors="replace").strip().partition("\n")[0])
 
 
 def run(subject: Subject, plan: Scenario, seconds: float = SECONDS) -> Recording:

@@ -14,6 +14,7 @@ class Section:
 
     Attributes:
         part: The section of which it is a part.
+        number: The number in RFC 9743, such as `5.1.1`.
         title: The title.
         rules: The rules of judge that measure it.
         scenarios: The scenarios that play it.
@@ -24,6 +25,7 @@ class Section:
     """
 
     part: str
+    number: str
     title: str
     rules: tuple[str, ...] = ()
     scenarios: tuple[str, ...] = ()

@@ -32,6 +32,9 @@ __all__ = [
 #: The package of the shipped adaptors, and the class that each defines in its file adaptor.py.
 _PACKAGE, _CLASS = "ccmatic.judging.adaptors", "Adaptor"
 
+#: The word before an envelope and the policy whose rates it limits.
+GUARD = "guard"
+
 #: Files of a controller's folder by which the language of its code is recognised, and the module that builds it.
 _LANGUAGES = {"Cargo.toml": "cargo", "go.mod": "golang"}
 
@@ -125,8 +128,9 @@ def subject(name: str, version: str | None = None, source: str | Path | None = N
 
     Args:
         name: `STACK:CONTROLLER`; the name or file of a controller or policy of ccmatic, with `:upper`, `:lower` or
-            `:drawn` for an envelope; a shared library `FILE.so`, optionally with `:CONTROLLER`; a C file; a Python file
-            with a class Controller; or a folder of a controller in Rust or Go, or with a file adaptor.py.
+            `:drawn` for an envelope; `guard:ENVELOPE:policy:FILE` for a policy in a guard; a shared library `FILE.so`,
+            optionally with `:CONTROLLER`; a C file; a Python file with a class Controller; or a folder of a controller
+            in Rust or Go, or with a file adaptor.py.
         version: A version of the stack; None for the default one.
         source: A folder with the stack's sources, in place of a version.
 
@@ -134,7 +138,9 @@ def subject(name: str, version: str | None = None, source: str | Path | None = N
         InputError: If there is no such subject.
     """
     head, _, tail = name.partition(":")
-    if Path(head).suffix in _FILES or Path(head).is_dir():
+    if head == GUARD:
+        found = _exported(name, name, "")
+    elif Path(head).suffix in _FILES or (Path(head).is_dir() and not is_shipped(name)):
         found = _of_path(name, Path(head), tail)
     elif definitions.is_controller(head):
         found = _exported(name, head, tail)
@@ -161,10 +167,13 @@ def hosted_library(name: str) -> tuple[str, str]:
 
 
 def is_shipped(name: str) -> bool:
-    """Return whether the code of a subject is part of ccmatic, or named by an adaptor that is."""
+    """Return whether the code of a subject is part of ccmatic, or named by an adaptor that is.
+
+    A folder here with such a name, like a checkout of quinn, does not change the meaning of the name: `./quinn` does.
+    """
     head = name.partition(":")[0]
     controllers = {each for folder in definitions.CONTROLLERS for each in definitions.shipped(folder)}
-    return head in {*_shipped(), "kernel", *controllers} and not Path(head).is_dir()
+    return head in {*_own(), *controllers}
 
 
 def run_command(name: str, witness: str) -> str:

@@ -25,7 +25,7 @@ class Verdict:
     Attributes:
         rule: The rule.
         measured: The measurement; None if the rule is not applicable.
-        reason: The reason why the rule is not applicable; empty if it is applicable.
+        reason: The reason why the rule is not applicable, or the failure of the code that broke it; otherwise empty.
     """
 
     rule: Rule
@@ -83,7 +83,7 @@ def _verdict(rule: Rule, evidence: Evidence, reason: str | None) -> Verdict:
     if evidence.run.failure is not None and rule.name != "alive":
         return Verdict(rule, None, f"the code failed: {evidence.run.failure}")
     measured = rule.measure(evidence)
-    return Verdict(rule, measured, "" if measured else NOTHING)
+    return Verdict(rule, measured, evidence.run.failure or "" if measured else NOTHING)
 
 
 def judged_line(subject: str, version: str, verdict: Verdict) -> records.JudgedLine:

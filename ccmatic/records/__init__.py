@@ -66,6 +66,8 @@ from ccmatic.records.measures import (
     Spread,
 )
 from ccmatic.records.policies import (
+    ActInputLine,
+    ActLine,
     AdversaryFile,
     AttackLine,
     BenchLine,
@@ -133,6 +135,8 @@ __all__ = [
     "Absent",
     "AcknowledgementsRecord",
     "AcksEvent",
+    "ActInputLine",
+    "ActLine",
     "AdversaryFile",
     "AllowanceLine",
     "AnswerRecord",

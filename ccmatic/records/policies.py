@@ -53,6 +53,48 @@ class PolicyLine(Record):
     policy: str
 
 
+class ActInputLine(Record):
+    """A line that `ccmatic act` reads. It has one of three forms: `observation`, `begin`, or a measured interval.
+
+    Attributes:
+        observation: An observation of the policy. The answer is an action.
+        begin: R_m in seconds, as a handshake measures it. A flow begins. The answer is its first rate.
+        packet: With `begin`, the bytes of a packet; 1500 by default.
+        seconds: The length of the interval that has ended. The answer is the rate of the next interval.
+        sent: The bytes sent in the interval.
+        acked: The bytes acknowledged in it.
+        lost: The bytes detected as lost in it.
+        rtt: The mean RTT of the acknowledged bytes in seconds; absent if no byte was acknowledged.
+        rtt_end: The RTT of the last of these bytes; by default `rtt`.
+        marked: The bytes acknowledged with a mark; 0 by default.
+    """
+
+    observation: list[float] | Absent = ABSENT
+    begin: float | Absent = ABSENT
+    packet: int | Absent = ABSENT
+    seconds: float | Absent = ABSENT
+    sent: float | Absent = ABSENT
+    acked: float | Absent = ABSENT
+    lost: float | Absent = ABSENT
+    rtt: float | Absent = ABSENT
+    rtt_end: float | Absent = ABSENT
+    marked: float | Absent = ABSENT
+
+
+class ActLine(Record):
+    """The answer of `ccmatic act` to a ActInputLine.
+
+    Attributes:
+        action: The action of the policy, within its bounds.
+        rate: The rate of the next interval in bytes per second.
+        error: The problem of a line that has no answer. The next line is read as if this one were absent.
+    """
+
+    action: float | Absent = ABSENT
+    rate: float | Absent = ABSENT
+    error: str | Absent = ABSENT
+
+
 class BenchLine(Record):
     """The measures of a player on the held-out links of one suite of a benchmark.
 

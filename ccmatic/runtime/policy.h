@@ -1,8 +1,6 @@
 /* A sender with one rate per monitor interval. The network chooses the rate by the measurements of earlier
  * intervals. Time is in nanoseconds from any origin. */
 #define CCM_CATCH_UP 16 /* the most intervals that one call processes; the rest of a longer pause is skipped */
-#define CCM_FIRST_PACKETS 10 /* packets sent in the first R_m (RFC 6928) */
-#define CCM_FASTEST 1e10f /* bytes per second */
 
 struct ccm_sender {
     struct ccm_watch watch;
@@ -25,7 +23,7 @@ static inline uint64_t ccm_step_of(uint64_t rtt)
 static inline void ccm_know_first(struct ccm_sender *s, uint64_t rtt)
 {
     ccm_watch_from(&s->watch, rtt, s->step, s->packet);
-    s->rate = CCM_FIRST_PACKETS * (float)s->packet / ccm_seconds(rtt);
+    s->rate = ccm_first_rate((float)s->packet, rtt);
 }
 
 /* Prepare a sender. now_ns: when sending begins. rtt_ns: the smallest RTT known so far. packet: the bytes of a

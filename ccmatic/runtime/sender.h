@@ -45,6 +45,7 @@ struct ccm_sender {
     uint64_t wanted, wanted_in; /* the wanted rate in an envelope, bytes per second, and the start of its step */
 #ifdef CCM_NETWORK
     struct ccm_watch watch; /* from which a network computes the wanted rate */
+    float latest; /* for a guard: the rate of the current step, bytes per second */
 #endif
 };
 
@@ -88,7 +89,24 @@ static inline uint64_t ccm_allowed(const struct ccm_sender *s, uint64_t wanted)
     return ccm_at_most(CCM_MOST, ccm_at_least(packet, rate));
 }
 
-#ifdef CCM_NETWORK
+#ifdef CCM_GUARD
+/* Set the wanted rate, in bytes per second. */
+static inline void ccm_want_within(struct ccm_sender *s, float rate)
+{
+    s->wanted = ccm_at_most(CCM_MOST_WANTED, (uint64_t)rate);
+    s->latest = (float)ccm_allowed(s, ccm_scaled(s->wanted, s->step, 1000000000, false)) / ccm_seconds(s->step);
+}
+
+/* Begin a step. The network wants a rate, which depends on the last step's rate. The envelope limits it. */
+static inline void ccm_choose(struct ccm_sender *s)
+{
+    float rate;
+
+    ccm_action(&s->watch);
+    ccm_act(&s->watch.known, s->latest, &rate);
+    ccm_want_within(s, ccm_within(rate, (float)s->w.packet / ccm_seconds(s->step), CCM_FASTEST));
+}
+#elif defined CCM_NETWORK
 /* Begin a step. The network's action, from -1 to 1, is the place of the wanted rate between the lowest and the
  * highest. */
 static inline void ccm_choose(struct ccm_sender *s)
@@ -99,12 +117,19 @@ static inline void ccm_choose(struct ccm_sender *s)
     s->wanted = ccm_at_most(CCM_MOST_WANTED, ccm_scaled(wanted, 1000000000, s->step, true));
 }
 
+#endif
+
+#ifdef CCM_NETWORK
 /* Begin with no knowledge except R_m. */
 static inline void ccm_begin_to_watch(struct ccm_sender *s)
 {
     s->watch = (struct ccm_watch){0};
     ccm_watch_from(&s->watch, s->rtt, s->step, s->w.packet);
+#ifdef CCM_GUARD
+    ccm_want_within(s, ccm_first_rate((float)s->w.packet, s->rtt));
+#else
     ccm_choose(s);
+#endif
 }
 
 static inline void ccm_watch_rtt(struct ccm_sender *s, uint64_t rtt, uint64_t bytes)

@@ -1,5 +1,8 @@
 /* A network's observations: vectors of the measurements of intervals. Time is in nanoseconds. An interval is a part
  * or a multiple of R_m, the smallest RTT. */
+#define CCM_FIRST_PACKETS 10 /* packets sent in the first R_m (RFC 6928) */
+#define CCM_FASTEST 1e10f /* bytes per second */
+
 struct ccm_watch {
     float history[(CCM_HISTORY + CCM_DELAY) * CCM_FEATURES]; /* the vectors, the latest one last */
     struct ccm_known known;
@@ -12,6 +15,12 @@ struct ccm_watch {
 static inline float ccm_seconds(uint64_t ns)
 {
     return (float)ns / 1e9f;
+}
+
+/* The rate before any decision, in bytes per second. */
+static inline float ccm_first_rate(float packet, uint64_t rtt)
+{
+    return CCM_FIRST_PACKETS * packet / ccm_seconds(rtt);
 }
 
 /* Begin with no measurement except R_m. */

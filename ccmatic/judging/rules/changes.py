@@ -51,7 +51,7 @@ RATE = Rule(
     "BDP, 20 more, 11 s, and the time in which the buffer drains five times.",
     unit="of the link",
     threshold=_THRESHOLD,
-    source="RFC 9743, 7 (sudden changes of the path); RFC 9438, 4.3",
+    source="RFC 9743, 7.9 (sudden changes in the path); RFC 9438, 4.3",
     excludes=_excludes(records.RateEvent),
     measure=_measure,
 )
@@ -61,7 +61,7 @@ RTT = Rule(
     definition="After the last change of R_m, a sender uses the link again. It has the same time as in rate-change.",
     unit="of the link",
     threshold=_THRESHOLD,
-    source="RFC 9743, 7 (sudden changes of the path); draft-ietf-ccwg-bbr, 2.13 (MinRTTFilterLen, 10 s)",
+    source="RFC 9743, 7.9 (sudden changes in the path); draft-ietf-ccwg-bbr, 2.13 (MinRTTFilterLen, 10 s)",
     excludes=_excludes(records.RttEvent),
     measure=_measure,
 )

@@ -38,7 +38,7 @@ RULE = Rule(
     "It has one round trip per packet of a BDP, 20 more, and 1 s.",
     unit="of the undisturbed run",
     threshold="at least 75 % of the bytes of the undisturbed run, over 5 s or more",
-    source="RFC 9743, 7 (paths with varying delay); Arun, Alizadeh, Balakrishnan, SIGCOMM 2022 (jitter within D)",
+    source="RFC 9743, 7.3 (paths with varying delay); Arun, Alizadeh, Balakrishnan, SIGCOMM 2022 (jitter within D)",
     excludes=all_of(
         alone,
         lossless,

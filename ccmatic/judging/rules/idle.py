@@ -3,13 +3,14 @@
 import numpy as np
 
 from ccmatic import records
-from ccmatic.judging.rules.measures import lost, window_at, windows_within
+from ccmatic.judging.rules.measures import lost, windows_within
 from ccmatic.judging.rules.premises import INITIAL, all_of, drain, largest_rtt, only, round_trip
 from ccmatic.judging.rules.rule import Evidence, Measured, Rule, at_most
 from ccmatic.judging.scenario import MS, Scenario
 
-#: The largest growth across an idle period after a loss, the least idle period in round trips, and the span of a burst.
-GROWTH, LEAST_ROUNDS, BURST = 1.5, 3, MS
+#: The largest growth across an idle period after a loss, the least idle period in round trips, the time for which BBR
+#: lowers its window (ProbeRTT), and the span of a burst.
+GROWTH, LEAST_ROUNDS, PROBE, BURST = 1.5, 3, 200 * MS, MS
 
 
 def _idle(scenario: Scenario) -> list[records.IdleEvent]:
@@ -37,10 +38,10 @@ def _measure_growth(evidence: Evidence) -> Measured | None:
     run, found = evidence.run, []
     long = 3 * (largest_rtt(run.scenario) + drain(run.scenario))  # no event of these runs makes use of the jitter
     for event in _idle(run.scenario):
-        before, end = window_at(run, event.at), event.at + event.length
+        before, end = windows_within(run, event.at - long - PROBE, event.at), event.at + event.length
         after = windows_within(run, end, end + long)
-        if before and len(after) and lost(run, 0, event.at - long):
-            most = GROWTH * before + INITIAL * run.scenario.packet
+        if len(before) and len(after) and lost(run, 0, event.at - long):
+            most = GROWTH * int(before.max()) + INITIAL * run.scenario.packet
             found.append(at_most(int(after.max()) / most, 1, end))
     return _worst(found)
 
@@ -65,9 +66,10 @@ def _measure_burst(evidence: Evidence) -> Measured | None:
 GROWN = Rule(
     name="idle",
     definition="Within three R_m, and three drains of a full buffer, after an idle period, the window is not far above "
-    "that before, if a loss ended slow start as long before. The idle period lasts for three R_m + D or more.",
+    "the largest in as long before, and 200 ms more, if a loss ended slow start before that. The idle period lasts for "
+    "three R_m + D or more.",
     unit="times the limit",
-    threshold="at most 1.5 times the window before, and 10 packets",
+    threshold="at most 1.5 times that window, and 10 packets",
     source="RFC 9438, 5.8 (the epoch excludes idle time); RFC 9002, 7.8; RFC 7661, 4.3",
     excludes=all_of(_long, only(records.IdleEvent)),
     measure=_measure_growth,

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from ccmatic import controllers
 from ccmatic.base import InputError, line_of, load_toml, located, shown, suggest
@@ -186,9 +186,8 @@ def _environment(sections: Mapping[str, Any]) -> Environment | adversaries.Attac
 
 def _check_exported(environment: Environment) -> None:
     """Check that an exported sender can compute the observations and actions of the policy."""
-    reward = environment.reward
-    assert isinstance(reward, str)  # None of these keys, because a file contains no functions.
-    policies.exportable(environment.observe, reward, None if environment.envelope else environment.act)
+    names = environment.observe, environment.reward, None if environment.envelope else environment.act
+    policies.exportable(*cast("tuple[str, str, str | None]", names))  # A file contains no functions.
     options = environment.options
     if environment.envelope and options.longest_delay > 1:
         length = f"interval is {options.interval} R_m, and R_m with jitter takes up to {options.longest_delay:g} of it"

@@ -5,16 +5,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import jax.numpy as jnp
-from jax import Array
 from numpy.typing import NDArray
 
 from ccmatic.base import InputError, definitions
-from ccmatic.compilers.arrays import rates
-from ccmatic.contracts import Links
 from ccmatic.learning import policies
 from ccmatic.learning.envs import (
     Environment,
-    EnvironmentState,
     LinkOptions,
     RolloutPolicy,
     make_environment,
@@ -53,8 +49,8 @@ def player(name: str, options: LinkOptions) -> tuple[Environment, RolloutPolicy]
 
     Args:
         name: `policy:FILE` for a trained policy; `envelope:NAME:low` or `envelope:NAME:high` for an edge of an
-            envelope; `guard:NAME:SENDER` for a sender whose rates an envelope limits; or a name as in
-            `learning.sender`.
+            envelope; `guard:NAME:SENDER` or `guard:NAME:policy:FILE` for a sender or a policy whose rates an envelope
+            limits; or a name as in `learning.sender`.
         options: The LinkOptions.
 
     Raises:
@@ -82,14 +78,9 @@ def _edge(name: str, rest: str, options: LinkOptions) -> tuple[Environment, Roll
 def _guard(name: str, rest: str, options: LinkOptions) -> tuple[Environment, RolloutPolicy]:
     envelope, colon, inner = rest.partition(":")
     if not colon:
-        raise InputError(f"cannot read the player '{name}'; expected guard:NAME:SENDER")
-    environment = Environment(options, act=f"envelope:{envelope}")
-    wanting = sender(inner, Environment(options, act=definitions.chosen("models.signals", "RATE")))
-
-    def act(memory: Any, links: Links, state: EnvironmentState, observation: Array) -> tuple[Any, Array]:
-        memory, rate = wanting.act(memory, links, state, observation)
-        low, high = rates(environment.envelope, state.knowledge.bounds)
-        wanted = rate.T * state.knowledge.now.seconds
-        return memory, jnp.clip((wanted - low) / jnp.maximum(high - low, 1e-6) * 2 - 1, -1, 1).T
-
-    return environment, RolloutPolicy(wanting.begin, act)
+        raise InputError(f"cannot read the player '{name}'; expected guard:NAME:SENDER or guard:NAME:policy:FILE")
+    word, _, file = inner.partition(":")
+    if word == policies.GUARDED:
+        return trained(policies.load(file), options, envelope)
+    environment = Environment(options, act=definitions.chosen("models.signals", "RATE"), guard=envelope)
+    return environment, sender(inner, environment)

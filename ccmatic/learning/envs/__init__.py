@@ -15,6 +15,7 @@ except ImportError as error:
 
 from ccmatic.learning.envs.backends import Fluid
 from ccmatic.learning.envs.environment import Environment, Learnable
+from ccmatic.learning.envs.functions import ActionFunction
 from ccmatic.learning.envs.gym import LEARNED, LinkEnv, make_environment, spaces
 from ccmatic.learning.envs.links import LinkOptions
 from ccmatic.learning.envs.parallel import LinkParallelEnv
@@ -27,6 +28,7 @@ from ccmatic.learning.envs.vector import LinkVectorEnv
 
 __all__ = [
     "LEARNED",
+    "ActionFunction",
     "Environment",
     "EnvironmentState",
     "Episode",

@@ -3,7 +3,6 @@
 The other interfaces build on these functions.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
 from types import ModuleType
@@ -13,12 +12,12 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from ccmatic.base import InputError, definitions
+from ccmatic.base import InputError, definitions, shown
 from ccmatic.compilers.arrays import rates
 from ccmatic.contracts import MANY, Links, SlotOutcome, load_fluid
 from ccmatic.controllers import Controller, shipped_beliefs, signal
 from ccmatic.learning import policies
-from ccmatic.learning.envs import signals
+from ccmatic.learning.envs import functions, signals
 from ccmatic.learning.envs.links import LinkOptions, Ranges
 from ccmatic.learning.envs.senders import sender_of_rates, window
 from ccmatic.learning.envs.state import BackgroundState, EnvironmentState, RolloutPolicy
@@ -72,47 +71,58 @@ class Environment:
     Attributes:
         options: The LinkOptions of the links.
         observe: The formula of observations (docs/signals.md): a shipped name, or the path of a file, which is
-            converted to an absolute path.
+            converted to an absolute path; or a function that maps a signals.Knowledge to an array (f, n, elements).
         act: The formula of actions: a shipped name or a path, as for `observe`. The formula may also be
             `envelope:NAME`, where NAME is a controller that leaves a choice. In this case, the action -1 is the
-            controller's lowest allowed rate, and the action 1 is its highest.
-        reward: The formula of rewards, given by name or path, or a function of a signals.Knowledge.
+            controller's lowest allowed rate, and the action 1 is its highest. Or an ActionFunction.
+        reward: The formula of rewards, given by name or path, or a function that maps a signals.Knowledge to an array
+            (f, n).
         history: The number k of vectors in an observation.
         delay: The age d of the latest vector, in intervals, in addition to the delay of the path.
         choices: The actions of a discrete choice, in ascending order. A Gymnasium action is then the place of an
             action in this tuple. Empty if every number within the bounds is an action.
+        guard: The name or the path of an envelope that limits the rates of the actions; None for no limit.
 
     Raises:
         InputError: If a formula or number is wrong.
     """
 
     options: LinkOptions
-    observe: str = definitions.chosen("models.signals", "DEFAULT")
-    act: str = definitions.chosen("models.signals", "DEFAULT")
-    reward: str | Callable[[signals.Knowledge], Array] = definitions.chosen("models.signals", "DEFAULT")
+    observe: str | functions.Function = definitions.chosen("models.signals", "DEFAULT")
+    act: str | functions.ActionFunction = definitions.chosen("models.signals", "DEFAULT")
+    reward: str | functions.Function = definitions.chosen("models.signals", "DEFAULT")
     history: int = 10
     delay: int = 0
     choices: tuple[float, ...] = ()
+    guard: str | None = None
 
     def __post_init__(self) -> None:
+        if callable(self.reward):
+            functions.check_reward(self.reward)
+        if callable(self.act):
+            raise InputError(f"act is {shown(self.act)}; expected a name, a file, or an ActionFunction with its bounds")
+        if isinstance(self.act, functions.ActionFunction):
+            functions.check_action(self.act)
         for formula in self.formulas:
             object.__setattr__(self, formula.kind, formula.name)
+        self.features  # noqa: B018  # checks a function of observations
         for name, least in (("history", 1), ("delay", 0)):
             if type(getattr(self, name)) is not int or getattr(self, name) < least:
                 raise InputError(f"{name} is {getattr(self, name)!r}; expected a whole number, at least {least}")
         object.__setattr__(self, "choices", signal.choices(self.choices, self.bounds))
+        if self.envelope and self.guard is not None:
+            raise InputError(f"act is {shown(self.act)}, with a guard; expected one envelope")
         if self.believes:
             self.options.require_drop_tail("with beliefs")
         self.background  # noqa: B018  # raises an error for a wrong name
 
     @cached_property
     def formulas(self) -> tuple[signal.Signal, ...]:
-        """The Signals of the environment: observations, rewards (unless a function), actions (unless an envelope)."""
-        names = {"observe": self.observe}
-        if not callable(self.reward):
-            names["reward"] = self.reward
-        if self.envelope is None:
-            names["act"] = self.act
+        """The Signals of observations, rewards and actions that are neither functions nor in an envelope."""
+        given = {"observe": self.observe, "reward": self.reward, "act": None if self.envelope else self.act}
+        names: dict[str, Any] = {
+            kind: each for kind, each in given.items() if each is not None and not _is_function(each)
+        }
         return tuple(signal.load(kind, name) for kind, name in names.items())
 
     def formula(self, kind: str) -> signal.Signal | None:
@@ -129,15 +139,15 @@ class Environment:
         """The registers of senders, in groups: the registers that measures share, and the registers of the formulas."""
         return signal.joined(signal.shared_memory(), *(formula.memory for formula in self.formulas))
 
-    @property
+    @cached_property
     def features(self) -> int:
         """The number of elements in one vector of the history."""
-        return self._formula("observe").size
+        return functions.observed(self.observe) if callable(self.observe) else self._formula("observe").size
 
     @property
     def believes(self) -> bool:
         """Whether the senders form beliefs."""
-        return self.envelope is not None or not shipped_beliefs().keys().isdisjoint(self._inputs)
+        return self.limits is not None or not shipped_beliefs().keys().isdisjoint(self._inputs)
 
     @property
     def _inputs(self) -> frozenset[str]:
@@ -146,12 +156,17 @@ class Environment:
     @property
     def horizon(self) -> int:
         """The number of steps in a window of beliefs, plus one for the step before the window."""
-        return window(self.envelope is not None)
+        return window(self.limits is not None)
 
     @cached_property
     def envelope(self) -> Controller | None:
         """The controller among whose allowed rates an action chooses; None if there is no such controller."""
-        return policies.envelope(self.act)
+        return None if isinstance(self.act, functions.ActionFunction) else policies.envelope(self.act)
+
+    @cached_property
+    def limits(self) -> Controller | None:
+        """The envelope in which each rate lies: that of the actions, or the guard. None if there is none."""
+        return self.envelope if self.guard is None else policies.envelope(f"envelope:{self.guard}")
 
     @cached_property
     def background(self) -> tuple[RolloutPolicy, ...]:
@@ -173,6 +188,8 @@ class Environment:
         """The smallest and the largest action."""
         if self.envelope:
             return -1.0, 1.0
+        if isinstance(self.act, functions.ActionFunction):
+            return self.act.bounds
         bounds = self._formula("act").bounds
         assert bounds is not None  # Every formula of actions has bounds.
         return bounds
@@ -278,15 +295,25 @@ class Environment:
         action = jnp.clip(jnp.where(jnp.isnan(action), 0, action), *self.bounds)
         knowledge = state.knowledge._replace(action=jnp.where(here, action.T, 0))
         rate = state.rate[: self.options.flows]
-        if self.envelope is None:
-            wanted = knowledge.value(self._formula("act").term, rate=rate)
+        if self.limits is None:
+            wanted = self._wanted(knowledge, rate)
         else:
-            low, high = (jnp.maximum(links.packet, end) for end in rates(self.envelope, knowledge.bounds))
-            wanted = (low + (action.T + 1) / 2 * (high - low)) / knowledge.now.seconds
+            seconds = knowledge.now.seconds
+            low, high = (jnp.maximum(links.packet, end) / seconds for end in rates(self.limits, knowledge.bounds))
+            if self.envelope is None:
+                wanted = jnp.clip(self._wanted(knowledge, rate), low, high)
+            else:
+                wanted = low + (action.T + 1) / 2 * (high - low)
         rate = jnp.where(here, self._limited(links, wanted), rate)
         pairs = [self._sender_acts(links, state, place) for place in range(len(self.background))]
         rate = jnp.concatenate([rate, *(rate for _, rate in pairs)])
         return state._replace(rate=rate, knowledge=knowledge, background=tuple(flow for flow, _ in pairs))
+
+    def _wanted(self, knowledge: signals.Knowledge, rate: Array) -> Array:
+        """Return the rates (f, n) by the formula of actions, given the last rates."""
+        if isinstance(self.act, functions.ActionFunction):
+            return jnp.nan_to_num(self.act.rate(knowledge, rate))
+        return knowledge.value(self._formula("act").term, rate=rate)
 
     def _limited(self, links: Links, rate: Array) -> Array:
         """Return rates that the simulator can count, of at least one packet per interval."""
@@ -378,5 +405,12 @@ class Environment:
     def _outcome(self, knowledge: signals.Knowledge) -> tuple[Array, Array]:
         """Return the reward (f, n) for a Knowledge, and the latest vector of observations (n, f, 1, features)."""
         reward = self.reward(knowledge) if callable(self.reward) else knowledge.value(self._formula("reward").term)
-        vector = knowledge.value(self._formula("observe").term, reward=reward)
+        if callable(self.observe):
+            vector = self.observe(knowledge)
+        else:
+            vector = knowledge.value(self._formula("observe").term, reward=reward)
         return reward, jnp.swapaxes(vector, 0, 1)[:, :, None]
+
+
+def _is_function(formula: object) -> bool:
+    return callable(formula) or isinstance(formula, functions.ActionFunction)

@@ -35,7 +35,7 @@ OF_REWARDS = frozenset({"capacity", "throughput_sum", "throughput_deviation"})
 def is_playable(environment: Environment) -> bool:
     """Return whether this machine can play an Environment in C."""
     options = environment.options
-    if options.all_flows != 1 or environment.envelope or options.model != definitions.chosen("models", "EMULATED"):
+    if options.all_flows != 1 or environment.limits or options.model != definitions.chosen("models", "EMULATED"):
         return False
     if any(isinstance(kind, ExportedLink) for kind in options.mix) or not shutil.which("cc"):
         return False

@@ -28,7 +28,9 @@ def sender(name: str, environment: Environment) -> RolloutPolicy:
     return sender_of_rates(name, environment.options)
 
 
-def trained(policy: policies.Policy, options: LinkOptions) -> tuple[Environment, RolloutPolicy]:
+def trained(
+    policy: policies.Policy, options: LinkOptions, guard: str | None = None
+) -> tuple[Environment, RolloutPolicy]:
     """Return the Environment of a trained policy, and the policy's RolloutPolicy in this Environment.
 
     The observations, actions and rewards in this Environment are those of the policy's training. The Environment clips
@@ -37,9 +39,10 @@ def trained(policy: policies.Policy, options: LinkOptions) -> tuple[Environment,
     Args:
         policy: The policies.Policy.
         options: The LinkOptions of the Environment.
+        guard: The envelope that limits the rates of the policy, as in Environment.
     """
     learned = {name: getattr(policy.file, name) for name in ("observe", "act", "reward", "history", "delay")}
-    environment = Environment(options, **learned)
+    environment = Environment(options, **learned, guard=guard)
 
     def action(observation: Array) -> Array:
         given = policies.outputs(policy.layers, observation, policy.activations)

@@ -1,6 +1,16 @@
 """Trained policies: their files, their networks as programs, and their export. This package does not need JAX."""
 
-from ccmatic.learning.policies.export import GuidedExport, PolicyExport, commanded, export, exported, with_guarantees
+from ccmatic.learning.policies.asked import actions
+from ccmatic.learning.policies.export import (
+    GUARDED,
+    GuidedExport,
+    PolicyExport,
+    commanded,
+    export,
+    exported,
+    guarded,
+    with_guarantees,
+)
 from ccmatic.learning.policies.formulas import exportable, unknown_to_senders
 from ccmatic.learning.policies.formulas import function as formula_function
 from ccmatic.learning.policies.formulas import parts as formula_parts
@@ -20,11 +30,13 @@ from ccmatic.learning.policies.policy import (
 from ccmatic.learning.policies.program import activations_of, outputs, program
 
 __all__ = [
+    "GUARDED",
     "PROVED_HORIZON",
     "GuidedExport",
     "Layers",
     "Policy",
     "PolicyExport",
+    "actions",
     "activations_of",
     "arrays",
     "check_layers",
@@ -36,6 +48,7 @@ __all__ = [
     "formula_function",
     "formula_parts",
     "formula_places",
+    "guarded",
     "is_policy",
     "load",
     "outputs",

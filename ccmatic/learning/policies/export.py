@@ -12,12 +12,15 @@ from typing import NoReturn
 import msgspec
 
 from ccmatic import exporting, records
-from ccmatic.base import InputError, c_name, definitions, writable_folder
-from ccmatic.controllers import signal
+from ccmatic.base import InputError, c_name, definitions, shown, writable_folder
+from ccmatic.controllers import Controller, signal
 from ccmatic.learning.policies import network
 from ccmatic.learning.policies.onnx_file import write_onnx
 from ccmatic.learning.policies.policy import PROVED_HORIZON, Policy, envelope, load
 from ccmatic.runtime import shipped
+
+#: The word for policies inside a guard.
+GUARDED = "policy"
 
 _MATH = "#include <math.h>\n"
 
@@ -88,7 +91,10 @@ def commanded() -> PolicyExport:
 
 @dataclass(frozen=True)
 class GuidedExport(exporting.Export):
-    """The export of an envelope in which a policy chooses one of the allowed rates once per step."""
+    """The export of an envelope in which a policy chooses one of the allowed rates once per step.
+
+    If the policy itself does not act in an envelope, the envelope is a guard: it limits the rates of the policy.
+    """
 
     policy: Policy = field(kw_only=True)
 
@@ -102,7 +108,13 @@ class GuidedExport(exporting.Export):
     @property
     def source(self) -> str:
         """The description of the policy, and the source of the envelope."""
-        return f"{self.policy.about}\n\nIt chooses in an envelope:\n\n{self.controller.source}"
+        place = "An envelope limits its rates" if self.guards else "It chooses in an envelope"
+        return f"{self.policy.about}\n\n{place}:\n\n{self.controller.source}"
+
+    @property
+    def guards(self) -> bool:
+        """Whether the envelope limits a policy that does not act in an envelope by itself."""
+        return self.policy.envelope is None
 
     @property
     def kernel_program(self) -> NoReturn:
@@ -118,7 +130,8 @@ class GuidedExport(exporting.Export):
         """The constants of the C code, as in exporting.Export.constants."""
         sender: dict[str, str | int] = super().constants
         chosen: dict[str, str | int] = {"CCM_ENVELOPE": "0 /* the network chooses the rate */", "CCM_NETWORK": 1}
-        return sender | network.constants(self.policy) | chosen
+        guard: dict[str, str | int] = {"CCM_GUARD": "1 /* the network wants a rate, which the envelope limits */"}
+        return sender | network.constants(self.policy) | chosen | (guard if self.guards else {})
 
     def within(self) -> Iterator[str]:
         """Yield the C code of the network, as exporting.Export.within does."""
@@ -135,7 +148,34 @@ def exported(policy: Policy) -> PolicyExport | GuidedExport:
     c_name(policy.name, "the name of the policy's file")
     if policy.envelope is None:
         return PolicyExport(policy)
-    made = exporting.make(policy.envelope.file, horizon=PROVED_HORIZON, guarding=True)
+    return _guided(policy, policy.envelope)
+
+
+def guarded(text: str) -> GuidedExport:
+    """Return the GuidedExport of a policy whose rates an envelope limits.
+
+    Args:
+        text: `ENVELOPE:policy:FILE`, where ENVELOPE is the name or the path of an envelope.
+
+    Raises:
+        InputError: If there is no such envelope or policy, the policy acts in an envelope by itself, or C code cannot
+            express them.
+    """
+    name, colon, file = text.partition(f":{GUARDED}:")
+    if not colon or not name or not file:
+        raise InputError(f"found 'guard:{shown(text)}'; expected guard:ENVELOPE:{GUARDED}:FILE")
+    limits, policy = envelope(f"envelope:{name}"), load(file)
+    if policy.envelope is not None:
+        raise InputError(
+            f"{policy.name} acts in the envelope {policy.envelope.name}; expected a policy without one", file
+        )
+    assert limits is not None  # The name has the form envelope:NAME.
+    c_name(policy.name, "the name of the policy's file")
+    return _guided(policy, limits)
+
+
+def _guided(policy: Policy, limits: Controller) -> GuidedExport:
+    made = exporting.make(limits.file, horizon=PROVED_HORIZON, guarding=True)
     jitter = policy.interval * made.model.default_jitter - 1  # With this value, one step is one interval.
     if jitter < 0:
         expected = "an R_m at least, as the beliefs of envelopes are of what happens in one"
