@@ -62,6 +62,7 @@ if TYPE_CHECKING:
         export,
         fit,
         list_names,
+        sweep,
         train,
         train_proved,
     )
@@ -169,6 +170,7 @@ __all__ = [
     "rerun_witness",
     "shrink_witness",
     "starve",
+    "sweep",
     "synthesise",
     "trace_page",
     "train",

@@ -2,13 +2,23 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ccmatic import base, exporting
 from ccmatic.base import InputError, Unreadable
-from ccmatic.records import ActLine, AttackLine, BenchLine, GuaranteeLine, MeasuresFile, ProvedLine, TrainingLine
+from ccmatic.records import (
+    ActLine,
+    AttackLine,
+    BenchLine,
+    GuaranteeLine,
+    MeasuresFile,
+    ProvedLine,
+    SweepLine,
+    TrainingLine,
+)
 
 if TYPE_CHECKING:
     from ccmatic.learning.bench import Learner
@@ -67,6 +77,7 @@ def train(
     seeds: int = 1,
     told: Callable[[TrainingLine], None] = lambda line: None,
     warned: Callable[[str], None] = warnings.warn,
+    tensorboard: str | Path | None = None,
 ) -> list[Path]:
     """Train a policy or an adversary in the environment that a file describes. Training needs the extra `rl`.
 
@@ -77,6 +88,8 @@ def train(
         seeds: The number of seeds, which are trained at once. The file of each seed ends with the seed.
         told: A function that is called with a record for each seed after each episode.
         warned: A function that is called with a warning, if senders that harm cheat the reward of the training.
+        tensorboard: A folder for event files of TensorBoard; None for no such files. This needs the extra
+            `tensorboard`.
 
     Returns:
         The file of each seed's policy.
@@ -87,12 +100,54 @@ def train(
     from ccmatic.learning import agents
 
     training = agents.load(query)
-    file = Path(out or f"{training.name}.json")
-    if not file.parent.is_dir():
-        raise Unreadable("there is no such folder to write to", str(file.parent))
+    file = _policy_file(query, out)
     if training.warning:
         warned(training.warning)
-    return agents.train(training, seed, file, told, seeds)
+    if tensorboard is None:
+        return agents.train(training, seed, file, told, seeds)
+    with closing(agents.Board(tensorboard)) as board:
+
+        def both(line: TrainingLine) -> None:
+            board(line)
+            told(line)
+
+        return agents.train(training, seed, file, both, seeds)
+
+
+def sweep(
+    query: str | Path,
+    out: str | Path | None = None,
+    *,
+    seed: int = 0,
+    seeds: int = 1,
+    told: Callable[[int, TrainingLine], None] = lambda number, line: None,
+) -> Iterator[SweepLine]:
+    """Train once for each combination of the values in the section [sweep] of a file. This needs the extra `rl`.
+
+    Args:
+        query: The TOML file of a training, with a section [sweep] (docs/reference/learning.md#sweeps).
+        out: NAME.json: training k writes NAME-k.json. By default, NAME is the name of the query.
+        seed: The first seed of each training.
+        seeds: The number of seeds of each training.
+        told: A function that is called with the number of a training, from 1, and with each of its records.
+
+    Yields:
+        A record for each training.
+
+    Raises:
+        InputError: If a training of the sweep is wrong, or the extra is not installed.
+    """
+    from ccmatic.learning import agents
+
+    yield from agents.sweep(query, seed, _policy_file(query, out), told, seeds)
+
+
+def _policy_file(query: str | Path, out: str | Path | None) -> Path:
+    """Return the file of a policy. Raise Unreadable if its folder does not exist."""
+    file = Path(out or f"{Path(query).stem}.json")
+    if not file.parent.is_dir():
+        raise Unreadable("there is no such folder to write to", str(file.parent))
+    return file
 
 
 def train_proved(

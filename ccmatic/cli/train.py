@@ -33,20 +33,26 @@ from ccmatic.cli.command import command
     is_flag=True,
     help="Train a ReLU policy over beliefs until the claims in the section [proof] are proved, and write it as ONNX.",
 )
+@click.option("--tensorboard", metavar="FOLDER", help="Also write event files of TensorBoard to this folder.")
 @options.as_json
-def train(query, seed, seeds, out, prove, as_json):
+def train(query, seed, seeds, out, prove, tensorboard, as_json):
     """Train a policy or an adversary.
 
-    PPO or TD3 trains it in the environment that a file describes (docs/learned.md). The command needs the extra rl.
+    PPO or TD3 trains it in the environment that a file describes (docs/learned.md). If the file has a section [sweep],
+    the command trains once for each combination of its values. The command needs the extra rl.
     """
     from ccmatic.cli.interrupts import left_in_time
 
     if prove:
-        options.refuse({"seeds": seeds > 1}, "one seed with --prove")
+        options.refuse({"seeds": seeds > 1, "tensorboard": tensorboard}, "one seed with --prove, and no event files")
         return _prove(query, seed, out, as_json)
     with left_in_time():
         from ccmatic import api, records
+        from ccmatic.learning import agents
 
+        if agents.is_sweep(query):
+            options.refuse({"tensorboard": tensorboard}, "no event files of a sweep")
+            return _sweep(query, seed, seeds, out, as_json)
         group = []
 
         def progress(line):
@@ -61,10 +67,36 @@ def train(query, seed, seeds, out, prove, as_json):
         def warned(text):
             click.echo(f"ccmatic: warning: {text}", err=True)
 
-        files = api.train(query, out, seed=seed, seeds=seeds, told=progress, warned=warned)
+        files = api.train(query, out, seed=seed, seeds=seeds, told=progress, warned=warned, tensorboard=tensorboard)
     for file in files:
         click.echo(records.line(records.PolicyLine(str(file))) if as_json else file)
     return options.GOOD
+
+
+def _sweep(query, seed, seeds, out, as_json):
+    """Train every training of a sweep. Return the exit code."""
+    from ccmatic import api, records
+
+    def progress(number, line):
+        if as_json:
+            click.echo(records.line(line))
+
+    done = []
+    for line in api.sweep(query, out, seed=seed, seeds=seeds, told=progress):
+        done.append(line)
+        if as_json:
+            click.echo(records.line(line))
+        else:
+            click.echo(f"{_swept(line)}   {line.policies[0]}")
+    if not as_json:
+        click.echo(f"best: {_swept(max(done, key=lambda line: line.held_out))}")
+    return options.GOOD
+
+
+def _swept(line):
+    values = ", ".join(f"{name} = {value}" for name, value in line.values.items())
+    spread = f" [{line.least:.3f}, {line.most:.3f}]" if len(line.policies) > 1 else ""
+    return f"{values}   held-out reward {line.held_out:.3f}{spread}"
 
 
 def _prove(query, seed, out, as_json):

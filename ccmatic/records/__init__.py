@@ -75,6 +75,7 @@ from ccmatic.records.policies import (
     PolicyFile,
     PolicyLine,
     ProvedLine,
+    SweepLine,
     TrainingLine,
 )
 from ccmatic.records.proofs import (
@@ -239,6 +240,7 @@ __all__ = [
     "Spread",
     "StarveLine",
     "StepLine",
+    "SweepLine",
     "SynthesisLine",
     "TableFileLine",
     "TraceExportLine",

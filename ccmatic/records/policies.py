@@ -53,6 +53,24 @@ class PolicyLine(Record):
     policy: str
 
 
+class SweepLine(Record):
+    """A finished training of a sweep.
+
+    Attributes:
+        values: The values of this training, by names such as `agent.gamma`.
+        policies: The file of each seed.
+        held_out: The best mean reward on held-out links: the median over the seeds.
+        least: The smallest of these rewards.
+        most: The largest of these rewards.
+    """
+
+    values: dict[str, Any]
+    policies: list[str]
+    held_out: float
+    least: float
+    most: float
+
+
 class ActInputLine(Record):
     """A line that `ccmatic act` reads. It has one of three forms: `observation`, `begin`, or a measured interval.
 

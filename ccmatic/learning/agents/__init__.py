@@ -13,6 +13,22 @@ except ImportError as error:
 from ccmatic.learning.agents.contract import Agent, NoOptions, is_whole, require_whole
 from ccmatic.learning.agents.links import Links, Played
 from ccmatic.learning.agents.query import Training, load
+from ccmatic.learning.agents.sweep import is_sweep
+from ccmatic.learning.agents.sweep import run as sweep
+from ccmatic.learning.agents.tensorboard import Board
 from ccmatic.learning.agents.train import train
 
-__all__ = ["Agent", "Links", "NoOptions", "Played", "Training", "is_whole", "load", "require_whole", "train"]
+__all__ = [
+    "Agent",
+    "Board",
+    "Links",
+    "NoOptions",
+    "Played",
+    "Training",
+    "is_sweep",
+    "is_whole",
+    "load",
+    "require_whole",
+    "sweep",
+    "train",
+]

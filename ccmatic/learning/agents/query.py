@@ -130,6 +130,15 @@ def load(file: str | Path) -> Training:
         InputError: If a section, key or value is wrong. The message names the file and, if possible, the line.
     """
     sections, text = load_toml(file)
+    return of_sections(sections, text, file)
+
+
+def of_sections(sections: dict[str, Any], text: str, file: str | Path) -> Training:
+    """Return the Training of the sections of a TOML file. The text of the file serves messages.
+
+    Raises:
+        InputError: As in `load`.
+    """
     for section, keys in sections.items():
         if section not in KNOWN or not isinstance(keys, dict):
             problem = f"unknown section [{section}]" if isinstance(keys, dict) else f"'{section}' is a value"
