@@ -27,7 +27,7 @@ def test_c_l_becomes_high_on_a_policer_and_the_link_is_used(controller, tmp_path
 @pytest.mark.parametrize("controller, share", each_nth(2, [("cc_qdel", "39/50"), ("cc_qdel_wide", "53/100")]))
 def test_beliefs_stay_true_and_the_link_is_used_without_pauses(controller, share, tmp_path):
     """With a larger share a window without a pause breaks the lemma, and its replay shows this."""
-    proved = cm.prove(controller, "pauses", tmp_path)
+    proved = cm.prove(controller, "link_rate_pauses", tmp_path)
     assert proved.verdict == "holds" and proved.claim
     assert proved.constants["utilisation"] == Fraction(share)
     [beyond] = tmp_path.rglob("beyond_utilisation.json")
