@@ -1,6 +1,6 @@
 """Train ReLU policies until they are proved, sabotage some of them, and look for runs that break a proof.
 
-    python -m benchmarks.studies.provable FOLDER [--seeds N] [--seconds N] [--generations N]
+    python -m benchmarks.studies.provable FOLDER [--seeds N] [--seconds N] [--deep-seconds N] [--generations N]
 
 The command trains policies of 8, 16, 32 and 2 × 16 units over beliefs, by default for 3 seeds. Each policy claims that
 at most 8 C·step are in flight, and that at least half of the link is used, but for 8 C·step, in each interval. The
@@ -20,6 +20,8 @@ from time import process_time
 import jax
 import jax.numpy as jnp
 import numpy as np
+import onnx
+from onnx import numpy_helper
 
 from ccmatic import enclosures
 from ccmatic.invariants import Answer
@@ -35,6 +37,9 @@ SHAPES = [(8,), (16,), (32,), (16, 16)]
 
 #: The number of episodes of each kind of jitter, and their steps.
 EPISODES, STEPS = 512, 100
+
+#: The number of policies of which one weight is changed.
+SABOTAGED = 6
 
 #: The bounds of the claims: bytes in flight, and the share with its K, in C·step.
 MOST, SHARE, WITHIN = 8.0, 0.5, 8.0
@@ -83,10 +88,10 @@ def _played(environment, weights, key):
     return flight.max(0), lack.max(0)
 
 
-def trained(training, layers, seed, folder):
-    """Return the row of one trained policy, and its weights."""
-    begin, name = process_time(), f"relu_{'x'.join(map(str, layers))}_{seed}"
-    outcome = provable.train(replace(training, layers=layers).guarded(), seed, folder / f"{name}.onnx")
+def trained(training, seed, folder):
+    """Return the row of one trained policy, whose network gets a file in a folder."""
+    begin, name = process_time(), f"relu_{'x'.join(map(str, training.layers))}_{seed}"
+    outcome = provable.train(training.guarded(), seed, folder / f"{name}.onnx")
     row = {
         "policy": name,
         "rounds": len(outcome.rounds),
@@ -100,15 +105,15 @@ def trained(training, layers, seed, folder):
         begin = process_time()
         row["faults"] = [proof.fault() for proof in outcome.proofs]
         row["check_cpu_seconds"] = round(process_time() - begin, 2)
-        row |= _compared(outcome.weights)
-    return row, outcome.weights
+    return row | _compared(outcome.weights)
 
 
-def sabotaged(training, weights, name, folder):
-    """Return the row of a policy of which one weight is changed.
+def sabotaged(training, name, folder):
+    """Return the row of a policy, trained before, of which one weight is changed.
 
     The changed weight has the other sign. It is the one whose change raises the rate after a delay the most.
     """
+    weights = [numpy_helper.to_array(each) for each in onnx.load(folder / f"{name}.onnx").graph.initializer]
     begin, changed = process_time(), [each.copy() for each in weights]
     places = [(layer, *place) for layer, each in enumerate(weights) for place in np.ndindex(each.shape)]
     layer, *place = max(places, key=lambda at: _rate_after_delay(weights, at))
@@ -150,30 +155,27 @@ def main():
     parser.add_argument("folder", type=Path)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--deep-seconds", type=float, default=600, help="for networks of two layers")
     parser.add_argument("--generations", type=int, default=600)
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
     file = arguments.folder / "provable.jsonl"
     done = {json.loads(line)["policy"] for line in file.read_text().splitlines()} if file.exists() else set()
-    limits = {"seconds": arguments.seconds, "generations": arguments.generations}
-    training = replace(provable.load(QUERY), rounds=1, **limits)
+    training = replace(provable.load(QUERY), rounds=1, generations=arguments.generations)
 
     def told(row):
         print(row, flush=True)
         with file.open("a") as lines:
             lines.write(json.dumps(row) + "\n")
 
-    number = 0
-    for seed in range(1, arguments.seeds + 1):
-        for layers in SHAPES:
-            name = f"relu_{'x'.join(map(str, layers))}_{seed}"
-            number += 1
-            if name in done:
-                continue
-            row, weights = trained(training, layers, seed, arguments.folder)
-            told(row)
-            if number <= 6:
-                told(sabotaged(training, weights, name, arguments.folder))
+    pairs = [(seed, layers) for seed in range(1, arguments.seeds + 1) for layers in SHAPES]
+    for seed, layers in sorted(pairs, key=lambda pair: len(pair[1])):  # the slow proofs come last
+        name = f"relu_{'x'.join(map(str, layers))}_{seed}"
+        seconds = arguments.seconds if len(layers) == 1 else arguments.deep_seconds
+        if name not in done:
+            told(trained(replace(training, layers=layers, seconds=seconds), seed, arguments.folder))
+        if (seed, layers) in pairs[:SABOTAGED] and f"{name}_sabotaged" not in done:
+            told(sabotaged(replace(training, seconds=arguments.seconds), name, arguments.folder))
 
 
 if __name__ == "__main__":
