@@ -1,5 +1,6 @@
 """Envelopes that contain a network: exact for all beliefs and every C, tight, and proved by an invariant."""
 
+import json
 import random
 from fractions import Fraction
 
@@ -11,6 +12,8 @@ from ccmatic.base import InputError
 from ccmatic.controllers import parse
 from ccmatic.invariants import Answer, Claim
 from ccmatic.query import Network, Query
+from support.cli import run
+from support.json_schemas import validate
 
 pytest.importorskip("highspy")
 
@@ -121,3 +124,72 @@ def test_the_network_of_an_onnx_file_has_an_envelope(tmp_path):
     biased = networks.layered(tmp_path / "biased.onnx", inputs, [layers[0], ([[1, 0.5]], [1])])
     with pytest.raises(InputError, match="reads `MSS`"):
         enclosures.enclose(cm.load_controller(biased))
+
+
+ON = ("--on", "ccac, buffer infinite, jitter 1 rtt", "--expect", "queue <= 8 bdp")
+INPUTS = ("C_L", "min(C_U, 4 * C_L)", "C_L if qdel_L > 0 else 0")
+
+#: The network of POLICY in layers.
+LAYERS = [([[1, 1, -8], [1 / 2, -1 / 16, -1 / 2], [1, 0, 0]], [0, 0, 0]), ([[1 / 4, 1, 1 / 2]], [0])]
+
+
+def test_prove_writes_a_proof_of_an_onnx_file_and_check_refuses_it_for_another_network(tmp_path):
+    pytest.importorskip("onnx")
+    from support import networks
+
+    file = networks.layered(tmp_path / "policy.onnx", INPUTS, LAYERS)
+    code, told, errors = run("prove", file, *ON, "--out", tmp_path / "out")
+    assert code == 0 and "policy               proved    queue <= 8 bdp" in told, errors
+    [proof] = (tmp_path / "out").glob("*.json")
+    code, told, _ = run("check", proof)
+    assert code == 0 and "and the envelope computed again" in told
+
+    data = json.loads(proof.read_text())
+    validate(data, "EnclosedFile")
+    for old, new in (("-8]", "-1]"), ("-0.0625", "0.0625")):
+        forged = {**data, "network": {**data["network"], "source": data["network"]["source"].replace(old, new)}}
+        assert forged != data
+        (tmp_path / "forged.json").write_text(json.dumps(forged))
+        code, told, _ = run("check", tmp_path / "forged.json")
+        assert code == 1 and "the envelope does not contain policy" in told
+
+
+def test_check_accepts_an_onnx_file_only_with_the_proof_that_it_names(tmp_path):
+    onnx = pytest.importorskip("onnx")
+    from support import networks
+
+    file = networks.layered(tmp_path / "policy.onnx", INPUTS, LAYERS)
+    query = asked()
+    proved = enclosures.prove(query, query.read_controller(POLICY, "policy"), Claim("queue", "<=", Fraction(8)), 60)
+    proof = proved.save(enclosures.folder_of(file), "claim_1")
+
+    def named(claims, digest, layers=LAYERS):
+        networks.layered(file, INPUTS, layers)
+        model = onnx.load(file)
+        onnx.helper.set_model_props(model, {"ccmatic.claims": claims, "ccmatic.proofs": digest})
+        onnx.save(model, file)
+        return run("check", file)
+
+    assert named("queue <= 8", enclosures.digest(proof))[0] == 0
+    assert "expected 'queue <= 8', as proved" in named("queue <= 7", enclosures.digest(proof))[2]
+    assert "has the digest 12ab; expected the proof" in named("queue <= 8", "12ab")[2]
+    weaker = [([[1, 1, -1], *LAYERS[0][0][1:]], LAYERS[0][1]), LAYERS[1]]
+    code, told, _ = named("queue <= 8", enclosures.digest(proof), weaker)
+    assert code == 1 and "the envelope does not contain policy" in told
+
+
+@pytest.mark.parametrize(
+    ("between", "bias", "message"),
+    [
+        ("Tanh", 0, "bad computes tanh, which is not linear; expected ReLU"),
+        ("Sigmoid", 0, "(Sigmoid) is not supported; expected Gemm"),
+        ("Relu", 1, "reads `MSS`; expected a network of C_L, C_U, R_m, qdel_L"),
+    ],
+)
+def test_prove_refuses_an_onnx_file_that_has_no_envelope_in_one_line(tmp_path, between, bias, message):
+    pytest.importorskip("onnx")
+    from support import networks
+
+    file = networks.layered(tmp_path / "bad.onnx", INPUTS, [LAYERS[0], (LAYERS[1][0], [bias])], between)
+    code, told, errors = run("prove", file, *ON, "--out", tmp_path / "out")
+    assert code == 2 and not told and message in errors and len(errors.splitlines()) == 1

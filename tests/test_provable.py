@@ -9,7 +9,6 @@ import pytest
 import ccmatic as cm
 from ccmatic import enclosures
 from ccmatic.base import InputError
-from ccmatic.invariants import load_invariant
 from support.cli import run
 
 pytest.importorskip("jax")
@@ -74,7 +73,9 @@ def test_a_policy_is_trained_until_it_is_proved(tmp_path):
     controller = cm.load_controller(out)
     [file] = (tmp_path / "small-proofs").glob("*.json")
     assert hashlib.sha256(file.read_bytes()).hexdigest() in controller.source
-    assert enclosures.fault(controller, load_invariant(file)) is None
+    assert enclosures.load_proof(file).fault() is None
+    code, told, _ = run("check", out)
+    assert code == 0 and "ok          small on model ccac" in told
     assert "claims a proof" in (cm.export(out, "c", tmp_path / "c")[0]).read_text()
 
 

@@ -4,10 +4,11 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ccmatic import guarantees, invariants, proving
+from ccmatic import enclosures, guarantees, invariants, proving
 from ccmatic.api.given import Asked, Given, read_query
 from ccmatic.base import InputError, parse_json, read_text
 from ccmatic.contracts import load_definition
+from ccmatic.enclosures import SavedProof
 from ccmatic.guarantees import Guarantee
 from ccmatic.invariants import Bound, Decided, Invariant
 from ccmatic.logic import isolated, isolated_steps
@@ -157,7 +158,7 @@ def prove_by_invariant(
         >>> cm.prove_by_invariant("cc_qdel", "ccac, buffer infinite", "queue <= 7 bdp").verdict
         'proved'
     """
-    return invariants.decide(invariants.asked(controller, on, expect, start), seconds, jobs)
+    return invariants.decide(invariants.asked(controller, on, expect, start), seconds, jobs, enclosures.attempt)
 
 
 def find_bounds(
@@ -249,7 +250,8 @@ def check(
     """Check every part of a saved proof again.
 
     Args:
-        file: A result file of `prove`, or an invariant that `prove` wrote. Certificates alone decide an invariant.
+        file: A result file of `prove`, or an invariant that `prove` wrote. Certificates alone decide an invariant. Or
+            an ONNX file whose metadata name its proofs.
         allow_code: Whether to run the file that the result names as its proof. Otherwise only shipped proofs are
             accepted.
         solver: SolverOptions.
@@ -264,7 +266,13 @@ def check(
     Examples:
         >>> cm.check("results/proofs/cc_qdel_T10.json").verdict
     """
+    if Path(file).suffix == ".onnx":
+        proofs = enclosures.proofs_of(file, allow_code)
+        return Check(proofs, _findings(*proofs))
     data = parse_json(read_text(Path(file)), str(file))
+    if enclosures.is_saved(data):
+        proof = enclosures.load_proof(file, allow_code)
+        return Check(proof, _findings(proof))
     if invariants.is_invariant(data):
         invariant = invariants.load_invariant(file, allow_code)
         return Check(invariant, _findings(invariant))
@@ -272,10 +280,13 @@ def check(
     return proving.check(result, isolated_steps, options=solver)
 
 
-def _findings(invariant: Invariant) -> Iterator[Finding]:
-    """Yield the result of checking an invariant."""
-    how = f"{len(invariant.certificates)} certificates"
-    yield Finding(f"{invariant.controller.name} on {invariant.query}: {invariant.claim}", invariant.fault(), how)
+def _findings(*proofs: Invariant | SavedProof) -> Iterator[Finding]:
+    """Yield the result of checking each of several proofs by invariants."""
+    for proof in proofs:
+        invariant = proof.invariant if isinstance(proof, SavedProof) else proof
+        how = "certificates" if invariant is proof else "certificates, and the envelope computed again"
+        about = f"{proof.controller.name} on {invariant.query}: {invariant.claim}"
+        yield Finding(about, proof.fault(), f"{len(invariant.certificates)} {how}")
 
 
 def guarantee(

@@ -15,6 +15,7 @@ def check(proof, solver, allow_code, as_json):
     """Check all of a saved proof again.
 
     The check covers states, measures, each lemma and each edge. If a lemma has a certificate, the certificate decides.
+    The proof may also be an ONNX file that names its proofs, as `train --prove` writes it.
     """
     from ccmatic import api
     from ccmatic.cli import proof_reports as report

@@ -15,6 +15,7 @@ from ccmatic.language import (
     Binary,
     Comparison,
     Extreme,
+    Function,
     If,
     Logic,
     Name,
@@ -24,6 +25,7 @@ from ccmatic.language import (
     Visit,
     comparisons,
     names,
+    nodes,
 )
 from ccmatic.networks import Form, Piecewise, Range, combined
 
@@ -69,8 +71,12 @@ def limits(controller: Controller) -> list[Fraction]:
     """Return the delays, in R_m, at which a condition of the controller changes its truth, in increasing order.
 
     Raises:
-        InputError: If a condition is not about the delay alone, or the controller reads other beliefs.
+        InputError: If a condition is not about the delay alone, or the controller reads other beliefs or is not
+            piecewise linear.
     """
+    curved = next((node.name for node in nodes(controller.body) if isinstance(node, Function)), None)
+    if curved:
+        raise InputError(f"{controller.name} computes {curved}, which is not linear; expected ReLU", controller.file)
     for name in sorted(names(controller.body) - {*KNOWN}):
         expected = f"a network of {', '.join(KNOWN)} whose biases are multiples of C_L"
         raise InputError(f"{controller.name} reads `{name}`; expected {expected}", controller.file)
@@ -271,3 +277,13 @@ def cases(found: Sequence[Fraction]) -> Iterator[Case]:
         yield Case(f"{DELAY} >= {limit} * R_m" if limit else "", limit)
     if not found or found[0] > 0:
         yield Case("", found[0] / 2 if found else ZERO)
+
+
+def units(controller: Controller) -> int:
+    """Return the largest number of units that a decision of a controller needs.
+
+    Raises:
+        InputError: If the controller is no piecewise-linear network of beliefs.
+    """
+    made = (decision(controller, case.delay, ONE) for case in cases(limits(controller)))
+    return max(len(each.network.units) for each in made)

@@ -1,36 +1,53 @@
 """Proofs for networks: an invariant of the envelope that contains the network."""
 
+import json
 from dataclasses import dataclass
+from pathlib import Path
 
+from ccmatic import records
+from ccmatic.base import InputError, writable_folder, write_text
 from ccmatic.controllers import Controller
-from ccmatic.enclosures.decisions import LOWER, UPPER
+from ccmatic.enclosures.decisions import LOWER, UPPER, units
 from ccmatic.enclosures.envelope import enclose, is_tightest
-from ccmatic.invariants import Answer, Claim, Invariant, derive
+from ccmatic.invariants import Answer, Claim, Invariant, Proved, derive
 from ccmatic.invariants import prove as prove_invariant
 from ccmatic.logic import isolated
 from ccmatic.query import Query
+from ccmatic.records import ControllerRecord, EnclosedFile
 from ccmatic.solving import UNSAT, Checker
 
+#: The number of units from which on a controller is proved by its envelope. Spacer alone takes too long for so many.
+MANY = 4
 
-@dataclass(frozen=True)
-class Enclosed:
+
+@dataclass(frozen=True, kw_only=True)
+class Enclosed(Proved):
     """The outcome of a proof attempt about a network.
+
+    The answer is PROVED, or UNKNOWN. A claim that the envelope breaks may still hold for the network. The invariant is
+    about the envelope.
 
     Attributes:
         controller: The network.
-        claim: The claim.
         envelope: The text of the envelope that contains the network.
-        answer: PROVED, or UNKNOWN. A claim that the envelope breaks may still hold for the network.
-        invariant: The invariant of the envelope, if the claim is proved.
-        seconds: The duration of the search for the invariant.
     """
 
     controller: Controller
-    claim: Claim
     envelope: str
-    answer: Answer
-    invariant: Invariant | None = None
-    seconds: float = 0
+
+    def save(self, folder: str | Path, name: str) -> Path:
+        """Write the network and the proof to a file in a folder, and return the file.
+
+        Raises:
+            InputError: If the claim is not proved, or the file cannot be written.
+        """
+        if self.invariant is None:
+            raise InputError(f"{self.claim} has no proof")
+        network = ControllerRecord(self.controller.name, self.controller.source)
+        file: Path = writable_folder(Path(folder)) / f"{name}.json"
+        data = records.data(EnclosedFile(network=network, invariant=self.invariant.record()))
+        write_text(file, json.dumps(data, separators=(",", ":")) + "\n")
+        return file
 
     def fault(self) -> str | None:
         """Return the reason why this data does not prove the claim, or None. The searches are not trusted."""
@@ -91,4 +108,27 @@ def prove(query: Query, controller: Controller, claim: Claim, seconds: float = 6
     text = enclose(controller, seconds, ordered=_are_ordered(query, controller))
     outcome = prove_invariant(query, query.read_controller(text, f"{controller.name}_envelope"), claim, seconds, jobs)
     answer = Answer.PROVED if outcome.answer is Answer.PROVED else Answer.UNKNOWN
-    return Enclosed(controller, claim, text, answer, outcome.invariant, outcome.seconds)
+    found = outcome.invariant, outcome.seconds, outcome.settings
+    return Enclosed(claim, answer, *found, controller=controller, envelope=text)
+
+
+def attempt(query: Query, controller: Controller, claim: Claim, seconds: float = 60, jobs: int = 1) -> Proved:
+    """Search for a proof of a claim: by an envelope for a network of many units, by an invariant for other controllers.
+
+    The arguments are those of `prove`.
+
+    Raises:
+        InputError: If `prove` or `invariants.prove` raises it.
+    """
+    by_envelope = is_network(controller)
+    return (prove if by_envelope else prove_invariant)(query, controller, claim, seconds, jobs)
+
+
+def is_network(controller: Controller) -> bool:
+    """Return whether a controller is an ONNX file, or a network of many units."""
+    if Path(controller.file or "").suffix == ".onnx":
+        return True
+    try:
+        return not controller.is_envelope and units(controller) >= MANY
+    except InputError:
+        return False

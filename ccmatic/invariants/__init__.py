@@ -4,7 +4,7 @@ from ccmatic.invariants.claims import Claim
 from ccmatic.invariants.engine import Answer
 from ccmatic.invariants.expected import START, Decided, asked, claim_of, decide
 from ccmatic.invariants.figure import draw
-from ccmatic.invariants.proof import Proved, prove
+from ccmatic.invariants.proof import Proved, Prover, prove
 from ccmatic.invariants.saved import Invariant, is_accepted, is_invariant, load_invariant
 from ccmatic.invariants.tightest import Bound, tightest
 from ccmatic.invariants.transition import TransitionSystem, derive
@@ -17,6 +17,7 @@ __all__ = [
     "Decided",
     "Invariant",
     "Proved",
+    "Prover",
     "TransitionSystem",
     "asked",
     "claim_of",

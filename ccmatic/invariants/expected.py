@@ -12,7 +12,7 @@ from ccmatic.base import InputError, writable_folder
 from ccmatic.contracts import file_stem
 from ccmatic.invariants.claims import Claim
 from ccmatic.invariants.engine import Answer
-from ccmatic.invariants.proof import Proved, prove
+from ccmatic.invariants.proof import Proved, Prover, prove
 from ccmatic.query import Query
 from ccmatic.questions import Question
 from ccmatic.solving import SolverOptions
@@ -63,7 +63,7 @@ class Decided:
     def save(self, folder: str | Path) -> Path | None:
         """Write the invariant, or the execution that refutes the expectation, to a folder; return its file, or None."""
         if self.proved and self.proved.invariant:
-            return self.proved.invariant.save(folder, self.name)
+            return self.proved.save(folder, self.name)
         if self.trace is None:
             return None
         file: Path = writable_folder(Path(folder)) / f"{self.name}-refuted.json"
@@ -98,13 +98,14 @@ def claim_of(question: Question) -> Claim:
     return Claim(comparison.subject, relation, comparison.amount * scale)
 
 
-def decide(question: Question, seconds: float, jobs: int = 2) -> Decided:
+def decide(question: Question, seconds: float, jobs: int = 2, prover: Prover = prove) -> Decided:
     """Prove or refute an expectation for all time.
 
     Args:
         question: The question, as `asked` returns it.
         seconds: The budget of the search for an invariant. The search for an execution may take as long again.
         jobs: The number of processes.
+        prover: The function that searches for a proof.
 
     Raises:
         InputError: If no invariant proves such an expectation, or the network has no transition system.
@@ -112,7 +113,7 @@ def decide(question: Question, seconds: float, jobs: int = 2) -> Decided:
     claim = claim_of(question)
     if claim.is_vacuous:
         return Decided(question, claim, "unknown", why="K allows that the link serves nothing for 1,000 R_m")
-    proved = prove(question.query.of_small_packets(), question.controller, claim, seconds, jobs)
+    proved = prover(question.query.of_small_packets(), question.controller, claim, seconds, jobs)
     if proved.answer is Answer.PROVED:
         return Decided(question, claim, "proved", proved)
     return refute(question, claim, proved, seconds)

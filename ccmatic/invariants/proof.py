@@ -1,8 +1,9 @@
 """Proofs of claims by invariants: the search, the simplification and the certificates."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeAlias
 
 from ccmatic.base import InputError
 from ccmatic.invariants import engine
@@ -36,6 +37,20 @@ class Proved:
     invariant: Invariant | None = None
     seconds: float = 0
     settings: str = ""
+
+    def save(self, folder: str | Path, name: str) -> Path:
+        """Write the proof to a file in a folder, and return the file.
+
+        Raises:
+            InputError: If the claim is not proved, or the file cannot be written.
+        """
+        if self.invariant is None:
+            raise InputError(f"{self.claim} has no proof")
+        return self.invariant.save(folder, name)
+
+
+#: A function that searches for a proof. Its arguments are those of `prove`, by position.
+Prover: TypeAlias = Callable[[Query, Any, Claim, float, int], Proved]
 
 
 @isolated

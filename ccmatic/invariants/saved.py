@@ -118,8 +118,13 @@ class Invariant:
     def save(self, folder: str | Path, name: str) -> Path:
         """Write the invariant to a file in a folder, and return the file."""
         file: Path = writable_folder(Path(folder)) / f"{name}.json"
+        write_text(file, json.dumps(records.data(self.record()), separators=(",", ":")) + "\n")
+        return file
+
+    def record(self) -> InvariantFile:
+        """Return the content of the invariant's file."""
         claim = ClaimRecord(self.claim.subject, self.claim.relation, self.claim.amount, self.claim.within)
-        data = InvariantFile(
+        return InvariantFile(
             made_by=f"ccmatic {__version__}",
             controller=ControllerRecord(self.controller.name, self.controller.source),
             query=records.convert(self.query.record(), QueryRecord),
@@ -128,8 +133,22 @@ class Invariant:
             certificates=list(self.certificates),
             without=self.without,
         )
-        write_text(file, json.dumps(records.data(data), separators=(",", ":")) + "\n")
-        return file
+
+    @staticmethod
+    def of_record(read: InvariantFile, allow_code: bool = False) -> "Invariant":
+        """Return the invariant that a file contains.
+
+        Args:
+            read: The content of the file.
+            allow_code: Whether the file may name models by paths, whose code then runs.
+
+        Raises:
+            InputError: If the definitions that the file names do not exist, or the controller is no controller.
+        """
+        query = from_record(records.data(read.query), allow_code)
+        controller = query.read_controller(read.controller.source, read.controller.name)
+        claim = Claim(read.claim.subject, read.claim.relation, read.claim.amount, read.claim.within)
+        return Invariant(query, controller, claim, read.clauses, read.certificates, read.without)
 
 
 def _implications(
@@ -173,8 +192,4 @@ def load_invariant(file: str | Path, allow_code: bool = False) -> Invariant:
     with located(str(path)):
         data = parse_json(read_text(path), str(path))
         records.require_format(data, InvariantFile)
-        read = records.convert(data, InvariantFile, what="no invariant of ccmatic")
-        query = from_record(records.data(read.query), allow_code)
-        controller = query.read_controller(read.controller.source, read.controller.name)
-        claim = Claim(read.claim.subject, read.claim.relation, read.claim.amount, read.claim.within)
-        return Invariant(query, controller, claim, read.clauses, read.certificates, read.without)
+        return Invariant.of_record(records.convert(data, InvariantFile, what="no invariant of ccmatic"), allow_code)

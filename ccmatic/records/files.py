@@ -275,3 +275,15 @@ class InvariantFile(Record, tag_field="format", tag="ccmatic invariant 1", kw_on
     clauses: list[list[LiteralRecord]]
     certificates: list[CertificateFile]
     without: tuple[str, ...] = ()
+
+
+class EnclosedFile(Record, tag_field="format", tag="ccmatic proof-of-network 1", kw_only=True):
+    """A proof about a network by an envelope that contains the network.
+
+    Attributes:
+        network: The network, as a controller of the language.
+        invariant: An invariant that proves the claim about the envelope.
+    """
+
+    network: ControllerRecord
+    invariant: InvariantFile

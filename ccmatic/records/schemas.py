@@ -21,6 +21,7 @@ FILES = (
     files.ProofFile,
     files.CertificateFile,
     files.InvariantFile,
+    files.EnclosedFile,
     files.SolutionsFile,
     files.WideningFile,
     measures.MeasuresFile,

@@ -1,6 +1,5 @@
 """The loop that trains a network until the rounded network is proved."""
 
-import hashlib
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ccmatic import enclosures, trace_export
-from ccmatic.base import InputError, writable_folder
+from ccmatic.base import writable_folder
 from ccmatic.controllers import Controller
 from ccmatic.enclosures import Enclosed
 from ccmatic.invariants import Answer, Claim
@@ -136,12 +135,9 @@ def _learning_from(training: ProvableTraining, violation: Trace | None, file: Pa
 
 def _saved(proofs: tuple[Enclosed, ...], out: Path) -> dict[str, str]:
     """Write the proofs to the folder of a network, and return the metadata that names them."""
-    folder = writable_folder(out.parent / f"{out.stem}-proofs")
+    folder = writable_folder(enclosures.folder_of(out))
     claims, digests = [], []
     for number, proof in enumerate(proofs, 1):
-        if proof.invariant is None:
-            raise InputError(f"{proof.claim} has no proof")
-        file = proof.invariant.save(folder, f"claim_{number}")
         claims.append(str(proof.claim))
-        digests.append(hashlib.sha256(file.read_bytes()).hexdigest())
+        digests.append(enclosures.digest(proof.save(folder, f"claim_{number}")))
     return {CLAIMS: "; ".join(claims), PROOFS: " ".join(digests)}

@@ -1,0 +1,95 @@
+"""Saved proofs about networks: as a file, and as the proofs that the metadata of an ONNX file name."""
+
+import hashlib
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ccmatic import controllers, networks, records
+from ccmatic.base import InputError, located, parse_json, read_text, shown
+from ccmatic.controllers import Controller
+from ccmatic.enclosures.proof import fault
+from ccmatic.invariants import Invariant
+from ccmatic.networks import CLAIMS, PROOFS
+from ccmatic.records import EnclosedFile
+
+
+@dataclass(frozen=True)
+class SavedProof:
+    """A saved proof of a claim about a network.
+
+    Attributes:
+        controller: The network.
+        invariant: The invariant of an envelope.
+    """
+
+    controller: Controller
+    invariant: Invariant
+
+    def fault(self) -> str | None:
+        """Return the reason why this data does not prove the claim about the network, or None."""
+        return fault(self.controller, self.invariant)
+
+
+def is_saved(data: object) -> bool:
+    """Return whether a file's JSON data says that it is a proof about a network."""
+    return isinstance(data, dict) and data.get("format") == EnclosedFile.__struct_config__.tag
+
+
+def load_proof(file: str | Path, allow_code: bool = False) -> SavedProof:
+    """Load a proof about a network from a file.
+
+    Args:
+        file: The path.
+        allow_code: Whether the file may name models by paths, whose code then runs.
+
+    Raises:
+        InputError: If the file has no such proof.
+    """
+    path = Path(file)
+    with located(str(path)):
+        data = parse_json(read_text(path), str(path))
+        records.require_format(data, EnclosedFile)
+        read = records.convert(data, EnclosedFile, what="no proof about a network")
+        invariant = Invariant.of_record(read.invariant, allow_code)
+        network = invariant.query.read_controller(read.network.source, read.network.name)
+        if not isinstance(network, Controller):
+            raise InputError(f"{network.name} is no network; expected a controller that sets a rate")
+        return SavedProof(network, invariant)
+
+
+def folder_of(file: Path) -> Path:
+    """Return the folder with the proofs that an ONNX file names."""
+    return file.parent / f"{file.stem}-proofs"
+
+
+def digest(file: Path) -> str:
+    """Return the digest by which an ONNX file names a proof."""
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def proofs_of(file: str | Path, allow_code: bool = False) -> list[SavedProof]:
+    """Return the proofs that the metadata of an ONNX file name. They are about the network of this file.
+
+    Args:
+        file: The path of the ONNX file. Its proofs lie in the folder NAME-proofs beside it.
+        allow_code: Whether a proof may name models by paths, whose code then runs.
+
+    Raises:
+        InputError: If the file names no proof, a proof is absent, or the metadata claim something else.
+    """
+    path = Path(file)
+    notes = networks.read(path).notes
+    names = notes.get(PROOFS, "").split()
+    if not names:
+        raise InputError(f"the metadata name no proof; expected '{PROOFS}', as train --prove writes it", str(path))
+    folder = folder_of(path)
+    by_digest = {digest(each): each for each in sorted(folder.glob("*.json"))}
+    absent = [name for name in names if name not in by_digest]
+    if absent:
+        raise InputError(f"no file of {folder} has the digest {absent[0]}; expected the proof", str(path))
+    network = controllers.load(path)
+    proofs = [replace(load_proof(by_digest[name], allow_code), controller=network) for name in names]
+    claims = "; ".join(str(proof.invariant.claim) for proof in proofs)
+    if notes.get(CLAIMS) != claims:
+        raise InputError(f"the metadata claim '{shown(notes.get(CLAIMS))}'; expected '{claims}', as proved", str(path))
+    return proofs
