@@ -1,31 +1,20 @@
 """How two senders with a contract share a link for ever: each has jitter of its own, and starts with any queue.
 
-Write a_n(t) for the bytes that flow n sends in step t, A_n for their sum, K_n for the bytes that the link lets through
-to the jitter box of flow n, and S_n for the bytes served. A letter without an index is the sum over both flows. A step
-is one R_m.
+The lemma "rates are close" states that each flow sends at least `pace` times the bytes that the other flow sent D
+before. So A_2(t) - pace·A_1(t-D) never falls (`Deduction.sum_of`). The link is first in, first out. Let u be the last
+step whose bytes the link has let through by the step s. Then the link has let through at least the bytes that each flow
+sent by u, and at most the bytes that each flow sent by u+1. Jitter delays these bytes by at most D. Therefore the
+service of one flow is at least `pace` times the service of the other flow, minus a constant. The lemma "the link is
+used" bounds the time after which this constant hardly matters.
 
-The lemma "rates are close" states a_n(t) ≥ p·a_m(t-D) for both orders of the flows. It follows for all time that the
-service of the flows is close. Let s < t, and let u and v be the last steps whose bytes the link let through by s and t:
-A(u) ≤ K(s) < A(u+1) and A(v) ≤ K(t) < A(v+1). The link is first in, first out, so A_n(u) ≤ K_n(s) ≤ A_n(u+1), and the
-same is true of v and t. The lemma "steps are small" states a_n(t) ≤ r. If u < v, then
-
-    K_2(t) - K_2(s) ≥ A_2(v) - A_2(u+1) ≥ p·(A_1(v-D) - A_1(u+1-D))     by the lemma, step by step
-                    ≥ p·(A_1(v+1) - A_1(u) - (D+1)·r) ≥ p·(K_1(t) - K_1(s)) - p·(D+1)·r.
-
-If u = v, then K_1(t) - K_1(s) ≤ r, so the inequality is true, too. A jitter box holds a byte for at most D, and the
-link lets through at most C·D in this time. Therefore, with B = p·(D+1)·r + 2·C·D,
-
-    S_2(t) - S_2(s) ≥ p·(S_1(t) - S_1(s)) - B.
-
-So a flow gets at least the share x of the bytes served from s to t once these are B/(p - x·(1+p)) or more, for each
-x < p/(1+p). The lemma "the link is used" bounds the time that this takes. The argument needs the lemma for the bytes
-served since s - D, so it begins D after the link has let through all bytes that were sent in the first window.
+The function `shares` states this argument as a deduction. `ccmatic check` decides each of its steps in exact
+arithmetic.
 """
 
 from fractions import Fraction
 from math import ceil
 
-from ccmatic.contracts import Constant, Lemma, Proof, State
+from ccmatic.contracts import Constant, Corollary, Lemma, Proof, State
 from ccmatic.logic import every, some
 
 #: Packets, in C·R_m, for which the proof holds: a link of 5/2 to 30 packets per R_m.
@@ -48,7 +37,7 @@ def sent(flow, t):
 
 def queue(x, t):
     """Return the bytes that wait for the link."""
-    return x.admitted(t) - sum(x.own[f"K{flow.number}"][t] for flow in x.flows)
+    return arrived(x, t) - let_through(x, t)
 
 
 def given(x, c):
@@ -82,18 +71,66 @@ def queue_falls(x, c):
     return some(queue(x, last) <= c["queue"] * x.C, queue(x, last) <= queue(x, last - 1) - FALL * x.C)
 
 
+def arrived(x, t):
+    """Return the bytes that both flows have sent by t."""
+    return x.admitted(t)
+
+
+def let_through(x, t):
+    """Return the bytes of both flows that the link has let through by t."""
+    return sum(x.own[f"K{flow.number}"][t] for flow in x.flows)
+
+
+def ahead(one, other, pace):
+    """Return a function: the bytes that `one` has sent, minus `pace` times the bytes that `other` had sent D before."""
+    return lambda x, t: x.flows[one].A[t] - pace * x.flows[other].A[t - x.D]
+
+
+def served(x):
+    """Return the bytes of each flow that are served by the end of a window."""
+    return [flow.S[x.horizon - 1] for flow in x.flows]
+
+
+def shares(c, share, steps):
+    """Return the deduction that each flow gets at least `share` of the bytes served in `steps` R_m."""
+
+    def derive(d):
+        rates = [d.sum_of(ahead(one, 1 - one, c["pace"])) for one in (0, 1)]
+        begin = d.begin(d.sum_of(arrived), d.sum_of(let_through))
+        end = begin + steps
+        d.grows(d.sum_of(let_through, SPAN * c["utilisation"], SPAN), begin, (steps - d.jitter) // SPAN)
+        first, last = d.crossing("first", begin), d.crossing("last", end)
+        d.relate(first, begin)
+        d.relate(last, end)
+        d.relate(first, last, *rates)
+        for instant in (first + 1, *(last + 1 - back for back in range(d.jitter + 1))):
+            d.lemmas(instant)
+        before, after = (served(d.laws(instant, 2 * d.jitter + 2)) for instant in (begin, end))
+        gained = [now - then for then, now in zip(before, after, strict=True)]
+        return [each >= share * sum(gained) for each in gained]
+
+    return derive
+
+
+def falls(d):
+    """Return the deduction that a long queue falls. The lemma about the queue holds in each window."""
+    x = d.lemmas(d.begin(d.sum_of(arrived), d.sum_of(let_through)))
+    return [queue_falls(x, d.values)]
+
+
 def follows(c, horizon, jitter):
-    """Yield the claim about the shares, with the time over which it holds (see the top of this file)."""
+    """Yield the corollaries: the queue, and each share with the time over which it holds."""
     pace, utilisation = c["pace"], c["utilisation"]
     apart = pace * (jitter + 1) * c["most"] + 2 * jitter
-    yield f"A queue of more than {float(c['queue']):g}·C·R_m falls by at least {FALL}·C·R_m in each R_m."
+    begin = f"once the link has let through all bytes that were sent in the first {horizon - 1} R_m"
+    queue = f"A queue of more than {float(c['queue']):g}·C·R_m falls by at least {FALL}·C·R_m in each R_m"
+    yield Corollary(f"{queue}, {begin}.", falls)
     for share in SHARES:
         rest = pace - share * (1 + pace)
         if rest > 0:
             steps = SPAN * ceil(apart / rest / (SPAN * utilisation)) + jitter
-            yield f"Over every {steps} R_m, each flow gets at least {share} of the bytes served."
-    first = f"the link has let through all bytes that were sent in the first {horizon - 1} R_m"
-    yield f"These shares hold for ever, from any start, from {jitter} R_m after {first}."
+            says = f"Over every {steps} R_m, each flow gets at least {share} of the bytes served, {begin}."
+            yield Corollary(says, shares(c, share, steps))
 
 
 PROOF = Proof(
@@ -143,5 +180,8 @@ PROOF = Proof(
         Lemma("the queue falls", given, queue_falls, "the queue is at most {queue}·C·R_m, or falls"),
     ),
     follows=follows,
-    formerly=("fda65b3840f6abb2dc6aa72f9cf274d4a61052dfe6aa7b71e77c7de9ac343247",),
+    formerly=(
+        "fda65b3840f6abb2dc6aa72f9cf274d4a61052dfe6aa7b71e77c7de9ac343247",
+        "d5ba483c67fd09cc5b6216c2ef73b01782f298a5bf20e2598d4a17b8e77c5e16",
+    ),
 )

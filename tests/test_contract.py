@@ -69,12 +69,13 @@ def _leaves(waiting, rate, draw):
 
 
 def test_no_execution_breaks_the_shares_that_the_proof_states(count=60):
-    claims = [text for text in PROOF.follows(CONSTANTS, PROOF.horizon, PROOF.jitter) if text.startswith("Over every")]
+    says = [each.says for each in PROOF.follows(CONSTANTS, PROOF.horizon, PROOF.jitter)]
+    claims = [text for text in says if text.startswith("Over every")]
     assert len(claims) == 3
     least = {}
     for seed in range(count):
         served, sent, let = shares(seed)
-        begin = next(t for t in range(len(let[0])) if t > 18 and sum(s[18] for s in sent) <= sum(s[t] for s in let)) + 1
+        begin = next(t for t in range(len(let[0])) if t > 18 and sum(s[19] for s in sent) <= sum(s[t] for s in let))
         for claim in claims:
             steps, share = int(claim.split()[2]), Fraction(claim.split(" least ")[1].split()[0])
             for s in range(begin, len(let[0]) - steps):

@@ -172,6 +172,8 @@ def test_a_period_is_suggested_alone_only_if_there_were_others(periods, alone):
         (["bbr"], "infinite"),
         (["aimd"], "1/4 bdp"),
         (["vegas", "reno"], "1/4 bdp"),
+        (["contract"], "infinite"),  # it compares the bytes acknowledged with those sent some steps before
+        (["contract", "aimd"], "1/4 bdp"),
     ],
 )
 def test_the_buffer_is_small_if_only_losses_slow_a_sender_down(senders, buffer):

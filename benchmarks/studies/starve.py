@@ -1,6 +1,9 @@
-"""Find which flows starve: a table of controllers, each beside a second flow of its own type and beside AIMD.
+"""Find which flows starve: a matrix of controllers, each beside itself and beside each other controller.
 
     python -m benchmarks.studies.starve [--folder FOLDER] [--timeout SECONDS] [CONTROLLER …]
+
+The controllers have state. Wrong examples, envelopes and variants of one controller are left out. DCTCP and Prague need
+a network that marks packets, and no such network has several flows.
 
 The function `cm.starve` decides each pair on the pair's default network. The time limit applies to all periods
 together. A cell has the verdict, the share that the trace leaves to one flow, and the period of the trace. "Fair" means
@@ -8,11 +11,13 @@ that every flow gets at least the proved share, in all executions of the decided
 the clock and of processor time.
 
 FOLDER/starve.json has the results so far. The same command resumes from them, and tries undecided pairs again. The
-traces are in this folder, too. At the end, the command draws starve.svg.
+traces are in this folder, too. At the end, the command draws the trace of the first pair (starve.svg) and the matrix
+(starvation_matrix.svg), and prints the matrix and a table of all pairs.
 """
 
 import os
 from fractions import Fraction
+from itertools import combinations
 from time import process_time
 
 import ccmatic as cm
@@ -34,8 +39,10 @@ CONTROLLERS = (
     "cc_qdel_sender",
     "cc_probe_slow_sender",
     "constant_window",
+    "contract",
+    "swift",
+    "hystart",
 )
-BESIDE = "aimd"
 TIMEOUT = 60
 UNKNOWN = "unknown"
 
@@ -46,7 +53,7 @@ def pairs(names):
     Each controller beside itself comes first, because the solver decides these cells faster.
     """
     alike = [{"controller": name, "beside": name} for name in names]
-    return alike + [{"controller": name, "beside": BESIDE} for name in names if name != BESIDE]
+    return alike + [{"controller": first, "beside": second} for first, second in combinations(names, 2)]
 
 
 def find(controller, beside, folder, timeout):

@@ -13,7 +13,16 @@ from ccmatic.base import InputError
 from ccmatic.contracts.buffer import Buffer
 from ccmatic.contracts.column import BEFORE_TIMEOUT, FIRST, IDLE, LAST, TOKENS, StateVariable
 from ccmatic.contracts.model import Model
-from ccmatic.contracts.sources import LastSteps, NextWindow, Numbers, ObservedTrace, Source, TraceData, Unknowns
+from ccmatic.contracts.sources import (
+    LastSteps,
+    NextWindow,
+    Numbers,
+    ObservedTrace,
+    Source,
+    StepsByName,
+    TraceData,
+    Unknowns,
+)
 from ccmatic.contracts.steps import Delay, Number, Steps
 from ccmatic.contracts.views import Bounds, FlowView, NetworkView
 from ccmatic.logic import Truth
@@ -227,6 +236,21 @@ def execution(
     if model.windows:
         return _windows(model, horizon, buffer, jitter, source, state, period)
     return _rate_execution(model, horizon, buffer, jitter, bounds, source)
+
+
+def at_steps(
+    model: Model, names: Sequence[str], buffer: Buffer, jitter: int, state: Sequence[StateVariable] = ()
+) -> Execution:
+    """Return the values of an execution of window senders at some of its steps, which have names.
+
+    Args:
+        model: The network model, for window senders.
+        names: The names of the steps, in the order of time.
+        buffer: The bottleneck's buffer.
+        jitter: D, in steps.
+        state: The state of the model's controllers, with names and units.
+    """
+    return _windows(model, len(names), buffer, jitter, StepsByName(names, buffer), state)
 
 
 def observed(

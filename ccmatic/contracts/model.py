@@ -96,6 +96,10 @@ class Model:
     #: The parameters, by name, that a model's name may set, as in `ccac2021:flows=2`.
     parameters: Mapping[str, Parameter] = MappingProxyType({})
 
+    #: The names of laws that also hold for steps which do not follow each other: for any steps of an execution in the
+    #: order of time, of which some may be equal.
+    far: Collection[str] = ()
+
     #: The number of earlier steps that the laws need, because columns do not record the whole past of some quantities.
     looks_back: int = 0
 

@@ -36,9 +36,24 @@ Values = Mapping[str, Fraction]
 OfWindow = Callable[[NetworkView, Values], Truth]
 OfStep = Callable[[NetworkView, int, Values], Truth]
 
-#: A function that returns the statements which follow from the lemmas of a proof, in words. Its arguments are the
-#: constants by name, the number of steps T of a window, and D in steps.
-Follows = Callable[[Values, int, int], Iterable[str]]
+
+@dataclass(frozen=True)
+class Corollary:
+    """A statement about all time that follows from the lemmas of a proof.
+
+    Attributes:
+        says: The statement in words.
+        derive: `derive(d)` adds facts to a deduction d (`ccmatic.proving.deduction.Deduction`), and returns the
+            conditions that make up the statement. `ccmatic check` decides whether they follow from the facts.
+    """
+
+    says: str
+    derive: Callable[[Any], Iterable[Truth]]
+
+
+#: A function that returns the corollaries of a proof. Its arguments are the constants by name, the number of steps T of
+#: a window, and D in steps.
+Follows = Callable[[Values, int, int], Iterable[Corollary]]
 
 
 @dataclass(frozen=True)
@@ -232,8 +247,7 @@ class Proof:
         lemmas: The lemmas that the proof states in addition to those that the declaration implies.
         common: The number of steps that consecutive windows share. Only for window senders may this number exceed one.
         of: A function that takes the controller's state, and returns the proof that replaces this one.
-        follows: A function that returns further statements that follow from the lemmas. The file of the proof derives
-            them.
+        follows: A function that returns further statements that follow from the lemmas.
         formerly: SHA-256 digests of earlier texts of this definition with the same meaning. Results for them remain
             valid.
     """

@@ -129,6 +129,31 @@ class Unknowns(Source):
         return real(f"{self._prefix}{name}{BEFORE_TIMEOUT}")
 
 
+class StepsByName(Unknowns):
+    """Unknowns at steps with names. Two executions with a step of the same name have the same unknowns at this step.
+
+    Args:
+        names: The names of the steps, in the order of time.
+        buffer: The bottleneck's buffer.
+    """
+
+    def __init__(self, names: Sequence[str], buffer: Buffer) -> None:
+        super().__init__(len(names), buffer, Bounds.MOVE)
+        self._names = names
+
+    def column(self, name: str) -> Sequence[Number]:
+        return [real(f"{name}@{step}") for step in self._names]
+
+    def first(self, name: str) -> Number:
+        return self.column(name)[0]
+
+    def state(self, name: str, unit: Unit | str) -> Sequence[Number]:
+        return self.column(name)
+
+    def constant(self, name: str) -> Number:
+        return real(f"{name}@{self._names[0]}")  # numbers that a model leaves open depend on a window's first step
+
+
 class Numbers(Source):
     """The numbers of a trace.
 

@@ -96,7 +96,7 @@ def sentences(proof, model, horizon, c):
             meets = f" In each window of this state, {ensured}." if ensured else ""
             yield f"State '{state.name}' ({condition}) lasts for ever if the link rate {stays(model)}.{meets}"
     if proof.follows:
-        yield from proof.follows(c, horizon, proof.jitter)
+        yield from (corollary.says for corollary in proof.follows(c, horizon, proof.jitter))
 
 
 def _remarks(state, proof, c, ensured):

@@ -166,6 +166,7 @@ def _findings(result: Result, options: SolverOptions) -> Generator[Finding, None
     statements = chain(
         [Statement("progress adds up", progress, ProofQuestion(values))],
         _of_lemmas(result, prover.lemmas, values),
+        _corollaries(prover, values),
         _edges(result, proof, values),
         _fronts(result, proof, values),
     )
@@ -221,6 +222,11 @@ def _of_lemmas(result: Result, lemmas: Mapping[str, Lemma], values: Values) -> I
             yield VerdictStatement(lemma.name, "", question, answer)
     for name in result.answers.keys() - lemmas.keys():
         yield Finding(name, "the definition has no such lemma")
+
+
+def _corollaries(prover: Prover, values: Values) -> Iterator[Finding]:
+    for derivation in prover.derivations(values):
+        yield Finding(f"corollary: {derivation.says}", derivation.fault, derivation.how)
 
 
 def _edges(result: Result, proof: Proof, values: Values) -> Iterator[Finding | Statement]:

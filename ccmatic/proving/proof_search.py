@@ -140,12 +140,19 @@ def prove(
         result.answers[answer.lemma] = answer
         result.save()
         listener.lemma(answer)
-    faults = prover.faults(result.values)
+    faults = [*prover.faults(result.values), *_not_derived(prover, result.values)]
     for name in make_certificates(result, prover, prover.lemmas) if certify and not faults else ():
         listener.certificate(name)
     if folder is not None:
         report.write_report(result, prover)
     return _proved(result, prover, faults)
+
+
+def _not_derived(prover, values):
+    """Yield a sentence for each corollary that does not follow from the lemmas."""
+    for derivation in prover.derivations(values):
+        if derivation.fault:
+            yield f"not derived: {derivation.says} ({derivation.fault})"
 
 
 def _proved(result, prover, faults):

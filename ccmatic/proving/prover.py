@@ -11,7 +11,7 @@ from ccmatic.base import Clock, InputError, OutOfTime, blamed, definitions
 from ccmatic.contracts import Lemma, RecordingDict, Values, WayToFail, load_definition
 from ccmatic.controllers import require_order
 from ccmatic.logic import no
-from ccmatic.proving import fit, progress
+from ccmatic.proving import deduction, fit, progress
 from ccmatic.solving import SAT, UNKNOWN, UNSAT, SolverOptions
 from ccmatic.traces import Trace
 from ccmatic.verification import HOLDS, UNDECIDED, VIOLATED, Executions, Part, Unsound
@@ -250,6 +250,11 @@ class Prover:
         """Return the reasons why the lemmas would not add up to a proof even if all lemmas hold."""
         faults = progress.faults(self.proof, self.query.model, self._part.x, RecordingDict(values))
         return [*faults, *self._faults_of_sender()]
+
+    @blamed()
+    def derivations(self, values):
+        """Return a Derivation for each corollary of the proof: the decision whether it follows from the lemmas."""
+        return deduction.derive(self.proof, self.query, values, self.controller.state)
 
     def outgrown(self):
         """Return the names of state variables that may leave the declared initial values within a window."""

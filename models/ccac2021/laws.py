@@ -54,6 +54,20 @@ PARAMETERS = {
 }
 
 
+#: Laws about a single step, or about two steps of any distance.
+FAR = frozenset(
+    {
+        "bytes_grow",
+        "leaves_in_order",
+        "let_through_grows",
+        "let_through_once_sent",
+        "no_loss",
+        "served_after_sent",
+        "served_once_let_through",
+    }
+)
+
+
 @dataclass(frozen=True)
 class CCAC2021(Model):
     """A path whose options choose the laws.
@@ -126,6 +140,11 @@ class CCAC2021(Model):
         by_delay = (most, *sender_queueing_delay()) if self.delay is not DelayMeasurement.UNMEASURED else ()
         beliefs = (least, *by_delay, *(BESIDE_OTHERS if own and not self.pauses else ()))
         return observations(self.before, own) | {belief.name: belief for belief in beliefs}
+
+    @property
+    def far(self):
+        """The names of the laws about any steps; none for traces that count bytes from their own origin."""
+        return FAR if self.begins is Start.ANYWHERE else frozenset()
 
     @property
     def columns(self):

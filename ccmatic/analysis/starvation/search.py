@@ -11,6 +11,7 @@ from ccmatic.analysis.starvation.answer import THRESHOLD, Attempt, Starvation
 from ccmatic.analysis.worst_case import NoExecution, WorstCase
 from ccmatic.base import TIME, Clock, InputError, OutOfTime, TooShort, blamed, definitions, shown
 from ccmatic.contracts import load_definition
+from ccmatic.language import Name, Past, comparisons, leaves
 from ccmatic.query import Decides, Network, Query, left_out
 from ccmatic.questions import SolverNetwork, describe, place
 from ccmatic.solving import SolverOptions
@@ -65,7 +66,17 @@ def _needs_losses(controller: Any) -> bool:
     """Return whether a controller reads losses but no delay."""
     read = [controller.observations[name] for name in controller.parameters if name in controller.observations]
     measures_delay = any(each.unit == TIME and getattr(each, "few", False) for each in read)
-    return "lost" in controller.parameters and not measures_delay
+    return "lost" in controller.parameters and not measures_delay and not _compares_ages(controller)
+
+
+def _compares_ages(controller: Any) -> bool:
+    """Return whether a controller compares acknowledged bytes with bytes sent earlier, which bounds their age."""
+    for comparison in comparisons(controller.update):
+        names = [leaf for leaf in leaves(comparison) if isinstance(leaf, Name)]
+        earlier = any(isinstance(each, Past) and each.name == "sent" for each in names)
+        if earlier and any(each.name == "acked" for each in names):
+            return True
+    return False
 
 
 @blamed()
