@@ -230,7 +230,7 @@ def observations(before, own):
         before: The bytes that `before_trace` counts as older than the trace.
         own: Whether a flow observes only the delays of its own bytes.
     """
-    old = partial(_before_trace, before, own)
+    old, first, is_old = partial(_before_trace, before, own), partial(_older, before, own), partial(_is_old, own)
     delay = _own_delay if own else _delay
     readable = (
         Observation("step", TIME, "the time of a step", lambda flow, t: 1, constant=True),
@@ -261,10 +261,18 @@ def observations(before, own):
             beyond=partial(_waited_longer, own),
             longest=LONGEST,
             unbounded=_most_waited,
+            first=None if own else partial(_older, InitialBytes.ADMITTED, own),
+            concerns=None if own else _may_be_unknown,
         ),
         Observation("measured", CONDITION, "a delay was measured in this step", partial(_measured, own)),
         Observation(
-            "before_trace", CONDITION, "the acknowledged bytes were sent before the trace began", old, dated=True
+            "before_trace",
+            CONDITION,
+            "the acknowledged bytes were sent before the trace began",
+            old,
+            dated=True,
+            first=first,
+            concerns=is_old,
         ),
         Observation("served", BYTES, "bytes served by the step before, acknowledged or not", _served),
         Observation("admitted", BYTES, "bytes sent and not lost, detected or not", lambda flow, t: flow.admitted(t)),
@@ -316,11 +324,26 @@ def _measured(own, flow, t):
 
 
 def _before_trace(before, own, flow, t):
+    x = flow if own else flow.network
+    old = _is_old(own, flow, t, _older(before, own, flow))
+    return every(no(_is_served(x)), old) if x.period and old is not None else old
+
+
+def _older(before, own, flow):
+    """Return the number of bytes that count as older than the trace."""
+    x = flow if own else flow.network
+    return x.A[0] if before is InitialBytes.SENT else x.admitted(0)
+
+
+def _is_old(own, flow, t, first):
+    """Return the condition that the last acknowledged byte is one of the first bytes."""
     x, then = flow if own else flow.network, t - flow.R
-    if then < 0:
-        return None
-    old = x.S[then] < (x.A[0] if before is InitialBytes.SENT else x.admitted(0))
-    return every(no(_is_served(x)), old) if x.period else old
+    return None if then < 0 else x.S[then] < first
+
+
+def _may_be_unknown(flow, t, first):
+    """Return the condition that the delay of the last acknowledged byte may be unknown."""
+    return None if t < flow.R else flow.network.S[t - flow.R] <= first
 
 
 def _delay(flow, t):

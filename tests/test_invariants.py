@@ -115,6 +115,37 @@ def test_other_networks_are_refused(in_flight):
     assert replace(in_flight, query=query("ccac", "infinite", start="any")).fault()
 
 
+@pytest.fixture(scope="module", params=["copa", "vegas"])
+def waiting(request):
+    """The invariant that bounds the bytes in flight of a controller by delay."""
+    return proved(request.param, query("ccac_windows", "infinite", given=PACKETS), at_most("queue", 8)).invariant
+
+
+def test_controllers_by_delay_have_bounds(waiting):
+    assert waiting.fault() is None
+    assert replace(waiting, claim=at_most("queue", 7)).fault()
+
+
+def test_an_invariant_about_delays_needs_its_clauses(waiting):
+    fewer = [clause for clause in waiting.clauses if not any(part.relation in ("holds", "fails") for part in clause)]
+    assert len(fewer) < len(waiting.clauses)
+    assert Invariant.certified(waiting.query, waiting.controller, waiting.claim, fewer) is None
+
+
+@pytest.mark.parametrize("name", ["served_within_jitter", "delay_is_time_since_sent"])
+def test_a_law_that_a_bound_by_delay_needs_is_missed(waiting, name, monkeypatch):
+    laws = Window.laws.func
+    monkeypatch.setattr(Window, "laws", property(lambda window: [law for law in laws(window) if law.name != name]))
+    assert waiting.fault()
+
+
+def test_a_smaller_k_is_refused():
+    claim = Claim("utilisation", ">=", Fraction(1, 2), Fraction(8))
+    invariant = proved("cc_qdel", query("ccac", "infinite"), claim).invariant
+    assert invariant.fault() is None
+    assert replace(invariant, claim=replace(claim, within=Fraction(1))).fault()
+
+
 def test_a_certificate_of_something_else_is_refused(in_flight):
     certificates = [in_flight.certificates[0]] * len(in_flight.certificates)
     assert replace(in_flight, certificates=certificates).fault()
@@ -132,6 +163,11 @@ def test_a_certificate_of_something_else_is_refused(in_flight):
         ("cc_probe_slow", "cbr_delay", "any", {}),
         ("aimd_each_step", ORACLE, "1", {"given": PACKETS}),
         ("aimd_each_step", ORACLE, "infinite", {}),
+        ("copa", "ccac_windows", "infinite", {}),
+        ("copa_stalls", "ideal_windows", "1", {}),
+        ("vegas", "ccac_windows", "infinite", {}),
+        ("lp", "cbr_delay_windows", "1", {}),
+        ("illinois", "ccac_windows", "1", {}),
     ],
 )
 def test_each_step_of_an_execution_is_a_step_of_the_system(name, model, buffer, more, horizon):
@@ -160,6 +196,8 @@ def _laws(asked, controller, window):
     for flow in x.flows:
         yield from (formula for _, _, formula in controller.laws(flow))
         yield from (equal(real(f"time_{t}"), t) for t in range(x.horizon))
+    for column, number in window.older.items():
+        yield from (equal(real(f"{column}_{t}"), number) for t in range(x.horizon))
 
 
 def _later(system, window, condition, steps):
@@ -208,14 +246,6 @@ def test_an_expectation_with_k_is_for_invariants_only():
 
 
 SENDS = "\n\ndef send(window):\n    return window\n"
-
-
-def test_a_controller_that_reads_the_begin_of_the_execution_is_named():
-    asked = query("ccac2021:detection=oracle,timer=executions,begins=anywhere,delay=open", "infinite")
-    update = "def update(window, before_trace, MSS):\n    window = MSS if before_trace else window"
-    source = f"window: bytes = above(0)\n\n{update}{SENDS}"
-    with pytest.raises(cm.InputError, match="decides by `before_trace`, which is not bounded relative to the network"):
-        derive(asked, asked.read_controller(source))
 
 
 def test_a_controller_that_changes_after_a_long_time_has_no_bound_of_its_first_steps():

@@ -49,6 +49,9 @@ class Observation:
         longest: The largest number that `read` distinguishes from larger ones.
         unbounded: `unbounded(flow)` is a number that also stands for every larger number; None if there is no such
             number.
+        first: For observations of bytes that may be older than the trace: `first(flow)` is the count of older bytes.
+        concerns: `concerns(flow, t, first)` is the condition that the observation at t may be of the first bytes, of
+            which there are `first`. `read` of a dated condition is this condition, with `first(flow)`.
     """
 
     name: str
@@ -61,6 +64,8 @@ class Observation:
     beyond: Callable[..., Truth] | None = None
     longest: int | None = None
     unbounded: Callable[..., int | None] = lambda flow: None
+    first: Callable[..., Any] | None = None
+    concerns: Callable[..., Any] | None = None
 
     source: ClassVar[None] = None
 

@@ -65,6 +65,7 @@ class Stateful:
     file: str | None = field(default=None, compare=False)
     start = None
     is_envelope = False
+    step_type = Step
 
     @property
     def meaning(self):
@@ -84,7 +85,7 @@ class Stateful:
         decides, first = False, None
         program = self._program if view.numeric else None
         for t in range(view.horizon):
-            step = Step(self, view, t, program)
+            step = self.step_type(self, view, t, program)
             decides = self._decides(step, decides)
             first = t if decides and first is None else first
             for memory in self.state:

@@ -12,8 +12,9 @@ from typing import Any
 import z3
 from pysmt.shortcuts import get_env
 from pysmt.solvers.z3 import Z3Converter
-from z3.z3util import get_vars
 
+from ccmatic.invariants.facts import Facts, facts
+from ccmatic.invariants.forms import Replaced
 from ccmatic.invariants.problem import Problem
 from ccmatic.invariants.reading import clauses_of
 from ccmatic.logic import Linear, Truth, every, formula, no
@@ -65,10 +66,11 @@ def search(problems: Sequence[Problem], seconds: float, jobs: int = 2) -> Found:
         jobs: The number of processes; with one, this process tries everything in turn.
     """
     begin = monotonic()
-    texts = [horn_clauses(problem) for problem in problems]
+    known = [facts(problem) for problem in problems]
+    texts = [horn_clauses(problem, each) for problem, each in zip(problems, known, strict=True)]
     for number, (answer, body, settings) in _answers(texts, seconds, jobs):
         if answer is Answer.PROVED:
-            clauses = tuple(clauses_of(body, problems[number].state))
+            clauses = (*known[number].clauses, *clauses_of(body, _state(problems[number], known[number])))
             return Found(answer, problems[number], clauses, monotonic() - begin, settings)
         if answer is Answer.REACHABLE and number == 0:
             return Found(answer, problems[number], (), monotonic() - begin, settings)
@@ -115,29 +117,57 @@ def attempt(text: str, settings: dict[str, Any], seconds: float) -> tuple[Answer
     return (Answer.REACHABLE if answer == z3.unsat else Answer.UNKNOWN), "", str(settings)
 
 
-def horn_clauses(problem: Problem) -> str:
-    """Return the problem as constrained Horn clauses in SMT-LIB: an unknown set of states with three conditions."""
-    own = z3.Context()
-    converter = Z3Converter(get_env(), own)
+def _unknowns(rule: Any) -> list[Any]:
+    """Return the unknowns of a rule. Its parts are shared, so each is visited once."""
+    found, seen, waiting = {}, set(), [rule]
+    while waiting:
+        node = waiting.pop()
+        if node.get_id() in seen:
+            continue
+        seen.add(node.get_id())
+        if z3.is_const(node) and node.decl().kind() == z3.Z3_OP_UNINTERPRETED:
+            found[node.decl().name()] = node
+        waiting += node.children()
+    return [found[name] for name in sorted(found)]
 
-    def convert(value: Any) -> Any:
+
+def _state(problem: Problem, known: Facts) -> list[Any]:
+    return [each for each in problem.state if each not in known.fixed]
+
+
+def horn_clauses(problem: Problem, known: Facts) -> str:
+    """Return the problem as constrained Horn clauses in SMT-LIB: an unknown set of states with three conditions.
+
+    Args:
+        problem: The problem.
+        known: Facts that hold in all states.
+    """
+    own = z3.Context()
+    converter, fixed = Z3Converter(get_env(), own), Replaced(known.fixed)
+
+    def plain(value: Any) -> Any:
         return converter.convert(value.node() if isinstance(value, Linear) else formula(value))
 
-    state = [converter.convert(each) for each in problem.state]
-    inside = z3.Function("inside", *(each.sort() for each in state), z3.BoolSort(own))
-    first = [convert(problem.at_first[each]) for each in problem.state]
-    after = [convert(problem.after[each]) for each in problem.state]
+    def convert(value: Any) -> Any:
+        return plain(fixed.value(value))
+
+    state = _state(problem, known)
+    unknowns = [converter.convert(each) for each in state]
+    inside = z3.Function("inside", *(each.sort() for each in unknowns), z3.BoolSort(own))
+    first = [plain(problem.at_first[each]) for each in state]
+    after = [convert(problem.after[each]) for each in state]
     system = problem.system
     solver = z3.SolverFor("HORN", own)
 
     def add(body: Any, head: Any) -> None:
         rule = z3.Implies(body, head)
-        solver.add(z3.ForAll(get_vars(rule), rule))
+        solver.add(z3.ForAll(_unknowns(rule), rule))
 
+    now = (*system.current, *known.clauses)
     never = z3.BoolVal(False, own)
-    add(convert(every(list(system.first))), inside(*first))
-    add(z3.And(inside(*state), convert(every(*system.current, *system.step))), inside(*after))
-    add(z3.And(inside(*state), convert(every(*system.current, no(problem.about.holds)))), never)
+    add(plain(every(list(system.first))), inside(*first))
+    add(z3.And(inside(*unknowns), convert(every(*now, *system.step))), inside(*after))
+    add(z3.And(inside(*unknowns), convert(every(*now, no(problem.about.holds)))), never)
     if problem.about.early:
-        add(convert(every(*system.first, no(every(list(problem.about.early))))), never)
+        add(plain(every(*system.first, no(every(list(problem.about.early))))), never)
     return str(solver.sexpr())

@@ -16,8 +16,9 @@ from pysmt.typing import BOOL
 
 from ccmatic.base import TIME
 from ccmatic.contracts import FlowView, Law, Observation
+from ccmatic.invariants.delays import measures_delays, shortsighted
 from ccmatic.invariants.forms import Replaced, unknowns
-from ccmatic.logic import Condition, Linear, Truth, linear, no, real
+from ccmatic.logic import Condition, Linear, Truth, equal, linear, no, real
 from ccmatic.query import Query
 from ccmatic.solving import UNSAT, Checker
 
@@ -74,6 +75,12 @@ def _time(observation: Observation, known: int, flow: FlowView, t: int) -> Any:
     return observation.read(flow, t) if t < known else real(f"{observation.name}_{t}")
 
 
+def _concerns(observation: Observation, column: str, flow: FlowView, t: int) -> Any:
+    """Return the condition that an observation is of bytes older than the execution, by the column of their count."""
+    assert observation.concerns
+    return observation.concerns(flow, t, real(f"{column}_{t}"))
+
+
 class Window:
     """An execution of a controller on a query's network, with its laws and with consequences of its laws.
 
@@ -102,24 +109,62 @@ class Window:
         read = model.closure(set(self.controller.parameters) & {belief.name for belief in model.beliefs})
         laws = [*model.laws(x), *model.belief_laws(x, read)]
         for flow in x.flows:
-            laws += [Law(self.controller.name, *law) for law in self._timeless.laws(flow)]
-            laws += [Law(model.name, *law) for law in self._passed(flow)]
+            laws += [Law(self.controller.name, *law) for law in self._dateless.laws(flow)]
+            laws += [Law(model.name, *law) for law in (*self._passed(flow), *self._older(flow))]
         for belief in model.beliefs:
             if belief.name in read:
                 laws += [Law(model.name, *law) for law in belief.consequences(x)]
         same = Replaced({})
         laws = [Law(law.model, law.name, law.t, same.condition(law.formula)) for law in laws]
         open_ones = [law for law in laws if not isinstance(law.formula, bool)]
-        return open_ones if self._reads_delay(open_ones) else [law for law in open_ones if not self._delays(law)]
+        most = self._delays_known if self._reads_delay(open_ones) else 0
+        return [law for law in open_ones if most is None or not self._delays(law, most)]
+
+    @property
+    def _delays_known(self) -> int | None:
+        """The largest number of steps that a controller with state distinguishes from longer delays; else None."""
+        return max(self._known - self.x.R, 1) if measures_delays(self.controller) else None
 
     @cached_property
-    def _timeless(self) -> Any:
-        """The controller, with an unknown in place of each time since the execution began.
+    def _dateless(self) -> Any:
+        """The controller, with unknowns in place of what shows how long ago the execution began.
 
-        A part of an execution does not show this time. The first steps of an execution do.
+        A part of an execution does not show the time since then, nor which bytes are older. The first steps of an
+        execution show both.
         """
-        times = {each.name: replace(each, read=partial(_time, each, self._known)) for each in self._times}
-        return replace(self.controller, observations=self.controller.observations | times) if times else self.controller
+        read = {each.name: replace(each, read=partial(_time, each, self._known)) for each in self._times}
+        for each, column in self._dated_bytes:
+            concerns = partial(_concerns, each, column)
+            read[each.name] = replace(each, concerns=concerns, read=concerns if each.dated else each.read)
+        controller = self.controller
+        if read:
+            controller = replace(controller, observations=controller.observations | read)
+        steps = self._delays_known
+        return controller if steps is None else shortsighted(controller, steps)
+
+    @cached_property
+    def _dated_bytes(self) -> list[tuple[Observation, str]]:
+        """The observations that may be of bytes older than the execution, each with a column of their count."""
+        observations = getattr(self.controller, "observations", {})
+        read = [each for name, each in observations.items() if each.first and name in self.controller.parameters]
+        columns: dict[Any, str] = {}
+        return [(each, columns.setdefault(self._first(each).node(), f"older{len(columns) or ''}")) for each in read]
+
+    def _first(self, observation: Observation) -> Linear:
+        assert observation.first
+        return linear(observation.first(self.x.flows[0]))
+
+    @property
+    def older(self) -> dict[str, Linear]:
+        """The number of bytes that are older than the execution, by the column that stands for this number."""
+        return {column: self._first(each) for each, column in self._dated_bytes}
+
+    def _older(self, flow: FlowView) -> Iterator[tuple[str, int, Truth]]:
+        """Yield the laws that the number of bytes older than the execution is constant."""
+        for column, number in self.older.items():
+            yield f"{column}_is_constant", 0, equal(real(f"{column}_0"), number)
+            for t in range(1, flow.horizon):
+                yield f"{column}_is_constant", t, equal(real(f"{column}_{t}"), real(f"{column}_{t - 1}"))
 
     @cached_property
     def _times(self) -> list[Observation]:
@@ -134,14 +179,15 @@ class Window:
             for t in range(self._known, flow.horizon):
                 yield f"{each.name}_has_passed", t, _time(each, self._known, flow, t) >= each.read(flow, t)
 
-    def _delays(self, law: Law) -> bool:
-        return any(Place.of(each, self.constants).number for each in unknowns([law.formula]))
+    def _delays(self, law: Law, most: int) -> bool:
+        """Return whether a law is about a delay of more than `most` steps."""
+        return any(int(Place.of(each, self.constants).number or 0) > most for each in unknowns([law.formula]))
 
     def _reads_delay(self, laws: Sequence[Law]) -> bool:
         """Return whether a decision of the controller, or one of its beliefs, depends on a measured delay."""
         beliefs = {belief.name for belief in self.query.model.beliefs}
         return any(
-            self._delays(law) and (law.model == self.controller.name or law.name.rpartition("_")[0] in beliefs)
+            self._delays(law, 0) and (law.model == self.controller.name or law.name.rpartition("_")[0] in beliefs)
             for law in laws
         ) or bool(beliefs & set(self.controller.parameters))
 

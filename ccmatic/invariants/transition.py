@@ -14,6 +14,7 @@ from pysmt.typing import BOOL, REAL
 
 from ccmatic.base import CONDITION, InputError
 from ccmatic.contracts import Execution, Law
+from ccmatic.invariants.delays import measures_delays
 from ccmatic.invariants.forms import Replaced, comparisons, unknowns
 from ccmatic.invariants.lasting import FURTHER, Place, Window, as_value
 from ccmatic.invariants.symmetries import shifts
@@ -25,6 +26,9 @@ _ORIGINS = ("S", "L")
 
 #: The columns that follow from the state, or from the step alone. The state leaves them out.
 _FOLLOWING = ("cwnd", "r")
+
+#: The number of steps beyond the jitter whose delays a controller with state distinguishes.
+_DELAYS = 2
 
 #: The largest number of further steps that a derivation tries to read.
 _MORE = 4
@@ -114,7 +118,7 @@ def derive(query: Query, controller: Any, without: Collection[str] = ()) -> Tran
     """
     if query.model.since:
         raise InputError(f"the path of {query.model.name} changes once, so it has no transition system")
-    least = max(query.jitter + 1, 2)
+    least = max(query.jitter + (_DELAYS if measures_delays(controller) else 1), 2)
     for memory in range(least, least + _MORE + 1):
         derivation = _Derivation(query, controller, memory)
         if derivation.decides():

@@ -126,9 +126,12 @@ class Step(Encoder):
             else:
                 with self.choosing(part, number):
                     cases.append(every(condition, self.for_each_delay(name, low, high, holds)))
-        unknown = no(some([condition for condition, _ in readings]))
         anything = self.for_each_delay(name, *self.opened(low, high, part, 0), holds)
-        return some([*cases, every(unknown, some(self.unchanged(name), anything))])
+        return some([*cases, every(self.unknown(part), some(self.unchanged(name), anything))])
+
+    def unknown(self, part):
+        """Return the condition that a delay is unknown."""
+        return no(some([condition for condition, _ in self.readings(part)]))
 
     def lies(self, name, low, high):
         """Return the condition that a state variable lies between two trees. None stands for no end."""

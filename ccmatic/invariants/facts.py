@@ -1,0 +1,89 @@
+"""Simple facts that hold in all states: signs, orders and values of the state's unknowns.
+
+All facts together are an inductive set. They are found without Spacer, by leaving out what a step breaks. The state of
+a search for further clauses needs no unknown that a fact fixes.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Any
+
+from pysmt.typing import BOOL
+
+from ccmatic.invariants.forms import Replaced
+from ccmatic.invariants.lasting import as_value
+from ccmatic.invariants.problem import Problem
+from ccmatic.logic import Truth, every, formula, linear, no
+from ccmatic.solving import SAT, Checker
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Facts about the states of a problem.
+
+    Attributes:
+        clauses: The facts.
+        fixed: The unknowns of the state that have one value, 0 or a truth, with this value.
+    """
+
+    clauses: tuple[Truth, ...]
+    fixed: Mapping[Any, Any]
+
+
+def facts(problem: Problem) -> Facts:
+    """Return the largest set of simple facts that no initial state and no step breaks.
+
+    Facts that fix no unknown would only distract Spacer, so then the result has no facts.
+    """
+    left = _kept(list(_candidates(problem.state)), problem.system.first, problem.at_first, ())
+    before = None
+    while before != len(left):
+        before = len(left)
+        left = _kept(left, (*problem.system.current, *problem.system.step), problem.after, left)
+    known, fixed = {formula(each) for each in left}, dict[Any, Any]()
+    for symbol in problem.state:
+        value: Any = as_value(symbol)
+        if symbol.symbol_type() is not BOOL:
+            fixed |= {symbol: linear(0)} if {formula(value <= 0), formula(value >= 0)} <= known else {}
+        elif formula(value) in known or formula(no(value)) in known:
+            fixed[symbol] = formula(value) in known
+    return Facts(tuple(each for each in left if _is_useful(each, fixed)) if fixed else (), fixed)
+
+
+def _candidates(state: Sequence[Any]) -> Iterator[Truth]:
+    numbers = [as_value(symbol) for symbol in state if symbol.symbol_type() is not BOOL]
+    for symbol in state:
+        value: Any = as_value(symbol)
+        yield from (value, no(value)) if symbol.symbol_type() is BOOL else (value <= 0, value >= 0)
+    yield from (small <= large for small, large in permutations(numbers, 2))
+
+
+def _is_useful(fact: Truth, fixed: Mapping[Any, Any]) -> bool:
+    """Return whether a fact fixes an unknown, or is about unknowns that no fact fixes."""
+    symbols = formula(fact).get_free_variables()
+    return len(symbols) == 1 or not symbols & fixed.keys()
+
+
+def _kept(
+    candidates: Sequence[Truth], conditions: Sequence[Truth], after: Mapping[Any, Any], before: Sequence[Truth]
+) -> list[Truth]:
+    """Return the candidates that hold after all steps that obey conditions, from states that obey `before`."""
+    left, checker = list(candidates), Checker()
+    for condition in (*conditions, *before):
+        checker.add(condition)
+    while left:
+        checker.push()
+        checker.add(no(Replaced(after).condition(every(left))))
+        if checker.check() != SAT:
+            checker.pop()
+            return left
+        values = {symbol: checker.value(value) for symbol, value in after.items() if symbol is not None}
+        checker.pop()
+        broken = Replaced({symbol: _constant(value) for symbol, value in values.items()}).condition
+        left = [each for each in left if broken(each) is True]
+    return left
+
+
+def _constant(value: Any) -> Any:
+    return value if isinstance(value, bool) else linear(value)
