@@ -9,6 +9,7 @@ that send over the path of `ccmatic judge`. Jain's index is about the bytes that
 worst link, the lowest utilisation, and the largest loss. A run in which no flow is served has the index 0.
 """
 
+import argparse
 import sys
 from dataclasses import dataclass
 from itertools import product
@@ -39,13 +40,12 @@ class Link:
         path = f"{self.packets} packets per R_m of {self.rtt} ms, D = {self.jitter} R_m"
         return f"{path}, {self.buffer} BDP, {self.flows} flows"
 
-    def scenario(self, controller, seconds):
-        """Return the scenario in which all flows run the controller."""
+    def scenario(self, beside, seconds):
+        """Return the scenario in which all flows but the first run the controller `beside`."""
         rtt, jitter = self.rtt * 10**6, self.jitter * self.rtt * 10**6
         bursts = range(jitter, seconds * NS - 2 * jitter, 2 * jitter) if jitter else ()
         flows = [
-            records.FlowRecord(start=2 * NS * number, beside=controller if number else None)
-            for number in range(self.flows)
+            records.FlowRecord(start=2 * NS * number, beside=beside if number else None) for number in range(self.flows)
         ]
         return Scenario(
             duration=seconds * NS,
@@ -99,18 +99,19 @@ def measure(controller, seconds):
     return rows
 
 
-def main(arguments):
+def main():
     """Print the table."""
-    seconds = 60
-    if "--seconds" in arguments:
-        place = arguments.index("--seconds")
-        seconds = int(arguments[place + 1])
-        arguments = arguments[:place] + arguments[place + 2 :]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("controllers", nargs="*", metavar="CONTROLLER", default=CONTROLLERS)
+    parser.add_argument("--seconds", type=int, default=60, help="the length of each run")
+    given = parser.parse_args()
+    if given.seconds < 2 * INTERVALS[-1]:
+        parser.error(f"runs of {given.seconds} s; expected at least {2 * INTERVALS[-1]} s, which is twice an interval")
     columns = "worst, 2 s | median, 2 s | worst, 10 s | median, 10 s | least utilisation | most loss | worst link, 10 s"
     print(f"| controller | {columns} |")
     print("|---|---|---|---|---|---|---|---|")
-    for controller in arguments or CONTROLLERS:
-        rows = measure(controller, seconds)
+    for controller in given.controllers:
+        rows = measure(controller, given.seconds)
         cells = []
         for length in INTERVALS:
             every = [index for found, _, _ in rows.values() for index in found[length]]
@@ -124,4 +125,4 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -10,9 +10,9 @@ together. A cell has the verdict, the share that the trace leaves to one flow, a
 that every flow gets at least the proved share, in all executions of the decided periods. Times are in seconds, both by
 the clock and of processor time.
 
-FOLDER/starve.json has the results so far. The same command resumes from them, and tries undecided pairs again. The
-traces are in this folder, too. At the end, the command draws the trace of the first pair (starve.svg) and the matrix
-(starvation_matrix.svg), and prints the matrix and a table of all pairs.
+FOLDER/starve_matrix.json has the results so far. The same command resumes from them, and tries undecided pairs again.
+The traces are in this folder, too. At the end, the command draws the trace of the first pair (starve.svg) and the
+matrix (starvation_matrix.svg), and prints the matrix and a table of all pairs.
 """
 
 import os
@@ -21,7 +21,7 @@ from itertools import combinations
 from time import process_time
 
 import ccmatic as cm
-from benchmarks.lib import cells
+from benchmarks.lib import cells, pages
 from ccmatic import traces
 from ccmatic.base import InputError
 
@@ -44,7 +44,7 @@ CONTROLLERS = (
     "hystart",
 )
 TIMEOUT = 60
-UNKNOWN = "unknown"
+UNKNOWN, FAIR = "unknown", "does not starve"
 
 
 def pairs(names):
@@ -130,6 +130,46 @@ def table(results):
     return "\n".join(lines)
 
 
+def matrix(results, names):
+    """Return the verdicts as lines of Markdown: the row's controller beside the column's."""
+    marks = {(cell["controller"], cell["beside"]): mark(cell) for cell in results}
+    rows = []
+    for place, name in enumerate(names):
+        cells_of_row = [marks.get((name, other), "?") if rank >= place else "" for rank, other in enumerate(names)]
+        rows.append([name, *cells_of_row])
+    return "\n".join(pages.table(["", *names], rows))
+
+
+def mark(cell):
+    """Return a cell of the matrix: the smaller share and whose it is, `fair`, or `?` for an unknown verdict."""
+    if cell["verdict"] == "starves":
+        return cell["flow"] if cell["controller"] != cell["beside"] else "starves"
+    return "fair" if cell["verdict"] == FAIR else "?"
+
+
+def draw_matrix(results, names, file):
+    """Draw the matrix. A cell is red if a flow starves, and has an arrow towards the axis of the starved flow."""
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Rectangle
+
+    figure = Figure(figsize=(7.5, 7), layout="constrained")
+    axes = figure.subplots()
+    for cell in results:
+        row, column = names.index(cell["controller"]), names.index(cell["beside"])
+        colour = {"starves": "#D55E00", FAIR: "#009E73"}.get(cell["verdict"], "#DDDDDD")
+        axes.add_patch(Rectangle((column, row), 1, 1, facecolor=colour, edgecolor="white"))
+        sign = "?" if cell["verdict"] == UNKNOWN else ""
+        if cell["verdict"] == "starves" and row != column:
+            sign = "←" if cell["flow"] == cell["controller"] else "↓"
+        axes.text(column + 0.5, row + 0.5, sign, ha="center", va="center")
+    places = [place + 0.5 for place in range(len(names))]
+    axes.set(xlim=(0, len(names)), ylim=(len(names), 0), aspect="equal", frame_on=False)
+    axes.set_xticks(places, names, rotation=90)
+    axes.set_yticks(places, names)
+    axes.tick_params(length=0)
+    figure.savefig(file)
+
+
 def draw(folder, file):
     """Draw the trace of the first pair."""
     trace = cm.Trace.load(folder / f"{CONTROLLERS[0]}-{CONTROLLERS[0]}.json")
@@ -141,12 +181,13 @@ def main():
     options = cells.arguments(__doc__, CONTROLLERS, folder="starve", timeout=TIMEOUT, each="pair")
     results = cells.results(
         pairs(options.controllers),
-        options.folder / "starve.json",
+        options.folder / "starve_matrix.json",
         lambda cell: find(**cell, folder=options.folder, timeout=options.timeout),
         cell_text,
         lambda cell: cell["verdict"] != UNKNOWN,
     )
-    print(table(results))
+    print(matrix(results, options.controllers), table(results), sep="\n\n")
+    draw_matrix(results, list(options.controllers), options.folder / "starvation_matrix.svg")
     if options.controllers[0] == CONTROLLERS[0]:
         draw(options.folder, options.folder / "starve.svg")
 
