@@ -1,7 +1,8 @@
 """SMT solvers behind one interface: an incremental query for Z3, cvc5 or Yices, or for several of these solvers."""
 
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
 from math import ceil
 from threading import Lock
@@ -11,7 +12,7 @@ from typing import Any
 import z3
 from pysmt.exceptions import NoSolverAvailableError, SolverReturnedUnknownResultError
 from pysmt.logics import QF_LRA
-from pysmt.shortcuts import Solver, get_env
+from pysmt.shortcuts import Implies, Solver, Symbol, get_env
 from pysmt.smtlib.printers import to_smtlib
 from pysmt.smtlib.solver import SmtLibSolver
 from pysmt.solvers.solver import IncrementalTrackingSolver
@@ -52,6 +53,8 @@ class Checker:
         self._satisfied: Any = None
         self._model: dict[str, Fraction | bool] | None = None
         self._stack: list[list[Truth]] = [[]]
+        self._guards: list[Any] = []
+        self._suppositions = 0
 
     def add(self, condition: Truth) -> None:
         """Assert a condition. It remains asserted until the current scope ends.
@@ -76,6 +79,37 @@ class Checker:
         self._stack.pop()
         for solver in self._solvers.values():
             solver.pop()
+
+    @contextmanager
+    def supposing(self, condition: Truth) -> Iterator[None]:
+        """Assert a condition until the context ends, without a scope of Z3.
+
+        At the end of a scope, Z3 forgets what it has learned. So a Boolean unknown implies the condition instead, and
+        Z3 decides the query under this unknown. What Z3 learns stays valid for later conditions. The implication
+        remains in the current scope.
+
+        Raises:
+            OutOfTime: If the clock has run out.
+        """
+        self._clock.left()
+        assertion = formula(condition)
+        self._suppositions += 1
+        guard = Symbol(f"supposed!{self._suppositions}", BOOL)
+        others = [solver for name, solver in self._solvers.items() if name != "z3"]
+        if "z3" in self._solvers:
+            self._solvers["z3"].add_assertion(Implies(guard, assertion))
+        for solver in others:
+            solver.push()
+            solver.add_assertion(assertion)
+        self._stack.append([condition])
+        self._guards = [guard]
+        try:
+            yield
+        finally:
+            self._guards = []
+            self._stack.pop()
+            for solver in others:
+                solver.pop()
 
     def check(self) -> str:
         """Decide the query.
@@ -103,7 +137,7 @@ class Checker:
             limit = self._clock.left_to_solve()
             if limit is not None:
                 _limit(name, solver, limit)
-            return SAT if solver.solve() else UNSAT
+            return SAT if solver.solve(self._guards if name == "z3" else None) else UNSAT
         except OutOfTime:
             return UNKNOWN
         except SolverReturnedUnknownResultError:

@@ -50,6 +50,6 @@ def _keep(record, reads, sample, options, proved=()):
         environment = Environment()
         with environment:
             query = queries.from_record(record, allow_code=True)
-            verifier = Verifier(query, reads, options, proved, query.read_controller(sample).state)
+            verifier = Verifier(query, reads, options, proved, query.read_controller(sample).state, many=True)
         _kept.environment, _kept.verifier, _kept.key = environment, verifier, key
     return _kept

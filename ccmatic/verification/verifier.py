@@ -31,6 +31,9 @@ LAWS = 3
 #: A verifier stops to search within branches if at least this many more searches failed than succeeded.
 PATIENCE = 20
 
+#: The largest number of controllers from whose queries a solver keeps what it has learned. More would fill its memory.
+KEPT = 100
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -67,6 +70,8 @@ class Verifier:
         options: The SolverOptions. The timeout applies to each controller.
         proved: The names of the ways to fail to skip, because `prove` has ruled them out for this query.
         state: The state variables of the controllers, which are the same for all controllers.
+        many: Whether many similar controllers follow each other, as in a synthesis. The solvers then keep what they
+            learn from each controller. Verdicts stay the same, but counterexamples depend on the earlier controllers.
 
     Raises:
         InputError: If the property has no way to fail. The methods also raise it if the network has no execution; the
@@ -81,6 +86,7 @@ class Verifier:
         options: SolverOptions = SolverOptions(),
         proved: Collection[str] = (),
         state: Sequence[StateVariable] = (),
+        many: bool = False,
     ) -> None:
         self.query, self.reads = query, frozenset(reads)
         self._clock = Clock.of(options.timeout)
@@ -90,7 +96,7 @@ class Verifier:
             raise InputError(f"the property {query.property.name} has no way to fail; expected at least one")
         left = [way for way in ways if way.name not in proved]
         self._state = state
-        self._parts = [Part(query, way, self._options, () if way.any_rates else reads, state) for way in left]
+        self._parts = [Part(query, way, self._options, () if way.any_rates else reads, state, many) for way in left]
         self._answers_at_any_rates: dict[str, str] = {}
         self._barren = set[Hashable]()
         self._refuted = 0
@@ -256,8 +262,10 @@ class Part:
         options: SolverOptions,
         reads: Collection[str],
         state: Sequence[StateVariable] = (),
+        many: bool = False,
     ) -> None:
         self.query, self.way, self._state = query, way, state
+        self._many, self._kept = many, 0
         self.reads = {*way.reads, *reads, *(belief.name for belief in query.model.true_states())}
         self.trace: Trace | None = None
         self._checker: Checker | None = None
@@ -364,15 +372,32 @@ class Part:
         Raises:
             OutOfTime: If the time limit is over before the encoding is complete.
         """
+        if self._many and controller is not None and not tests:
+            return self._ask_keeping(controller)
         self.checker.push()
         try:
             self.enter(controller)
             if tests and isinstance(controller, controllers.Controller):
                 self.checker.add(every([controller.stays(flow, tests) for flow in self.x.flows]))
-            answer = self.checker.check()
-            self.trace = self.read_trace(self.checker.value, controller) if answer == SAT else None
+            return self._check(controller)
         finally:
             self.checker.pop()
+
+    def _ask_keeping(self, controller: Decides) -> str:
+        """Search as `ask` does, with a solver that keeps what it learns from up to KEPT controllers."""
+        checker = self.checker
+        if self._kept == KEPT:
+            self._kept, self._checker = 0, None
+            checker.pop()
+            self._go(checker)
+        self._kept += 1
+        with checker.supposing(self.choices(controller)):
+            return self._check(controller)
+
+    def _check(self, controller: Decides | None) -> str:
+        """Return the solver's answer, and read its trace."""
+        answer = self.checker.check()
+        self.trace = self.read_trace(self.checker.value, controller) if answer == SAT else None
         return answer
 
     def question(self, controller: Decides | None) -> list[Truth]:
