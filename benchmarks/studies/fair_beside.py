@@ -1,0 +1,83 @@
+"""Measure the share that `contract` keeps beside each other controller, and the share that it leaves, in virtual time.
+
+    python -m benchmarks.studies.fair_beside [--folder FOLDER] [--seconds SECONDS] [CONTROLLER …]
+
+One flow runs `contract`, the other flow runs the other controller. In half of the runs `contract` starts first; in the
+other half it starts 2 s after the other flow. The links are those of `benchmarks.studies.fairness` with two flows. A
+share is the part of the bytes that leave the link in the second half of a run. The table has the least and the median
+share of each flow over all links, for each buffer.
+
+FOLDER/fair_beside.json has the results so far. The same command resumes from them.
+"""
+
+import argparse
+from pathlib import Path
+from statistics import median
+
+from benchmarks.lib import cells, pages
+from benchmarks.studies.fairness import CONTROLLERS, GRID, NS
+from ccmatic.judging import running, subjects
+
+FAIR = "contract"
+LINKS = [link for link in GRID if link.flows == 2]
+
+
+def shares(first, second, seconds):
+    """Return, for each link, the share of the flow `first` in the second half of a run; None if no byte was served."""
+    found = []
+    with running.Session(subjects.subject(first)) as session:
+        for link in LINKS:
+            packets = session.run(link.scenario(second, seconds)).packets
+            late = packets[(packets["lost"] == 0) & (packets["admitted"] >= seconds // 2 * NS)]
+            total = int(late["size"].sum())
+            found.append(int(late["size"][late["flow"] == 0].sum()) / total if total else None)
+    return found
+
+
+def find(other, begins, seconds):
+    """Return the shares of `contract` beside another controller, by link."""
+    pair = (FAIR, other) if begins == FAIR else (other, FAIR)
+    measured = shares(*pair, seconds)
+    return {"kept": [each if begins == FAIR or each is None else 1 - each for each in measured]}
+
+
+def rows(results):
+    """Yield a row of the table for each other controller and each buffer."""
+    for other in dict.fromkeys(cell["other"] for cell in results):
+        for buffer in sorted({link.buffer for link in LINKS}):
+            kept = [
+                share
+                for cell in results
+                if cell["other"] == other
+                for link, share in zip(LINKS, cell["kept"], strict=True)
+                if link.buffer == buffer and share is not None
+            ]
+            left = [1 - share for share in kept]
+            yield [other, f"{buffer} BDP", *(f"{figure:.2f}" for figure in (min(kept), median(kept), min(left)))]
+
+
+def main():
+    """Measure the missing pairs, and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("controllers", nargs="*", metavar="CONTROLLER", default=[*CONTROLLERS[1:]])
+    parser.add_argument("--folder", type=Path, default=Path("fair_beside"))
+    parser.add_argument("--seconds", type=int, default=60, help="the length of each run")
+    given = parser.parse_args()
+    given.folder.mkdir(parents=True, exist_ok=True)
+    pairs = [
+        {"other": other, "begins": begins, "seconds": given.seconds}
+        for other in given.controllers
+        for begins in dict.fromkeys((FAIR, other))
+    ]
+    results = cells.results(
+        pairs,
+        given.folder / "fair_beside.json",
+        lambda cell: find(**cell),
+        lambda cell: f"least share kept {min(filter(None, cell['kept']), default=0):.2f}",
+    )
+    head = ["beside", "buffer", "least share kept", "median share kept", "least share left"]
+    print("\n".join(pages.table(head, rows(results))))
+
+
+if __name__ == "__main__":
+    main()
