@@ -53,6 +53,11 @@ def output(weights: Weights, x: Array) -> Array:
     return x[..., 0]
 
 
+def share(weights: Weights, bounds: Beliefs) -> Array:
+    """Return the rate (…), in units of C_L, for beliefs."""
+    return output(weights, inputs(bounds))
+
+
 def rounded(weights: Weights) -> list[NDArray[np.float32]]:
     """Return the weights, rounded to multiples of 1/ROUNDED."""
     return [np.asarray(np.round(np.asarray(matrix) * ROUNDED) / ROUNDED, np.float32) for matrix in weights]

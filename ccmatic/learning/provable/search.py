@@ -4,6 +4,8 @@ The gradient of the reward is estimated from pairs of networks that differ from 
 amounts. No gradient has to pass through beliefs, which jump.
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import jax
@@ -13,6 +15,7 @@ from jax import Array
 
 from ccmatic.learning.envs import Environment
 from ccmatic.learning.estimation import beliefs
+from ccmatic.learning.estimation.beliefs import Beliefs
 from ccmatic.learning.provable import network
 from ccmatic.learning.provable.network import Weights
 from ccmatic.learning.provable.query import ProvableTraining
@@ -30,7 +33,7 @@ def improved(training: ProvableTraining, weights: Weights, seed: int) -> tuple[W
     optimiser = optax.adam(training.learning_rate)
 
     def score(weights: Weights, key: Array) -> Array:
-        reward, outside = played(environment, weights, key, training.links, training.guard)
+        reward, outside = played(environment, partial(network.share, weights), key, training.links, training.guard)
         return reward - GUARD * outside
 
     def generation(carry: Any, key: Array) -> tuple[Any, Array]:
@@ -57,13 +60,17 @@ def improved(training: ProvableTraining, weights: Weights, seed: int) -> tuple[W
 
 
 def played(
-    environment: Environment, weights: Weights, key: Array, n: int, guard: tuple[Array, Array] | None
+    environment: Environment,
+    decide: Callable[[Beliefs], Array],
+    key: Array,
+    n: int,
+    guard: tuple[Array, Array] | None = None,
 ) -> tuple[Array, Array]:
     """Return the mean reward of an episode, and the mean distance of the rates from the guard, in units of C_L.
 
     Args:
         environment: The Environment, whose actions are rates.
-        weights: The weights.
+        decide: The function that returns the rates, in units of C_L, for beliefs.
         key: The key of jax.random for the links.
         n: The number of links.
         guard: The lowest and the highest rate in units of C_L, each for no delay and for a delay; None for no guard.
@@ -75,7 +82,7 @@ def played(
         bounds, state = carry
         after = bounds.learned(state.knowledge)
         bounds = jax.tree.map(lambda new, old: jnp.where(state.interval > 0, new, old), after, bounds)
-        share = network.output(weights, network.inputs(bounds))
+        share = decide(bounds)
         outside = jnp.zeros_like(share)
         if guard is not None:
             low, high = (jnp.where(bounds.qdel_L > 0, end[1], end[0]) for end in guard)
