@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from ccmatic.base import InputError
+from ccmatic.emulation.exported import Trained
 from ccmatic.learning import policies
 from ccmatic.runtime import Library
 from support.machine import needs_compiler
@@ -107,6 +108,14 @@ def test_what_does_not_fit_is_refused_with_the_reason(tmp_path, options, message
     like_pytorch(tmp_path / "x.onnx", **options)
     with pytest.raises(InputError, match=message):
         policies.load(tmp_path / "x.onnx")
+
+
+def test_metadata_tell_a_flow_of_a_policy_from_a_flow_of_a_controller(tmp_path):
+    like_pytorch(tmp_path / "policy.onnx")
+    assert isinstance(Trained(tmp_path / "policy.onnx").export, policies.PolicyExport)
+    like_pytorch(tmp_path / "bare.onnx", metadata={})
+    with pytest.raises(InputError, match="the input 'obs' has the shape .*or the metadata of a policy"):
+        Trained(tmp_path / "bare.onnx")
 
 
 def test_a_file_that_is_no_onnx_is_refused(tmp_path):

@@ -8,7 +8,7 @@
 """
 
 import subprocess
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -60,14 +60,16 @@ class Udp:
 
 
 class Trained(Udp):
-    """A flow of a trained policy over UDP, or of an ONNX file that is a controller."""
+    """A flow of a trained policy over UDP, or of an ONNX file that is a controller.
+
+    The metadata of a policy's ONNX file describe its observations. An ONNX file without them is a controller.
+    """
 
     def __init__(self, file):
-        if Path(file).suffix == ".onnx" and not policies.is_policy(file):
-            with suppress(InputError):
-                super().__init__(file)
-                return
-        self.export = policies.exported(policies.load(file))
+        if Path(file).suffix == ".onnx":
+            super().__init__(file)
+        else:
+            self.export = policies.exported(policies.load(file))
 
 
 class GuardedPolicy(Udp):

@@ -108,9 +108,8 @@ class _Program:
         terms = syntax.elts if isinstance(syntax, ast.Tuple) else [syntax]
         if len(shape) != 2 or shape[1] != len(terms):
             problem = f"the input '{shown(name)}' has the shape {shown(list(shape))}"
-            self.fail(
-                f"{problem}; expected two dimensions, the second {len(terms)}, because the name has that many terms"
-            )
+            expected = f"expected two dimensions, the second {len(terms)}, because the name has that many terms"
+            self.fail(f"{problem}; {expected}, or the metadata of a policy")
         called = {id(node.func) for node in ast.walk(syntax) if isinstance(node, ast.Call)}
         self.reads |= {node.id for node in ast.walk(syntax) if isinstance(node, ast.Name) and id(node) not in called}
         return _List.of(map(ast.unparse, terms))
