@@ -266,3 +266,49 @@ def test_a_budget_of_nothing_is_refused():
 def test_a_network_that_changes_has_no_transition_system():
     with pytest.raises(cm.InputError, match="has no transition system"):
         proved("aimd_each_step", query("changing_windows", "1"), at_most("window", 7))
+
+
+def forged(invariant, tmp_path, change):
+    """Return the file of an invariant after a change of its data."""
+    file = invariant.save(tmp_path, "forged")
+    data = json.loads(file.read_text())
+    change(data)
+    file.write_text(json.dumps(data))
+    return file
+
+
+def test_the_name_of_a_shipped_controller_belongs_to_its_text(in_flight, tmp_path):
+    file = forged(in_flight, tmp_path, lambda data: data["controller"].update(name="cc_probe_qdel"))
+    assert cm.check(file).verdict == "rejected"
+
+
+@pytest.mark.parametrize(
+    "about, expected",
+    [
+        ({"given": "A[0] < 0"}, "no execution begins like this"),
+        ({"start": "queue <= 1 bdp and queue >= 2 bdp"}, "no execution begins like this"),
+    ],
+)
+def test_a_start_of_no_execution_is_refused(about, expected):
+    with pytest.raises(cm.InputError, match=expected):
+        derive(query("ccac", "infinite", **about), query("ccac", "infinite").controller("cc_qdel"))
+
+
+@pytest.mark.parametrize(
+    "about", [{"repeats": "1"}, {"what": "queue <= 1 bdp while queue <= 1/2 bdp"}], ids=["repeats", "while"]
+)
+def test_executions_that_more_than_their_start_restricts_are_refused(in_flight, tmp_path, about):
+    file = forged(in_flight, tmp_path, lambda data: data["query"]["property"].update(about))
+    with pytest.raises(cm.InputError, match="expected all from a start"):
+        cm.check(file)
+
+
+def test_a_k_of_a_bound_is_refused(in_flight, tmp_path):
+    file = forged(in_flight, tmp_path, lambda data: data["claim"].update(within="8"))
+    with pytest.raises(cm.InputError, match="has a K, which only a utilisation has"):
+        list(cm.check(file))
+
+
+def test_a_file_of_many_clauses_is_refused_at_once(in_flight):
+    many = replace(in_flight, clauses=[*in_flight.clauses] * 100_000)
+    assert many.fault().startswith(f"it has {len(in_flight.certificates)} certificates")

@@ -286,6 +286,7 @@ def _findings(*proofs: Invariant | SavedProof) -> Iterator[Finding]:
         invariant = proof.invariant if isinstance(proof, SavedProof) else proof
         how = "certificates" if invariant is proof else "certificates, and the envelope computed again"
         about = f"{proof.controller.name} on {invariant.query}: {invariant.claim}"
+        yield proving.named(invariant.controller, invariant.query)
         yield Finding(about, proof.fault(), f"{len(invariant.certificates)} {how}")
 
 

@@ -1,7 +1,7 @@
 """Claims about all steps of an execution: bounds, and a service curve for the utilisation of the link."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -74,6 +74,8 @@ def monitored(claim: Claim, system: TransitionSystem) -> Monitored:
     """
     if claim.subject == "utilisation":
         return _service_curve(claim, system)
+    if claim.within is not None:
+        raise InputError(f"'{claim}' has a K, which only a utilisation has; expected '{replace(claim, within=None)}'")
     value = _quantity(claim, system.x)
     compare = _within(claim)
     steps = range(system.x.R if claim.subject == "loss" else 0, system.now + 1)

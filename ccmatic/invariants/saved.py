@@ -10,7 +10,7 @@ from typing import Any
 from pysmt.typing import BOOL
 
 from ccmatic import __version__, certificates, records
-from ccmatic.base import InputError, located, parse_json, read_text, writable_folder, write_text
+from ccmatic.base import InputError, definitions, located, parse_json, read_text, shown, writable_folder, write_text
 from ccmatic.invariants.claims import Claim
 from ccmatic.invariants.forms import Replaced
 from ccmatic.invariants.problem import Implication, Problem
@@ -106,9 +106,9 @@ class Invariant:
     @isolated
     def fault(self) -> str | None:
         """Return the reason why this data does not prove the claim, or None. No solver is trusted."""
+        if len(self.certificates) != len(self.clauses) + 2:
+            return f"it has {len(self.certificates)} certificates; expected {len(self.clauses) + 2}"
         implications = list(_implications(self.query, self.controller, self.claim, self.clauses, self.without))
-        if len(implications) != len(self.certificates):
-            return f"it has {len(self.certificates)} certificates; expected {len(implications)}"
         for implication, certificate in zip(implications, self.certificates, strict=True):
             outcome = certificates.check_certificate(implication.refuted, records.data(certificate))
             if outcome.fault:
@@ -146,6 +146,7 @@ class Invariant:
             InputError: If the definitions that the file names do not exist, or the controller is no controller.
         """
         query = from_record(records.data(read.query), allow_code)
+        _require_start(query)
         controller = query.read_controller(read.controller.source, read.controller.name)
         claim = Claim(read.claim.subject, read.claim.relation, read.claim.amount, read.claim.within)
         return Invariant(query, controller, claim, read.clauses, read.certificates, read.without)
@@ -171,6 +172,16 @@ def is_accepted(invariant: Invariant, solver: str) -> bool:
         if checker.check() != UNSAT:
             return False
     return True
+
+
+def _require_start(query: Query) -> None:
+    """Require that a query restricts its executions by their start alone, as the claim's words say."""
+    about: Any = query.property
+    name = definitions.chosen("properties", "EXPECTS")
+    if query.names["property"] != name:
+        raise InputError(f"the property is '{shown(str(query.names['property']))}'; expected '{name}'")
+    if about.repeats or any(each.conditions for each in about.expectations):
+        raise InputError("its executions repeat, or satisfy a condition after 'while'; expected all from a start")
 
 
 def is_invariant(data: object) -> bool:

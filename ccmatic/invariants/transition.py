@@ -20,6 +20,7 @@ from ccmatic.invariants.lasting import FURTHER, Place, Window, as_value
 from ccmatic.invariants.symmetries import shifts
 from ccmatic.logic import Condition, Linear, Truth, formula, linear
 from ccmatic.query import Query
+from ccmatic.solving import UNSAT
 
 #: The columns that are preferred as origins of counts.
 _ORIGINS = ("S", "L")
@@ -182,7 +183,7 @@ class _Derivation:
     def system(self, without: Collection[str]) -> TransitionSystem:
         """Return the system without the laws of some names."""
         constants, end = self.window.constants, self.end
-        starts = list(self._starts())
+        starts = self._lasting_starts()
         lasting = [law for law in self.lasting if law.name not in without]
         step = [law.formula for law in lasting] + [each for each in starts if self._is_constant(each)]
         shift = _shifts(step, constants)
@@ -230,18 +231,26 @@ class _Derivation:
             if number == least and name not in own and origins(name) == known:
                 yield name
 
-    def _starts(self) -> Iterator[Truth]:
-        """Yield the conditions under which executions begin."""
-        query, x = self.window.query, self.window.x
-        same = Replaced({})
-        for way in query.property.ways_to_fail(query.model, query.buffer):
-            for premise in (way.premises(x) if way.premises else {}).values():
-                truth = same.condition(premise)
-                if truth is False:
-                    raise InputError("no execution begins like this; expected another start")
-                if truth is not True:
-                    yield from _parts(truth)
-            return
+    def _lasting_starts(self) -> list[Truth]:
+        """Return the conditions under which executions of any length begin.
+
+        Raises:
+            InputError: If no execution begins like this, or if a condition depends on the length of an execution.
+        """
+        starts: list[Truth] = [truth for truth in _starts(self.window) if truth is not True]
+        for longer, _ in self._longer:
+            more = list(_starts(longer))
+            nodes = {formula(truth) for truth in more}
+            if any(formula(truth) not in nodes for truth in starts):
+                raise InputError("a condition on the begin depends on the last step; expected a condition on step 0")
+            longer.checker.push()
+            for truth in more:
+                longer.checker.add(truth)
+            answer = longer.checker.check()
+            longer.checker.pop()
+            if answer == UNSAT:
+                raise InputError("no execution begins like this; expected another start")
+        return starts
 
     def _read(self, step: Sequence[Truth]) -> Iterator[Any]:
         """Yield the unknowns before the step that the step reads, and those between them and the step."""
@@ -301,6 +310,15 @@ class _Derivation:
 
 def _reads(belief: Any) -> set[str]:
     return belief.program.reads(belief.name) if belief.program else set()
+
+
+def _starts(window: Window) -> Iterator[Truth]:
+    """Yield the conditions under which executions begin."""
+    query, same = window.query, Replaced({})
+    for way in query.property.ways_to_fail(query.model, query.buffer):
+        for premise in (way.premises(window.x) if way.premises else {}).values():
+            yield from _parts(same.condition(premise))
+        return
 
 
 def _parts(truth: Truth) -> Iterator[Truth]:

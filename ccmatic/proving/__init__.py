@@ -3,7 +3,7 @@
 from ccmatic.proving.claim import windows_after
 from ccmatic.proving.constants import search, verdicts
 from ccmatic.proving.expected import DECIDED, implies, networks, undecided
-from ccmatic.proving.proof_check import ACCEPTED, REJECTED, UNKNOWN, Check, Finding, check
+from ccmatic.proving.proof_check import ACCEPTED, REJECTED, UNKNOWN, Check, Finding, check, named
 from ccmatic.proving.proof_search import Listener, ProofOutcome, prove
 from ccmatic.proving.prover import NoValue, Prover, windows_of
 from ccmatic.proving.report import OF_NONE, number
@@ -30,6 +30,7 @@ __all__ = [
     "check",
     "implies",
     "load_result",
+    "named",
     "networks",
     "number",
     "prove",

@@ -154,7 +154,7 @@ def _findings(result: Result, options: SolverOptions) -> Generator[Finding, None
     prover = Prover(result.proof, result.controller, result.horizon, options)
     proof = prover.proof
     yield _definition(result, proof)
-    yield _controller(result, prover.query)
+    yield named(result.controller, prover.query)
     wrong = "; ".join(_wrong_constants(result, proof))
     yield Finding("constants", wrong or None, "those declared, each in its range or as its author chose it")
     if wrong:
@@ -186,9 +186,13 @@ def _definition(result: Result, proof: Proof) -> Finding:
     return Finding("definition", None if same else changed, how)
 
 
-def _controller(result: Result, query: Query) -> Finding:
-    """Check that the name of a shipped controller belongs to the source in the file. Other names are only labels."""
-    given = result.controller
+def named(given: Any, query: Query) -> Finding:
+    """Check that the name of a shipped controller belongs to the source in a file. Other names are only labels.
+
+    Args:
+        given: The controller of the file.
+        query: The query of the file, which loads shipped controllers.
+    """
     if not any(given.name in definitions.shipped(folder) for folder in definitions.CONTROLLERS):
         return Finding("controller", None, f"'{given.name}' is only a label for the source in the file", False)
     same = given.meaning == query.controller(given.name).meaning
