@@ -9,12 +9,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from ccmatic.base import InputError
-from ccmatic.judging import RULES, bisection, of_trace
+from ccmatic.judging import RULES, bisection, of_trace, witnesses
 from ccmatic.judging.scaffold import new_adaptor
 from ccmatic.judging.scenario import faults
 from ccmatic.judging.sensitivity import variants
 from ccmatic.judging.strategies import scenarios
 from ccmatic.judging.words import scenario_of
+from ccmatic.records import WitnessFile
 from support import ROOT
 from support.toy_runs import Toy
 
@@ -102,3 +103,23 @@ def test_a_new_adaptor_is_short_and_has_its_name(language, tmp_path):
     text = "\n".join(file.read_text() for file in made)
     assert '"mine"' in text and '"toy"' not in text
     assert max(len(file.read_text().splitlines()) for file in made) <= 60
+
+
+@pytest.mark.parametrize(("version", "asked"), [("quinn-proto 0.11.19", None), ("quinn-proto 0.11.14", "0.11.14")])
+def test_a_witness_runs_in_its_version(monkeypatch, version, asked):
+    monkeypatch.setattr(witnesses, "opened", lambda source: (None, "", "quinn-proto 0.11.19"))
+    assert witnesses.source_of(witness(version)).version == asked
+
+
+def test_a_witness_about_sources_asks_for_them(monkeypatch):
+    monkeypatch.setattr(witnesses, "opened", lambda source: (None, "", "quinn-proto 0.11.19"))
+    with pytest.raises(InputError, match="expected --source with these sources"):
+        witnesses.source_of(witness("quinn-proto 0.11.14 from /quinn"))
+
+
+def witness(version):
+    scenario = scenario_of("12 mbit, rtt 40 ms, buffer 1 bdp")
+    return WitnessFile(
+        subject="quinn:cubic", version=version, rule="alive", threshold="no failure", value=0.0, margin=-1.0, seed=0,
+        scenario=scenario,
+    )  # fmt: skip

@@ -26,6 +26,10 @@ def _budget(default, what):
     return click.option("--budget", type=options.Seconds(min=1), default=default, show_default=True, help=what)
 
 
+#: The option of a number of runs. With a large budget, it makes a search independent of the machine's speed.
+_runs = click.option("--runs", type=click.IntRange(min=1), help="The largest number of runs.  [default: no limit]")
+
+
 def _scenario(command):
     """Add the options that describe one scenario. The command receives them as keywords of `api.make_scenario`."""
     for option in reversed(
@@ -194,7 +198,7 @@ def _threshold_text(line):
 @_rules
 @_code
 @_budget(240, "The seconds that searching and shrinking take.")
-@click.option("--runs", type=click.IntRange(min=1), help="The largest number of runs.  [default: no limit]")
+@_runs
 @_seed("The seed of the search.")
 @options.jobs
 @click.option("--run", "file", type=click.Path(), help="The file that keeps the runs, from which the command resumes.")
@@ -254,7 +258,7 @@ def _total(lines, search, seconds, file, as_json):
     )
     if as_json:
         return records.line(total)
-    rules = f"{total.broken} rules broken, {total.kept} kept, {total.not_asked} not asked"
+    rules = f"{total.broken} rule{'' if total.broken == 1 else 's'} broken, {total.kept} kept, {total.not_asked} not asked"
     resume = f"; --run {file} resumes" if file else ""
     cost = f"{total.runs} runs in {total.seconds:g} s, seed {total.seed}"
     return f"{total.subject} ({total.version}): {rules}; {cost}{resume}"
@@ -440,6 +444,7 @@ def report(subject, out, judged, allow_code, as_json):
 @_rules
 @_code
 @_budget(60, "The seconds that the command takes.")
+@_runs
 @_seed("The seed of the search.")
 @options.jobs
 @click.option("--out", type=click.Path(), help="The folder for the witnesses.  [default: SUBJECT-judged]")

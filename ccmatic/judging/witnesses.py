@@ -7,7 +7,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from ccmatic import records
-from ccmatic.base import InputError, read_text, write_text
+from ccmatic.base import InputError, read_text, shown, write_text
 from ccmatic.judging import subjects
 from ccmatic.judging.expectations import every_rule
 from ccmatic.judging.rules import RULES, Rule
@@ -68,12 +68,18 @@ def is_witness(path: str | Path) -> bool:
 
 
 def source_of(witness: records.WitnessFile) -> Source:
-    """Return the code of a witness, in the witness's version. Some code has only one version."""
+    """Return the code of a witness, in the witness's version. Some code has only one version.
+
+    Raises:
+        InputError: If the witness is about sources in a folder, or the code cannot be built.
+    """
     default = Source(witness.subject)
     _, _, version = opened(default)
     if witness.version == version or witness.subject.partition(":")[0] not in subjects.stacks():
         return default
-    return Source(witness.subject, witness.version)
+    if " from " in witness.version:
+        raise InputError(f"the witness is about {shown(witness.version, 200)}; expected --source with these sources")
+    return Source(witness.subject, witness.version.rpartition(" ")[2])
 
 
 def rerun(witness: records.WitnessFile, source: Source | None = None) -> Verdict:

@@ -31,7 +31,7 @@ type flow struct {
 	endless, begun int64 // bytes taken in phases with an endless offer; bytes taken when this phase began
 }
 
-// numbers is pion's source of first sequence numbers, which decide how pion detects losses.
+// numbers is pion's source of first sequence numbers, on which runs depend.
 //
 //go:linkname numbers github.com/pion/sctp.globalMathRandomGenerator
 var numbers randutil.MathRandomGenerator
