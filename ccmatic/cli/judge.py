@@ -258,7 +258,8 @@ def _total(lines, search, seconds, file, as_json):
     )
     if as_json:
         return records.line(total)
-    rules = f"{total.broken} rule{'' if total.broken == 1 else 's'} broken, {total.kept} kept, {total.not_asked} not asked"
+    broken = "1 rule" if total.broken == 1 else f"{total.broken} rules"
+    rules = f"{broken} broken, {total.kept} kept, {total.not_asked} not asked"
     resume = f"; --run {file} resumes" if file else ""
     cost = f"{total.runs} runs in {total.seconds:g} s, seed {total.seed}"
     return f"{total.subject} ({total.version}): {rules}; {cost}{resume}"
