@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from time import monotonic
 
-from ccmatic.base import InputError
+from ccmatic.base import InputError, OutOfTime
 from ccmatic.controllers import Controller, parse
 from ccmatic.enclosures.decisions import ONE, UPPER, ZERO, Case, cases, decision, limits
 from ccmatic.language import names
@@ -27,7 +27,8 @@ def enclose(controller: Controller, seconds: float = 60, ordered: bool = False) 
         ordered: Whether the envelope contains only the decisions for beliefs with C_L ≤ C_U.
 
     Raises:
-        InputError: If the controller is no such network, or the time was over.
+        InputError: If the controller is no such network.
+        OutOfTime: If the time was over.
     """
     if controller.is_envelope:
         raise InputError(f"{controller.name} is an envelope; expected a network", controller.file)
@@ -60,7 +61,7 @@ def _ends(controller: Controller, case: Case, least_upper: Fraction, end: float)
     made = decision(controller, case.delay, least_upper)
     near = extremes(made.network, made.box, Fraction(1, GRID), end - monotonic())
     if near is None:
-        raise InputError(f"no envelope that contains {controller.name} was found in time; expected more time")
+        raise OutOfTime(f"no envelope that contains {controller.name} was found in time")
     return near
 
 

@@ -75,12 +75,12 @@ def fault(controller: Controller, invariant: Invariant) -> str | None:
 
 
 @isolated
-def _are_ordered(query: Query, controller: Controller) -> bool:
+def _are_ordered(query: Query, controller: Controller, seconds: float = 60) -> bool:
     """Return whether C_L ≤ C_U holds at each decision of a network, by the laws of the query's network.
 
     The laws are those of the envelope for all beliefs, whose executions include those of the network.
     """
-    envelope = query.read_controller(enclose(controller), f"{controller.name}_envelope")
+    envelope = query.read_controller(enclose(controller, seconds), f"{controller.name}_envelope")
     if UPPER not in envelope.parameters:
         return True
     system = derive(query, envelope)
@@ -105,7 +105,7 @@ def prove(query: Query, controller: Controller, claim: Claim, seconds: float = 6
     Raises:
         InputError: If `enclose` or `invariants.prove` raises it.
     """
-    text = enclose(controller, seconds, ordered=_are_ordered(query, controller))
+    text = enclose(controller, seconds, ordered=_are_ordered(query, controller, seconds))
     outcome = prove_invariant(query, query.read_controller(text, f"{controller.name}_envelope"), claim, seconds, jobs)
     answer = Answer.PROVED if outcome.answer is Answer.PROVED else Answer.UNKNOWN
     found = outcome.invariant, outcome.seconds, outcome.settings
