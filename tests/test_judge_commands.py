@@ -101,6 +101,13 @@ def test_a_file_runs_code_only_with_consent(tmp_path, monkeypatch):
     assert code == 1 and "one_packet (ccmatic" in out  # the shipped controller, not the folder
 
 
+def test_a_file_that_cannot_be_written_and_a_tolerance_that_is_no_number_get_one_message():
+    code, _, err = run("judge", "search", "cubic", *SEARCH, "--run", "/proc/nope")
+    assert code == 2 and "/proc/nope: cannot write" in err
+    code, _, err = run("judge", "diff", "cubic", "reno", "--tolerance", "nan")
+    assert code == 2 and "nan is no share" in err
+
+
 def test_a_search_that_finds_nothing():
     code, out, _ = run("judge", "search", "cubic", *SEARCH)
     assert code == 0 and out.startswith("kept      decrease-cubic: 0.7 of the window before; 0.7, within 0.03")

@@ -312,7 +312,7 @@ def shrink(witness, budget, version, source, allow_code, as_json):
 @_scenario
 @click.option(
     "--tolerance",
-    type=click.FloatRange(0, 1),
+    type=options.Share(),
     default=0.1,
     show_default=True,
     help="The largest difference of two windows that counts as none, as a share of the larger one.",

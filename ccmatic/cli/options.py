@@ -38,6 +38,20 @@ class Names(click.Choice):
         return value
 
 
+class Share(click.FloatRange):
+    """A share from 0 to 1, which may not be nan."""
+
+    def __init__(self):
+        super().__init__(0, 1)
+
+    def convert(self, value, param, ctx):
+        """Convert a word of the command line, as click requires."""
+        share = super().convert(value, param, ctx)
+        if isnan(share):
+            self.fail(f"{value} is no share.", param, ctx)
+        return share
+
+
 class Seconds(click.FloatRange):
     """A number of seconds, which may not be nan."""
 

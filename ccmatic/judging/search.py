@@ -18,7 +18,7 @@ from random import Random
 from time import monotonic
 
 from ccmatic import records
-from ccmatic.base import InputError, read_text
+from ccmatic.base import InputError, read_text, writable_folder, write_text
 from ccmatic.judging.expectations import every_rule
 from ccmatic.judging.rules import Rule
 from ccmatic.judging.scenario import Scenario, faults
@@ -201,8 +201,8 @@ class Search:
         """Return the runs in the file. If an interruption cut off the last line, remove this line."""
         assert self._file is not None
         if not self._file.exists():
-            self._file.parent.mkdir(parents=True, exist_ok=True)
-            self._file.write_text(records.line(self.head) + "\n")
+            writable_folder(self._file.parent)
+            write_text(self._file, records.line(self.head) + "\n")
             return []
         text = read_text(self._file)
         whole = text[: text.rfind("\n") + 1]
