@@ -204,6 +204,21 @@ def _later(system, window, condition, steps):
     return Replaced(window.later([condition], steps)).condition(condition)
 
 
+def test_a_claim_about_the_window_of_one_of_two_flows_is_refused():
+    asked = ("--on", "ccac, buffer 1 bdp, jitter 1 rtt, flows 2", "--expect", "window <= 4 bdp")
+    code, _, complaint = run("prove", "aimd_each_step", *asked)
+    assert code == 2 and "no invariant bounds 'window' on this network" in complaint
+
+
+def test_prove_takes_a_controller_with_state(tmp_path):
+    asked = (
+        "--on",
+        "ccac2021:detection=oracle,timer=executions,loss=deterministic,begins=anywhere,delay=none, buffer 1 bdp",
+    )
+    code, out, complaint = run("prove", "aimd_each_step", *asked, "--expect", "window <= 1/2 bdp", "--out", tmp_path)
+    assert code in (1, 3) and not complaint and "window <= 1/2 bdp" in out
+
+
 def test_prove_writes_what_check_accepts_and_refuses_a_forgery(tmp_path):
     network = "ccac, buffer infinite, jitter 1 rtt"
     code, out, _ = run("prove", "cc_qdel", "--on", network, "--expect", "queue <= 7 bdp", "--json", cwd=tmp_path)

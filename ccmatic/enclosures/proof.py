@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ccmatic import records
 from ccmatic.base import InputError, writable_folder, write_text
@@ -124,11 +125,13 @@ def attempt(query: Query, controller: Controller, claim: Claim, seconds: float =
     return (prove if by_envelope else prove_invariant)(query, controller, claim, seconds, jobs)
 
 
-def is_network(controller: Controller) -> bool:
+def is_network(controller: Any) -> bool:
     """Return whether a controller is an ONNX file, or a network of many units."""
     if Path(controller.file or "").suffix == ".onnx":
         return True
+    if not isinstance(controller, Controller) or controller.is_envelope:
+        return False
     try:
-        return not controller.is_envelope and units(controller) >= MANY
+        return units(controller) >= MANY
     except InputError:
         return False

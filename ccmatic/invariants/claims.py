@@ -112,10 +112,10 @@ def _service_curve(claim: Claim, system: TransitionSystem) -> Monitored:
 def _quantity(claim: Claim, x: Execution) -> Callable[[int], Any]:
     """Return the value of a claim's subject at each step."""
     values: dict[str, Callable[[int], Any]] = {"queue": x.inflight, "loss": lambda t: x.L[t] - x.L[t - x.R]}
-    if x.windows:
-        values["window"] = lambda t: x.cwnd[t]
-    columns = {**x.beliefs, **{name: column for flow in x.flows for name, column in flow.state.items()}}
-    values |= {name: column.__getitem__ for name, column in columns.items() if name not in values}
+    if len(x.flows) == 1:  # a claim about several flows names none of them
+        values |= {"window": lambda t: x.cwnd[t]} if x.windows else {}
+        columns = {**x.beliefs, **x.flows[0].state}
+        values |= {name: column.__getitem__ for name, column in columns.items() if name not in values}
     if claim.subject == "loss" and x.R != 1:
         raise InputError(f"the loss per R_m of {x.R} steps has no claim yet; expected R = 1")
     if claim.subject not in values:
