@@ -14,6 +14,7 @@ from support.cli import run
 
 #: The functions whose names are not those of their commands, as packages of ccmatic or Python itself have those names.
 OTHER_NAMES = {
+    "act": "actions",
     "front": "find_front",
     "judge bisect": "judge_versions",
     "judge ci": "judge_search",

@@ -103,7 +103,7 @@ def test_a_file_runs_code_only_with_consent(tmp_path, monkeypatch):
 
 def test_a_file_that_cannot_be_written_and_a_tolerance_that_is_no_number_get_one_message():
     code, _, err = run("judge", "search", "cubic", *SEARCH, "--run", "/proc/nope")
-    assert code == 2 and "/proc/nope: cannot write" in err
+    assert code == 2 and "cannot write" in err and err.count("\n") == 1
     code, _, err = run("judge", "diff", "cubic", "reno", "--tolerance", "nan")
     assert code == 2 and "nan is no share" in err
 

@@ -20,7 +20,7 @@ READ_NOTHING = {
     "--two-clocks", "--of", "--period", "--given", "--at", "--low", "--high", "--resolution", "--most",
     "--step", "--verify-envelopes", "--around", "--verbose", "--expect", "--explain",
     "--folder", "--port", "--event", "--flows", "--rule", "--budget", "--runs", "--tolerance", "--to", "--junit",
-    "--language", "--fresh", "--prove", "--seeds", "--suite",
+    "--language", "--fresh", "--prove", "--seeds", "--suite", "--tensorboard",
 }  # fmt: skip
 
 #: Where --out is a folder in which a command goes on, it is read, too.
