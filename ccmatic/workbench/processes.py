@@ -53,21 +53,27 @@ class Processes:
                     break
                 yield line
         finally:
-            self._busy.discard(process)
             if reading:
                 reading.cancel()
-            if done and not self._idle:
-                self._idle.append(process)
-            else:
-                _end(process)
+            # `close` may have killed this process already. A second signal could reap it before asyncio's watcher does.
+            if process in self._busy:
+                self._busy.remove(process)
+                if done and not self._idle:
+                    self._idle.append(process)
+                else:
+                    _end(process)
         if not done:
             yield '{"ended": true}\n'
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """End all processes, and remove their files."""
-        for process in (*self._busy, *self._idle):
-            _end(process)
+        ended = (*self._busy, *self._idle)
+        self._busy.clear()
         self._idle.clear()
+        for process in ended:
+            _end(process)
+        for process in ended:
+            await process.wait()
         self._folder.cleanup()
 
     async def _started(self) -> asyncio.subprocess.Process:

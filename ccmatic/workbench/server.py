@@ -80,7 +80,7 @@ def application(question: WorkbenchFile, folder: Path, token: str, hosts: set[st
         app.state.processes = processes
         await processes.warm_up()
         yield
-        processes.close()
+        await processes.close()
 
     routes = [
         *(Route(f"/{name}", _static(text, kind)) for name, (text, kind) in _files().items()),

@@ -62,7 +62,7 @@ def serve(
                     ready(f"http://{LOOPBACK}:{port}/#{token}")
 
             async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-                app.state.processes.close()
+                await app.state.processes.close()
                 await super().shutdown(sockets)
 
         config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=1, ws="none")
