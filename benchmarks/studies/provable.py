@@ -38,7 +38,7 @@ SHAPES = [(8,), (16,), (32,), (16, 16)]
 #: The number of episodes of each kind of jitter, and their steps.
 EPISODES, STEPS = 512, 100
 
-#: The number of policies of which one weight is changed.
+#: The number of policies with one changed weight.
 SABOTAGED = 6
 
 #: The bounds of the claims: bytes in flight, and the share with its K, in C·step.
@@ -109,7 +109,7 @@ def trained(training, seed, folder):
 
 
 def sabotaged(training, name, folder):
-    """Return the row of a policy, trained before, of which one weight is changed.
+    """Return the row of a trained policy after a change of one weight.
 
     The changed weight has the other sign. It is the one whose change raises the rate after a delay the most.
     """

@@ -276,7 +276,7 @@ class RunningBound:
                 yield f"{self.name}_stays", t, implies(sample.when, self._within(sample, bound))
 
     def consequences(self, x: NetworkView) -> Laws:
-        """Yield consequences of the moving encoding, each of which reads few steps.
+        """Yield consequences of the moving encoding. Each consequence reads few steps.
 
         The bound moves in one direction, each sample is within the bound, and a bound that cannot turn false is true.
         """

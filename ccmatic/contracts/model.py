@@ -97,7 +97,7 @@ class Model:
     parameters: Mapping[str, Parameter] = MappingProxyType({})
 
     #: The names of laws that also hold for steps which do not follow each other: for any steps of an execution in the
-    #: order of time, of which some may be equal.
+    #: order of time; some may be equal.
     far: Collection[str] = ()
 
     #: The number of earlier steps that the laws need, because columns do not record the whole past of some quantities.

@@ -17,7 +17,7 @@ from ccmatic.query import Query
 from ccmatic.records import ControllerRecord, EnclosedFile
 from ccmatic.solving import UNSAT, Checker
 
-#: The number of units from which on a controller is proved by its envelope. Spacer alone takes too long for so many.
+#: The least number of units at which an envelope proves a controller. Spacer alone takes too long for such networks.
 MANY = 4
 
 

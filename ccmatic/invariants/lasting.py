@@ -127,7 +127,7 @@ class Window:
 
     @cached_property
     def _dateless(self) -> Any:
-        """The controller, with unknowns in place of what shows how long ago the execution began.
+        """The controller, with unknowns in place of all values that show how long ago the execution began.
 
         A part of an execution does not show the time since then, nor which bytes are older. The first steps of an
         execution show both.

@@ -212,7 +212,7 @@ class _Derivation:
     def _costly(self, laws: Sequence[Law]) -> Iterator[str]:
         """Yield the names of the network's laws without which the state would have fewest unknowns.
 
-        Laws that relate the origins of columns are none of them, because a claim may be about a difference of columns.
+        Laws that relate the origins of columns stay, because a claim may be about a difference of columns.
         """
 
         def kept(without: str | None) -> list[Truth]:

@@ -33,7 +33,7 @@ class Decision:
 
     Attributes:
         verdict: Whether the property holds. The answer is `unknown` if the time was over.
-        inputs: The inputs of a violation, exact; None if there is none.
+        inputs: The inputs of a violation, exact; None without a violation.
         outputs: The outputs for these inputs, exact.
         branches: The number of branches that the search examined.
         seconds: The time of the search.

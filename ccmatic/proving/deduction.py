@@ -184,7 +184,7 @@ class Deduction:
         self._facts.append(self._value(total.value, last) - self._value(total.value, first) >= spans * total.least)
 
     def relate(self, first: Instant, last: Instant, *sums: Sum) -> None:
-        """Add the facts about two steps of which `first` is not after `last`, as a crossing implies.
+        """Add the facts about two steps, if `first` is not after `last`, as a crossing implies.
 
         Args:
             first: A step.

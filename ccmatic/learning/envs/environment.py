@@ -165,7 +165,7 @@ class Environment:
 
     @cached_property
     def limits(self) -> Controller | None:
-        """The envelope in which each rate lies: that of the actions, or the guard. None if there is none."""
+        """The envelope in which each rate lies: that of the actions, or the guard. None without an envelope."""
         return self.envelope if self.guard is None else policies.envelope(f"envelope:{self.guard}")
 
     @cached_property

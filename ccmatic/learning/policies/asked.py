@@ -67,7 +67,7 @@ class _Flow(LibraryFlow):
 
 
 class Asked:
-    """A policy that is asked, with the state of its flow. The C code of the policy's export computes the answers."""
+    """A policy that answers lines, with the state of its flow. The C code of its export computes the answers."""
 
     def __init__(self, policy: Policy) -> None:
         self._policy, made = policy, exported(policy)
