@@ -75,9 +75,10 @@ def verify(
         return _decide(controllers, network["property"], solver.timeout, as_json)
     from ccmatic import api
     from ccmatic.cli import reports as report
-    from ccmatic.traces import require
 
     if plot is not None:
+        from ccmatic.traces import require
+
         require(plot or None)
     how = {"smt2": smt2, "jobs": jobs, "cluster": cluster, "solver": solver}
     start, period, horizon = (network.pop(name) for name in ("start", "period", "horizon"))

@@ -1,8 +1,13 @@
 """Explanations of traces for people: sentences with numbers, and a page."""
 
+from typing import TYPE_CHECKING
+
+from ccmatic.base import late
 from ccmatic.explanation.flows import FlowAccount, accounts, contrast
-from ccmatic.explanation.page import View, page, script, style, view
 from ccmatic.explanation.sentences import Explanation, explain, legend, observed
+
+if TYPE_CHECKING:
+    from ccmatic.explanation.stepping import View, page, script, style, view
 
 __all__ = [
     "Explanation",
@@ -18,3 +23,6 @@ __all__ = [
     "style",
     "view",
 ]
+
+#: Commands that write no page do not import the page.
+__getattr__ = late(__name__)

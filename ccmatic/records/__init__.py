@@ -1,5 +1,8 @@
 """Records: classes for all data that ccmatic writes, for itself or for other programs, and their codec."""
 
+from typing import TYPE_CHECKING
+
+from ccmatic.base import late
 from ccmatic.records.codec import ABSENT, Absent, Record, convert, data, line, read_record, require_format
 from ccmatic.records.files import (
     AnswerRecord,
@@ -21,103 +24,7 @@ from ccmatic.records.files import (
     WorkbenchFile,
     WorkbenchQuestion,
 )
-from ccmatic.records.fits import ExplanationLine, FitLine, FitWindowLine, GuaranteeLine, Percentiles
-from ccmatic.records.judging import (
-    AcknowledgementsRecord,
-    AcksEvent,
-    BufferEvent,
-    ChanceRecord,
-    DifferenceLine,
-    Event,
-    EventRecord,
-    ExaminedLine,
-    FlowRecord,
-    HoldEvent,
-    IdleEvent,
-    JudgedLine,
-    JudgedTotalLine,
-    LimitEvent,
-    LossEvent,
-    OutageEvent,
-    PolicerRecord,
-    RateEvent,
-    RttEvent,
-    ScenarioFile,
-    SearchedLine,
-    SearchedTotalLine,
-    SearchHead,
-    SearchRun,
-    WitnessFile,
-    WitnessLine,
-)
 from ccmatic.records.lines import DecisionLine, EntryLine, ExportLine, FigureLine, TraceExportLine
-from ccmatic.records.measures import (
-    BeliefsRecord,
-    Delivery,
-    FalseBelief,
-    FlowMeasures,
-    GuardRecord,
-    Lateness,
-    LinkRecord,
-    Measures,
-    MeasuresFile,
-    RateRecord,
-    ResultRecord,
-    SharesRecord,
-    Spread,
-)
-from ccmatic.records.policies import (
-    ActInputLine,
-    ActLine,
-    AdversaryFile,
-    AttackLine,
-    BenchLine,
-    LayerRecord,
-    PolicyFile,
-    PolicyLine,
-    ProvedLine,
-    SweepLine,
-    TrainingLine,
-)
-from ccmatic.records.proofs import (
-    BoundLine,
-    BoundsLine,
-    CertifiedLine,
-    CheckLine,
-    ConstantLine,
-    ExpectedLine,
-    FindingLine,
-    FrontLine,
-    FrontPointLine,
-    InvariantLine,
-    LemmaLine,
-    ProofLine,
-    ShapeLine,
-)
-from ccmatic.records.searches import (
-    CoverLine,
-    EnvelopeLine,
-    RunLine,
-    SolutionLine,
-    SynthesisLine,
-    WideningCheckLine,
-    WideningLine,
-)
-from ccmatic.records.tradeoff import (
-    AllowanceLine,
-    BeliefSetLine,
-    BrokenRecord,
-    CounterexampleLine,
-    CycleLine,
-    FamilyLine,
-    FileLine,
-    PathLine,
-    PhaseLine,
-    RoundTripsLine,
-    RuleLine,
-    StepLine,
-    TableFileLine,
-)
 from ccmatic.records.verdicts import (
     AttemptRecord,
     EstimateLine,
@@ -131,6 +38,104 @@ from ccmatic.records.verdicts import (
     WorstLine,
     exclusions,
 )
+
+if TYPE_CHECKING:
+    from ccmatic.records.fits import ExplanationLine, FitLine, FitWindowLine, GuaranteeLine, Percentiles
+    from ccmatic.records.judging import (
+        AcknowledgementsRecord,
+        AcksEvent,
+        BufferEvent,
+        ChanceRecord,
+        DifferenceLine,
+        Event,
+        EventRecord,
+        ExaminedLine,
+        FlowRecord,
+        HoldEvent,
+        IdleEvent,
+        JudgedLine,
+        JudgedTotalLine,
+        LimitEvent,
+        LossEvent,
+        OutageEvent,
+        PolicerRecord,
+        RateEvent,
+        RttEvent,
+        ScenarioFile,
+        SearchedLine,
+        SearchedTotalLine,
+        SearchHead,
+        SearchRun,
+        WitnessFile,
+        WitnessLine,
+    )
+    from ccmatic.records.measures import (
+        BeliefsRecord,
+        Delivery,
+        FalseBelief,
+        FlowMeasures,
+        GuardRecord,
+        Lateness,
+        LinkRecord,
+        Measures,
+        MeasuresFile,
+        RateRecord,
+        ResultRecord,
+        SharesRecord,
+        Spread,
+    )
+    from ccmatic.records.policies import (
+        ActInputLine,
+        ActLine,
+        AdversaryFile,
+        AttackLine,
+        BenchLine,
+        LayerRecord,
+        PolicyFile,
+        PolicyLine,
+        ProvedLine,
+        SweepLine,
+        TrainingLine,
+    )
+    from ccmatic.records.proofs import (
+        BoundLine,
+        BoundsLine,
+        CertifiedLine,
+        CheckLine,
+        ConstantLine,
+        ExpectedLine,
+        FindingLine,
+        FrontLine,
+        FrontPointLine,
+        InvariantLine,
+        LemmaLine,
+        ProofLine,
+        ShapeLine,
+    )
+    from ccmatic.records.searches import (
+        CoverLine,
+        EnvelopeLine,
+        RunLine,
+        SolutionLine,
+        SynthesisLine,
+        WideningCheckLine,
+        WideningLine,
+    )
+    from ccmatic.records.tradeoff import (
+        AllowanceLine,
+        BeliefSetLine,
+        BrokenRecord,
+        CounterexampleLine,
+        CycleLine,
+        FamilyLine,
+        FileLine,
+        PathLine,
+        PhaseLine,
+        RoundTripsLine,
+        RuleLine,
+        StepLine,
+        TableFileLine,
+    )
 
 __all__ = [
     "ABSENT",
@@ -264,3 +269,6 @@ __all__ = [
     "read_record",
     "require_format",
 ]
+
+#: A command imports only its own records.
+__getattr__ = late(__name__)
