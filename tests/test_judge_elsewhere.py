@@ -106,13 +106,12 @@ def test_a_new_adaptor_is_short_and_has_its_name(language, tmp_path):
 
 
 @pytest.mark.parametrize(("version", "asked"), [("quinn-proto 0.11.19", None), ("quinn-proto 0.11.14", "0.11.14")])
-def test_a_witness_runs_in_its_version(monkeypatch, version, asked):
-    monkeypatch.setattr(witnesses, "opened", lambda source: (None, "", "quinn-proto 0.11.19"))
+def test_a_witness_runs_in_its_version_and_builds_no_other(monkeypatch, version, asked):
+    monkeypatch.setattr(witnesses, "opened", lambda source: pytest.fail(f"{source} is built"))
     assert witnesses.source_of(witness(version)).version == asked
 
 
-def test_a_witness_about_sources_asks_for_them(monkeypatch):
-    monkeypatch.setattr(witnesses, "opened", lambda source: (None, "", "quinn-proto 0.11.19"))
+def test_a_witness_about_sources_asks_for_them():
     with pytest.raises(InputError, match="expected --source with these sources"):
         witnesses.source_of(witness("quinn-proto 0.11.14 from /quinn"))
 

@@ -116,3 +116,18 @@ def test_a_path_that_code_cannot_run_on():
     for on in ("ccac, buffer 1 bdp", "24 mbit, rtt 40 ms, buffer infinite", f"{PATH}, change rtt x2"):
         with pytest.raises(InputError, match="expected|code needs"):
             words.scenario_of(on)
+
+
+@pytest.mark.parametrize(
+    ("on", "field"),
+    [
+        ("12345678901234567890 mbit, rtt 40 ms, buffer 1 bdp", "rate"),
+        ("24 mbit, rtt 12345678901234567890 ms, buffer 1 bdp", "rtt"),
+        ("24 mbit, rtt 40 ms, buffer 12345678901234567890 b", "buffer"),
+        ("24 mbit, rtt 40 ms, buffer 1 bdp, jitter 12345678901234567890 ms", "jitter"),
+        ("24 mbit, rtt 40 ms, buffer 1 bdp, packet 100", "packet"),
+    ],
+)
+def test_a_number_out_of_its_range_is_named(on, field):
+    with pytest.raises(InputError, match=f"the path '.*', {field}: Expected"):
+        words.scenario_of(on)

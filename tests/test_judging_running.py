@@ -204,11 +204,12 @@ def test_a_build_that_fails_leaves_nothing(tmp_path, monkeypatch):
         ("cc_qdel_wide", "expected cc_qdel_wide:upper or cc_qdel_wide:lower or cc_qdel_wide:drawn"),
         ("cubic:upper", "cubic is no envelope; expected cubic alone, found cubic:upper"),
         ("./nonesuch.so", "no such file"),
+        ("", "there is no subject ''; known: "),
     ],
 )
 def test_unknown_subjects_get_one_message(text, message):
     with pytest.raises(InputError) as error:
-        subjects.subject(text)
+        _ = subjects.subject(text).program
     assert message in str(error.value)
 
 

@@ -1,5 +1,9 @@
 """Controllers, envelopes and policies of ccmatic, libraries and C files run as subjects, lawfully and repeatably."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -49,6 +53,24 @@ def test_a_policy_is_a_subject(tmp_path):
 def test_a_policy_within_an_envelope_is_a_subject(tmp_path):
     policy(tmp_path / "toy.json", act="envelope:cc_qdel_wide")
     assert len(lawful(str(tmp_path / "toy.json")).packets) > 20
+
+
+def test_a_second_process_runs_a_shipped_controller_without_reading_it(tmp_path):
+    code = """
+import sys
+from ccmatic.judging import running, subjects
+from ccmatic.judging.scenario import Scenario
+plan = Scenario(duration=10**9, rate=10**7, rtt=10**7, buffer=10**5)
+print(len(running.run(subjects.subject("cubic"), plan).packets))
+print("ccmatic.controllers" in sys.modules)
+"""
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+    outputs = [
+        subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True).stdout
+        for _ in range(2)
+    ]
+    [first, reads], [second, reads_again] = [output.split() for output in outputs]
+    assert int(first) > 20 and (first, reads, reads_again) == (second, "True", "False")
 
 
 def test_a_controller_with_a_window_has_samples():

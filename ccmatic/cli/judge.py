@@ -171,7 +171,8 @@ def _print_verdicts(judged, as_json):
         broken=counts["broken"],
         not_applicable=counts["not applicable"],
     )
-    text = f"{total.subject} ({total.version}): {total.kept} rules kept, {total.broken} broken"
+    kept = f"{total.kept} rule{'s' * (total.kept != 1)} kept"
+    text = f"{total.subject} ({total.version}): {kept}, {total.broken} broken"
     click.echo(records.line(total) if as_json else f"{text}, {total.not_applicable} not applicable")
 
 

@@ -11,6 +11,7 @@ from functools import cache as once
 from pathlib import Path
 
 from ccmatic.base import InputError, definitions, read_text
+from ccmatic.memory import code_digest
 from ccmatic.runtime import compile_c, include_folder
 
 #: The options of all C code that is built here.
@@ -132,6 +133,27 @@ def shared_library(name: str, sources: dict[str, str]) -> Path:
 
     inputs: list[str | Path] = [*_compiler(), header, *(f"{file}\n{text}" for file, text in sources.items())]
     return built(name, inputs, make)
+
+
+def exported_library(controller: str, choice: str) -> Path:
+    """Return the shared library of a shipped controller.
+
+    The library depends on ccmatic's code only. So the cache can answer without reading the controller, which is slow.
+
+    Args:
+        controller: The name of the controller.
+        choice: The choice of an envelope's rate, or an empty text.
+
+    Raises:
+        InputError: If the controller cannot be exported, or the choice does not fit it.
+    """
+
+    def make(folder: Path) -> None:
+        from ccmatic.judging.exports import Exported  # imported here: slow to import, and only builds need it
+
+        shutil.copy(Exported(controller, choice or None).library(), folder)
+
+    return built(controller, [*_compiler(), code_digest(), controller, choice], make) / f"{controller}.so"
 
 
 def _controllers() -> Path:

@@ -11,7 +11,7 @@ from pathlib import Path
 from ccmatic import __version__
 from ccmatic.base import InputError, definitions, installed, read_text, shown, suggest
 from ccmatic.judging import kernel, scripts
-from ccmatic.judging.builds import cache, controller_command, path_library, shared_library
+from ccmatic.judging.builds import cache, controller_command, exported_library, path_library, shared_library
 from ccmatic.judging.programs import Adaptor, Program
 
 __all__ = [
@@ -140,10 +140,11 @@ def subject(name: str, version: str | None = None, source: str | Path | None = N
     head, _, tail = name.partition(":")
     if head == GUARD:
         found = _exported(name, name, "")
-    elif Path(head).suffix in _FILES or (Path(head).is_dir() and not is_shipped(name)):
+    elif Path(head).suffix in _FILES or (head and Path(head).is_dir() and not is_shipped(name)):
         found = _of_path(name, Path(head), tail)
     elif definitions.is_controller(head):
-        found = _exported(name, head, tail)
+        build = partial(exported_library, head, tail)
+        found = _alone(name, "ccmatic", __version__, head, build, tail or head)
     else:
         return _of_stack(name, head, tail, version, Path(source) if source else None)
     if version or source:

@@ -73,13 +73,15 @@ def source_of(witness: records.WitnessFile) -> Source:
     Raises:
         InputError: If the witness is about sources in a folder, or the code cannot be built.
     """
-    default = Source(witness.subject)
-    _, _, version = opened(default)
-    if witness.version == version or witness.subject.partition(":")[0] not in subjects.stacks():
+    default, stack = Source(witness.subject), subjects.stacks().get(witness.subject.partition(":")[0])
+    if stack is None:
         return default
     if " from " in witness.version:
         raise InputError(f"the witness is about {shown(witness.version, 200)}; expected --source with these sources")
-    return Source(witness.subject, witness.version.rpartition(" ")[2])
+    release = witness.version.rpartition(" ")[2]
+    # A stack that lists its versions builds each of them. Any other stack has the version that is installed.
+    available = stack.version if hasattr(stack, "versions") else opened(default)[2].rpartition(" ")[2]
+    return default if release == available else Source(witness.subject, release)
 
 
 def rerun(witness: records.WitnessFile, source: Source | None = None) -> Verdict:

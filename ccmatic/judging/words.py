@@ -53,7 +53,7 @@ def scenario_of(
     seed: int = 0,
     flows: int = 1,
 ) -> records.ScenarioFile:
-    """Return the scenario that words describe. It may still break a law.
+    """Return the scenario that words describe. Its numbers have the ranges of the record. It may still break a law.
 
     Args:
         on: The path, such as `24 mbit, rtt 40 ms, buffer 1 bdp, jitter 10 ms`.
@@ -64,7 +64,7 @@ def scenario_of(
         flows: The number of the subject's flows, unless the path states it.
 
     Raises:
-        InputError: If a text cannot be read.
+        InputError: If a text cannot be read, or if a number is out of its range.
     """
     from ccmatic import questions  # imported here: slow to import, and files of scenarios need no words
 
@@ -74,13 +74,14 @@ def scenario_of(
     several = tuple(records.FlowRecord(start=number * path.rtt) for number in range(own))
     others = tuple(records.FlowRecord(beside=name) for name in beside)
     read = [read_event(text, path.rate, path.rtt, path.buffer) for text in events]
-    return replace(
+    scenario = replace(
         path,
         duration=round(seconds * SECOND),
         seed=seed,
         events=tuple(sorted(read, key=lambda event: event.at)),
         flows=(*several, *others),
     )
+    return records.convert(records.data(scenario), records.ScenarioFile, what=f"the path '{shown(on)}'")
 
 
 def _path(described: "NetworkDescription") -> records.ScenarioFile:

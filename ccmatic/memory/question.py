@@ -27,7 +27,7 @@ _SHIPPED = tuple(f"ccmatic.{kind}." for kind in ("models", "properties"))
 _OPEN = ("__", "breakpoint", "compile", "eval", "exec", "input", "load", "open", "read", "globals", "vars")
 
 #: The kinds of files that decide what ccmatic does.
-_SUFFIXES = (".py", ".toml")
+_SUFFIXES = (".py", ".toml", ".h", ".c")
 
 
 def question(
@@ -59,7 +59,7 @@ def question(
         "controllers": [[each.name, each.source] for each in controllers],
         "solver": dict(solver),
         "definitions": own,
-        "ccmatic": {"version": __version__, "code": _code(), "python": sys.version},
+        "ccmatic": {"version": __version__, "code": code_digest(), "python": sys.version},
         **others,
     }
 
@@ -94,7 +94,7 @@ def _is_closed(text: str) -> bool:
     return True
 
 
-def _code() -> str:
+def code_digest() -> str:
     """Return a digest of all files that decide what ccmatic does, including shipped models, beliefs and properties."""
     files = [(name, path, os.stat(path)) for name, path in _files()]
     return _digest(tuple((name, path, about.st_mtime_ns, about.st_size) for name, path, about in files))
