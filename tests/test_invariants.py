@@ -236,6 +236,71 @@ def test_prove_writes_what_check_accepts_and_refuses_a_forgery(tmp_path):
     assert code == 1 and "another question" in out
 
 
+def test_the_start_that_a_user_names_is_the_start_of_the_claim(tmp_path):
+    asked = "--from", "any", "--on", "ccac, buffer infinite, jitter 1 rtt", "--expect", "queue <= 7 bdp", "--json"
+    code, out, _ = run("prove", "cc_qdel", *asked, cwd=tmp_path)
+    line = json.loads(out)
+    assert (code, line["verdict"], line["start"]) == (1, "refuted", "any")
+
+
+ASSUMES = """
+window: bytes = above(0)
+
+
+def update(window, MSS):
+    assume(window <= 5 * MSS)
+    window = window + MSS
+
+
+def send(window):
+    return window
+"""
+
+
+OLD = """
+window: bytes = above(0)
+
+
+def update(window, acked, R_m, MSS):
+    window = acked[4 * R_m] + MSS
+
+
+def send(window):
+    return window
+"""
+
+
+def test_a_proof_and_its_check_name_what_they_leave_out(tmp_path):
+    (tmp_path / "assumes.py").write_text(ASSUMES)
+    asked = "--on", "ccac, buffer 1 bdp", "--expect", "window <= 4 bdp", "--json"
+    code, out, _ = run("prove", "assumes.py", *asked, cwd=tmp_path)
+    line = json.loads(out)
+    left_out = [each["name"] for each in line["left_out"]]
+    assert (code, line["verdict"]) == (0, "proved") and "assumptions" in left_out
+    code, out, _ = run("check", str(tmp_path / line["result"]), cwd=tmp_path)
+    assert code == 0 and all(f"left out: {name}" in out for name in left_out)
+
+
+def test_an_expectation_without_invariants_is_reported_with_the_reason(tmp_path):
+    (tmp_path / "old.py").write_text(OLD)
+    asked = "--on", "ccac, buffer infinite", "--expect", "utilisation >= 1/2 over every 10 rtt", "--json"
+    code, out, _ = run("prove", "old.py", *asked, cwd=tmp_path)
+    assert code == 3 and "no invariant proves" in json.loads(out.splitlines()[-1])["no_invariant"]
+
+
+def test_no_text_of_a_file_imitates_a_claim(in_flight, tmp_path):
+    data = json.loads(in_flight.save(tmp_path, "queue").read_text())
+    data["query"]["property"]["what"] = "queue <= 1/100 bdp"
+    file = tmp_path / "imitates.json"
+    file.write_text(json.dumps(data))
+    code, out, _ = run("check", str(file))
+    assert code == 0 and "1/100" not in out
+    data["controller"]["name"] = "cc\nok          loss <= 0"
+    file.write_text(json.dumps(data))
+    code, out, complaint = run("check", str(file))
+    assert (code, out) == (2, "") and "characters that do not print" in complaint
+
+
 def test_a_bound_is_refuted_by_an_execution_that_replays(tmp_path):
     network = "ccac, buffer infinite, jitter 1 rtt"
     code, out, _ = run("prove", "cc_qdel", "--on", network, "--expect", "queue <= 6.5 bdp", "--json", cwd=tmp_path)

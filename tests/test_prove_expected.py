@@ -58,7 +58,7 @@ def test_what_no_constants_imply_is_unknown_without_a_search(text, why, tmp_path
     question = cm.ask("cc_qdel", "ccac, buffer infinite", text)
     assert [*cm.prove_expected(question, tmp_path)] == [] and not [*tmp_path.iterdir()]
     code, out, err = run("prove", "cc_qdel", "--on", "ccac, buffer infinite", "--expect", text, cwd=tmp_path)
-    assert (code, err) == (3, "") and why in out and out.count("\n") == 1
+    assert (code, err) == (3, "") and why in out and out.count("\n") == 2 and "by invariants: " in out
 
 
 def test_a_proof_is_not_from_one_start():

@@ -13,6 +13,7 @@ from ccmatic.guarantees import Guarantee
 from ccmatic.invariants import Bound, Decided, Invariant
 from ccmatic.logic import isolated, isolated_steps
 from ccmatic.proving import Attempt, Check, Finding, Listener, ProofOutcome
+from ccmatic.query import left_out
 from ccmatic.questions import Question
 from ccmatic.solving import SolverOptions
 
@@ -285,9 +286,11 @@ def _findings(*proofs: Invariant | SavedProof) -> Iterator[Finding]:
     for proof in proofs:
         invariant = proof.invariant if isinstance(proof, SavedProof) else proof
         how = "certificates" if invariant is proof else "certificates, and the envelope computed again"
-        about = f"{proof.controller.name} on {invariant.query}: {invariant.claim}"
+        about = f"{proof.controller.name} on {invariant.executions}: {invariant.claim}"
         yield proving.named(invariant.controller, invariant.query)
         yield Finding(about, proof.fault(), f"{len(invariant.certificates)} {how}")
+        for each in left_out(invariant.query, invariant.controller):
+            yield Finding("left out", None, str(each), checked=False)
 
 
 def guarantee(

@@ -117,7 +117,7 @@ def question(command):
         "start",
         metavar="START",
         help="Where executions begin: any, start, informed, converged, or conditions such as 'window <= 2 bdp'.  "
-        "[default: any]",
+        "[default: any; of `prove`: informed]",
     )(command)
     command = click.option(
         "--expect",

@@ -70,10 +70,11 @@ class Progress(Listener):
             text += f": {attempt.why}"
         self._say(ShapeLine(attempt.shape, attempt.verdict, solved, missing, attempt.why), text)
 
-    def expected(self, question, shape):
+    def expected(self, question, shape, refused):
         """Report whether an expectation is proved, and by which shape.
 
-        `shape` is None if no shape proves the expectation.
+        `shape` is None if no shape proves the expectation. `refused` is the error that ended the search for an
+        invariant, or None.
         """
         name, expectation = question.controller.name, question.text
         on = question.description.text
@@ -82,7 +83,9 @@ class Progress(Listener):
         text = f"{name:<20} {shown} {expectation}, on {on}, "
         why = undecided(question.expectation) or "as no shape implies it"
         text += f"once it has converged, by the shape {shape}" if shape else f"{why}; `worst` finds edges"
-        self._say(ExpectedLine(name, verdict, expectation, on, shape), text)
+        why = refused and refused.message
+        lines = [text] + ([f"    by invariants: {why}"] if why else [])
+        self._say(ExpectedLine(name, verdict, expectation, on, shape, why), "\n".join(lines))
 
     def decided(self, decided, file):
         """Report the outcome of the search for an invariant, and the file that shows it."""
@@ -91,7 +94,7 @@ class Progress(Listener):
         name, on, seconds = question.controller.name, question.description.text, proved.seconds if proved else 0
         line = InvariantLine(
             name, decided.verdict, question.text, on, question.start, str(decided.claim), round(seconds, 3), clauses,
-            decided.period, file and str(file), decided.why,
+            decided.period, file and str(file), decided.why, records.exclusions(decided.left_out),
         )  # fmt: skip
         means = {"proved": "holds", "refuted": "violated"}.get(decided.verdict, "unknown")
         text = f"{name:<20} {shown_verdict(decided.verdict, means, 9)} {question.text}, on {on}, {question.begins}"
@@ -183,6 +186,7 @@ def _shown(decided, clauses, seconds, file):
         yield f"    check it: ccmatic replay {file}"
     else:
         yield f"    {decided.why}"
+    yield from left_out_lines(decided.left_out)
 
 
 def finding(result, as_json):

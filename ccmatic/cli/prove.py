@@ -117,9 +117,8 @@ def _bounds(controller, how, say):
     from ccmatic import api
 
     budget, found = _budget(how), []
-    start = None if how["start"] == "any" else how["start"]
     for bound in api.find_bounds(
-        controller, how["on"], start=start, out=how["out"], jobs=how["jobs"], tells=say.tries, **budget
+        controller, how["on"], start=how["start"], out=how["out"], jobs=how["jobs"], tells=say.tries, **budget
     ):
         found.append(bound)
         say.bound(bound, bound.save(Path(how["out"])))
@@ -148,12 +147,12 @@ def _expected(controller, how, settings, say):
         refused = error
     if decided and decided.verdict != "unknown":
         return {"proved": "holds", "refuted": "violated"}[decided.verdict]
-    if how["start"] not in (None, "any") or Path(controller).suffix == ".onnx":
+    if how["start"] is not None or Path(controller).suffix == ".onnx":
         if refused:
             raise refused
         return "unknown"
     try:
-        return _by_expected_shapes(controller, how, settings, say)
+        return _by_expected_shapes(controller, how, settings, say, refused)
     except InputError:
         if refused:
             raise
@@ -164,24 +163,26 @@ def _by_invariant(controller, how, say):
     """Search for an invariant, or for an execution that refutes the expectation. Save and report the outcome."""
     from ccmatic import api
 
-    budget = _budget(how)
-    start = None if how["start"] == "any" else how["start"]
-    decided = api.prove_by_invariant(controller, how["on"], how["expectation"], start=start, jobs=how["jobs"], **budget)
+    about = {"start": how["start"], "jobs": how["jobs"], **_budget(how)}
+    decided = api.prove_by_invariant(controller, how["on"], how["expectation"], **about)
     say.decided(decided, decided.save(how["out"]))
     return decided
 
 
-def _by_expected_shapes(controller, how, settings, say):
-    """Return whether a proof by a shape implies the expectation: `holds` or `unknown`."""
+def _by_expected_shapes(controller, how, settings, say, refused):
+    """Return whether a proof by a shape implies the expectation: `holds` or `unknown`.
+
+    `refused` is the InputError that ended the search for an invariant, or None.
+    """
     from ccmatic import api
 
     question = api.ask(controller, how["on"], how["expectation"])
     for attempt, implied in api.prove_expected(question, how["out"], listener=say, **settings):
         say.attempted(attempt)
         if implied:
-            say.expected(question, attempt.shape)
+            say.expected(question, attempt.shape, refused)
             return "holds"
-    say.expected(question, None)
+    say.expected(question, None, refused)
     return "unknown"
 
 

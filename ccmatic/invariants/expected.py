@@ -9,11 +9,11 @@ from typing import Any, Literal
 
 from ccmatic import questions
 from ccmatic.base import InputError, writable_folder
-from ccmatic.contracts import file_stem
+from ccmatic.contracts import Exclusion, file_stem
 from ccmatic.invariants.claims import Claim
 from ccmatic.invariants.engine import Answer
 from ccmatic.invariants.proof import Proved, Prover, prove
-from ccmatic.query import Query
+from ccmatic.query import Query, left_out, left_out_of_trace
 from ccmatic.questions import Question
 from ccmatic.solving import SolverOptions
 from ccmatic.traces import Trace
@@ -59,6 +59,14 @@ class Decided:
         """The name of the file of the invariant, without its suffix."""
         text = f"{self.question.controller.name} {self.question.text} on {self.question.description.text}"
         return file_stem(text)
+
+    @property
+    def left_out(self) -> tuple[Exclusion, ...]:
+        """The exclusions that apply to the verdict, as in Judgement."""
+        controller = self.question.controller
+        if self.verdict == "refuted":
+            return left_out_of_trace(controller)
+        return left_out(self.question.query.of_small_packets(), controller)
 
     def save(self, folder: str | Path) -> Path | None:
         """Write the invariant, or the execution that refutes the expectation, to a folder; return its file, or None."""

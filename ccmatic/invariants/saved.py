@@ -89,6 +89,14 @@ class Invariant:
     certificates: Sequence[CertificateFile]
     without: tuple[str, ...] = ()
 
+    @property
+    def executions(self) -> str:
+        """The executions that the claim is about: their network, their start, and further conditions."""
+        record = self.query.record()
+        about = record.pop("property")
+        parts = [record["model"], f"buffer {record['buffer']}", f"jitter {record['jitter']}", f"from {about['start']}"]
+        return "; ".join(parts + ([f"given {about['given']}"] if about["given"] else []))
+
     @staticmethod
     @isolated
     def certified(
@@ -105,7 +113,7 @@ class Invariant:
 
     @isolated
     def fault(self) -> str | None:
-        """Return the reason why this data does not prove the claim, or None. No solver is trusted."""
+        """Return the reason why this data does not prove the claim, or None."""
         if len(self.certificates) != len(self.clauses) + 2:
             return f"it has {len(self.certificates)} certificates; expected {len(self.clauses) + 2}"
         implications = list(_implications(self.query, self.controller, self.claim, self.clauses, self.without))

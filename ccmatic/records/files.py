@@ -198,10 +198,14 @@ class ConstantRecord(Record):
 
 
 class ControllerRecord(Record):
-    """A controller, given by its label and its source."""
+    """A controller, given by its source, and by a label whose characters all print."""
 
     name: str
     source: str
+
+    def __post_init__(self) -> None:
+        if not self.name.isprintable():  # a label of several lines could imitate the output of `check`
+            raise ValueError("the controller's name has characters that do not print")
 
 
 class ProofFile(Record, tag_field="format", tag="ccmatic proof 1"):

@@ -82,6 +82,7 @@ class ExpectedLine(Record):
 
     Attributes:
         shape: The shape whose constants imply the expectation. Null if no shape does.
+        no_invariant: The reason why no invariant can decide the expectation, or null.
     """
 
     controller: str
@@ -89,6 +90,7 @@ class ExpectedLine(Record):
     expect: str
     on: str
     shape: str | None
+    no_invariant: str | None
 
 
 class InvariantLine(Record):
@@ -101,6 +103,7 @@ class InvariantLine(Record):
         period: The period of the execution that refutes the expectation, if it repeats for ever.
         result: The file of the invariant, or of the execution that refutes the expectation.
         why: The reason for an unknown verdict.
+        left_out: The excluded executions, as in VerifyLine.
     """
 
     controller: str
@@ -114,6 +117,7 @@ class InvariantLine(Record):
     period: int | None
     result: str | None
     why: str
+    left_out: list[ExclusionRecord]
 
 
 class BoundLine(Record):
