@@ -10,9 +10,13 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from ccmatic.properties import misread
+from ccmatic.properties.named_starts import STARTS, Start
 from ccmatic.properties.subjects import CONDITIONS, PARTS, TIME, UNITS
 
 from ccmatic.base import InputError, exact, shown
+
+#: The name of the start that executions may reach. As a subject, it means that all conditions of this start hold.
+CONVERGED = "converged"
 
 #: The share of the link that a sender uses again once it has recovered, unless the text gives another one.
 RECOVERED = Fraction(1, 2)
@@ -50,6 +54,8 @@ class Comparison:
         return f"{self.subject} {self.relation} {self.amount / factor}{' ' * unit.isalpha()}{unit}"
 
     def __str__(self):
+        if self.subject == CONVERGED:
+            return self.subject
         if self.subject in CONDITIONS:
             return f"no {self.subject}" if self.relation == "<=" else self.subject
         return f"{self.subject} {self.relation} {amount_text(self.amount, self.unit)}"
@@ -68,6 +74,9 @@ class Expectation:
         to: The share of the link that a recovery regains.
         within: For a utilisation x, the bytes K in C·R_m by which each interval may fall short of x. Only proofs by
             invariants decide such an expectation. None if intervals may fall short by any amount.
+        by: The time in R_m after which, at the latest, `comparison` and `also` hold at the same step for the first
+            time. None if the comparison should hold at every step.
+        also: The Comparisons that an expectation with `by` states beside its first one.
     """
 
     comparison: Comparison
@@ -76,12 +85,33 @@ class Expectation:
     beside: str | None = None
     to: Fraction = RECOVERED
     within: Fraction | None = None
+    by: Fraction | None = None
+    also: tuple[Comparison, ...] = ()
+
+    @property
+    def comparisons(self):
+        """All Comparisons, with those of the conditions."""
+        return (self.comparison, *self.also, *self.conditions)
+
+    @property
+    def written(self):
+        """The unit of the expectation's worst value in the text, and the size of this unit in the canonical unit."""
+        return self.comparison.written if self.by is None else ("rtt", Fraction(1))
+
+    @property
+    def reached(self):
+        """The named Start that executions should reach. It has no conditions if the expectation names none."""
+        return STARTS[CONVERGED] if self.comparison.subject == CONVERGED else Start("")
 
     def met(self, value):
         """Return whether a worst value, as `Reader.worst` computes it, meets the expectation."""
+        if self.by is not None:
+            return value <= self.by
         return _COMPARE[self.comparison.relation](value, self.comparison.amount)
 
     def __str__(self):
+        if self.by is not None:
+            return f"{' and '.join(map(str, self.comparisons))} within {amount_text(self.by, 'rtt')}"
         to = f" to {amount_text(self.to, '')}" if self.comparison.subject == "recovery" else ""
         over = to + (f" over every {amount_text(self.interval, 'rtt')}" if self.interval is not None else "")
         over += f" within {amount_text(self.within, 'bdp')}" if self.within is not None else ""
@@ -113,12 +143,34 @@ def parse(text: str, units: Mapping = UNITS) -> Expectation:
     if len(parts) < len(clauses) // 2:
         twice = next(clause for clause in clauses[::2] if clauses[::2].count(clause) > 1)
         raise InputError(f"'{shown(text)}' says '{twice}' more than once; expected it once")
+    by = _time(parts.get("within", ""), units)
+    if by is not None and not head.strip().startswith("utilisation"):
+        return _reached(head, parts, by, text, units)
     interval = _interval(parts["over every"], units) if "over every" in parts else None
     conditions = parse_conditions(parts["while"], units) if "while" in parts else ()
     comparison = _comparison(head, units)
     to = _recovered(parts["to"], comparison, text) if "to" in parts else RECOVERED
     within = _within(parts["within"], comparison, text, units) if "within" in parts else None
     return Expectation(comparison, interval, conditions, parts.get("beside"), to, within)
+
+
+def _time(text, units):
+    """Return a time in R_m; None if the text is no time."""
+    match = re.fullmatch(_AMOUNT, text.strip())
+    dimension, factor, _ = units.get(match[2], (None, 0, "")) if match else (None, 0, "")
+    return exact(match[1]) * factor if dimension == TIME else None
+
+
+def _reached(head, parts, by, whole, units):
+    """Return the expectation that conditions hold at a step, at the latest after a time."""
+    if len(parts) > 1:
+        other = next(clause for clause in parts if clause != "within")
+        problem = f"'{shown(whole)}' says 'within {shown(parts['within'])}' and '{other}'"
+        raise InputError(f"{problem}; expected such as '{misread.EXAMPLES[CONVERGED]}'")
+    if head.strip() == CONVERGED:
+        return Expectation(Comparison(CONVERGED, ">=", Fraction(1), ""), by=by)
+    first, *also = parse_conditions(head, units)
+    return Expectation(first, by=by, also=tuple(also))
 
 
 def _within(text, comparison, whole, units):

@@ -11,7 +11,7 @@ from itertools import accumulate
 from math import ceil, inf
 
 from ccmatic.properties import misread
-from ccmatic.properties.comparisons import Comparison, amount_text, parse, parse_conditions
+from ccmatic.properties.comparisons import CONVERGED, Comparison, amount_text, parse, parse_conditions
 from ccmatic.properties.expressions import Expressions
 from ccmatic.properties.quantities import Quantity as WorstQuantity
 from ccmatic.properties.subjects import (
@@ -59,7 +59,7 @@ class WorstValue:
 
 def _number(expectation, value):
     """Return a value with its unit, and enough digits to show on which side of the amount the value lies."""
-    name, factor = expectation.comparison.written
+    name, factor = expectation.written
     unit, factor = (name, factor) if name else ("%", Fraction(1, 100))
     unit = "packets" if name == "packet" else unit
     for digits in range(4, 13):
@@ -91,6 +91,11 @@ class Reader:
         if expectation.within is not None:
             expected = f"`prove`, or '{replace(expectation, within=None)}'"
             raise InputError(f"an invariant alone decides '{expectation}'; expected {expected}")
+        if expectation.by is not None:
+            steps = self._until(expectation)
+            what = " and ".join(map(str, expectation.comparisons))
+            when = f"{what} at a step from 0 to {steps[-1]}"
+            return Stated(when, some([self._holds_all(expectation, t) for t in steps]))
         quantity, scale = self._quantity(expectation.comparison)
         self._require_offers(expectation, quantity)
         parts = []
@@ -100,6 +105,23 @@ class Reader:
                 condition = every(self._during(expectation, flow, begin, end), self._counts(expectation, begin, end))
                 parts.append(part if condition is True else Implied(Stated("the condition holds", condition), part))
         return AllOf(tuple(parts))
+
+    def _until(self, expectation):
+        """Return the steps at which the conditions of an expectation with `by` should hold for the first time."""
+        if self._period:
+            raise InputError(f"'{expectation}' is about the first steps, and executions repeat; expected no period")
+        last, needed = self._steps(expectation.by), self.needed(expectation)
+        if needed > self._x.horizon:
+            raise _too_short(expectation, needed - 1, self._x.horizon)
+        return range(last + 1)
+
+    def _holds_all(self, expectation, t):
+        """Return the condition that all conditions of an expectation with `by` hold at a step, for every flow."""
+        if expectation.comparison.subject == CONVERGED:
+            part = Expressions(self._x, self._model, Fraction(0), t)
+            return every([part.condition(text) for text in expectation.reached.texts(self._model)])
+        flows = range(len(self._x.flows))
+        return every([self._holds(each, flow, t) for each in expectation.comparisons for flow in flows])
 
     def condition(self, text):
         """Parse a condition in the language of `avoids`.
@@ -123,6 +145,8 @@ class Reader:
 
     def worst(self, expectation):
         """Return the WorstValue in an execution of numbers; None if the expectation applies nowhere in it."""
+        if expectation.by is not None:
+            return self._first(expectation)
         quantity, scale = self._quantity(expectation.comparison)
         choose = max if expectation.comparison.relation in ("<", "<=") else min
         values = []
@@ -134,6 +158,12 @@ class Reader:
                     valued = self._valued(expectation.comparison, quantity, scale, flow, begin, last)
                     values += valued if self._counts(expectation, begin, last) else _nothing(valued)
         return choose(values, key=lambda each: each.value, default=None)
+
+    def _first(self, expectation):
+        """Return the time until the conditions of an expectation with `by` hold for the first time."""
+        steps = self._until(expectation)
+        first = next((t for t in steps if self._holds_all(expectation, t) is True), len(steps))
+        return WorstValue(Fraction(first, self._x.R), 0, min(first, steps[-1]), None, at_least=first == len(steps))
 
     def _counts(self, expectation, begin, end):
         """Return the condition that an interval counts."""
@@ -196,6 +226,11 @@ class Reader:
 
     def needed(self, expectation):
         """Return the smallest horizon, in steps, at which an execution shows the expectation."""
+        if expectation.by is not None:
+            for each in expectation.comparisons if expectation.comparison.subject != CONVERGED else ():
+                self._holds(each, 0, 0)
+            # A start of window senders restricts the windows of the first R_m.
+            return self._steps(expectation.by) + 1 + self._x.R * self._model.windows
         quantity, _ = self._quantity(expectation.comparison)
         self._require_offers(expectation, quantity)
         if expectation.comparison.subject == "delay":
@@ -372,6 +407,8 @@ class Reader:
         Raises:
             InputError: If the expectation has no amount.
         """
+        if expectation.by is not None:
+            raise InputError(f"no worst value of '{expectation}' is searched; expected `verify` or `prove`")
         comparison, quantity = expectation.comparison, QUANTITIES.get(expectation.comparison.subject)
         if quantity:
             self._require_offers(expectation, quantity)

@@ -1,14 +1,13 @@
 """Property: every execution from a given start meets the user's expectations, such as `utilisation >= 80%`."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from types import MappingProxyType
 
 from ccmatic.properties import misread
 from ccmatic.properties.avoids import SMALL_PACKETS, compares_packets
 from ccmatic.properties.expectations import UNITS, Reader, parse, parse_conditions
 from ccmatic.properties.expressions import LONGEST, Expressions
+from ccmatic.properties.named_starts import STARTS, Start
 from ccmatic.properties.repeating import exclusions, repeating
 
 from ccmatic.base import InputError, shown
@@ -16,63 +15,6 @@ from ccmatic.contracts import Bounds, Exclusion, Implied, Property, Stated, WayT
 from ccmatic.logic import every, no
 
 _TEXT = {"metadata": {"text": True}}
-
-#: The initial window in packets (RFC 6928).
-INITIAL_WINDOW = 10
-
-
-@dataclass(frozen=True)
-class Start:
-    """The conditions under which executions begin.
-
-    Attributes:
-        says: A phrase that names the start in answers.
-        means: The conditions in words; empty if the phrase already states the conditions.
-        given: The conditions for all networks, in the language of `avoids`.
-        windows: Further conditions for window senders.
-        rates: Further conditions for rate senders.
-        beliefs: A further condition for each belief of a model, by the belief's name.
-    """
-
-    says: str
-    means: str = ""
-    given: tuple[str, ...] = ()
-    windows: tuple[str, ...] = ()
-    rates: tuple[str, ...] = ()
-    beliefs: Mapping[str, str] = field(default_factory=dict)
-
-
-STARTS = MappingProxyType(
-    {
-        "any": Start("from any start"),
-        "start": Start(
-            "from an empty network",
-            "nothing waits, nothing was lost, and a window is at most 10 packets in the first R_m",
-            ("A[0] == S[0]", "L[0] == 0"),
-            (f"ALLT(0, N, lambda n: ALLT(0, R+1, lambda t: c_f[n][t] <= {INITIAL_WINDOW} * alpha))",),
-        ),
-        "converged": Start(
-            "from a converged start",
-            "at most C(R_m + D) waits, no loss is undetected, and each window or rate is within a factor of 2 of a "
-            "fair part of the link",
-            ("A[0] - L[0] - S[0] <= C * (R + D)",),
-            (
-                "ALLT(0, N, lambda n: L_f[n][0] == Ld_f[n][0])",
-                "ALLT(0, N, lambda n: ALLT(0, R+1, lambda t: C * (R + D) <= 2 * N * c_f[n][t]))",
-                "ALLT(0, N, lambda n: ALLT(0, R+1, lambda t: N * c_f[n][t] <= 2 * C * (R + D)))",
-            ),
-            ("C <= 2 * r_f[0][0]", "r_f[0][0] <= 2 * C"),
-        ),
-        "informed": Start(
-            "from an informed start",
-            "nothing waits, no loss is undetected, a window is at most 10 packets in the first R_m, and a sender's "
-            "lower bound on the link rate is at least C/2",
-            ("A[0] - L[0] == S[0]", "ALLT(0, N, lambda n: L_f[n][0] == Ld_f[n][0])"),
-            (f"ALLT(0, N, lambda n: ALLT(0, R+1, lambda t: c_f[n][t] <= {INITIAL_WINDOW} * alpha))",),
-            beliefs={"C_L": "C <= 2 * C_L_f[0][0]"},
-        ),
-    }
-)
 
 
 @dataclass(frozen=True)
@@ -142,14 +84,8 @@ class Expects(Property):
         (expectation,), model = self.expectations, query.model
         reader = Reader(model, query.execution(state=state), self.period)
         start = STARTS.get(self.start)
-        given = reader.given(self._start_conditions()) if start is None else self._named_start(start, model)
+        given = reader.given(self._start_conditions()) if start is None else start.texts(model)
         return reader.edge(expectation), [*given, *self._given()]
-
-    @staticmethod
-    def _named_start(start, model):
-        own = {belief.name for belief in model.beliefs}
-        beliefs = [text for name, text in start.beliefs.items() if name in own]
-        return [*start.given, *(start.windows if model.windows else start.rates), *beliefs]
 
     def least_horizon(self, query, state, expectation, at_first):
         """Return the smallest horizon that shows an expectation on a query's network.
@@ -267,8 +203,8 @@ class Expects(Property):
     def _beliefs(self, model, expectation):
         """Return the model's beliefs that an expectation, or the start, mentions."""
         own = self._start_conditions() if self.start not in STARTS else ()
-        named = {each.subject for each in (expectation.comparison, *expectation.conditions, *own)}
-        named |= {*self.begins.beliefs}
+        named = {each.subject for each in (*expectation.comparisons, *own)}
+        named |= {*self.begins.beliefs, *expectation.reached.beliefs}
         return tuple(belief.name for belief in model.beliefs if belief.name in named)
 
     def _premises(self, model, x, expectation=None):
@@ -279,7 +215,7 @@ class Expects(Property):
         expressions, reader = Expressions(x, model, Fraction(0)), Reader(model, x)
         start = f"the start '{self.start}'"
         if self.start in STARTS:
-            texts = self._named_start(STARTS[self.start], model)
+            texts = STARTS[self.start].texts(model)
             parts = {start: every([expressions.condition(text) for text in texts])} if texts else {}
         else:
             parts = {start: reader.at_first(self._start_conditions())}

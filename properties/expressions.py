@@ -20,7 +20,15 @@ MOST = 200_000
 class Expressions:
     """Reads conditions on an execution in the syntax of CCAC's queries, a subset of Python's. Executes no code."""
 
-    def __init__(self, x, model, threshold):
+    def __init__(self, x, model, threshold, begin=0):
+        """Read conditions on an execution, or on its part that begins at a step.
+
+        Args:
+            x: The execution.
+            model: The network's Model.
+            threshold: The value of `x` in texts.
+            begin: The step of the execution that is step 0 in texts.
+        """
         flows = x.flows
         columns = {name: getattr(x, name) for name in ("A", "S", "L")} | dict(x.own)
         if model.since:
@@ -41,7 +49,10 @@ class Expressions:
             columns["marked"] = [sum(columns[name][t] for name in echoed) for t in range(x.horizon)]
         if model.windows:
             columns["timeout_f"] = [[timeout(flow, t) for t in range(x.horizon)] for flow in flows]
-        numbers = {"T": x.horizon, "R": x.R, "D": x.D, "C": x.C, "N": len(flows), "alpha": x.alpha, "x": threshold}
+        if begin:
+            columns = {name: _from(column, begin) for name, column in columns.items()}
+        numbers = {"T": x.horizon - begin, "R": x.R, "D": x.D, "C": x.C, "N": len(flows)}
+        numbers |= {"alpha": x.alpha, "x": threshold}
         numbers["begin"] = x.horizon - 1 - x.period if x.period else 0
         self._names = {**columns, **numbers}
         if x.beta is not None:
@@ -165,6 +176,13 @@ class Expressions:
 
 
 _SHORTER = f"an expression of at most {MOST} parts; ALLT and ANYT count those of their condition once for each step"
+
+
+def _from(column, begin):
+    """Return a column without its first steps. A column of several flows is a list of columns."""
+    if column and isinstance(column[0], list):
+        return [each[begin:] for each in column]
+    return column[begin:]
 
 
 @cache

@@ -20,6 +20,7 @@ EXAMPLES = {
     "rate": "rate <= 200%",
     "timeout": "no timeout",
     "app_limited": "utilisation >= 80% while no app_limited",
+    "converged": "converged within 8 rtt",
 }
 
 #: Synonyms of the quantities' names.

@@ -10,7 +10,7 @@ from ccmatic.base import InputError, parse_json, read_text
 from ccmatic.contracts import load_definition
 from ccmatic.enclosures import SavedProof
 from ccmatic.guarantees import Guarantee
-from ccmatic.invariants import Bound, Decided, Invariant
+from ccmatic.invariants import Bound, Decided, FirstSteps, Invariant
 from ccmatic.logic import isolated, isolated_steps
 from ccmatic.proving import Attempt, Check, Finding, Listener, ProofOutcome
 from ccmatic.query import left_out
@@ -141,14 +141,16 @@ def prove_by_invariant(
         controller: The controller.
         on: The network, as in `ask`.
         expect: A bound of all steps, such as `queue <= 7 bdp`, or a least utilisation. `utilisation >= 3/4 within 8
-            bdp` states that each interval of t R_m serves at least 3/4·t - 8 C·R_m; 8 is the default.
+            bdp` states that each interval of t R_m serves at least 3/4·t - 8 C·R_m; 8 is the default. Or conditions
+            that hold for the first time after at most N R_m, such as `converged within 8 rtt`.
         start: The start of the executions, as in `ask`. By default `informed`: from an empty network, with a lower
             bound on the link rate of at least C/2.
         seconds: The budget of the search. The search for an execution that refutes the expectation may take as long.
         jobs: The number of processes.
 
     Returns:
-        A Decided: `verdict` is `proved`, `refuted` or `unknown`. A proof is in `proved.invariant`, with certificates.
+        A Decided: `verdict` is `proved`, `refuted` or `unknown`. A proof is in `proved.invariant`, with certificates;
+        a proof about the first steps is in `first`.
         An execution in `trace` refutes a bound. A rate is refuted by an execution that repeats for ever, from any
         start.
 
@@ -251,8 +253,8 @@ def check(
     """Check every part of a saved proof again.
 
     Args:
-        file: A result file of `prove`, or an invariant that `prove` wrote. Certificates alone decide an invariant. Or
-            an ONNX file whose metadata name its proofs.
+        file: A result file of `prove`, or an invariant or a proof about first steps that `prove` wrote, which
+            certificates alone decide. Or an ONNX file whose metadata name its proofs.
         allow_code: Whether to run the file that the result names as its proof. Otherwise only shipped proofs are
             accepted.
         solver: SolverOptions.
@@ -274,6 +276,9 @@ def check(
     if enclosures.is_saved(data):
         proof = enclosures.load_proof(file, allow_code)
         return Check(proof, _findings(proof))
+    if invariants.is_first_steps(data):
+        first = invariants.load_first_steps(file, allow_code)
+        return Check(first, _findings(first))
     if invariants.is_invariant(data):
         invariant = invariants.load_invariant(file, allow_code)
         return Check(invariant, _findings(invariant))
@@ -281,8 +286,8 @@ def check(
     return proving.check(result, isolated_steps, options=solver)
 
 
-def _findings(*proofs: Invariant | SavedProof) -> Iterator[Finding]:
-    """Yield the result of checking each of several proofs by invariants."""
+def _findings(*proofs: Invariant | FirstSteps | SavedProof) -> Iterator[Finding]:
+    """Yield the result of checking each of several proofs by certificates."""
     for proof in proofs:
         invariant = proof.invariant if isinstance(proof, SavedProof) else proof
         how = "certificates" if invariant is proof else "certificates, and the envelope computed again"

@@ -91,9 +91,10 @@ class Progress(Listener):
         """Report the outcome of the search for an invariant, and the file that shows it."""
         question, proved = decided.question, decided.proved
         clauses = len(proved.invariant.clauses) if proved and proved.invariant else None
-        name, on, seconds = question.controller.name, question.description.text, proved.seconds if proved else 0
+        name, on, claim = question.controller.name, question.description.text, decided.claim or question.expectation
+        seconds = proved.seconds if proved else decided.seconds
         line = InvariantLine(
-            name, decided.verdict, question.text, on, question.start, str(decided.claim), round(seconds, 3), clauses,
+            name, decided.verdict, question.text, on, question.start, str(claim), round(seconds, 3), clauses,
             decided.period, file and str(file), decided.why, records.exclusions(decided.left_out),
         )  # fmt: skip
         means = {"proved": "holds", "refuted": "violated"}.get(decided.verdict, "unknown")
@@ -175,7 +176,10 @@ class Progress(Listener):
 def _shown(decided, clauses, seconds, file):
     """Yield lines about the evidence for a verdict on an expectation for all time."""
     claim = decided.claim
-    if claim.within is not None and decided.verdict == "proved":
+    if decided.first:
+        yield f"    check it: ccmatic check {file}"
+        return
+    if claim and claim.within is not None and decided.verdict == "proved":
         yield f"    each interval of t steps serves at least {claim.amount}·t - {claim.within} C·step"
     if clauses:
         yield f"    by an invariant of {clauses} clauses, found in {seconds:.1f} s"

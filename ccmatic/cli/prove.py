@@ -37,8 +37,9 @@ def prove(controllers, proof, horizon, on, expect, start, jobs, cluster, as_json
     """Prove what controllers guarantee for all time.
 
     With --on and --expect, the command searches for an inductive invariant that proves the expectation, and for an
-    execution that refutes it. With --on alone, it finds the tightest bounds that invariants prove, and draws them.
-    Without both, it finds the best value of each constant of a proof for which the lemmas hold.
+    execution that refutes it. An expectation such as 'converged within 8 rtt' needs no invariant. With --on alone, it
+    finds the tightest bounds that invariants prove, and draws them. Without both, it finds the best value of each
+    constant of a proof for which the lemmas hold.
     """
     from ccmatic.workers import Team
 

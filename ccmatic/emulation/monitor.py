@@ -41,7 +41,10 @@ class Monitor:
         units = questions.units(Fraction(link.rates[0][1], 8), Fraction(link.rtt, SECOND))
         self._link, self._expected = link, [(text, questions.read(text, units)) for text in texts]
         for text, expectation in self._expected:
-            for part in (expectation.comparison, *expectation.conditions):
+            if expectation.by is not None:
+                raise InputError(f"'{shown(text)}' is about the first steps, which the log of a run does not have; "
+                                 f"expected such as '{shown(str(expectation.comparison))}'")  # fmt: skip
+            for part in expectation.comparisons:
                 if part.subject not in SHOWN:
                     raise InputError(
                         f"'{shown(text)}' is about {shown(part.subject)}, which a run does not show; "

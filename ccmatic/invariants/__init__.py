@@ -4,6 +4,7 @@ from ccmatic.invariants.claims import Claim
 from ccmatic.invariants.engine import Answer
 from ccmatic.invariants.expected import START, Decided, asked, claim_of, decide
 from ccmatic.invariants.figure import draw
+from ccmatic.invariants.first_steps import FirstSteps, is_first_steps, load_first_steps
 from ccmatic.invariants.proof import Proved, Prover, prove
 from ccmatic.invariants.saved import Invariant, is_accepted, is_invariant, load_invariant
 from ccmatic.invariants.tightest import Bound, tightest
@@ -15,6 +16,7 @@ __all__ = [
     "Bound",
     "Claim",
     "Decided",
+    "FirstSteps",
     "Invariant",
     "Proved",
     "Prover",
@@ -25,7 +27,9 @@ __all__ = [
     "derive",
     "draw",
     "is_accepted",
+    "is_first_steps",
     "is_invariant",
+    "load_first_steps",
     "load_invariant",
     "prove",
     "tightest",

@@ -12,7 +12,8 @@ from ccmatic.base import InputError, writable_folder
 from ccmatic.contracts import Exclusion, file_stem
 from ccmatic.invariants.claims import Claim
 from ccmatic.invariants.engine import Answer
-from ccmatic.invariants.proof import Proved, Prover, prove
+from ccmatic.invariants.first_steps import FirstSteps, search
+from ccmatic.invariants.proof import Proved, Prover, prove, require_budget
 from ccmatic.query import Query, left_out, left_out_of_trace
 from ccmatic.questions import Question
 from ccmatic.solving import SolverOptions
@@ -44,6 +45,8 @@ class Decided:
         trace: The execution that refutes the expectation, or None.
         why: The reason for an unknown verdict.
         period: The period of the execution, in steps, if it repeats for ever.
+        first: The proof of an expectation about the first steps, or None.
+        seconds: The duration of the search, if the expectation is about the first steps.
     """
 
     question: Question
@@ -53,12 +56,14 @@ class Decided:
     trace: Trace | None = None
     why: str = ""
     period: int | None = None
+    first: FirstSteps | None = None
+    seconds: float = 0
 
     @property
     def name(self) -> str:
         """The name of the file of the invariant, without its suffix."""
         text = f"{self.question.controller.name} {self.question.text} on {self.question.description.text}"
-        return file_stem(text)
+        return file_stem(text if self.question.start == START else f"{text} from {self.question.start}")
 
     @property
     def left_out(self) -> tuple[Exclusion, ...]:
@@ -69,7 +74,9 @@ class Decided:
         return left_out(self.question.query.of_small_packets(), controller)
 
     def save(self, folder: str | Path) -> Path | None:
-        """Write the invariant, or the execution that refutes the expectation, to a folder; return its file, or None."""
+        """Write the proof, or the execution that refutes the expectation, to a folder; return its file, or None."""
+        if self.first:
+            return self.first.save(folder, self.name)
         if self.proved and self.proved.invariant:
             return self.proved.save(folder, self.name)
         if self.trace is None:
@@ -118,6 +125,8 @@ def decide(question: Question, seconds: float, jobs: int = 2, prover: Prover = p
     Raises:
         InputError: If no invariant proves such an expectation, or the network has no transition system.
     """
+    if question.expectation.by is not None:
+        return _first_steps(question, seconds)
     claim = claim_of(question)
     if claim.is_vacuous:
         return Decided(question, claim, "unknown", why="K allows that the link serves nothing for 1,000 R_m")
@@ -125,6 +134,16 @@ def decide(question: Question, seconds: float, jobs: int = 2, prover: Prover = p
     if proved.answer is Answer.PROVED:
         return Decided(question, claim, "proved", proved)
     return refute(question, claim, proved, seconds)
+
+
+def _first_steps(question: Question, seconds: float) -> Decided:
+    """Return the verdict on an expectation about the first steps."""
+    require_budget(seconds)
+    begin = monotonic()
+    first, trace = search(question.query.of_small_packets(), question.controller, seconds)
+    verdict: Literal["proved", "refuted", "unknown"] = "proved" if first else "refuted" if trace else "unknown"
+    why = "" if first or trace else "the solver timed out"
+    return Decided(question, None, verdict, trace=trace, why=why, first=first, seconds=monotonic() - begin)
 
 
 def refute(question: Question, claim: Claim, proved: Proved, seconds: float) -> Decided:

@@ -92,10 +92,7 @@ class Invariant:
     @property
     def executions(self) -> str:
         """The executions that the claim is about: their network, their start, and further conditions."""
-        record = self.query.record()
-        about = record.pop("property")
-        parts = [record["model"], f"buffer {record['buffer']}", f"jitter {record['jitter']}", f"from {about['start']}"]
-        return "; ".join(parts + ([f"given {about['given']}"] if about["given"] else []))
+        return executions_of(self.query)
 
     @staticmethod
     @isolated
@@ -154,7 +151,7 @@ class Invariant:
             InputError: If the definitions that the file names do not exist, or the controller is no controller.
         """
         query = from_record(records.data(read.query), allow_code)
-        _require_start(query)
+        require_expects(query)
         controller = query.read_controller(read.controller.source, read.controller.name)
         claim = Claim(read.claim.subject, read.claim.relation, read.claim.amount, read.claim.within)
         return Invariant(query, controller, claim, read.clauses, read.certificates, read.without)
@@ -182,14 +179,27 @@ def is_accepted(invariant: Invariant, solver: str) -> bool:
     return True
 
 
-def _require_start(query: Query) -> None:
-    """Require that a query restricts its executions by their start alone, as the claim's words say."""
+def executions_of(query: Query) -> str:
+    """Return the executions that a query is about: their network, their start, and further conditions."""
+    record = query.record()
+    about = record["property"]
+    parts = [record["model"], f"buffer {record['buffer']}", f"jitter {record['jitter']}", f"from {about['start']}"]
+    return "; ".join(parts + ([f"given {about['given']}"] if about["given"] else []))
+
+
+def require_expects(query: Query) -> Any:
+    """Return the property of a query that restricts its executions by their start alone, as the claim's words say.
+
+    Raises:
+        InputError: If the query is about other executions.
+    """
     about: Any = query.property
     name = definitions.chosen("properties", "EXPECTS")
     if query.names["property"] != name:
         raise InputError(f"the property is '{shown(str(query.names['property']))}'; expected '{name}'")
     if about.repeats or any(each.conditions for each in about.expectations):
         raise InputError("its executions repeat, or satisfy a condition after 'while'; expected all from a start")
+    return about
 
 
 def is_invariant(data: object) -> bool:

@@ -18,6 +18,8 @@ def networks(query):
 def undecided(expectation):
     """Return the reason, in words, why no proof by a shape can imply an expectation; None if some proof could."""
     comparison = expectation.comparison
+    if expectation.by is not None:
+        return "as the constants of a shape are about all steps, not about the first step of a condition"
     constant, unit = DECIDED[comparison.subject]
     if expectation.conditions:
         return "as the constants of a shape are about all steps, not about those of a condition"

@@ -52,7 +52,7 @@ def judge(
     worst, says = _kind().worst(model, x, expectation, clock and ("s", clock))
     time = clock or (lambda t: Fraction(t, x.R))
     met = worst is not None and expectation.met(worst.value)
-    unit, factor = expectation.comparison.written
+    unit, factor = expectation.written
     shown = worst is not None and worst.value != inf
     return ExpectationRecord(
         expect=" ".join(text.split()),

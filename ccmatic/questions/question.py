@@ -174,14 +174,14 @@ def ask(
     )
     _require_sent(expectation, [each.subject for each in at_first], decides)
     if placed.counts_flight:
-        _require_no_queue([each.subject for each in (*expectation.conditions, *at_first)])
+        _require_no_queue([each.subject for each in (*expectation.conditions, *expectation.also, *at_first)])
     with question.horizon_named():
         return replace(question, controller=query.controller(decides))
 
 
 def _require_sent(expectation: Any, at_first: Sequence[str], decides: Decides) -> None:
     """Raise InputError if conditions name the window or the rate, but the controller's `send` does not return it."""
-    named = {expectation.comparison.subject, *(each.subject for each in expectation.conditions), *at_first}
+    named = {*(each.subject for each in expectation.comparisons), *at_first}
     named |= {"window"} if "growth" in named else set()
     flows = controllers.each_of(decides)[: 1 if expectation.beside and not at_first else None]
     for each in flows:

@@ -281,6 +281,20 @@ class InvariantFile(Record, tag_field="format", tag="ccmatic invariant 1", kw_on
     without: tuple[str, ...] = ()
 
 
+class FirstStepsFile(Record, tag_field="format", tag="ccmatic first-steps 1", kw_only=True):
+    """A proof about the first steps of all executions, such as `converged within 8 rtt`.
+
+    Attributes:
+        query: The network, the start of the executions, their number of steps, and the expectation.
+        certificates: A certificate for each way to break the expectation.
+    """
+
+    made_by: str
+    controller: ControllerRecord
+    query: QueryRecord
+    certificates: list[CertificateFile]
+
+
 class EnclosedFile(Record, tag_field="format", tag="ccmatic proof-of-network 1", kw_only=True):
     """A proof about a network by an envelope that contains the network.
 

@@ -22,6 +22,7 @@ FILES = (
     files.CertificateFile,
     files.InvariantFile,
     files.EnclosedFile,
+    files.FirstStepsFile,
     files.SolutionsFile,
     files.WideningFile,
     measures.MeasuresFile,
