@@ -7,9 +7,11 @@ import sys
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from msgspec.structs import replace
 
+from ccmatic import records
 from ccmatic.base import InputError
-from ccmatic.judging import RULES, bisection, of_trace, witnesses
+from ccmatic.judging import RULES, bisection, of_trace, reports, witnesses
 from ccmatic.judging.scaffold import new_adaptor
 from ccmatic.judging.scenario import faults
 from ccmatic.judging.sensitivity import variants
@@ -114,6 +116,22 @@ def test_a_witness_runs_in_its_version_and_builds_no_other(monkeypatch, version,
 def test_a_witness_about_sources_asks_for_them():
     with pytest.raises(InputError, match="expected --source with these sources"):
         witnesses.source_of(witness("quinn-proto 0.11.14 from /quinn"))
+
+
+@pytest.mark.parametrize(
+    ("subject", "version", "file"),
+    [
+        ("quinn:cubic", "quinn-proto 0.11.19", "regression_test.rs"),
+        ("s2n:cubic", "s2n-quic-core 0.91.0", "regression_test.rs"),
+        ("quic-go:reno", "quic-go 0.65.0", "regression_test.go"),
+    ],
+)
+def test_a_unit_test_names_the_code_the_rule_and_the_scenario(subject, version, file, tmp_path):
+    record = replace(witness(version), subject=subject)
+    [made] = reports.unit_tests(record, version, tmp_path)
+    text = made.read_text()
+    assert made.name == file and "{{" not in text and records.line(record.scenario) in text
+    assert version.partition(" ")[0] in text and '"alive"' in text
 
 
 def witness(version):

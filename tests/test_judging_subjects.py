@@ -89,6 +89,17 @@ def test_a_folder_does_not_change_the_meaning_of_a_shipped_name(tmp_path, monkey
     assert not subjects.is_shipped("./quinn") and not subjects.is_shipped("toy")
 
 
+@pytest.mark.parametrize(("manifest", "code"), [("Cargo.toml", "src/lib.rs"), ("go.mod", "toy.go")])
+def test_the_version_of_a_folder_changes_with_its_code(manifest, code, tmp_path):
+    (tmp_path / code).parent.mkdir(exist_ok=True)
+    (tmp_path / manifest).write_text("")
+    versions = set()
+    for text in ("one", "two", "one"):
+        (tmp_path / code).write_text(text)
+        versions.add(subjects.subject(str(tmp_path)).adaptor.version)
+    assert len(versions) == 2
+
+
 def test_two_flows_of_one_subject_are_numbered_past_hosted_ones():
     flows = (records.FlowRecord(), records.FlowRecord(beside="reno"), records.FlowRecord(start=SECOND))
     recording = lawful("reno", Scenario(**{**PLAN_FIELDS, "flows": flows}))

@@ -15,8 +15,8 @@ from ccmatic.judging.verdicts import Verdict, judge, undisturbed
 from ccmatic.judging.witnesses import Witness, rule_of, source_of
 from ccmatic.judging.words import event_words, path_words
 
-#: The templates of unit tests, in the folder of an adaptor.
-TESTS = "regression_test.*"
+#: The templates of unit tests: in the folder of an adaptor, and the one of all crates.
+TESTS, CRATE_TEST = "regression_test.*", Path(__file__).parent / "adaptors" / "regression_test.rs"
 
 
 def report(witness: Witness, folder: str | Path) -> list[Path]:
@@ -42,7 +42,7 @@ def report(witness: Witness, folder: str | Path) -> list[Path]:
     draw(run, out / "run.svg", title, usual, at)
     write_text(out / "run.qlog", qlog(run, record.subject, title))
     write_text(out / "witness.json", records.line(record) + "\n")
-    tests = _unit_tests(record, version, out)
+    tests = unit_tests(record, version, out)
     others = [*variants(record.scenario, rule, runner, controller)]
     write_text(out / "report.md", _page(record, version, rule, verdict, others, tests))
     return [out / name for name in ("report.md", "run.svg", "run.qlog", "witness.json")] + tests
@@ -99,8 +99,14 @@ def _page(
     return "\n".join(lines)
 
 
-def _unit_tests(record: records.WitnessFile, version: str, out: Path) -> list[Path]:
-    """Write the unit tests for which the subject's adaptor has templates."""
+def unit_tests(record: records.WitnessFile, version: str, out: Path) -> list[Path]:
+    """Write the unit tests of a witness for which there is a template, and return their files.
+
+    Args:
+        record: The witness.
+        version: The version of the code that breaks the rule, such as `quinn-proto 0.11.19`.
+        out: The folder for the files, which has to exist.
+    """
     fields = {
         "name": "".join(c if c.isalnum() else "_" for c in record.rule),
         "option": "--rule" if record.rule in RULES else "--expect",
@@ -111,10 +117,11 @@ def _unit_tests(record: records.WitnessFile, version: str, out: Path) -> list[Pa
         "controller": record.subject.partition(":")[2] or record.subject,
         "subject": record.subject,
         "version": version,
+        "crate": version.partition(" ")[0],
     }
     made = []
     folder = Path(inspect.getfile(type(subjects.subject(record.subject).adaptor))).parent
-    for template in sorted(folder.glob(TESTS)):
+    for template in [*sorted(folder.glob(TESTS)), *[CRATE_TEST] * (folder / "Cargo.toml").is_file()]:
         text = read_text(template)
         for name, value in fields.items():
             text = text.replace(f"{{{{{name}}}}}", value)

@@ -35,8 +35,9 @@ _PACKAGE, _CLASS = "ccmatic.judging.adaptors", "Adaptor"
 #: The word before an envelope and the policy whose rates it limits.
 GUARD = "guard"
 
-#: Files of a controller's folder by which the language of its code is recognised, and the module that builds it.
-_LANGUAGES = {"Cargo.toml": "cargo", "go.mod": "golang"}
+#: Files of a controller's folder by which the language of its code is recognised. Each has the module that builds the
+#: code, and the pattern of the code's files.
+_LANGUAGES = {"Cargo.toml": ("cargo", "src/**/*.rs"), "go.mod": ("golang", "**/*.go")}
 
 
 @dataclass(frozen=True)
@@ -229,13 +230,14 @@ def _of_folder(name: str, folder: Path, controller: str) -> Subject:
     if (folder / "adaptor.py").is_file():
         adaptor: Adaptor = definitions.load_from_folder(folder, "adaptor", _CLASS)()
         return Subject(name, adaptor, controller, controller)
-    for file, module in _LANGUAGES.items():
+    for file, (module, code) in _LANGUAGES.items():
         if (folder / file).is_file():
             build = importlib.import_module(f"{_PACKAGE}.{module}").build_library
-            return _alone(name, folder.name, _version(folder / file), controller, partial(build, folder))
-    for code in sorted(folder.glob("controller.*")):
-        if code.suffix in _FILES:
-            return _FILES[code.suffix](name, code, controller)
+            version = _version(folder / file, *sorted(folder.glob(code)))
+            return _alone(name, folder.name, version, controller, partial(build, folder))
+    for own in sorted(folder.glob("controller.*")):
+        if own.suffix in _FILES:
+            return _FILES[own.suffix](name, own, controller)
     expected = " or ".join(("adaptor.py", *_LANGUAGES, "controller.c", "controller.py"))
     raise InputError(f"has no controller; expected a file {expected}", str(folder))
 
@@ -279,9 +281,9 @@ def _alone(
     return Subject(name, adaptor, controller, argument or controller)
 
 
-def _version(file: Path) -> str:
-    """Return a word that changes with the content of a file."""
-    return hashlib.sha256(file.read_bytes()).hexdigest()[:8]
+def _version(*files: Path) -> str:
+    """Return a word that changes with the content of files."""
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files if file.is_file())).hexdigest()[:8]
 
 
 #: For each suffix of a file, the function that returns its subject.

@@ -1,8 +1,8 @@
 //! {{subject}}, {{version}}, breaks the rule "{{rule}}" with {{value}}. Expected: {{threshold}}.
 //!
-//! Copy this file to tests/judge_{{name}}.rs in the crate quinn-proto, and run `cargo test --test judge_{{name}}`. The
+//! Copy this file to tests/judge_{{name}}.rs in the crate {{crate}}, and run `cargo test --test judge_{{name}}`. The
 //! test builds the crate and plays the scenario, so it passes as soon as the crate has a fix. It needs the program
-//! ccmatic.
+//! ccmatic. The Cargo.toml of a published crate may also need `autotests = true`.
 
 use std::process::Command;
 
