@@ -166,9 +166,13 @@ def test_nothing_is_trained_in_an_envelope_whose_ends_cross(tmp_path):
 @pytest.mark.slow
 def test_a_policy_is_trained_in_an_envelope(tmp_path):
     (tmp_path / "tiny.toml").write_text(TINY.replace("history = 2", 'history = 2\nact = "envelope:cc_qdel_wide"'))
-    code, _, error = run("train", "tiny.toml", cwd=tmp_path)
+    code, out, error = run("train", "tiny.toml", cwd=tmp_path)
     assert code == 0, error
     policy = policies.load(tmp_path / "tiny.json")
+    first, *_, last = policy.file.curve
+    assert first.held_out_low is records.ABSENT and last.held_out_low != last.held_out_high
+    low, high, card = f"{last.held_out_low:.3f}", f"{last.held_out_high:.3f}", (tmp_path / "tiny.md").read_text()
+    assert f"lowest rates {low:>9}   highest rates {high:>9}" in out and f"{last.held_out_low:g}, and the" in card
     assert policy.file.act == "envelope:cc_qdel_wide" and policy.envelope.name == "cc_qdel_wide"
     assert "between(3 / 2 * C_L, 2 * C_L)" in policies.exported(policy).header()
 

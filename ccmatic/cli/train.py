@@ -116,12 +116,15 @@ def _prove(query, seed, out, as_json):
 
 def _text(lines):
     line = lines[0]
-    names = (("reward", "9.3f", ""), ("utilisation", "5.3f", ""), ("rtt_ms", "7.2f", " ms"), ("held_out", "9.3f", ""))
-    shown = {"rtt_ms": "RTT", "held_out": "held-out reward"}
+    names = (("reward", "9.3f", ""), ("utilisation", "5.3f", ""), ("rtt_ms", "7.2f", " ms"), ("held_out", "9.3f", ""),
+             ("held_out_low", "9.3f", ""), ("held_out_high", "9.3f", ""))  # fmt: skip
+    shown = {"rtt_ms": "RTT", "held_out": "held-out reward", "held_out_low": "lowest rates",
+             "held_out_high": "highest rates"}  # fmt: skip
     parts = []
     for name, form, unit in names:
         values = [getattr(each, name) for each in lines]
         if all(isinstance(value, float | int) for value in values):
-            spread = f" [{min(values):{form}}, {max(values):{form}}]".replace("[ ", "[") if len(values) > 1 else ""
+            several = min(values) < max(values)
+            spread = f" [{min(values):{form}}, {max(values):{form}}]".replace("[ ", "[") if several else ""
             parts.append(f"{shown.get(name, name)} {median(values):{form}}{unit}{spread}")
     return f"{line.episode:>{len(str(line.episodes))}}/{line.episodes}   {line.seconds:6.0f} s   {'   '.join(parts)}"

@@ -20,6 +20,25 @@ class LayerRecord(Record):
     activation: str | Absent = ABSENT
 
 
+class MemoryRecord(Record):
+    """A gated recurrent unit (GRU), whose memory is the input of the first layer.
+
+    The rows of `update` and `reset` are for the numbers of the observation, and then for those of the memory. Without
+    activations, the four layers are the pre-activations of the gates and of the candidate.
+
+    Attributes:
+        update: The layer of the update gate.
+        reset: The layer of the reset gate.
+        candidate: The part of the candidate that depends on the observation.
+        recalled: The part of the candidate that depends on the memory, before the reset gate multiplies it.
+    """
+
+    update: LayerRecord
+    reset: LayerRecord
+    candidate: LayerRecord
+    recalled: LayerRecord
+
+
 class TrainingLine(Record):
     """An episode of training, played on all links.
 
@@ -33,6 +52,9 @@ class TrainingLine(Record):
         seed: The seed of the training.
         held_out: The mean reward on held-out links without random deviations, if the training measured it after this
             episode.
+        held_out_low: The mean reward on the same links of always sending at the lowest rates of the envelope, if the
+            policy acts in an envelope.
+        held_out_high: The mean reward of always sending at its highest rates.
     """
 
     episode: int
@@ -45,6 +67,8 @@ class TrainingLine(Record):
     deviation: float
     seed: int | Absent = ABSENT
     held_out: float | Absent = ABSENT
+    held_out_low: float | Absent = ABSENT
+    held_out_high: float | Absent = ABSENT
 
 
 class PolicyLine(Record):
@@ -181,6 +205,7 @@ class PolicyFile(Record, tag_field="format", tag="ccmatic policy 1", kw_only=Tru
         guarantees: The proved guarantees as sentences, if the policy acts in an envelope.
         choices: The actions of a discrete choice, in ascending order. The network has a score for each of them, and the
             policy takes the action with the highest score, or the first of several such actions.
+        memory: The unit with memory in front of the layers. If it is absent, the layers read the observation.
     """
 
     query: dict[str, Any]
@@ -195,6 +220,7 @@ class PolicyFile(Record, tag_field="format", tag="ccmatic policy 1", kw_only=Tru
     curve: list[TrainingLine]
     guarantees: list[str] | Absent = ABSENT
     choices: list[float] | Absent = ABSENT
+    memory: MemoryRecord | Absent = ABSENT
 
 
 class AdversaryFile(Record, tag_field="format", tag="ccmatic adversary 1", kw_only=True):

@@ -4,11 +4,21 @@ bool NAME_beliefs(const struct ccm_sender *s, unsigned i, const char **name, uin
 uint64_t NAME_allowed(const struct ccm_sender *s, uint64_t wanted);
 void NAME_observation(const struct ccm_sender *s, float *observation);
 
-/* The network's action for an observation, before it is limited. */
+/* The network's action for an observation, or for its memory after an observation, before it is limited. */
 float NAME_network(const float *x)
 {
     return ccm_network(x);
 }
+
+#ifdef CCM_MEMORY
+void NAME_recall(const float *x, float *memory);
+
+/* Update the network's memory with an observation. */
+void NAME_recall(const float *x, float *memory)
+{
+    ccm_recall(x, memory);
+}
+#endif
 
 bool NAME_beliefs(const struct ccm_sender *s, unsigned i, const char **name, uint64_t *value)
 {

@@ -23,6 +23,7 @@ static inline uint64_t ccm_step_of(uint64_t rtt)
 static inline void ccm_know_first(struct ccm_sender *s, uint64_t rtt)
 {
     ccm_watch_from(&s->watch, rtt, s->step, s->packet);
+    ccm_omit_action(&s->watch);
     s->rate = ccm_first_rate((float)s->packet, rtt);
 }
 

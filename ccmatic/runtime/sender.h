@@ -126,6 +126,7 @@ static inline void ccm_begin_to_watch(struct ccm_sender *s)
     s->watch = (struct ccm_watch){0};
     ccm_watch_from(&s->watch, s->rtt, s->step, s->w.packet);
 #ifdef CCM_GUARD
+    ccm_omit_action(&s->watch);
     ccm_want_within(s, ccm_first_rate((float)s->w.packet, s->rtt));
 #else
     ccm_choose(s);

@@ -10,6 +10,9 @@ struct ccm_watch {
     uint64_t marks; /* bytes acknowledged with a mark so far */
     double waited; /* the total time waited by the bytes acknowledged since then, in byte seconds */
     uint64_t last_rtt; /* the RTT of the last of them */
+#ifdef CCM_MEMORY
+    float memory[CCM_MEMORY]; /* of the network */
+#endif
 };
 
 static inline float ccm_seconds(uint64_t ns)
@@ -83,9 +86,29 @@ static inline void ccm_observe(struct ccm_watch *w, const struct ccm_interval *m
     ccm_features(known, latest);
 }
 
+/* Return what the network reads: the observation, or the memory after it. */
+static inline const float *ccm_read_by_network(struct ccm_watch *w)
+{
+#ifdef CCM_MEMORY
+    ccm_recall(w->history, w->memory);
+    return w->memory;
+#else
+    return w->history;
+#endif
+}
+
 /* Return the network's action. */
 static inline float ccm_action(struct ccm_watch *w)
 {
-    w->known.action = ccm_within(ccm_network(w->history), CCM_LEAST_ACTION, CCM_MOST_ACTION);
+    w->known.action = ccm_within(ccm_network(ccm_read_by_network(w)), CCM_LEAST_ACTION, CCM_MOST_ACTION);
     return w->known.action;
+}
+
+/* Begin at a given rate. In training, the first action follows an empty observation, which the memory contains. */
+static inline void ccm_omit_action(struct ccm_watch *w)
+{
+#ifdef CCM_MEMORY
+    memset(w->memory, 0, sizeof w->memory);
+#endif
+    (void)ccm_read_by_network(w);
 }

@@ -42,6 +42,9 @@ def _lines(
     lasts = sorted(_held_out([line])[line.episode] for line in groups if line.episode == line.episodes)
     if len(lasts) > 1:
         yield f"The last policies of {len(lasts)} seeds have {lasts[0]:g} to {lasts[-1]:g}."
+    edges = [getattr(policy.curve[-1], name) for name in ("held_out_low", "held_out_high")]
+    if isinstance(edges[0], float):
+        yield f"The lowest rates of the envelope have {edges[0]:g}, and the highest {edges[1]:g}."
     yield from ("", "## Guarantee", "")
     if isinstance(policy.guarantees, list):
         yield from policy.guarantees

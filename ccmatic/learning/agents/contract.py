@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 from jax import Array
 
 from ccmatic.base import InputError, shown
+from ccmatic.learning import policies
+from ccmatic.learning.agents.networks import Actor
 
 if TYPE_CHECKING:
     from ccmatic.learning.agents.links import Played
@@ -29,12 +31,14 @@ class Agent(ABC):
     have no state of their own.
 
     Attributes:
+        CHOOSES: Whether the algorithm supports the option `choices` of the environment.
         Options: A frozen dataclass. Its fields are the keys of the section [agent] that only this algorithm supports,
             with their defaults. Its method `__post_init__` raises InputError for wrong values (see `require_whole`).
         training: The Training. The attribute `training.agent` has the section [agent], `training.agent.options` has the
             Options, and `training.links` has the Links.
     """
 
+    CHOOSES: ClassVar[bool] = False
     Options: ClassVar[type[Any]] = NoOptions
 
     @classmethod
@@ -74,8 +78,16 @@ class Agent(ABC):
     def layers(self, state: AgentState) -> list[tuple[Any, Any]]:
         """Return (weights (inputs, outputs), bias (outputs)) for each layer of the policy.
 
-        There is a tanh between layers.
+        There is a tanh between layers. With `choices`, the last layer has a score for each of them.
         """
+
+    def cell(self, state: AgentState) -> policies.Cell | None:
+        """Return the unit with memory in front of the layers; None if the layers read the observation."""
+        return None
+
+    def actor(self, state: AgentState) -> Actor:
+        """Return the network of the policy."""
+        return Actor(self.layers(state), self.cell(state))
 
 
 def require_whole(options: object, *names: str) -> None:

@@ -1,5 +1,6 @@
 """Policies on held-out links: the links of no training episode, without the random deviations of training."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import jax
@@ -7,7 +8,8 @@ import jax.numpy as jnp
 from jax import Array
 
 from ccmatic.learning.agents.links import Links
-from ccmatic.learning.agents.networks import Network, output
+from ccmatic.learning.agents.networks import Actor
+from ccmatic.learning.envs import Environment
 
 if TYPE_CHECKING:
     from ccmatic.learning.agents.query import Training
@@ -25,35 +27,55 @@ class Best(NamedTuple):
     Attributes:
         reward: The mean reward of this policy on the held-out links.
         episode: The number of the episode after which the agent had this policy.
-        layers: The layers of this policy.
+        actor: The network of this policy.
     """
 
     reward: Array
     episode: Array
-    layers: Network
+    actor: Actor
 
 
-def played(training: "Training", layers: Network, key: Array, n: int = LINKS) -> Array:
+def played(training: "Training", actor: Actor, key: Array, n: int = LINKS) -> Array:
     """Return the measures of an episode, as `Links.measures` does.
 
     Args:
         training: The Training, whose environment draws the links.
-        layers: The layers of the policy.
+        actor: The network of the policy.
         key: The key of jax.random for the links.
         n: The number of links.
     """
     links = Links(training.environment, n)
 
     def interval(place, _):  # type: ignore[no-untyped-def]
-        after, seen, _ = links.step(place[0], output(layers, place[1]))
-        return (after, seen), None
+        played, seen, memory = place
+        memory = actor.remembered(memory, seen)
+        after, seen, _ = links.step(played, training.decided(actor.outputs(memory, seen)))
+        return (after, seen, memory), None
 
-    (after, _), _ = jax.lax.scan(interval, links.begin(key), None, training.environment.options.steps)
+    first = (*links.begin(key), actor.first_memory(links.flows))
+    (after, *_), _ = jax.lax.scan(interval, first, None, training.environment.options.steps)
     return links.measures(after.sums)
 
 
-def judged(training: "Training", layers: Network, best: Best, episode: Array) -> tuple[Best, Array]:
+def edges(training: "Training") -> dict[str, float]:
+    """Return the mean rewards of the lowest and of the highest rates of an envelope on the held-out links.
+
+    Returns:
+        The rewards by the name of a field of TrainingLine. The dict is empty if the actions have no envelope.
+    """
+    environment = training.environment
+    if not isinstance(environment, Environment) or environment.envelope is None:
+        return {}
+    free, rewards = replace(training, environment=replace(environment, choices=())), {}
+    for name, action in zip(("held_out_low", "held_out_high"), environment.bounds, strict=True):
+        constant = Actor([(jnp.zeros((environment.size, 1)), jnp.full(1, action))])
+        reward = jax.jit(lambda actor: played(free, actor, jax.random.key(SEED))[0])(constant)
+        rewards[name] = round(float(reward), 4)
+    return rewards
+
+
+def judged(training: "Training", actor: Actor, best: Best, episode: Array) -> tuple[Best, Array]:
     """Return the Best that considers a policy after an episode, too, and the policy's mean reward."""
-    reward = played(training, layers, jax.random.key(SEED))[0]
-    now = Best(reward, episode, layers)
+    reward = played(training, actor, jax.random.key(SEED))[0]
+    now = Best(reward, episode, actor)
     return jax.tree.map(lambda new, old: jnp.where(reward > best.reward, new, old), now, best), reward

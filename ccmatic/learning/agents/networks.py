@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -14,8 +14,44 @@ from ccmatic.learning import policies
 Network: TypeAlias = list[tuple[Array, Array]]
 
 
-def begin(key: Array, inputs: int, layers: Sequence[int], last: float | None = None) -> Network:
-    """Return a random network with one output.
+class Actor(NamedTuple):
+    """The network of a policy.
+
+    Attributes:
+        layers: The layers.
+        cell: The unit with memory in front of the layers; None if the layers read the observation.
+    """
+
+    layers: Network
+    cell: policies.Cell | None = None
+
+    def first_memory(self, flows: int) -> Array:
+        """Return the memory (flows, units) at the beginning of an episode."""
+        return jnp.zeros((flows, self.cell.units if self.cell else 0))
+
+    def remembered(self, memory: Array, seen: Array) -> Array:
+        """Return the memory after an observation."""
+        return policies.remembered(self.cell, seen, memory) if self.cell else memory
+
+    def outputs(self, memory: Array, seen: Array) -> Array:
+        """Return the outputs (…, outputs) for an observation and the memory after it."""
+        return policies.outputs(self.layers, memory if self.cell else seen)
+
+
+def begin_cell(key: Array, inputs: int, units: int) -> policies.Cell:
+    """Return a random unit with memory."""
+    taken = {"update": inputs + units, "reset": inputs + units, "candidate": inputs, "recalled": units}
+    keys = jax.random.split(key, len(taken))
+    return policies.Cell(
+        **{
+            name: (size**-0.5 * jax.random.truncated_normal(one, -2, 2, (size, units)) / 0.88, jnp.zeros(units))
+            for one, (name, size) in zip(keys, taken.items(), strict=True)
+        }
+    )
+
+
+def begin(key: Array, inputs: int, layers: Sequence[int], last: float | None = None, outputs: int = 1) -> Network:
+    """Return a random network.
 
     The weights of a layer have the standard deviation 1/√inputs (LeCun's), and the biases are 0.
 
@@ -24,8 +60,9 @@ def begin(key: Array, inputs: int, layers: Sequence[int], last: float | None = N
         inputs: The number of inputs.
         layers: The number of units of each hidden layer.
         last: The standard deviation of the last layer's weights; None for that of the other layers.
+        outputs: The number of outputs.
     """
-    sizes = [inputs, *layers, 1]
+    sizes = [inputs, *layers, outputs]
     scales = [size**-0.5 for size in sizes[:-1]]
     if last is not None:
         scales[-1] = last

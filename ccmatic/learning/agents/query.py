@@ -9,6 +9,9 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, cast
 
+import jax.numpy as jnp
+from jax import Array
+
 from ccmatic import controllers
 from ccmatic.base import InputError, line_of, load_toml, located, shown, suggest
 from ccmatic.learning import adversaries, policies
@@ -107,6 +110,17 @@ class Training:
         return Links(self.environment, self.agent.parallel)
 
     @property
+    def choices(self) -> tuple[float, ...]:
+        """The actions of a discrete choice; empty if the network computes the action itself."""
+        return () if isinstance(self.environment, adversaries.Attack) else self.environment.choices
+
+    def decided(self, outputs: Array) -> Array:
+        """Return the actions (…) of a policy, given the outputs (…, outputs) of its network."""
+        if self.choices:
+            return jnp.asarray(self.choices, jnp.float32)[jnp.argmax(outputs, axis=-1)]
+        return outputs[..., 0]
+
+    @property
     def deviation(self) -> float:
         """The standard deviation of actions that the section [agent] sets, or the default."""
         given = self.agent.deviation
@@ -152,6 +166,7 @@ def of_sections(sections: dict[str, Any], text: str, file: str | Path) -> Traini
             if isinstance(training.environment, Environment):
                 _check_exported(training.environment)
             _check_length(training)
+            _check_choices(training, agent)
             algorithm.check(training)
         except InputError as error:
             if error.file is None:
@@ -203,6 +218,13 @@ def _check_exported(environment: Environment) -> None:
         expected = "an interval at least that long, because an envelope's proof assumes such intervals"
         raise InputError(f"{length}; expected {expected}")
     controllers.require_order(environment.envelope, jitter=1)
+
+
+def _check_choices(training: Training, agent: AgentSection) -> None:
+    if training.choices and not training.algorithm.CHOOSES:
+        raise InputError(f"choices with the algorithm {agent.algorithm}; expected none, or ppo")
+    if training.choices and agent.deviation is not None:
+        raise InputError(f"deviation is {agent.deviation:g}, with choices; expected none: scores decide among choices")
 
 
 def _check_length(training: Training) -> None:

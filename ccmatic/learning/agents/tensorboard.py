@@ -7,7 +7,7 @@ from ccmatic import records
 from ccmatic.base import InputError
 
 #: The curves: fields of a TrainingLine.
-CURVES = ("reward", "utilisation", "rtt_ms", "deviation", "held_out")
+CURVES = ("reward", "utilisation", "rtt_ms", "deviation", "held_out", "held_out_low", "held_out_high")
 
 
 class Board:

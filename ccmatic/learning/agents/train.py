@@ -6,7 +6,7 @@ interruption.
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +21,7 @@ from ccmatic.base import InputError
 from ccmatic.learning import adversaries, policies
 from ccmatic.learning.agents import card, checkpoint, held_out
 from ccmatic.learning.agents.contract import Agent, AgentState
-from ccmatic.learning.agents.networks import Network
+from ccmatic.learning.agents.networks import Actor
 from ccmatic.learning.agents.query import Training
 from ccmatic.learning.envs.backends import find_device
 
@@ -67,9 +67,9 @@ def train(
         best, last, curve = _trained(training, chosen, Path(f"{out}.checkpoint"), listener)
     for number, (each, file) in enumerate(zip(chosen, files, strict=True)):
         lines = [line for line in curve if line.seed == each]
-        for network, path in ((last, _with(file, ".last")), (best, file)):
-            layers = [(weights[number], bias[number]) for weights, bias in network]
-            made = _file(training, each, layers, lines)
+        for actors, path in ((last, _with(file, ".last")), (best, file)):
+            actor = jax.tree.map(lambda part, place=number: part[place], actors)
+            made = _file(training, each, actor, lines)
             policies.save(made, path)
         if isinstance(made, records.PolicyFile):
             card.write(training, file, made, curve)
@@ -85,11 +85,11 @@ def _with(path: str | Path, ending: str) -> Path:
 
 def _trained(
     training: Training, seeds: Sequence[int], kept: Path, listener: Callable[[records.TrainingLine], object]
-) -> tuple[Network, Network, list[records.TrainingLine]]:
-    """Return the best and the last layers of all seeds, and the TrainingLines."""
+) -> tuple[Actor, Actor, list[records.TrainingLine]]:
+    """Return the best and the last networks of all seeds, and the TrainingLines."""
     agent, about = training.algorithm(training), {"query": training.sections, "seeds": list(seeds)}
     keys = jax.vmap(jax.random.key)(jnp.array(seeds, jnp.uint32))
-    episode, judge = _compiled(training, agent)
+    (episode, judge), edges = _compiled(training, agent), held_out.edges(training)
     progress, curve = checkpoint.restore(kept, jax.jit(jax.vmap(lambda key: _begin(agent, key)))(keys), about)
     done, episodes = len(curve) // len(seeds), training.agent.episodes
     began, written = time.monotonic() - (curve[-1].seconds if curve else 0), time.monotonic()
@@ -101,19 +101,20 @@ def _trained(
             progress = progress._replace(best=best)
         measured = np.column_stack([measures, deviations])
         _require_finite(number, measured)
-        lines = list(_lines(training, seeds, number, time.monotonic() - began, measured, rewards))
+        judged = {} if rewards is None else {"held_out": rewards, **edges}
+        lines = list(_lines(training, seeds, number, time.monotonic() - began, measured, judged))
         curve += lines
         for line in lines:
             listener(line)
         if time.monotonic() - written > EVERY:
             checkpoint.write(kept, progress, about, curve)
             written = time.monotonic()
-    return progress.best.layers, jax.vmap(agent.layers)(progress.agent), curve
+    return progress.best.actor, jax.vmap(agent.actor)(progress.agent), curve
 
 
 def _begin(agent: Agent, key: Array) -> Progress:
     state = agent.begin(jax.random.fold_in(key, 0))
-    return Progress(state, held_out.Best(jnp.float32(-jnp.inf), jnp.int32(0), agent.layers(state)))
+    return Progress(state, held_out.Best(jnp.float32(-jnp.inf), jnp.int32(0), agent.actor(state)))
 
 
 def _compiled(training: Training, agent: Agent) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -125,7 +126,7 @@ def _compiled(training: Training, agent: Agent) -> tuple[Callable[..., Any], Cal
         return state, training.links.measures(played.sums), agent.deviation(state)
 
     def judge(state: AgentState, best: held_out.Best, number: Array) -> tuple[held_out.Best, Array]:
-        return held_out.judged(training, agent.layers(state), best, number)
+        return held_out.judged(training, agent.actor(state), best, number)
 
     return jax.jit(jax.vmap(episode, (0, 0, None)), donate_argnums=0), jax.jit(jax.vmap(judge))
 
@@ -143,7 +144,7 @@ def _lines(
     number: int,
     seconds: float,
     measured: NDArray[Any],
-    rewards: Array | None,
+    judged: Mapping[str, Any],
 ) -> Iterator[records.TrainingLine]:
     """Yield the TrainingLine of each seed."""
     intervals = number * training.environment.options.steps * training.links.flows
@@ -159,21 +160,31 @@ def _lines(
             rtt_ms=rtt,
             deviation=deviation,
             seed=seed,
-            held_out=records.ABSENT if rewards is None else round(float(rewards[place]), 4),
+            **{name: round(float(np.broadcast_to(each, len(seeds))[place]), 4) for name, each in judged.items()},
         )
 
 
 def _file(
-    training: Training, seed: int, layers: Network, curve: list[records.TrainingLine]
+    training: Training, seed: int, actor: Actor, curve: list[records.TrainingLine]
 ) -> records.PolicyFile | records.AdversaryFile:
-    stored = [records.LayerRecord(np.asarray(weights).tolist(), np.asarray(bias).tolist()) for weights, bias in layers]
-    environment = training.environment
+    stored, environment = _stored(actor.layers), training.environment
     if isinstance(environment, adversaries.Attack):
         return records.AdversaryFile(
             query=training.sections, seed=seed, threshold=environment.threshold, layers=stored, curve=curve
         )
     names = {name: getattr(environment, name) for name in ("observe", "act", "reward", "history", "delay")}
-    interval = str(environment.options.interval)
-    return policies.with_guarantees(
-        records.PolicyFile(query=training.sections, seed=seed, **names, interval=interval, layers=stored, curve=curve)
+    file = records.PolicyFile(
+        query=training.sections,
+        seed=seed,
+        **names,
+        interval=str(environment.options.interval),
+        layers=stored,
+        curve=curve,
+        choices=list(environment.choices) or records.ABSENT,
+        memory=records.MemoryRecord(*_stored(actor.cell)) if actor.cell else records.ABSENT,
     )
+    return policies.with_guarantees(file)
+
+
+def _stored(layers: Iterable[tuple[Any, Any]]) -> list[records.LayerRecord]:
+    return [records.LayerRecord(np.asarray(weights).tolist(), np.asarray(bias).tolist()) for weights, bias in layers]

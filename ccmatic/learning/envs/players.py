@@ -4,11 +4,12 @@ import jax.numpy as jnp
 from jax import Array
 
 from ccmatic.base import InputError, definitions
+from ccmatic.contracts import Links
 from ccmatic.learning import policies
 from ccmatic.learning.envs.environment import Environment
 from ccmatic.learning.envs.links import LinkOptions
 from ccmatic.learning.envs.senders import sender_of_rates
-from ccmatic.learning.envs.state import RolloutPolicy, stateless
+from ccmatic.learning.envs.state import EnvironmentState, RolloutPolicy
 
 
 def sender(name: str, environment: Environment) -> RolloutPolicy:
@@ -44,10 +45,14 @@ def trained(
     learned = {name: getattr(policy.file, name) for name in ("observe", "act", "reward", "history", "delay")}
     environment = Environment(options, **learned, guard=guard)
 
-    def action(observation: Array) -> Array:
+    units = policy.cell.units if policy.cell else 0
+
+    def act(memory: Array, links: Links, state: EnvironmentState, observation: Array) -> tuple[Array, Array]:
+        if policy.cell:
+            memory = observation = policies.remembered(policy.cell, observation, memory)
         given = policies.outputs(policy.layers, observation, policy.activations)
         if policy.choices:
-            return jnp.asarray(policy.choices, jnp.float32)[jnp.argmax(given, axis=-1)]
-        return jnp.clip(given[..., 0], *environment.bounds)
+            return memory, jnp.asarray(policy.choices, jnp.float32)[jnp.argmax(given, axis=-1)]
+        return memory, jnp.clip(given[..., 0], *environment.bounds)
 
-    return environment, stateless(action)
+    return environment, RolloutPolicy(lambda links: jnp.zeros((*links.rtt.T.shape, units)), act)

@@ -17,6 +17,7 @@ from ccmatic.learning.policies.formulas import parts as formula_parts
 from ccmatic.learning.policies.formulas import places_of as formula_places
 from ccmatic.learning.policies.onnx_file import write_onnx
 from ccmatic.learning.policies.policy import (
+    LARGEST,
     PROVED_HORIZON,
     Layers,
     Policy,
@@ -27,11 +28,13 @@ from ccmatic.learning.policies.policy import (
     load,
     save,
 )
-from ccmatic.learning.policies.program import activations_of, outputs, program
+from ccmatic.learning.policies.program import Cell, activations_of, outputs, program, remembered
 
 __all__ = [
     "GUARDED",
+    "LARGEST",
     "PROVED_HORIZON",
+    "Cell",
     "GuidedExport",
     "Layers",
     "Policy",
@@ -53,6 +56,7 @@ __all__ = [
     "load",
     "outputs",
     "program",
+    "remembered",
     "save",
     "unknown_to_senders",
     "with_guarantees",

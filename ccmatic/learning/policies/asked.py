@@ -76,6 +76,7 @@ class Asked:
         self._size = policy.file.history * policy.formulas[0].size
         self._flow: _Flow | None = None
         self._latest = Interval()
+        self._memory: NDArray[np.float32] = np.zeros(policy.cell.units if policy.cell else 0, np.float32)
 
     def answer(self, line: str) -> records.ActLine:
         """Return the answer to one line.
@@ -97,18 +98,29 @@ class Asked:
     def _action(self, given: list[float], rate: float | records.Absent = records.ABSENT) -> records.ActLine:
         if len(given) != self._size:
             raise InputError(f"the observation has {len(given)} numbers; expected {self._size}")
-        observation = np.array(given, np.float32)
+        seen = self._recalled(np.array(given, np.float32))
         network = self._library["network"]
         network.restype, network.argtypes = ctypes.c_float, [ctypes.c_void_p]
-        action = float(network(observation.ctypes.data))
+        action = float(network(seen.ctypes.data))
         low, high = self._policy.bounds
         return records.ActLine(action=min(max(action, low), high), rate=rate)
+
+    def _recalled(self, observation: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return what the network reads: the observation, or the memory after it."""
+        if not len(self._memory):
+            return observation
+        recall = self._library["recall"]
+        recall.restype, recall.argtypes = None, [ctypes.c_void_p, ctypes.c_void_p]
+        recall(observation.ctypes.data, self._memory.ctypes.data)
+        return self._memory
 
     def _begin(self, rtt: float, packet: int) -> records.ActLine:
         if not 0 < packet <= 65535:
             raise InputError(f"packet is {packet}; expected 1 to 65535 bytes")
         self._flow = _Flow(self._library, packet, round(rtt * 1e9))
         self._latest = Interval(rtt=rtt, rtt_end=rtt)
+        self._memory[:] = 0
+        self._recalled(np.zeros(self._size, np.float32))  # in training, the first action follows an empty observation
         return records.ActLine(rate=float(self._flow.rate(0)))
 
     def _measured(self, given: dict[str, Any]) -> records.ActLine:

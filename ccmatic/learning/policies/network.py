@@ -11,7 +11,7 @@ from ccmatic.controllers import signal
 from ccmatic.language import Tree
 from ccmatic.learning.policies import formulas
 from ccmatic.learning.policies.policy import Layers, Policy
-from ccmatic.learning.policies.program import OBSERVATION, program
+from ccmatic.learning.policies.program import OBSERVATION, Cell, program, recurrent, widened
 from ccmatic.runtime import shipped
 
 #: The measurements of marks.
@@ -23,6 +23,7 @@ def constants(policy: Policy) -> dict[str, str | int]:
     file = policy.file
     read = frozenset().union(*(formula.inputs for formula in policy.formulas))
     ecn = {} if read.isdisjoint(MARKS) else {"CCM_ECN": "1 /* the formulas read marks: the packets say so to links */"}
+    memory = {} if policy.cell is None else {"CCM_MEMORY": f"{policy.cell.units} /* numbers in the network's memory */"}
     return {
         "CCM_HISTORY": f"{file.history} /* intervals in an observation */",
         "CCM_DELAY": f"{file.delay} /* latest intervals that it leaves out */",
@@ -31,6 +32,7 @@ def constants(policy: Policy) -> dict[str, str | int]:
         "CCM_LEAST_ACTION": float_literal(policy.bounds[0]),
         "CCM_MOST_ACTION": float_literal(policy.bounds[1]),
         **ecn,
+        **memory,
     }
 
 
@@ -38,6 +40,9 @@ def parts(policy: Policy) -> Iterator[str]:
     """Yield the C texts that define `ccm_network` and its observations: `struct ccm_watch` and its functions."""
     yield shipped("measured.h")
     yield from formulas.parts(policy.memory, policy.formulas)
+    if policy.cell is not None:
+        yield float_function("ccm_memory_of", _exact_cell(policy.cell), OBSERVATION)
+        yield _RECALLING
     yield float_function("ccm_network_of", _exact(policy.layers, policy.activations), OBSERVATION)
     yield _choosing(policy.choices) if policy.choices else _NETWORK
     yield shipped("watch.h")
@@ -50,6 +55,18 @@ static inline float ccm_network(const float *x)
 
     ccm_network_of(x, action);
     return action[0];
+}
+"""
+
+
+_RECALLING = """/* Update the memory with an observation. The network reads the memory in place of the observation. */
+static inline void ccm_recall(const float *x, float *memory)
+{
+    float in[CCM_HISTORY * CCM_FEATURES + CCM_MEMORY];
+
+    memcpy(in, x, CCM_HISTORY * CCM_FEATURES * sizeof *in);
+    memcpy(in + CCM_HISTORY * CCM_FEATURES, memory, CCM_MEMORY * sizeof *in);
+    ccm_memory_of(in, memory);
 }
 """
 
@@ -76,6 +93,13 @@ static inline float ccm_network(const float *x)
 def _exact(layers: Layers, activations: Sequence[str]) -> Tree:
     """Return the program of a network with these weights, (inputs, outputs), biases and activations."""
     return program([(tuple(map(_row, weights.T)), _row(bias)) for weights, bias in layers], activations)
+
+
+def _exact_cell(cell: Cell) -> Tree:
+    """Return the program of a unit with these weights and biases."""
+    parts = widened(cell, np.concatenate, np.zeros)
+    exact = {name: (tuple(map(_row, weights.T)), _row(bias)) for name, (weights, bias) in parts.items()}
+    return recurrent(len(cell.candidate[0]), cell.units, exact.__getitem__)
 
 
 def _row(numbers: NDArray[np.float32]) -> tuple[Fraction, ...]:

@@ -3,16 +3,16 @@
 from collections.abc import Mapping
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ccmatic.base import InputError, write_bytes
-from ccmatic.language import Affine, Extreme, Function, Name, Number, Visit, Walker
+from ccmatic.language import Affine, Extreme, Function, Name, Number, Visit, Walker, replaced
 from ccmatic.learning.policies import onnx_policy
 from ccmatic.learning.policies.policy import Policy
-from ccmatic.learning.policies.program import OBSERVATION, program
+from ccmatic.learning.policies.program import OBSERVATION, Cell, program
 
 if TYPE_CHECKING:
     import onnx
@@ -20,13 +20,17 @@ if TYPE_CHECKING:
 #: The version of the ONNX operators. Version 13 is the first version that supports Gemm in the form used here.
 OPSET = 13
 
+#: The names of the memory before and after an observation.
+MEMORY, NEXT_MEMORY = "memory", "next_memory"
+
 
 def write_onnx(policy: Policy, path: str | Path) -> Path:
     """Write a Policy as an ONNX model.
 
     The input of the model is `observation` (n, numbers). The output is `action` (n, 1), before limits apply, or
-    `scores` (n, k) of k choices. All are float32. The metadata of the model describe the policy, as onnx_policy.read
-    expects.
+    `scores` (n, k) of k choices. A policy with a memory has the further input `memory` (n, units), which begins with
+    zeros, and the further output `next_memory`. All are float32. The metadata of the model describe the policy, as
+    onnx_policy.read expects.
 
     Args:
         policy: The Policy.
@@ -45,12 +49,21 @@ def write_onnx(policy: Policy, path: str | Path) -> Path:
     names = [(f"weights_{number}", f"bias_{number}") for number in range(1, len(policy.layers) + 1)]
     arrays = dict(zip(chain(*names), chain(*policy.layers), strict=True))
     graph = _Graph(arrays)
-    graph.walk(program(names, policy.activations))
-    output, size = ("scores", len(policy.choices)) if policy.choices else ("action", 1)
-    graph.nodes[-1].output[0] = output
-    ends = [(OBSERVATION, len(policy.layers[0][0])), (output, size)]
-    taken, given = (helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", size]) for name, size in ends)
-    made = helper.make_graph(graph.nodes, policy.name, [taken], [given], graph.tensors)
+    layers = program(names, policy.activations)
+    output = ("scores", len(policy.choices)) if policy.choices else ("action", 1)
+    taken, given = [(OBSERVATION, len(policy.layers[0][0]))], [output]
+    if policy.cell:
+        taken = [(OBSERVATION, len(policy.cell.candidate[0])), (MEMORY, policy.cell.units)]
+        given = [output, (NEXT_MEMORY, policy.cell.units)]
+        graph.recall(policy.cell)
+        layers = replaced(layers, {OBSERVATION: Name(NEXT_MEMORY)})
+    graph.walk(layers)
+    graph.nodes[-1].output[0] = output[0]
+    first, last = (
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", size]) for name, size in each]
+        for each in (taken, given)
+    )
+    made = helper.make_graph(graph.nodes, policy.name, first, last, graph.tensors)
     model = helper.make_model(made, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=8)
     helper.set_model_props(model, onnx_policy.properties(policy.file))
     checker.check_model(model)
@@ -79,6 +92,33 @@ class _Graph(Walker[str]):
         value = f"{kind.lower()}_{len(self.nodes) + 1}"
         self.nodes.append(helper.make_node(kind, reads, [value]))
         return value
+
+    def recall(self, cell: Cell) -> None:
+        """Add ONNX's GRU, with the reset gate after the product, for one step of one observation."""
+        from onnx import helper, numpy_helper
+
+        (update, one), (reset, two), (seen, three), (recalled, four) = cell
+        inputs, none = len(seen), np.zeros_like(one)
+        arrays: dict[str, NDArray[Any]] = {
+            "gru_weights": np.concatenate([update[:inputs], reset[:inputs], seen], axis=1).T[None],
+            "gru_recurrent": np.concatenate([update[inputs:], reset[inputs:], recalled], axis=1).T[None],
+            "gru_bias": np.concatenate([one, two, three, none, none, four])[None],
+            "first_axis": np.array([0]),
+        }
+        self.tensors += [numpy_helper.from_array(array, name) for name, array in arrays.items()]
+        steps = [
+            helper.make_node("Unsqueeze", [OBSERVATION, "first_axis"], ["sequence"]),
+            helper.make_node("Unsqueeze", [MEMORY, "first_axis"], ["first_memory"]),
+            helper.make_node(
+                "GRU",
+                ["sequence", "gru_weights", "gru_recurrent", "gru_bias", "", "first_memory"],
+                ["", "last_memory"],
+                hidden_size=cell.units,
+                linear_before_reset=1,
+            ),
+            helper.make_node("Squeeze", ["last_memory", "first_axis"], [NEXT_MEMORY]),
+        ]
+        self.nodes += steps
 
     def visit_Name(self, node: Name) -> str:
         return node.name

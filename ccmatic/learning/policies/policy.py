@@ -15,7 +15,7 @@ from ccmatic.base import InputError, exact, located, read_text, shown, write_tex
 from ccmatic.controllers import Controller, signal
 from ccmatic.learning.policies import onnx_policy
 from ccmatic.learning.policies.formulas import exportable
-from ccmatic.learning.policies.program import ACTIVATIONS, activations_of
+from ccmatic.learning.policies.program import ACTIVATIONS, Cell, activations_of
 
 #: The type of a network's layers: the weights (inputs, outputs) and the bias (outputs) of each layer.
 Layers: TypeAlias = list[tuple[NDArray[np.float32], NDArray[np.float32]]]
@@ -72,6 +72,13 @@ class Policy:
         return arrays(self.file.layers)
 
     @cached_property
+    def cell(self) -> Cell | None:
+        """The unit with memory in front of the layers; None if the layers read the observation."""
+        if not isinstance(self.file.memory, records.MemoryRecord):
+            return None
+        return Cell(*arrays([getattr(self.file.memory, name) for name in Cell._fields]))
+
+    @cached_property
     def activations(self) -> tuple[str, ...]:
         """The key in program.ACTIVATIONS that follows each layer."""
         usual = activations_of(len(self.file.layers))
@@ -116,9 +123,9 @@ class Policy:
     def about(self) -> str:
         """A description of the policy for readers."""
         sizes = "-".join(str(len(layer.bias)) for layer in self.file.layers)
-        return (
-            f"A policy of {self.file.history} intervals, a network of {sizes}, trained for {self.file.reward}'s reward."
-        )
+        memory = f"a GRU of {self.cell.units} units before " if self.cell else ""
+        what = f"A policy of {self.file.history} intervals, {memory}a network of {sizes}"
+        return f"{what}, trained for {self.file.reward}'s reward."
 
 
 def load(path: str | Path) -> Policy:
@@ -145,6 +152,8 @@ def load(path: str | Path) -> Policy:
     with located(str(path)):
         signal.choices(list(policy.choices), policy.bounds)
     why = f"{file.history} {file.observe} vectors have {inputs} numbers"
+    if isinstance(file.memory, records.MemoryRecord):
+        inputs, why = _check_memory(file.memory, inputs, why, str(path)), "the memory before it has as many units"
     check_layers(file.layers, inputs, why, str(path), outputs=len(policy.choices) or 1)
     return policy
 
@@ -177,6 +186,30 @@ def arrays(layers: Sequence[records.LayerRecord]) -> Layers:
     return [(np.array(layer.weights, np.float32), np.array(layer.bias, np.float32)) for layer in layers]
 
 
+def _check_memory(memory: records.MemoryRecord, inputs: int, what: str, path: str) -> int:
+    """Return the number of units of a MemoryRecord. Raise InputError if its layers do not fit."""
+    units = len(memory.update.bias)
+    rows = {"update": inputs + units, "reset": inputs + units, "candidate": inputs, "recalled": units}
+    for name, taken in rows.items():
+        layer = getattr(memory, name)
+        if isinstance(layer.activation, str):
+            raise InputError(f"memory.{name} has an activation; expected none", path)
+        if not 0 < units <= LARGEST or len(layer.bias) != units or len(layer.weights) != taken:
+            shape = f"{len(layer.weights)} rows and {len(layer.bias)} biases"
+            raise InputError(f"memory.{name} has {shape}; expected {taken} rows of {units}: {what}", path)
+        _check_numbers(layer, f"memory.{name}", path)
+    return units
+
+
+def _check_numbers(layer: records.LayerRecord, what: str, path: str) -> None:
+    """Check that the rows of a layer have as many numbers as its bias, and that its numbers are finite."""
+    size = len(layer.bias)
+    if not 0 < size <= LARGEST or any(len(row) != size for row in layer.weights):
+        raise InputError(f"{what}: expected as many weights in each row as in the bias, {size}", path)
+    if not all((np.abs(numbers) <= np.finfo(np.float32).max).all() for numbers in (layer.weights, layer.bias)):
+        raise InputError(f"{what} has a number that is not finite in 32 bits", path)
+
+
 def check_layers(layers: Sequence[records.LayerRecord], inputs: int, what: str, path: str, outputs: int = 1) -> None:
     """Check that LayerRecords form a network.
 
@@ -198,15 +231,11 @@ def check_layers(layers: Sequence[records.LayerRecord], inputs: int, what: str, 
     for number, layer in enumerate(layers, 1):
         if len(layer.weights) != inputs:
             raise InputError(f"layer {number} takes {len(layer.weights)} numbers, and {what}", path)
-        size = len(layer.bias)
-        if not 0 < size <= LARGEST or any(len(row) != size for row in layer.weights):
-            raise InputError(f"layer {number}: expected as many weights in each row as in the bias, {size}", path)
         if isinstance(layer.activation, str) and layer.activation not in ACTIVATIONS:
             known = ", ".join(ACTIVATIONS)
             raise InputError(f"layer {number} has the activation '{shown(layer.activation)}'; expected {known}", path)
-        if not all((np.abs(numbers) <= np.finfo(np.float32).max).all() for numbers in (layer.weights, layer.bias)):
-            raise InputError(f"layer {number} has a number that is not finite in 32 bits", path)
-        inputs, what = size, f"the layer before gives {size}"
+        _check_numbers(layer, f"layer {number}", path)
+        inputs, what = len(layer.bias), f"the layer before gives {len(layer.bias)}"
     if inputs != outputs or not layers:
         expected = "one number" if outputs == 1 else f"{outputs} numbers, one for each choice"
         raise InputError(f"the last layer gives {inputs if layers else 'nothing'}; expected {expected}", path)

@@ -17,9 +17,24 @@ VALUES = 2.5
 
 
 class Batch(NamedTuple):
-    """Intervals of flows. Every array has one element per interval and flow, and `seen` has the observations."""
+    """Intervals of flows. Every array begins with the axes (intervals, flows).
+
+    The intervals of a policy with a memory are consecutive. Otherwise the first axis has the length 1.
+
+    Attributes:
+        seen: The observations.
+        memory: The memory of the policy before it saw the observation.
+        recalled: The memory afterwards.
+        action: The action, or the place of a choice.
+        log: The logarithm of its probability (density).
+        value: The value.
+        returned: The return.
+        advantage: The advantage.
+    """
 
     seen: Array
+    memory: Array
+    recalled: Array
     action: Array
     log: Array
     value: Array
@@ -48,9 +63,23 @@ def advantages(rewards: Array, values: Array, last: Array, gamma: float) -> Arra
 
 def loss(networks: Networks, batch: Batch) -> Array:
     """Return PPO's loss of a Batch. Values and returns are in units of the running standard deviation."""
-    ratio = jnp.exp(log_probability(networks, batch.seen, batch.action) - batch.log)
+    outputs = networks.policy.outputs(_memories(networks, batch), batch.seen)
+    ratio = jnp.exp(log_probability(networks, outputs, batch.action) - batch.log)
     limited = jnp.clip(ratio, 1 - CLIP, 1 + CLIP)
     policy = -jnp.minimum(batch.advantage * ratio, batch.advantage * limited).mean()
-    value = output(networks.value, batch.seen)
+    value = output(networks.value, jnp.concatenate([batch.seen, batch.recalled], axis=-1))
     value = batch.value + jnp.clip(value - batch.value, -CLIP, CLIP)
     return policy + VALUES * ((batch.returned - value) ** 2).mean()
+
+
+def _memories(networks: Networks, batch: Batch) -> Array:
+    """Return the memory after each observation. Its gradient goes back to the first interval of the batch."""
+    if networks.policy.cell is None:
+        return batch.recalled
+
+    def interval(memory: Array, seen: Array) -> tuple[Array, Array]:
+        memory = networks.policy.remembered(memory, seen)
+        return memory, memory
+
+    result: Array = jax.lax.scan(interval, batch.memory[0], batch.seen)[1]
+    return result

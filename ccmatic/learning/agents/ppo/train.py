@@ -12,15 +12,15 @@ from ccmatic.base import InputError, shown
 from ccmatic.learning import policies
 from ccmatic.learning.agents import contract
 from ccmatic.learning.agents.links import Played
-from ccmatic.learning.agents.networks import Network, begin, output
+from ccmatic.learning.agents.networks import Actor, Network, begin, begin_cell, output
 from ccmatic.learning.agents.ppo.losses import Batch, advantages, loss
-from ccmatic.learning.agents.ppo.networks import Networks, log_probability
+from ccmatic.learning.agents.ppo.networks import Networks, deviation, log_probability, sampled
 
 if TYPE_CHECKING:
     from ccmatic.learning.agents.query import Training
 
-#: The largest norm of a gradient.
-NORM = 0.5
+#: The largest norm of a gradient, and the least standard deviation by which to divide observations.
+NORM, LEAST_DEVIATION = 0.5, 0.01
 
 
 @dataclass(frozen=True)
@@ -32,21 +32,32 @@ class Options:
         epochs: The number of passes of an update over these intervals.
         batches: The number of batches into which an update divides these intervals.
         initial: The file of the initial policy; None for a random policy.
+        memory: The number of units of a GRU in front of the layers; 0 for a policy without memory.
+        normalise: Whether the networks see observations relative to their running mean and standard deviation. A
+            policy's file has them in its first layer.
     """
 
     rollout: int = 25
     epochs: int = 4
     batches: int = 4
     initial: str | None = None
+    memory: int = 0
+    normalise: bool = False
 
     def __post_init__(self) -> None:
         contract.require_whole(self, "rollout", "epochs", "batches")
+        if type(self.memory) is not int or not 0 <= self.memory <= policies.LARGEST:
+            raise InputError(f"memory is {shown(self.memory)}; expected a whole number from 0 to {policies.LARGEST}")
+        if type(self.normalise) is not bool:
+            raise InputError(f"normalise is {shown(self.normalise)}; expected true or false")
+        if self.initial is not None and (self.memory or self.normalise):
+            raise InputError("initial with memory or normalise; expected one of them")
         if self.initial is not None and not isinstance(self.initial, str):
             raise InputError(f"initial is {shown(self.initial)}; expected the name of a policy's file")
 
 
 class Scale(NamedTuple):
-    """The running mean and variance of returns, over `size` returns."""
+    """The running mean and variance of `size` numbers, or of each number of as many observations."""
 
     size: Array
     mean: Array
@@ -58,33 +69,58 @@ class Scale(NamedTuple):
         return jnp.sqrt(self.variance) + 1e-8
 
     def including(self, values: Array) -> "Scale":
-        """Return the Scale that also includes these values."""
-        new, mean, variance = values.size, values.mean(), values.var()
+        """Return the Scale that also includes these values (intervals, flows, …)."""
+        new, mean, variance = values.shape[0] * values.shape[1], values.mean((0, 1)), values.var((0, 1))
         total, away = self.size + new, mean - self.mean
         spread = self.variance * self.size + variance * new + away**2 * self.size * new / total
         return Scale(total, self.mean + away * new / total, spread / total)
 
 
 class State(NamedTuple):
-    """The state of the agent: its networks, Adam's state, and the scale of returns."""
+    """The state of the agent.
+
+    Attributes:
+        networks: The networks.
+        adam: Adam's state.
+        scale: The Scale of returns.
+        seen: The Scale of observations.
+        deviation: The standard deviation of actions in the last rollout.
+    """
 
     networks: Networks
     adam: optax.OptState
     scale: Scale
+    seen: Scale
+    deviation: Array
 
 
 class Noted(NamedTuple):
-    """What the agent notes when it acts, until the reward of the action arrives. Arrays have one element per flow."""
+    """What the agent notes when it acts, until the reward of the action arrives, as in a Batch."""
 
     seen: Array
+    memory: Array
+    recalled: Array
     action: Array
     log: Array
     value: Array
 
 
-class Agent(contract.Agent):
-    """PPO as an Agent. Its value network has random initial weights even if the user gives an initial policy."""
+class Place(NamedTuple):
+    """A place in an episode: the Played, the observation that comes next, and the memory before it."""
 
+    played: Played
+    seen: Array
+    memory: Array
+
+
+class Agent(contract.Agent):
+    """PPO as an Agent.
+
+    If the policy has a memory, a batch has whole rollouts of some flows, and gradients go back to the rollout's start.
+    Its value network has random initial weights even if the user gives an initial policy.
+    """
+
+    CHOOSES = True
     Options = Options
 
     @classmethod
@@ -99,8 +135,9 @@ class Agent(contract.Agent):
         if recorded < own.rollout or recorded % own.rollout:
             expected = f"a multiple of rollout, {own.rollout}, and {training.lag} more until an effect is observed"
             raise InputError(f"steps is {steps}; expected {expected}, such as {4 * own.rollout + training.lag}")
-        if section.parallel * own.rollout < own.batches:
-            raise InputError(f"batches is {own.batches}; expected no more than parallel times rollout")
+        if section.parallel * (1 if own.memory else own.rollout) < own.batches:
+            most = "parallel, because of the memory" if own.memory else "parallel times rollout"
+            raise InputError(f"batches is {own.batches}; expected no more than {most}")
         if own.initial is not None:
             _initial(training)
 
@@ -111,86 +148,139 @@ class Agent(contract.Agent):
     def begin(self, key: Array) -> State:
         """Return the first state, as Agent describes."""
         section, size = self.training.agent, self.training.environment.size
+        units, choices = section.options.memory, self.training.choices
         one, two = jax.random.split(key)
         if section.options.initial is None:
-            policy = begin(one, size, section.layers, last=0.01)
+            policy = begin(one, units or size, section.layers, last=0.01, outputs=len(choices) or 1)
         else:
             policy = [(jnp.array(weights), jnp.array(bias)) for weights, bias in _initial(self.training).layers]
-        deviation = jnp.log(jnp.float32(self.training.deviation))
-        networks = Networks(policy, begin(two, size, section.layers), deviation)
-        return State(networks, self.adam.init(networks), Scale(jnp.float32(1), jnp.float32(0), jnp.float32(1)))
+        cell = begin_cell(jax.random.fold_in(key, 1), size, units) if units else None
+        deviation = None if choices else jnp.log(jnp.float32(self.training.deviation))
+        networks = Networks(Actor(policy, cell), begin(two, size + units, section.layers), deviation)
+        returns = Scale(jnp.float32(1), jnp.float32(0), jnp.float32(1))
+        seen = Scale(jnp.float32(1), jnp.zeros(size), jnp.ones(size))
+        return State(networks, self.adam.init(networks), returns, seen, jnp.float32(self.training.deviation))
 
     def learn(self, state: State, links: Array, key: Array) -> tuple[State, Played]:
         """Play an episode as rollouts, and learn from each of them, as Agent describes."""
         training, own = self.training, self.training.agent.options
         first, key = jax.random.split(key)
         played, seen = training.links.begin(links)
-        (played, seen), (waiting, _) = self._play(state, (played, seen), jax.random.split(first, training.lag))
+        place = Place(played, seen, state.networks.policy.first_memory(training.links.flows))
+        place, (waiting, *_) = self._play(state, place, jax.random.split(first, training.lag))
 
         def rollout(carry: tuple[Any, ...], key: Array) -> tuple[tuple[Any, ...], None]:
             state, place, waiting = carry
             acting, learning = jax.random.split(key)
-            place, (noted, rewards) = self._play(state, place, jax.random.split(acting, own.rollout))
+            place, (noted, rewards, seen) = self._play(state, place, jax.random.split(acting, own.rollout))
             noted = Noted(*map(jnp.concatenate, zip(waiting, noted, strict=True)))
             ours = Noted(*(part[: own.rollout] for part in noted))  # Their rewards have arrived.
             waiting = Noted(*(part[own.rollout :] for part in noted))
-            following = noted.seen[own.rollout] if training.lag else place[1]
-            return (self._update(state, ours, rewards, following, learning), place, waiting), None
+            if training.lag:
+                following = jnp.concatenate([noted.seen[own.rollout], noted.recalled[own.rollout]], axis=-1)
+            else:
+                following = self._inputs(state, place)
+            state = self._update(state, ours, rewards, following, learning)
+            return (state._replace(seen=state.seen.including(seen)), place, waiting), None
 
         rollouts = (training.environment.options.steps - training.lag) // own.rollout
-        carry = (state, (played, seen), waiting)
-        (state, (played, _), _), _ = jax.lax.scan(rollout, carry, jax.random.split(key, rollouts))
-        return state, played
+        (state, place, _), _ = jax.lax.scan(rollout, (state, place, waiting), jax.random.split(key, rollouts))
+        return state, place.played
 
-    def _play(self, state: State, place: tuple[Played, Array], keys: Array) -> tuple[Any, ...]:
-        """Play an interval per key, and return the last place, the Noted and the rewards (intervals, flows)."""
-        networks, links = state.networks, self.training.links
+    def _normalised(self, state: State, seen: Array) -> Array:
+        """Return observations as the networks read them."""
+        if not self.training.agent.options.normalise:
+            return seen
+        return (seen - state.seen.mean) / _deviation(state.seen)
 
-        def interval(place: tuple[Played, Array], key: Array) -> tuple[tuple[Played, Array], tuple[Noted, Array]]:
-            played, seen = place
-            noise = jax.random.normal(key, (links.flows,))
-            action = output(networks.policy, seen) + jnp.exp(networks.log_deviation) * noise
-            noted = Noted(seen, action, log_probability(networks, seen, action), output(networks.value, seen))
-            played, seen, reward = links.step(played, action)
-            return (played, seen), (noted, reward)
+    def _inputs(self, state: State, place: "Place") -> Array:
+        """Return the inputs of the value network: the observation, and the memory after it."""
+        seen = self._normalised(state, place.seen)
+        return jnp.concatenate([seen, state.networks.policy.remembered(place.memory, seen)], axis=-1)
+
+    def _play(self, state: State, place: "Place", keys: Array) -> tuple[Any, ...]:
+        """Play an interval per key.
+
+        Return the last Place, the Noted, the rewards (intervals, flows), and the observations before normalisation.
+        """
+        networks, training = state.networks, self.training
+
+        def interval(place: Place, key: Array) -> tuple[Place, tuple[Noted, Array, Array]]:
+            seen = self._normalised(state, place.seen)
+            memory = networks.policy.remembered(place.memory, seen)
+            outputs = networks.policy.outputs(memory, seen)
+            action = sampled(networks, outputs, key)
+            value = output(networks.value, jnp.concatenate([seen, memory], axis=-1))
+            noted = Noted(seen, place.memory, memory, action, log_probability(networks, outputs, action), value)
+            played, following, reward = training.links.step(place.played, self._meant(action))
+            return Place(played, following, memory), (noted, reward, place.seen)
 
         return jax.lax.scan(interval, place, keys)
 
+    def _meant(self, action: Array) -> Array:
+        """Return the actions of places of choices."""
+        choices = self.training.choices
+        return jnp.asarray(choices, jnp.float32)[action.astype(jnp.int32)] if choices else action
+
     def _update(self, state: State, noted: Noted, rewards: Array, following: Array, key: Array) -> State:
         """Return the state after an update on a rollout."""
-        networks, adam, scale = state
+        networks, adam, scale, *_ = state
         values, last = (scale.mean + scale.deviation * v for v in (noted.value, output(networks.value, following)))
         advantage = advantages(rewards, values, last, self.training.agent.gamma)
         returned = advantage + values
         scale = scale.including(returned)
         advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
         values, returned = ((value - scale.mean) / scale.deviation for value in (values, returned))
-        parts = (noted.seen, noted.action, noted.log, values, returned, advantage)
-        batch = [part.reshape(-1, *part.shape[2:]) for part in parts]
+        parts = [*noted[:5], values, returned, advantage]
+        if networks.policy.cell is None:
+            parts = [part.reshape(1, rewards.size, *part.shape[2:]) for part in parts]
 
         def descend(carry: tuple[Networks, optax.OptState], chosen: Array) -> tuple[tuple[Any, ...], None]:
             networks, adam = carry
-            part = Batch(*(whole[chosen] for whole in batch))
+            part = Batch(*(whole[:, chosen] for whole in parts))
             change, adam = self.adam.update(jax.grad(loss)(networks, part), adam)
             return (optax.apply_updates(networks, change), adam), None
 
-        (networks, adam), _ = jax.lax.scan(descend, (networks, adam), self._chosen(rewards.size, key))
-        return State(networks, adam, scale)
+        (networks, adam), _ = jax.lax.scan(descend, (networks, adam), self._chosen(parts[0].shape[1], key))
+        outputs = networks.policy.outputs(noted.recalled, noted.seen)
+        return State(networks, adam, scale, state.seen, deviation(networks, outputs, self.training.choices))
 
     def _chosen(self, size: int, key: Array) -> Array:
-        """Return the numbers of the intervals in each batch of each pass, in random order."""
+        """Return the places in each batch of each pass, in random order."""
         own = self.training.agent.options
         kept = size // own.batches * own.batches
         orders = jax.vmap(lambda one: jax.random.permutation(one, size)[:kept])(jax.random.split(key, own.epochs))
         return orders.reshape(own.epochs * own.batches, -1)
 
     def deviation(self, state: State) -> Array:
-        """Return the learned standard deviation of actions."""
-        return jnp.exp(state.networks.log_deviation)
+        """Return the standard deviation of actions, which the agent has learned."""
+        return state.deviation
 
     def layers(self, state: State) -> Network:
         """Return the layers of the policy, as Agent describes."""
-        return state.networks.policy
+        layers, cell = state.networks.policy
+        return layers if cell else [self._of_observations(state, *layers[0]), *layers[1:]]
+
+    def cell(self, state: State) -> policies.Cell | None:
+        """Return the unit with memory, as Agent describes."""
+        cell = state.networks.policy.cell
+        if cell is None:
+            return None
+        gates = {name: self._of_observations(state, *getattr(cell, name)) for name in ("update", "reset", "candidate")}
+        return cell._replace(**gates)
+
+    def _of_observations(self, state: State, weights: Array, bias: Array) -> tuple[Array, Array]:
+        """Return a layer of observations, given that of normalised ones. Further inputs stay as they are."""
+        if not self.training.agent.options.normalise:
+            return weights, bias
+        size = self.training.environment.size
+        first = weights[:size] / _deviation(state.seen)[:, None]
+        return jnp.concatenate([first, weights[size:]]), bias - state.seen.mean @ first
+
+
+def _deviation(scale: Scale) -> Array:
+    """Return the standard deviations by which to divide observations."""
+    return jnp.maximum(scale.deviation, LEAST_DEVIATION)
 
 
 def _initial(training: "Training") -> policies.Policy:
@@ -202,13 +292,12 @@ def _initial(training: "Training") -> policies.Policy:
         raise InputError("initial is for policies; expected none, because an adversary begins at random")
     file = training.agent.options.initial
     policy, environment = policies.load(file), training.environment
-    if policy.choices or policy.activations != policies.activations_of(len(policy.layers)):
-        raise InputError(
-            f"initial is {shown(file)}, which has choices or no tanh between layers; expected numbers, tanh"
-        )
+    if policy.cell or policy.activations != policies.activations_of(len(policy.layers)):
+        raise InputError(f"initial is {shown(file)}, which has a memory or no tanh between layers; expected only tanh")
     sizes = [len(layer.bias) for layer in policy.file.layers[:-1]]
-    actual = {"layers": sizes, "interval": policy.file.interval}
+    actual = {"layers": sizes, "interval": policy.file.interval, "choices": list(policy.choices)}
     expected = {"layers": list(training.agent.layers), "interval": str(environment.options.interval)}
+    expected["choices"] = list(training.choices)
     for name in ("observe", "act", "history", "delay"):
         actual[name], expected[name] = getattr(policy.file, name), getattr(environment, name)
     for name, value in actual.items():

@@ -1,0 +1,254 @@
+"""Policies with a memory (a GRU), choices, and normalised observations: trained, and the same in every world."""
+
+import json
+import sys
+from io import BytesIO, TextIOWrapper
+from unittest.mock import patch
+
+import msgspec
+import numpy as np
+import pytest
+
+pytest.importorskip("jax", reason="no jax: pip install -e '.[rl]'")
+pytest.importorskip("optax", reason="no optax: pip install -e '.[rl]'")
+
+import ctypes
+
+import jax
+import jax.numpy as jnp
+
+from ccmatic import records
+from ccmatic.base import InputError
+from ccmatic.learning import LinkOptions, agents, policies, trained
+from ccmatic.runtime import Library, LibraryFlow
+from support.cli import run
+from support.machine import needs_compiler
+from support.policies import FLOATS, Interval, deciding, pointer, policy
+
+UNITS = 5
+
+
+def remembering(path, units=UNITS, history=2, **others):
+    """Write a policy with a memory and random weights, and return it."""
+    file = policy(path, sizes=(4,), history=history, **others).file
+    rng, inputs = np.random.default_rng(3), len(file.layers[0].weights)
+
+    def layer(taken, given):
+        return records.LayerRecord(*(np.float32(rng.normal(size=n)).tolist() for n in ((taken, given), given)))
+
+    parts = [layer(inputs + units, units), layer(inputs + units, units), layer(inputs, units), layer(units, units)]
+    layers = [layer(units, 4), *file.layers[1:]]
+    file = msgspec.structs.replace(file, memory=records.MemoryRecord(*parts), layers=layers)
+    policies.save(file, path)
+    return policies.load(path)
+
+
+def expected(policy, observations, memory=None):
+    """The memory and the action after each observation, in double precision, by the equations of Cho et al."""
+    (update, a), (reset, b), (seen, c), (recalled, d) = policy.cell
+    memory = np.zeros(policy.cell.units) if memory is None else memory
+    for x in observations:
+        both = np.concatenate([x, memory])
+        z, r = (1 / (1 + np.exp(-(both @ weights + bias))) for weights, bias in ((update, a), (reset, b)))
+        candidate = np.tanh(x @ seen + c + r * (memory @ recalled + d))
+        memory = (1 - z) * candidate + z * memory
+        hidden = np.tanh(memory @ policy.layers[0][0] + policy.layers[0][1])
+        yield memory, (hidden @ policy.layers[1][0] + policy.layers[1][1])[0]
+
+
+def observations(count, size=12):
+    return np.float32(np.random.default_rng(4).normal(size=(count, size)) * 2)
+
+
+@needs_compiler
+def test_a_memory_is_the_same_in_every_world(tmp_path):
+    made, seen = remembering(tmp_path / "made.json"), observations(60)
+    memories, actions = zip(*expected(made, seen), strict=True)
+    assert np.ptp(actions) > 1 and np.std(memories, axis=0).min() > 0.05
+
+    memory, found = jnp.zeros(UNITS), []
+    for each in seen:
+        memory = policies.remembered(made.cell, each, memory)
+        found.append(float(policies.outputs(made.layers, memory)[0]))
+    np.testing.assert_allclose(found, actions, rtol=1e-4, atol=1e-5)
+
+    library, memory, found = Library(policies.exported(made)), np.zeros(UNITS, np.float32), []
+    recall, network = library["recall"], library["network"]
+    recall.restype, recall.argtypes, network.restype, network.argtypes = None, [FLOATS] * 2, ctypes.c_float, [FLOATS]
+    for each in seen:
+        recall(pointer(each), pointer(memory))
+        found.append(network(pointer(memory)))
+    np.testing.assert_allclose(found, actions, rtol=1e-4, atol=1e-5)
+
+    pytest.importorskip("onnx", reason="no onnx: pip install -e '.[rl]'")
+    from onnx.reference import ReferenceEvaluator
+
+    evaluator = ReferenceEvaluator(str(policies.write_onnx(made, tmp_path / "made.onnx")))
+    memory, found = np.zeros((1, UNITS), np.float32), []
+    for each in seen:
+        action, memory = evaluator.run(["action", "next_memory"], {"observation": each[None], "memory": memory})
+        found.append(action[0, 0])
+    np.testing.assert_allclose(found, actions, rtol=1e-4, atol=1e-5)
+
+
+@needs_compiler
+@pytest.mark.parametrize("act", ["custard", "aurora"])
+def test_a_sender_begins_with_an_empty_observation_as_training_does(tmp_path, act):
+    made = remembering(tmp_path / "made.json", act=act)
+    library = Library(policies.exported(made))
+    flow, decide = LibraryFlow(library, 1500, 40 * 10**6), deciding(library)
+    rng, seen, rows, rates, questions = np.random.default_rng(2), np.zeros(12, np.float32), [], [], [{"begin": 0.04}]
+    for _ in range(20):
+        acked, rtt = 1500 * int(rng.integers(1, 40)), float(np.float32(0.04 + 0.04 * rng.random()))
+        rates.append(decide(flow._pointer, Interval(0.04, acked, acked, 0, rtt, rtt, 0, 0), 0.04, pointer(seen)))
+        rows.append(seen.copy())
+        questions.append({"seconds": 0.04, "sent": acked, "acked": acked, "lost": 0, "rtt": rtt, "rtt_end": rtt})
+    actions = [float(np.clip(action, -10, 10)) for _, action in expected(made, [np.zeros(12), *rows])][1:]
+    answers = asked(tmp_path / "made.json", questions)
+    assert [answer["action"] for answer in answers[1:]] == pytest.approx(actions, rel=1e-3, abs=1e-4)
+    assert [answer["rate"] for answer in answers[1:]] == pytest.approx(rates, rel=1e-6)
+    if act == "custard":
+        steps = np.array(rates) / np.array([15000 / 0.04, *rates[:-1]])
+        np.testing.assert_allclose(steps, 1 + 0.01 * np.array(actions), rtol=1e-4)
+
+
+def asked(file, questions):
+    """The answers of `ccmatic act`."""
+    text = "".join(json.dumps(each) + "\n" for each in questions)
+    with patch.object(sys, "stdin", TextIOWrapper(BytesIO(text.encode()))):
+        code, out, error = run("act", file)
+    assert code == 0, error
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def test_a_simulated_flow_has_the_memory_of_its_observations(tmp_path):
+    made = remembering(tmp_path / "made.json")
+    environment, player = trained(made, LinkOptions(rate=24, rtt=20, steps=30))
+    links, state = environment.reset(jax.random.key(1), 2)
+    memory, seen, acted = player.begin(links), [], []
+    for _ in range(8):
+        observation = environment.observation(state)
+        memory, action = player.act(memory, links, state, observation)
+        state, *_ = environment.step(links, state, action)
+        seen.append(np.asarray(observation)[1, 0])
+        acted.append(float(action[1, 0]))
+    actions = [np.clip(action, -10, 10) for _, action in expected(made, seen)]
+    np.testing.assert_allclose(acted, actions, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("change, message", [
+    (lambda memory: msgspec.structs.replace(memory, update=memory.candidate), "update has 12 rows .*expected 17"),
+    (lambda memory: msgspec.structs.replace(memory, recalled=memory.candidate), "memory.recalled has 12 rows"),
+    (lambda memory: msgspec.structs.replace(memory, candidate=records.LayerRecord([[1.0]] * 12, [0.0] * 5)),
+     "memory.candidate: expected as many weights in each row as in the bias, 5"),
+    (lambda memory: msgspec.structs.replace(
+        memory, recalled=records.LayerRecord([[1e39] * 5] * 5, [0.0] * 5)), "memory.recalled has a number that is not"),
+    (lambda memory: msgspec.structs.replace(
+        memory, recalled=msgspec.structs.replace(memory.recalled, activation="tanh")), "recalled has an activation"),
+])  # fmt: skip
+def test_a_memory_of_wrong_shapes_or_numbers_is_refused(tmp_path, change, message):
+    file = remembering(tmp_path / "made.json").file
+    policies.save(msgspec.structs.replace(file, memory=change(file.memory)), tmp_path / "bad.json")
+    with pytest.raises(InputError, match=message):
+        policies.load(tmp_path / "bad.json")
+
+
+# Training
+
+TASK = """\
+[environment]
+history = 2
+rate = 32
+rtt = 32
+steps = 11
+first = 0.5
+observe = "orca"
+reward = "ltp"
+{environment}
+
+[agent]
+layers = [4]
+parallel = 8
+episodes = 2
+rollout = 5
+epochs = 1
+batches = 2
+{agent}
+"""
+
+
+def training(folder, environment="", agent=""):
+    (folder / "task.toml").write_text(TASK.format(environment=environment, agent=agent))
+    return folder / "task.toml"
+
+
+def test_choices_memory_and_normalised_observations_are_trained(tmp_path):
+    query = training(tmp_path, "choices = [-10, 0, 10]", "memory = 3\nnormalise = true")
+    code, out, error = run("train", query, "--json", cwd=tmp_path)
+    assert code == 0, error
+    made = policies.load(tmp_path / "task.json")
+    assert made.choices == (-10, 0, 10) and made.cell.units == 3
+    assert [weights.shape for weights, _ in made.layers] == [(3, 4), (4, 3)]
+    deviations = [json.loads(line)["deviation"] for line in out.splitlines()[:2]]
+    assert deviations == pytest.approx([(200 / 3) ** 0.5] * 2, rel=0.05)  # at first, the choices are equally likely
+
+
+@pytest.mark.parametrize("memory", [0, 3])
+def test_a_policys_file_normalises_observations_as_training_did(tmp_path, memory):
+    asked = agents.load(training(tmp_path, "", f"memory = {memory}\nnormalise = true"))
+    agent = asked.algorithm(asked)
+    state = agent.begin(jax.random.key(1))
+    size, rng = asked.environment.size, np.random.default_rng(1)
+    mean, variance = jnp.float32(rng.normal(size=size)), jnp.float32(rng.uniform(0.1, 4, size)).at[0].set(0)
+    state = state._replace(seen=state.seen._replace(mean=mean, variance=variance))
+    seen = np.float32(rng.normal(size=(20, size)))
+    normalised = (seen - mean) / jnp.maximum(jnp.sqrt(variance), 0.01)
+    results = []
+    for actor, given in ((agent.actor(state), seen), (state.networks.policy, normalised)):
+        after = actor.remembered(jnp.full((20, memory), 0.3), given)
+        results.append(actor.outputs(after, given))
+    assert np.ptp(results[0]) > 1e-3
+    np.testing.assert_allclose(*results, rtol=1e-3, atol=1e-4)
+
+
+def test_a_rollout_with_a_memory_has_the_probabilities_with_which_it_acted(tmp_path):
+    """Before any update, the ratio of PPO is 1 for each interval, also where an earlier rollout is continued."""
+    from ccmatic.learning.agents.ppo import losses
+    from ccmatic.learning.agents.ppo.networks import log_probability
+    from ccmatic.learning.agents.ppo.train import Place
+
+    asked = agents.load(training(tmp_path, "", "memory = 3"))
+    agent = asked.algorithm(asked)
+    state = agent.begin(jax.random.key(1))
+    played, seen = asked.links.begin(jax.random.key(2))
+    place = Place(played, seen, state.networks.policy.first_memory(8))
+    for key in jax.random.split(jax.random.key(3), 2):
+        place, (noted, rewards, _) = agent._play(state, place, jax.random.split(key, 5))
+        batch = losses.Batch(*noted[:5], rewards, rewards, rewards)
+        outputs = state.networks.policy.outputs(losses._memories(state.networks, batch), batch.seen)
+        np.testing.assert_allclose(log_probability(state.networks, outputs, batch.action), noted.log, atol=1e-5)
+    assert float(jnp.abs(noted.memory[0]).max()) > 1e-3
+
+
+@pytest.mark.parametrize("environment, agent, message", [
+    ("choices = [-1, 1]", 'algorithm = "td3"', "choices with the algorithm td3; expected none, or ppo"),
+    ("choices = [-1, 1]", "deviation = 0.5", "deviation is 0.5, with choices; expected none"),
+    ("choices = [1, -1]", "", "choices is .*ascending"),
+    ("", "memory = -1", "memory is -1; expected a whole number from 0 to 1024"),
+    ("", "memory = 2.5", "memory is 2.5; expected a whole number"),
+    ("", "normalise = 1", "normalise is 1; expected true or false"),
+    ("", 'memory = 2\ninitial = "x.json"', "initial with memory or normalise; expected one of them"),
+    ("", "memory = 2\nparallel = 1", "batches is 2; expected no more than parallel, because of the memory"),
+])  # fmt: skip
+def test_what_cannot_be_trained_is_refused(tmp_path, environment, agent, message):
+    query = training(tmp_path, environment, agent)
+    text = query.read_text().replace("parallel = 8\n", "" if "parallel" in agent else "parallel = 8\n")
+    query.write_text(text.replace("rollout = 5\nepochs = 1\nbatches = 2\n", "") if "td3" in agent else text)
+    with pytest.raises(InputError, match=message):
+        agents.load(query)
+
+
+def test_a_policy_with_a_memory_is_no_initial_policy(tmp_path):
+    remembering(tmp_path / "made.json", observe="orca", act="custard", reward="ltp")
+    with pytest.raises(InputError, match="has a memory or no tanh"):
+        agents.load(training(tmp_path, "", f'initial = "{tmp_path}/made.json"'))
