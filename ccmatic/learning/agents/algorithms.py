@@ -26,16 +26,17 @@ def find(name: str) -> type[Agent]:
         InputError: If there is no such algorithm, or its AGENT is not a subclass of Agent.
     """
     ours = shipped()
+    if not isinstance(name, str):
+        raise InputError(f"algorithm is {shown(name)}; expected a name, such as {DEFAULT}")
     if name in ours:
         own: type[Agent] = import_module(f"ccmatic.learning.agents.{name}.train").AGENT
         return own
-    if isinstance(name, str) and "/" in name:
+    if "/" in name:
         agent = definitions.load_from_folder(name, "train", "AGENT")
     else:
         added = installed.points("agents", ours)
         if name not in added:
-            here = isinstance(name, str) and Path(name).is_dir()
-            meant = f"did you mean './{name}'?" if here else suggest(shown(name), [*ours, *added])
+            meant = f"did you mean './{name}'?" if Path(name).is_dir() else suggest(shown(name), [*ours, *added])
             raise InputError(f"unknown algorithm '{shown(name)}'; {meant}")
         agent = installed.load(added[name])
     if not (isinstance(agent, type) and issubclass(agent, Agent)):

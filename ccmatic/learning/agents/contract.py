@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from ccmatic.learning.agents.query import Training
 
 
+#: The largest number of an option. Without this limit, a small file could request too much memory.
+MOST = 2**20
+
+
 @dataclass(frozen=True)
 class NoOptions:
     """The Options of an algorithm without further options."""
@@ -91,12 +95,12 @@ class Agent(ABC):
 
 
 def require_whole(options: object, *names: str) -> None:
-    """Raise InputError unless these fields of a dataclass are whole numbers of at least 1."""
+    """Raise InputError unless these fields of a dataclass are whole numbers from 1 to MOST."""
     for name in names:
         if not is_whole(getattr(options, name)):
-            raise InputError(f"{name} is {shown(getattr(options, name))}; expected a whole number, at least 1")
+            raise InputError(f"{name} is {shown(getattr(options, name))}; expected a whole number from 1 to {MOST}")
 
 
-def is_whole(value: object) -> bool:
-    """Return whether a value is an int of at least 1."""
-    return type(value) is int and value >= 1
+def is_whole(value: object, most: int = MOST) -> bool:
+    """Return whether a value is an int from 1 to a limit."""
+    return type(value) is int and 1 <= value <= most

@@ -53,14 +53,19 @@ class AgentSection:
 
     def __post_init__(self) -> None:
         require_whole(self, "parallel", "episodes")
-        if not isinstance(self.layers, list | tuple) or not all(map(is_whole, self.layers)):
-            raise InputError(f"layers is {shown(self.layers)}; expected whole numbers, such as [32, 16]")
+        most, units = policies.DEEPEST - 2, policies.LARGEST  # a further layer is the last, and TD3 adds another
+        layers = self.layers if isinstance(self.layers, list | tuple) else [None]
+        if len(layers) > most or not all(is_whole(each, units) for each in layers):
+            expected = f"at most {most} whole numbers up to {units}, such as [32, 16]"
+            raise InputError(f"layers is {shown(self.layers)}; expected {expected}")
         for name, least, most in (("gamma", 0, 1), ("learning_rate", 1e-9, 1), ("deviation", 1e-3, 7)):
             value = getattr(self, name)
             if name == "deviation" and value is None:
                 continue
             if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
                 raise InputError(f"{name} is {shown(value)}; expected a number from {least:g} to {most:g}")
+        if self.device is not None and not isinstance(self.device, str):
+            raise InputError(f"device is {shown(self.device)}; expected a name, such as cpu")
         object.__setattr__(self, "layers", tuple(self.layers))
 
 

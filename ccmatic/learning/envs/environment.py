@@ -107,8 +107,9 @@ class Environment:
             object.__setattr__(self, formula.kind, formula.name)
         self.features  # noqa: B018  # checks a function of observations
         for name, least in (("history", 1), ("delay", 0)):
-            if type(getattr(self, name)) is not int or getattr(self, name) < least:
-                raise InputError(f"{name} is {getattr(self, name)!r}; expected a whole number, at least {least}")
+            given, most = getattr(self, name), policies.LARGEST
+            if type(given) is not int or not least <= given <= most:
+                raise InputError(f"{name} is {shown(given)}; expected a whole number from {least} to {most}")
         object.__setattr__(self, "choices", signal.choices(self.choices, self.bounds))
         if self.envelope and self.guard is not None:
             raise InputError(f"act is {shown(self.act)}, with a guard; expected one envelope")

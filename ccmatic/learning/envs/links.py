@@ -25,6 +25,9 @@ LONGEST = 128
 #: burst. Without them, a small file could request too much work.
 MOST = {"flows": 1000, "steps": 10**6, "packet": 65535, "window": 10**6, "burst": 1000}
 
+#: The largest number of slots in R_m, and in D.
+MOST_SLOTS = 4096
+
 #: The quantities that `LinkOptions.within` may change, and the type of such changes.
 RANGED = ("rate", "rtt", "buffer", "buffer_bdp", "loss", "jitter", "starts", "lasts", "first")
 Ranges: TypeAlias = Mapping[str, Sequence[Any]]
@@ -126,7 +129,9 @@ class LinkOptions:
             raise InputError(f"unknown pattern '{self.pattern}'; {suggest(self.pattern, PATTERNS)}")
         self._set("interval", _interval(self.interval))
         self._check_model()
-
+        for name, slots in (("rtt", self.longest_rtt), ("jitter", self.longest_jitter)):
+            if slots > MOST_SLOTS:
+                raise InputError(f"{name} is up to {slots:.4g} slots; expected at most {MOST_SLOTS}: a smaller range")
         if self.largest_slot * self.longest + self.largest_buffer > MANY:
             raise InputError(
                 f"up to {(self.largest_slot * self.longest + self.largest_buffer) / 1e9:g} GB may wait or be served in "
@@ -415,16 +420,23 @@ def _interval(given: object) -> Fraction:
     return interval
 
 
+def _text(given: object) -> str:
+    """Return the name of a kind of link."""
+    if not isinstance(given, str):
+        raise InputError(f"links is {shown(given)}; expected a kind such as constant, or kinds with their ratios")
+    return given
+
+
 def _mix(options: LinkOptions) -> dict[Kind, float]:
     """Return the kinds of links with their ratios."""
-    given = options.links if isinstance(options.links, dict) else {options.links: 1}
+    given = options.links if isinstance(options.links, dict) else {_text(options.links): 1}
     if not given:
         raise InputError("links is empty; expected a kind of link at least")
     mix = {}
     for name, ratio in given.items():
         if isinstance(ratio, bool) or not isinstance(ratio, int | float) or not 0 <= ratio <= 1:
             raise InputError(f"the ratio of {name} links is {ratio!r}; expected a number from 0 to 1")
-        mix[capacity.kind(name, options.period, options.budget, options.window)] = ratio
+        mix[capacity.kind(_text(name), options.period, options.budget, options.window)] = ratio
     if abs(sum(mix.values()) - 1) > 1e-6:
         raise InputError(f"the ratios of links sum up to {sum(mix.values()):g}; expected 1")
     return {kind: ratio for kind, ratio in mix.items() if ratio}

@@ -9,6 +9,9 @@ from jax import Array
 
 from ccmatic.base import InputError, shown
 
+#: The smallest size of a number other than 0, and the largest. Single floats represent this range with room to spare.
+TINIEST, HUGEST = 1e-9, 1e12
+
 
 @dataclass(frozen=True)
 class OneOf:
@@ -114,6 +117,8 @@ def spread(given: object, name: str, least: float = 0.0, most: float = math.inf,
 
 
 def _number(value: object, name: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise InputError(f"{name} is {value!r}; expected a number, a list of numbers, or low and high")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < math.inf:
+        raise InputError(f"{name} is {shown(value)}; expected a number, a list of numbers, or low and high")
+    if value and not TINIEST <= abs(value) <= HUGEST:
+        raise InputError(f"{name} is {shown(value)}; expected 0, or a size from {TINIEST:g} to {HUGEST:g}")
     return float(value)

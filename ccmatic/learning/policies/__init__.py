@@ -17,6 +17,7 @@ from ccmatic.learning.policies.formulas import parts as formula_parts
 from ccmatic.learning.policies.formulas import places_of as formula_places
 from ccmatic.learning.policies.onnx_file import write_onnx
 from ccmatic.learning.policies.policy import (
+    DEEPEST,
     LARGEST,
     PROVED_HORIZON,
     Layers,
@@ -31,6 +32,7 @@ from ccmatic.learning.policies.policy import (
 from ccmatic.learning.policies.program import Cell, activations_of, outputs, program, remembered
 
 __all__ = [
+    "DEEPEST",
     "GUARDED",
     "LARGEST",
     "PROVED_HORIZON",

@@ -43,7 +43,7 @@ def envelope(act: str) -> Controller | None:
     Raises:
         InputError: If the controller leaves no choice.
     """
-    word, _, name = act.partition(":")
+    word, _, name = act.partition(":") if isinstance(act, str) else ("", "", "")
     if word != "envelope":
         return None
     controller: Controller = controllers.load(name)
