@@ -4,7 +4,8 @@
 
 Needs the package rejax. Both learn on links of the suite `constant`, for three seeds at once. rejax learns through
 ccmatic's public functions: an Environment, whose `reset` and `step` a gymnax environment calls. The command prints
-intervals per second of processor time, with and without compilation, and the measures of all policies on the benchmark.
+intervals per second of processor time, with and without compilation, the rewards of all policies on the same links of
+the suite `constant`, and the measures of all policies on the benchmark.
 """
 
 import argparse
@@ -20,7 +21,7 @@ from jax._src import core
 
 from benchmarks.lib.trained import sections_of
 from ccmatic import records
-from ccmatic.learning import Environment, LinkOptions, agents, bench
+from ccmatic.learning import Environment, LinkOptions, agents, bench, policies
 
 jax.interpreters.xla.pytype_aval_mappings = core.pytype_aval_mappings  # tensorflow-probability 0.25 reads this name
 
@@ -124,6 +125,33 @@ def ours(folder, options, episodes):
     return files, times[SEEDS - 1] - begun, times[-1] - times[SEEDS - 1]
 
 
+def decision_of(policy):
+    """Return the function from observations to actions of a policy of ccmatic."""
+    act = jax.jit(lambda seen: policies.outputs(policy.layers, seen)[:, 0])
+    return lambda seen: np.asarray(act(jnp.asarray(seen)))
+
+
+def compare(ours, theirs, options):
+    """Print the mean reward of each policy on the same links, and the paired difference of the means of both groups."""
+    groups = [np.stack([rewards(decide, options) for decide in group]) for group in (ours, theirs)]
+    for name, group in zip(("ccmatic", "rejax"), groups, strict=True):
+        print(f"{name}: mean rewards of an interval {', '.join(f'{each:.3f}' for each in group.mean(1))}", flush=True)
+    away = groups[0].mean(0) - groups[1].mean(0)
+    half = 1.96 * away.std(ddof=1) / len(away) ** 0.5
+    print(f"difference of rewards on the same {len(away)} links: {away.mean():.3f} ± {half:.3f}", flush=True)
+
+
+def rewards(decide, options):
+    """Return the mean reward of an episode on each of the links of the benchmark's suite `constant`."""
+    environment, benchmark = Environment(LinkOptions(**options), **TASK, reward=REWARD), bench.load()
+    links, state = environment.reset(jax.random.fold_in(jax.random.key(benchmark.seed), 0), benchmark.links)
+    step, observe, total = jax.jit(environment.step), jax.jit(environment.observation), 0
+    for _ in range(environment.options.steps):
+        state, _, reward = step(links, state, decide(np.asarray(observe(state))[:, 0]).reshape(-1, 1))
+        total = total + reward[:, 0]
+    return np.asarray(total) / environment.options.steps
+
+
 def main():
     """Train both, and print speeds and measures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -142,6 +170,7 @@ def main():
         flush=True,
     )
     decisions, compiling, training = theirs(options, intervals)
+    compare([decision_of(policies.load(file)) for file in files], decisions, options)
     print(
         f"rejax: {compiling:.1f} s of compilation, then {SEEDS * intervals / training:,.0f} intervals per CPU second",
         flush=True,
