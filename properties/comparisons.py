@@ -176,7 +176,9 @@ def _reached(head, parts, by, whole, units):
 def _within(text, comparison, whole, units):
     """Return the amount in the clause `within` of a utilisation, in C·R_m."""
     match = re.fullmatch(_AMOUNT, text.strip())
-    if not match or (comparison.subject, comparison.relation) != ("utilisation", ">="):
+    if not match:
+        raise InputError(f"'{shown(whole)}' says 'within {shown(text)}'; expected an amount such as '8 bdp'")
+    if (comparison.subject, comparison.relation) != ("utilisation", ">="):
         problem = f"'{shown(whole)}' says 'within {shown(text)}', which only a least utilisation has"
         raise InputError(f"{problem}; expected such as 'utilisation >= 3/4 within 8 bdp'")
     _, factor, canonical = _unit(match[2] or "bdp", units, f"within {text}")

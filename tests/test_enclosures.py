@@ -152,6 +152,9 @@ def test_prove_writes_a_proof_of_an_onnx_file_and_check_refuses_it_for_another_n
         (tmp_path / "forged.json").write_text(json.dumps(forged))
         code, told, _ = run("check", tmp_path / "forged.json")
         assert code == 1 and "the envelope does not contain policy" in told
+    (tmp_path / "named.json").write_text(json.dumps(data | {"network": data["network"] | {"name": "cc_qdel"}}))
+    code, told, _ = run("check", tmp_path / "named.json")
+    assert code == 1 and "its source is not that of 'cc_qdel'" in told
 
 
 def test_check_accepts_an_onnx_file_only_with_the_proof_that_it_names(tmp_path):

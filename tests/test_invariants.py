@@ -314,6 +314,7 @@ def test_a_bound_is_refuted_by_an_execution_that_replays(tmp_path):
     [
         ("queue <= 7 bdp within 8", "which only a least utilisation has"),
         ("utilisation >= 1/2 within 8 rtt", "is no amount of bytes"),
+        ("utilisation >= 1/2 within -1 bdp", "expected an amount such as '8 bdp'"),
     ],
 )
 def test_a_k_that_has_no_meaning_is_refused(expect, expected):

@@ -292,7 +292,7 @@ def _findings(*proofs: Invariant | FirstSteps | SavedProof) -> Iterator[Finding]
         invariant = proof.invariant if isinstance(proof, SavedProof) else proof
         how = "certificates" if invariant is proof else "certificates, and the envelope computed again"
         about = f"{proof.controller.name} on {invariant.executions}: {invariant.claim}"
-        yield proving.named(invariant.controller, invariant.query)
+        yield proving.named(proof.controller, invariant.query)
         yield Finding(about, proof.fault(), f"{len(invariant.certificates)} {how}")
         for each in left_out(invariant.query, invariant.controller):
             yield Finding("left out", None, str(each), checked=False)

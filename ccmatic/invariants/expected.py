@@ -62,7 +62,8 @@ class Decided:
     @property
     def name(self) -> str:
         """The name of the file of the invariant, without its suffix."""
-        text = f"{self.question.controller.name} {self.question.text} on {self.question.description.text}"
+        expected = self.question.text.replace("<=", "at most").replace(">=", "at least")
+        text = f"{self.question.controller.name} {expected} on {self.question.description.text}"
         return file_stem(text if self.question.start == START else f"{text} from {self.question.start}")
 
     @property
