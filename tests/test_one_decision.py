@@ -102,7 +102,7 @@ HALVES = {"W": np.float32(2), "V": np.float32(1)}
 @pytest.mark.parametrize(
     ("shape", "nodes", "arrays", "message"),
     [
-        ([1, 2], [("Sigmoid", ["in"], "out", {})], {}, r"\(Sigmoid\) is not supported; expected Gemm, MatMul"),
+        ([1, 2], [("Softplus", ["in"], "out", {})], {}, r"\(Softplus\) is not supported; expected Gemm, MatMul"),
         ([1, 2], [("Tanh", ["in"], "out", {})], {}, "not piecewise linear; expected a network of Relu"),
         ([1, 2], [("Mul", ["in", "in"], "out", {})], {}, "multiplies two values that depend on the inputs"),
         ([1, 2], [("Div", ["in", "W"], "out", {})], {"W": np.float32(0)}, "divides by 0"),

@@ -86,7 +86,7 @@ def test_a_window_is_decided_from_observations(tmp_path):
 @pytest.mark.parametrize(
     ("inputs", "nodes", "arrays", "output", "message"),
     [
-        ({"C_L": 1}, [("Sigmoid", ["C_L"], "rate", {})], {}, "rate", r"node 1 \(Sigmoid\) is not supported"),
+        ({"C_L": 1}, [("Softplus", ["C_L"], "rate", {})], {}, "rate", r"node 1 \(Softplus\) is not supported"),
         ({"C_L": 1}, [("Selu", ["C_L"], "rate", {})], {}, "rate", r"node 1 \(Selu\) is not supported; expected Gemm"),
         ({"C_L": 1}, [("Relu", ["C_U"], "rate", {})], {}, "rate", "reads 'C_U', which is not defined before it"),
         ({"C_L": 1}, [("Relu", ["C_L"], "C_L", {})], {}, "rate", "makes 'C_L' again"),

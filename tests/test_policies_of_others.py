@@ -52,6 +52,51 @@ def like_pytorch(path, outputs=1, metadata=METADATA, last=(), seed=1):
     return ReferenceEvaluator(model)
 
 
+def like_scikit(path, function, seed=1):
+    """Write a network as skl2onnx does for a pipeline of a StandardScaler and an MLPRegressor."""
+    rng = np.random.default_rng(seed)
+    arrays = {
+        "coefficient": rng.normal(size=(6, 8)), "intercepts": rng.normal(size=(1, 8)),
+        "coefficient1": rng.normal(size=(8, 1)), "intercepts1": rng.normal(size=(1, 1)),
+    }  # fmt: skip
+    nodes = [
+        helper.make_node("Scaler", ["X"], ["scaled"], domain="ai.onnx.ml",
+                         offset=rng.normal(size=6).tolist(), scale=rng.uniform(0.5, 2, 6).tolist()),
+        helper.make_node("Cast", ["scaled"], ["cast"], to=TensorProto.FLOAT),
+        helper.make_node("MatMul", ["cast", "coefficient"], ["mul"]),
+        helper.make_node("Add", ["mul", "intercepts"], ["add"]),
+        helper.make_node(function, ["add"], ["next"]),
+        helper.make_node("MatMul", ["next", "coefficient1"], ["mul1"]),
+        helper.make_node("Add", ["mul1", "intercepts1"], ["add1"]),
+        helper.make_node("Reshape", ["add1", "shape"], ["variable"]),
+    ]  # fmt: skip
+    taken, given = (helper.make_tensor_value_info(*end) for end in (
+        ("X", TensorProto.FLOAT, [None, 6]), ("variable", TensorProto.FLOAT, [None, 1])))  # fmt: skip
+    tensors = [numpy_helper.from_array(np.float32(array), name) for name, array in arrays.items()]
+    tensors.append(numpy_helper.from_array(np.array([-1, 1]), "shape"))
+    versions = [helper.make_opsetid("ai.onnx.ml", 1), helper.make_opsetid("", 17)]
+    graph = helper.make_graph(nodes, "scikit", [taken], [given], tensors)
+    model = helper.make_model(graph, opset_imports=versions, ir_version=8)
+    helper.set_model_props(model, METADATA)
+    onnx.save(model, path)
+    return ReferenceEvaluator(model)
+
+
+@needs_compiler
+@pytest.mark.parametrize("function", ["Relu", "Tanh", "Sigmoid"])
+def test_a_pipeline_of_scikit_learn_gives_its_numbers_in_c_and_again_in_onnx(tmp_path, function):
+    theirs, seen = like_scikit(tmp_path / "x.onnx", function), observations(100)
+    [expected] = theirs.run(None, {"X": seen})
+    assert np.ptp(expected) > 1
+    policy = policies.load(tmp_path / "x.onnx")
+    network = Library(policies.exported(policy))["network"]
+    network.restype, network.argtypes = ctypes.c_float, [FLOATS]
+    np.testing.assert_allclose([network(pointer(row)) for row in seen], expected[:, 0], rtol=1e-4, atol=1e-5)
+    written = policies.write_onnx(policy, tmp_path / "again.onnx")
+    [ours] = ReferenceEvaluator(onnx.load(written)).run(None, {"observation": seen})
+    np.testing.assert_allclose(ours, expected, rtol=1e-4, atol=1e-5)
+
+
 def observations(count):
     return np.float32(np.random.default_rng(2).normal(size=(count, 6)) * 3)
 
@@ -101,6 +146,7 @@ def test_choices_take_the_action_with_the_highest_score(tmp_path):
     ({"metadata": {**METADATA, "choices": "[NaN, 1]"}}, "choices is .*expected 2 to 1024 ascending numbers"),
     ({"metadata": {**METADATA, "choices": "[0, 1]"}}, "the last layer gives 1; expected 2 numbers, one for"),
     ({"outputs": 2}, "the last layer gives 2; expected one number"),
+    ({"last": ["GRU"]}, r"node 9 \(GRU\) is not supported; expected .*Sigmoid"),
     ({"last": ["Softplus"]}, r"node 9 \(Softplus\) is not supported; expected .*Relu"),
     ({"last": ["Abs"]}, "the network of a policy has 'abs'; expected Relu or Tanh"),
 ])  # fmt: skip

@@ -136,7 +136,8 @@ class _Reader:
         """Add the statement for one node of the graph."""
         kind = node.op_type
         where = f"node {number} ({shown(kind)})"
-        if node.domain not in ("", "ai.onnx") or not hasattr(self, f"do_{kind}") or len(node.output) != 1:
+        domains = ("ai.onnx.ml",) if kind == "Scaler" else ("", "ai.onnx")
+        if node.domain not in domains or not hasattr(self, f"do_{kind}") or len(node.output) != 1:
             self.fail(f"{where} is not supported; expected {', '.join(OPERATORS)}")
         [output] = node.output
         if output in self.arrays or output in self.vectors:
@@ -246,6 +247,20 @@ class _Reader:
         size = prod(x.shape)
         return self.vector(name, x.shape, Scaled(x.name, (times,) * size, tuple(sign * each for each in offsets)))
 
+    def halved(self, name: str, x: _Vector, offset: Fraction) -> _Vector:
+        """Add the statement for half of a vector plus an offset."""
+        size = prod(x.shape)
+        return self.vector(name, x.shape, Scaled(x.name, (Fraction(1, 2),) * size, (offset,) * size))
+
+    def do_Scaler(self, name: str, attributes: Attributes, x: str) -> _Vector:
+        vector = self.vectors[x]
+        arrays = [np.array(attributes[word].floats, np.float64) for word in ("offset", "scale")]
+        if not all(np.isfinite(array).all() for array in arrays):
+            raise Unfit("a number is not finite")
+        offsets, factors = (_spread(array, vector.shape) for array in arrays)
+        moved = tuple(-offset * factor for offset, factor in zip(offsets, factors, strict=True))
+        return self.vector(name, vector.shape, Scaled(vector.name, factors, moved))
+
     def total(self, name: str, x: _Vector, y: _Vector) -> _Vector:
         self.alike(x, y)
         return self.vector(name, x.shape, Total(x.name, y.name))
@@ -264,6 +279,11 @@ class _Reader:
 
     def do_Tanh(self, name: str, attributes: Attributes, x: str) -> _Vector:
         return self.bent(name, Bent("tanh", self.vectors[x].name), x)
+
+    def do_Sigmoid(self, name: str, attributes: Attributes, x: str) -> _Vector:
+        # The function is (1 + tanh(x/2)) / 2.
+        half = self.halved(f"{name}_half", self.vectors[x], Fraction(0))
+        return self.halved(name, self.vector(f"{name}_tanh", half.shape, Bent("tanh", half.name)), Fraction(1, 2))
 
     def do_Abs(self, name: str, attributes: Attributes, x: str) -> _Vector:
         return self.bent(name, Bent("abs", self.vectors[x].name), x)
@@ -323,6 +343,13 @@ class _Reader:
 
     def do_Identity(self, name: str, attributes: Attributes, x: str) -> _Vector | NDArray[Any]:
         return self.arrays[x] if x in self.arrays else self.vectors[x]
+
+    def do_Cast(self, name: str, attributes: Attributes, x: str) -> _Vector | NDArray[Any]:
+        from onnx import TensorProto
+
+        if _whole(attributes, "to") not in (TensorProto.FLOAT, TensorProto.DOUBLE):
+            raise Unfit("makes numbers that are neither float32 nor float64")
+        return self.do_Identity(name, attributes, x)
 
     def do_Flatten(self, name: str, attributes: Attributes, x: str) -> _Vector:
         vector, axis = self.vectors[x], _whole(attributes, "axis", 1)

@@ -41,8 +41,8 @@ def read(path: str | Path) -> records.PolicyFile:
 
     The metadata of the model (`metadata_props`) have the keys `observe`, `act`, `history` and `interval`, as in a query
     of `train`; and optionally `delay`, `reward` (if the observations read the reward) and `choices` (a list in JSON).
-    The network is a chain of layers, with ReLU or tanh after any of them. Factors and offsets of single numbers, such
-    as a normalisation of observations, become part of the layers.
+    The network is a chain of layers, with ReLU, tanh or a sigmoid after any of them. Factors and offsets of single
+    numbers, such as a normalisation of observations, become part of the layers.
 
     Raises:
         InputError: If the network is no such chain, or the metadata are not complete.
