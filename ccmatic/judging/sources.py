@@ -63,7 +63,7 @@ def outcome(source: Source, scenario: Scenario, rules: Sequence[str], expect: Se
     runner, controller, _ = opened(source)
     run, verdicts = judge(runner, controller, scenario, every_rule(rules, expect), again)
     margins = {
-        each.rule.name: (each.measured.margin, each.measured.value, each.measured.at)
+        each.rule.name: (float(each.measured.margin), float(each.measured.value), each.measured.at)
         for each in verdicts
         if each.measured
     }
