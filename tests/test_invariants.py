@@ -11,6 +11,7 @@ from ccmatic.base import InputError
 from ccmatic.invariants import Answer, Claim, Invariant, derive, load_invariant, prove
 from ccmatic.invariants.forms import Replaced
 from ccmatic.invariants.lasting import Window
+from ccmatic.invariants.reading import clauses_of
 from ccmatic.logic import Environment, equal, no, real
 from ccmatic.query import Network, Query
 from ccmatic.solving import UNSAT, Checker
@@ -268,6 +269,28 @@ def update(window, acked, R_m, MSS):
 def send(window):
     return window
 """
+
+
+def test_a_formula_with_quantifiers_has_no_clauses():
+    with pytest.raises(ValueError, match="quantifiers"):
+        [*clauses_of("(forall ((z Real)) (< v0 z))", [*real("a").coefficients])]
+
+
+def test_a_claim_about_losses_of_an_infinite_buffer_is_refused():
+    question = query("ccac", "infinite")
+    with pytest.raises(InputError, match="loses no bytes"):
+        proved("cc_qdel", question, at_most("loss", 1))
+
+
+LAZY = "def rate(C_L):\n    return C_L\n"
+
+
+def test_an_execution_that_refutes_a_rate_begins_like_the_claim(tmp_path):
+    """From any start, C_L may stay small for ever. From an informed start, it is at least C/2."""
+    (tmp_path / "lazy.py").write_text(LAZY)
+    asked = tmp_path / "lazy.py", "ccac, buffer infinite, jitter 1 rtt", "utilisation >= 2/5 within 4 bdp"
+    assert cm.prove_by_invariant(*asked, seconds=2, jobs=1).verdict != "refuted"
+    assert cm.prove_by_invariant(*asked, start="any", seconds=20, jobs=1).period == 1
 
 
 def test_a_proof_and_its_check_name_what_they_leave_out(tmp_path):

@@ -185,7 +185,7 @@ def _shown(decided, clauses, seconds, file):
         yield f"    by an invariant of {clauses} clauses, found in {seconds:.1f} s"
         yield f"    check it: ccmatic check {file}"
     elif decided.trace is not None:
-        long = f"repeats every {decided.period} steps for ever, from any start" if decided.period else "breaks it"
+        long = f"repeats every {decided.period} steps for ever" if decided.period else "breaks it"
         yield f"    an execution {long}"
         yield f"    check it: ccmatic replay {file}"
     else:

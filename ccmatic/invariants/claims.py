@@ -82,6 +82,8 @@ def monitored(claim: Claim, system: TransitionSystem) -> Monitored:
     if claim.subject != "loss":
         early = tuple(compare(value(t)) for t in steps[:-1])
         return Monitored(claim, system.relative(compare(value(system.now))), early)
+    if not any(linear(value(t)).coefficients for t in steps):
+        raise InputError(f"this network loses no bytes, so '{claim}' needs no proof; expected a finite buffer")
     monitor = Symbol(MONITOR, REAL)
     early = tuple(compare(value(t)) for t in steps)
     return Monitored(

@@ -70,7 +70,12 @@ def search(problems: Sequence[Problem], seconds: float, jobs: int = 2) -> Found:
     texts = [horn_clauses(problem, each) for problem, each in zip(problems, known, strict=True)]
     for number, (answer, body, settings) in _answers(texts, seconds, jobs):
         if answer is Answer.PROVED:
-            clauses = (*known[number].clauses, *clauses_of(body, _state(problems[number], known[number])))
+            try:
+                clauses = (*known[number].clauses, *clauses_of(body, _state(problems[number], known[number])))
+            except (
+                ValueError
+            ):  # an invariant with quantifiers has no clauses, and other settings may find a simpler one
+                continue
             return Found(answer, problems[number], clauses, monotonic() - begin, settings)
         if answer is Answer.REACHABLE and number == 0:
             return Found(answer, problems[number], (), monotonic() - begin, settings)

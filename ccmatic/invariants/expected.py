@@ -184,7 +184,7 @@ def _searches(question: Question, claim: Claim) -> Iterator[tuple[int | None, Qu
         return
     text = question.text.partition(" within ")[0]
     for period in PERIODS:
-        repeats = questions.ask(question.controller, question.description.text, text, "any", period=period)
+        repeats = questions.ask(question.controller, question.description.text, text, question.start, period=period)
         yield period, repeats.query.of_small_packets()
     R, short = question.query.model.round_trip(1), claim.within or 0
     for rounds in range(1, LONGEST // R):

@@ -12,7 +12,11 @@ from ccmatic.logic import Truth, linear, no, some
 
 
 def clauses_of(text: str, state: Sequence[Any]) -> Iterator[Truth]:
-    """Yield the clauses of a formula of Z3 about the unknowns `v0`, `v1`, … of a state."""
+    """Yield the clauses of a formula of Z3 about the unknowns `v0`, `v1`, … of a state.
+
+    Raises:
+        ValueError: If the formula has quantifiers.
+    """
     own = z3.Context()
     names = {f"v{k}": as_value(symbol) for k, symbol in enumerate(state)}
     declared = "".join(
@@ -55,6 +59,8 @@ def _conditions(clause: Any, names: Any) -> Iterator[tuple[Truth, bool]]:
 
 
 def _atom(node: Any, names: Any) -> Any:
+    if z3.is_quantifier(node):
+        raise ValueError(f"the formula has quantifiers: {node}")
     if z3.is_const(node):
         return names[node.decl().name()]
     left, right = (_term(part, names) for part in node.children())
