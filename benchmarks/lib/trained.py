@@ -9,6 +9,10 @@ from ccmatic.controllers import signal
 from ccmatic.learning import Environment, RolloutPolicy, agents, policies, sender, stateless, trained
 from ccmatic.learning.envs import rollout
 
+#: The first rates of senders in studies of papers: shares of the link's rate, as in Aurora's simulator. The default of
+#: environments is the deployed start.
+START = {"first": {"low": 0.3, "high": 1.5}}
+
 
 def train(folder, name, sections, seeds, load=policies.load):
     """Yield a trained policy for each seed. The function trains policies for which the folder has no file.

@@ -30,7 +30,7 @@ import numpy as np
 
 from benchmarks.lib import cells
 from benchmarks.lib.counterexamples import exported
-from benchmarks.lib.trained import played, train
+from benchmarks.lib.trained import START, played, train
 from benchmarks.studies import cclab, custard
 from ccmatic.learning import LinkOptions, adversaries
 
@@ -79,7 +79,7 @@ WHOSE = {
 
 #: The links of continued training have CCLab's R_m and buffer, like the links of adversaries. KEPT is the number of
 #: adversarial traces to keep: those with the lowest use of the link.
-SAME = {key: adversaries.LINKS[key] for key in ("rtt", "buffer")}
+SAME = {key: adversaries.LINKS[key] for key in ("rtt", "buffer")} | START
 KEPT = 8
 
 #: The number of links in an evaluation per policy; for `share`, the number per counterexample.
@@ -138,9 +138,9 @@ def share(given):
         "oracle": "oracle",
     }
     links = {
-        "unseen": LinkOptions(links=mix(1, unseen), steps=FIRST),
-        "seen": LinkOptions(links=mix(1, learned_from), steps=FIRST),
-        "benign": LinkOptions(),
+        "unseen": LinkOptions(links=mix(1, unseen), steps=FIRST, **START),
+        "seen": LinkOptions(links=mix(1, learned_from), steps=FIRST, **START),
+        "benign": LinkOptions(**START),
     }
 
     def find(cell):

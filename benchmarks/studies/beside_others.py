@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from ccmatic.models.beliefs.beside_others import WINDOW
 
+from benchmarks.lib.trained import START
 from ccmatic.contracts import load_definition
 from ccmatic.controllers import parse
 from ccmatic.learning import Environment, LinkOptions, remembering
@@ -39,7 +40,7 @@ def played(jitter, links, seed):
         share; `own` is the flow's true share.
     """
     observations = load_definition("models", "MODEL", "two_flows").observations
-    options = LinkOptions(rate=[8, 32], rtt=32, jitter=32 * jitter, buffer_bdp=[2, 8], flows=2, steps=100)
+    options = LinkOptions(rate=[8, 32], rtt=32, jitter=32 * jitter, buffer_bdp=[2, 8], flows=2, steps=100, **START)
     environment = Environment(options, act="rate")
     listener = remembering(parse(LISTENER, "listener", observations=observations), options)
     beliefs, now, capacity = _run(environment, listener, jax.random.key(seed), links)

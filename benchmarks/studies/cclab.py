@@ -20,19 +20,19 @@ from statistics import mean
 import jax
 import numpy as np
 
-from benchmarks.lib.trained import train
+from benchmarks.lib.trained import START, train
 from ccmatic.learning import adversaries
 
 TARGETS = ("cubic", "vegas", "illinois", "lp", "orca", "orca_cubic", "reno", "bbr", "copa_stalls", "aurora", "cc_qdel",
            "cc_probe_slow", "custard", "envelope")  # fmt: skip
 
-LINKS = {"steps": 500, "budget": 2, "window": 10}
+LINKS = {"steps": 500, "budget": 2, "window": 10, **START}
 AGENT = {"layers": [32, 16], "gamma": 0.95, "parallel": 128, "episodes": 8, "epochs": 2, "batches": 2,
          "learning_rate": 0.003}  # fmt: skip
 
 #: Links with a fixed rate in CCLab's range, and the links of Aurora's training (section 5.1 of its paper), on which
 #: Aurora's reward weighs losses.
-STAYING = {"rtt": 20, "steps": 101, "rate": [2, 4, 8, 16, 32, 64, 96], "buffer": 121_250}
+STAYING = {"rtt": 20, "steps": 101, "rate": [2, 4, 8, 16, 32, 64, 96], "buffer": 121_250, **START}
 AURORAS = {**STAYING, "rate": {"low": 1.2, "high": 6}, "buffer": {"low": 3000, "high": 1_000_000, "log": True}}
 
 #: For each policy: the links of its training, the name of its signals and reward, its action, and its own keys of

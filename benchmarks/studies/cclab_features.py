@@ -19,13 +19,13 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.lib.trained import train
+from benchmarks.lib.trained import START, train
 from benchmarks.studies.cclab import named, spread
 from ccmatic.learning import adversaries
 
 TARGETS = ("vegas", "bbr_v1")
 
-LINKS = {"links": "smooth", "budget": 2, "window": 10, "buffer_bdp": 2, "interval": "1/4", "steps": 400}
+LINKS = {"links": "smooth", "budget": 2, "window": 10, "buffer_bdp": 2, "interval": "1/4", "steps": 400, **START}
 AGENT = {"layers": [32, 16], "gamma": 0.987, "parallel": 128, "episodes": 5, "epochs": 2, "batches": 2,
          "learning_rate": 0.003, "deviation": 0.2}  # fmt: skip
 

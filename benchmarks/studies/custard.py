@@ -29,12 +29,12 @@ from ccmatic.learning.envs.capacity import MBIT
 EPISODES, FEWER = 30, 20
 
 ENVIRONMENT = {"observe": "custard", "act": "custard", "reward": "custard", "history": 10, "rate": [16, 64],
-               "rtt": [16, 64], "steps": 101}  # fmt: skip
+               "rtt": [16, 64], "steps": 101, **trained.START}  # fmt: skip
 AGENT = {"layers": [32, 32, 32], "gamma": 0.0, "parallel": 256, "episodes": EPISODES, "deviation": 4.0}
 
 #: The link of the evaluation, and the number of copies that are played at once. The copies differ in the first rate of
 #: flows.
-LINK, LINKS = {"rate": 32, "rtt": 32, "buffer": 500_000}, 64
+LINK, LINKS = {"rate": 32, "rtt": 32, "buffer": 500_000, **trained.START}, 64
 
 #: The number of intervals of 32 ms in two minutes.
 LONG = 3750
@@ -183,7 +183,7 @@ def rewards(given, figure):
     With the discount factor γ = 0, the training of seed 1 for the reward `power` ends with a lower reward than it began
     with. The reason is that this reward is a ratio, which hardly changes in one interval while the queue is long.
     """
-    options = LinkOptions(links="changing", steps=LONG, first=1, **{**LINK, "rate": {"low": 16, "high": 64}})
+    options = LinkOptions(**{**LINK, "links": "changing", "steps": LONG, "first": 1, "rate": {"low": 16, "high": 64}})
     groups = {
         "power": policies(given, "power", {"reward": "power"}, gamma=0.99, episodes=FEWER),
         "Vivace-loss": policies(given, "vivace_loss", {"reward": "vivace_loss"}, gamma=0.99, episodes=FEWER),

@@ -28,7 +28,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from benchmarks.lib import cells, counterexamples
-from benchmarks.lib.trained import episode, train
+from benchmarks.lib.trained import START, episode, train
 from ccmatic.controllers import signal
 from ccmatic.learning import LinkOptions, policies
 from ccmatic.learning.envs import signals
@@ -40,7 +40,7 @@ PROOF = counterexamples.ROOT / "results" / "proofs" / "cc_qdel-cc_qdel_wide_T11.
 #: The sources of the counterexamples: two proofs of the envelope.
 TRACES = [f"proofs/{proof}-cc_qdel_wide_T11-traces/*.json" for proof in ("cc_qdel", "link_rate_large")]
 
-LINKS = {"rate": [16, 64], "rtt": [16, 64], "buffer_bdp": 8, "interval": 2}
+LINKS = {"rate": [16, 64], "rtt": [16, 64], "buffer_bdp": 8, "interval": 2, **START}
 TRAINED = {**LINKS, "observe": "custard", "reward": "custard", "history": 4, "jitter": 16, "steps": 200}
 AGENT = {"layers": [32, 16], "gamma": 0.9, "parallel": 128, "episodes": 30}
 

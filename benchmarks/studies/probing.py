@@ -68,7 +68,7 @@ STEPS = 101
 OTHERS = ("bbr", "copa", "cubic", "vegas")
 
 #: The link of section 7.3, and the values of the varied quantities.
-LINK = {"rate": 100, "rtt": 30, "buffer_bdp": 1, "loss": 0}
+LINK = {"rate": 100, "rtt": 30, "buffer_bdp": 1, "loss": 0, **trained.START}
 SWEEPS = {
     "rate": (10, 50, 100, 200, 400, 600),
     "rtt": (30, 60, 120, 240),
@@ -79,7 +79,7 @@ SWEEPS = {
 
 def region(name):
     """Return the options of the links of a region."""
-    return {key: {"low": low, "high": high} for key, (low, high) in REGIONS[name].items()}
+    return {key: {"low": low, "high": high} for key, (low, high) in REGIONS[name].items()} | trained.START
 
 
 def policies(given, learner, where="large"):
@@ -327,7 +327,7 @@ def oscillation(given):
     """Reproduce figure 15: the settled window's deviation from its mean over 16 intervals, divided by the mean."""
 
     def find(cell):
-        options = LinkOptions(flows=cell["flows"], steps=600, rate=120, rtt=80, buffer_bdp=1)
+        options = LinkOptions(flows=cell["flows"], steps=600, rate=120, rtt=80, buffer_bdp=1, **trained.START)
         episode, seeds = played(given, cell["who"], options, 8)
         now = jax.tree.map(lambda column: column[300:].astype(np.float64), episode.knowledge.now)
         window = (now.sent / now.seconds * now.rtt).transpose(2, 1, 0)  # links, flows, intervals
@@ -353,7 +353,9 @@ def challenges(given):
     """Reproduce figure 17: the used share of the link, and the mean RTT in R_m."""
 
     def find(cell):
-        episode, seeds = played(given, cell["who"], LinkOptions(steps=400, **CHALLENGES[cell["link"]]), 10)
+        episode, seeds = played(
+            given, cell["who"], LinkOptions(steps=400, **CHALLENGES[cell["link"]], **trained.START), 10
+        )
         rows = later_half(episode, seeds)
         return {"used": rows[:, 0].tolist(), "late": (rows[:, 2] / CHALLENGES[cell["link"]]["rtt"]).tolist()}
 
