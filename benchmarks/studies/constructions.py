@@ -15,11 +15,22 @@ from benchmarks.lib.trained import sections_of
 from benchmarks.studies import cclab, custard
 from ccmatic.learning import agents, bench
 
+
+def deployed(sections):
+    """Return the sections of a training that begins with ten packets, as deployed senders do."""
+    environment = {key: value for key, value in sections["environment"].items() if key != "first"}
+    return {**sections, "environment": environment}
+
+
+#: The sections of Custard's training, whose senders begin at 30 to 150 % of the link.
+CUSTARD = {"environment": custard.ENVIRONMENT, "agent": custard.AGENT}
+
 #: The sections of each construction's training. Orca multiplies CUBIC's window.
 CONSTRUCTIONS = {
-    "after_orca": cclab.learner("orca_cubic"),
-    "after_aurora": cclab.learner("aurora"),
-    "after_custard": {"environment": custard.ENVIRONMENT, "agent": custard.AGENT},
+    "after_orca": deployed(cclab.learner("orca_cubic")),
+    "after_aurora": deployed(cclab.learner("aurora")),
+    "after_custard": deployed(CUSTARD),
+    "after_custard_near": CUSTARD,
 }
 
 
