@@ -3,11 +3,14 @@
 Nobody has to trust the search, because its invariants are checked without it (`ccmatic.invariants.checking`).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from enum import Enum
-from time import monotonic
-from typing import Any
+from itertools import count
+from threading import Event, Thread
+from time import monotonic, process_time
+from typing import Any, TypeAlias
 
 import z3
 from pysmt.shortcuts import get_env
@@ -20,13 +23,15 @@ from ccmatic.invariants.reading import clauses_of
 from ccmatic.logic import Linear, Truth, every, formula, no
 from ccmatic.workers import Team
 
-#: The settings of Spacer that a search tries at the same time.
-PORTFOLIO: tuple[dict[str, Any], ...] = (
-    {},
-    {"fp.spacer.global": True},
-)
+#: The settings of Spacer for a system with all laws, and for a system without some laws. The latter ones have rarely
+#: helped without global guidance.
+_GLOBAL: dict[str, Any] = {"fp.spacer.global": True}
+PORTFOLIO: dict[bool, tuple[dict[str, Any], ...]] = {True: ({}, _GLOBAL), False: (_GLOBAL,)}
 
-#: The seconds for which a search tries the first settings before it starts processes for all.
+#: The CPU seconds of an attempt in the first round. Each further round doubles them.
+FIRST = 1.0
+
+#: The CPU seconds of a search before it starts processes.
 ALONE = 6
 
 
@@ -57,61 +62,130 @@ class Found:
     settings: str = ""
 
 
-def search(problems: Sequence[Problem], seconds: float, jobs: int = 2) -> Found:
+@dataclass(frozen=True, eq=False)
+class _Posed:
+    """A problem as Horn clauses, which assume some facts."""
+
+    problem: Problem
+    known: Facts
+    text: str
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the system has all laws, so that only its states can break the claim."""
+        return not self.problem.system.without
+
+    @staticmethod
+    def of(problem: Problem) -> "_Posed":
+        known = facts(problem)
+        return _Posed(problem, known, horn_clauses(problem, known))
+
+    def found(self, answer: Answer, body: str, seconds: float, settings: str) -> Found:
+        clauses: tuple[Truth, ...] = ()
+        if answer is Answer.PROVED:
+            clauses = (*self.known.clauses, *clauses_of(body, _state(self.problem, self.known)))
+        return Found(answer, self.problem, clauses, seconds, settings)
+
+
+def search(problems: Iterable[Problem], seconds: float, jobs: int = 2) -> Found:
     """Search for an invariant of one of several problems.
 
     Args:
-        problems: Problems about the same claim. The first one has all laws, so only its states can break the claim.
-        seconds: The budget.
+        problems: Problems about the same claim.
+        seconds: The budget: the CPU seconds of each process.
         jobs: The number of processes; with one, this process tries everything in turn.
     """
     begin = monotonic()
-    known = [facts(problem) for problem in problems]
-    texts = [horn_clauses(problem, each) for problem, each in zip(problems, known, strict=True)]
-    for number, (answer, body, settings) in _answers(texts, seconds, jobs):
-        if answer is Answer.PROVED:
+    for posed, (answer, body, settings) in _answers(problems, seconds, jobs):
+        if answer is Answer.PROVED or (answer is Answer.REACHABLE and posed.is_complete):
             try:
-                clauses = (*known[number].clauses, *clauses_of(body, _state(problems[number], known[number])))
-            except (
-                ValueError
-            ):  # an invariant with quantifiers has no clauses, and other settings may find a simpler one
+                return posed.found(answer, body, monotonic() - begin, settings)
+            except ValueError:  # an invariant with quantifiers has no clauses; another attempt may find a simpler one
                 continue
-            return Found(answer, problems[number], clauses, monotonic() - begin, settings)
-        if answer is Answer.REACHABLE and number == 0:
-            return Found(answer, problems[number], (), monotonic() - begin, settings)
     return Found(Answer.UNKNOWN, seconds=monotonic() - begin)
 
 
-def _answers(texts: Sequence[str], seconds: float, jobs: int) -> Iterator[tuple[int, tuple[Answer, str, str]]]:
-    """Yield the answers of all attempts, each with the number of its problem."""
-    alone, undecided = min(seconds, ALONE) / len(texts), []
-    for number, text in enumerate(texts):
-        result = attempt(text, PORTFOLIO[0], alone)
-        if result[0] is Answer.UNKNOWN:
-            undecided.append((number, text))
-        yield number, result
-    left = seconds - ALONE
-    if left <= 0 or not undecided:
-        return
-    attempts = [(number, text, settings) for settings in PORTFOLIO for number, text in undecided]
-    each = left * min(jobs, len(attempts)) / len(attempts)
-    with Team(jobs) as team:
-        for number, text, settings in attempts:
-            team.submit(number, attempt, text, settings, each)
-        while len(team):
+#: A problem and the settings of Spacer for it.
+_Attempt: TypeAlias = tuple[_Posed, dict[str, Any]]
+
+#: The answer of an attempt, the invariant as text, and the settings as text.
+_Result: TypeAlias = tuple[Answer, str, str]
+
+
+def _answers(problems: Iterable[Problem], seconds: float, jobs: int) -> Iterator[tuple[_Posed, _Result]]:
+    """Yield the answers of rounds of attempts.
+
+    Each round repeats the undecided attempts with twice the CPU seconds, and with another seed. So an attempt that
+    needs t seconds ends before all attempts together have spent 4·t seconds each, and a search that a seed misleads has
+    another chance.
+    """
+    left, each, team = seconds, FIRST, Team(1)
+    posed_ones = map(_Posed.of, problems)
+    attempts: Iterable[_Attempt] = ((posed, how) for posed in posed_ones for how in PORTFOLIO[posed.is_complete])
+    with ExitStack() as stack:
+        for seed in count(1):
+            undecided: list[_Attempt] = []
+            for (posed, how), result in _round(team, attempts, each, seed):
+                left -= each / team.size
+                yield posed, result
+                undecided += [] if result[0] is Answer.REACHABLE else [(posed, how)]
+                if left <= 0:
+                    return
+            if not undecided:
+                return
+            if seconds - left >= ALONE and team.size < jobs:
+                team = stack.enter_context(Team(jobs))
+            attempts, share = undecided, left * team.size / len(undecided)
+            each = 2 * each if share > 6 * each else share
+
+
+def _round(
+    team: Team, attempts: Iterable[_Attempt], seconds: float, seed: int
+) -> Iterator[tuple[_Attempt, _Result]]:
+    """Yield each attempt of a round with its result, as soon as a process has it."""
+    for posed, how in attempts:
+        team.submit((posed, how), attempt, posed.text, {**how, "fp.spacer.random_seed": seed}, seconds)
+        while len(team) >= team.size:
             yield from team.results()
+    while len(team):
+        yield from team.results()
 
 
-def attempt(text: str, settings: dict[str, Any], seconds: float) -> tuple[Answer, str, str]:
-    """Return Spacer's answer to Horn clauses, the invariant as text, and the settings as text."""
+@contextmanager
+def _limited(context: Any, seconds: float) -> Iterator[None]:
+    """Interrupt the solvers of a context as soon as this process has spent some CPU seconds in this block."""
+    end, done = process_time() + seconds, Event()
+
+    def watch() -> None:
+        while not done.wait(max(end - process_time(), 0.01)):
+            if process_time() >= end:
+                context.interrupt()
+
+    thread = Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def attempt(text: str, settings: dict[str, Any], seconds: float) -> _Result:
+    """Return Spacer's answer to Horn clauses, the invariant as text, and the settings as text.
+
+    Args:
+        text: The clauses in SMT-LIB.
+        settings: The settings of Spacer.
+        seconds: The CPU seconds after which the answer is UNKNOWN.
+    """
     own = z3.Context()
     solver = z3.SolverFor("HORN", own)
-    solver.set("timeout", max(1, int(1000 * seconds)))
     for name, value in settings.items():
         solver.set(name, value)
     solver.from_string(text)
     try:
-        answer = solver.check()
+        with _limited(own, seconds):
+            answer = solver.check()
     except z3.Z3Exception:
         answer = z3.unknown
     if answer == z3.sat:

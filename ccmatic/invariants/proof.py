@@ -55,7 +55,7 @@ Prover: TypeAlias = Callable[[Query, Any, Claim, float, int], Proved]
 
 @isolated
 def prove(
-    query: Query, controller: Any, claim: Claim, seconds: float = 60, jobs: int = len(engine.PORTFOLIO)
+    query: Query, controller: Any, claim: Claim, seconds: float = 60, jobs: int = 2
 ) -> Proved:
     """Search for an invariant that proves a claim about a controller on a query's network.
 
@@ -63,7 +63,7 @@ def prove(
         query: The query. Its property states how executions begin.
         controller: The controller, as the query loads it.
         claim: The claim.
-        seconds: The budget of the search.
+        seconds: The budget of the search: the CPU seconds of each process.
         jobs: The number of processes.
 
     Raises:
@@ -77,8 +77,7 @@ def search(query: Query, controller: Any, claim: Claim, seconds: float, jobs: in
     require_budget(seconds)
     if claim.is_vacuous:
         return engine.Found(engine.Answer.UNKNOWN)
-    variants = _variants(derive(query, controller))
-    return engine.search([Problem(derive(query, controller, each), claim) for each in variants], seconds, jobs)
+    return engine.search((Problem(each, claim) for each in _variants(query, controller)), seconds, jobs)
 
 
 def require_budget(seconds: float) -> None:
@@ -98,8 +97,9 @@ def certified(query: Query, controller: Any, claim: Claim, found: engine.Found) 
     return Proved(claim, answer, invariant, found.seconds, found.settings)
 
 
-def _variants(system: TransitionSystem) -> Iterator[tuple[str, ...]]:
-    """Yield the names of laws that a variant of a system leaves out."""
-    yield ()
+def _variants(query: Query, controller: Any) -> Iterator[TransitionSystem]:
+    """Yield the transition system, and systems that leave out one of its costly laws."""
+    system = derive(query, controller)
+    yield system
     for name in system.costly:
-        yield (name,)
+        yield derive(query, controller, (name,))
