@@ -52,7 +52,6 @@ def test_the_window_of_aimd_has_a_tight_bound():
     assert proved("aimd_each_step", asked, at_most("window", "61/20")).answer is Answer.REACHABLE
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("share", ["1/2", "3/4"])
 def test_cc_qdel_uses_its_link(share):
     claim = Claim("utilisation", ">=", Fraction(share), Fraction(8))
@@ -141,7 +140,6 @@ def test_a_law_that_a_bound_by_delay_needs_is_missed(waiting, name, monkeypatch)
     assert waiting.fault()
 
 
-@pytest.mark.slow
 def test_a_smaller_k_is_refused():
     claim = Claim("utilisation", ">=", Fraction(1, 2), Fraction(8))
     invariant = proved("cc_qdel", query("ccac", "infinite"), claim).invariant
@@ -171,6 +169,8 @@ def test_a_certificate_of_something_else_is_refused(in_flight):
         ("vegas", "ccac_windows", "infinite", {}),
         ("lp", "cbr_delay_windows", "1", {}),
         ("illinois", "ccac_windows", "1", {}),
+        ("cc_qdel_sender", "ccac_windows", "infinite", {}),
+        ("bbr_v1", "ccac_windows", "1", {}),
     ],
 )
 def test_each_step_of_an_execution_is_a_step_of_the_system(name, model, buffer, more, horizon):

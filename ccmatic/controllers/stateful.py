@@ -120,6 +120,13 @@ class Stateful:
         steps = (Step(self, view, t, None) for t in range(view.horizon))
         return next((step.t for step in steps if self._decides(step, False)), None)
 
+    def unseen(self, view, t):
+        """Return the Name of an observation that the update may read, at any time, but is not known at step t; or None.
+
+        The update may read such an observation although its tests of `time` exclude it for a view that begins at 0.
+        """
+        return Step(self, view, t, None).unseen(self.update, dated=False) if self.state else None
+
     def begun_anywhere(self, names):
         """Return this controller with any initial values for the state in `names`."""
         lines = self.source.encode().splitlines(keepends=True)

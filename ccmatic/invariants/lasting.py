@@ -16,6 +16,7 @@ from pysmt.typing import BOOL
 
 from ccmatic.base import TIME
 from ccmatic.contracts import FlowView, Law, Observation
+from ccmatic.controllers import Stateful
 from ccmatic.invariants.delays import measures_delays, shortsighted
 from ccmatic.invariants.forms import Replaced, unknowns
 from ccmatic.logic import Condition, Linear, Truth, equal, linear, no, real
@@ -119,6 +120,12 @@ class Window:
         open_ones = [law for law in laws if not isinstance(law.formula, bool)]
         most = self._delays_known if self._reads_delay(open_ones) else 0
         return [law for law in open_ones if most is None or not self._delays(law, most)]
+
+    def unseen(self) -> Any:
+        """Return the Name of an observation that the controller may read at the last step, but that is older than the
+        execution; None without one."""
+        flow = self.x.flows[0]
+        return self.controller.unseen(flow, flow.horizon - 1) if isinstance(self.controller, Stateful) else None
 
     @property
     def _delays_known(self) -> int | None:

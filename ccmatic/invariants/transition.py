@@ -120,24 +120,32 @@ def derive(query: Query, controller: Any, without: Collection[str] = ()) -> Tran
     if query.model.since:
         raise InputError(f"the path of {query.model.name} changes once, so it has no transition system")
     least = max(query.jitter + (_DELAYS if measures_delays(controller) else 1), 2)
+    unbounded, line = "", None
     for memory in range(least, least + _MORE + 1):
-        derivation = _Derivation(query, controller, memory)
+        window = Window(query, controller, memory + 1, memory)
+        unseen = window.unseen()
+        if unseen:
+            unbounded, line = f"`{unseen.name}` of more than {memory - 1} steps ago", getattr(unseen, "line", None)
+            continue
+        derivation = _Derivation(window)
         if derivation.decides():
             return derivation.system(without)
+        unbounded, line = derivation.unbounded(), None
     raise InputError(
-        f"{controller.name} decides by {derivation.unbounded()}, which is not bounded relative to the network; "
+        f"{controller.name} decides by {unbounded}, which is not bounded relative to the network; "
         "expected differences of counts, such as acked - acked[step], or a state that `update` resets",
         getattr(controller, "file", None),
+        line,
     )
 
 
 class _Derivation:
-    """The derivation of a system whose next step reads at most `memory` steps before it."""
+    """The derivation of a system whose next step is the last step of an execution."""
 
-    def __init__(self, query: Query, controller: Any, memory: int) -> None:
-        self.query, self.controller, self.end = query, controller, memory
-        self.window = Window(query, controller, memory + 1, memory)
-        longer = [Window(query, controller, memory + 1 + more, memory) for more in FURTHER]
+    def __init__(self, window: Window) -> None:
+        self.query, self.controller, self.window = window.query, window.controller, window
+        self.end = memory = window.x.horizon - 1
+        longer = [Window(self.query, self.controller, memory + 1 + more, memory) for more in FURTHER]
         self._longer = list(zip(longer, FURTHER, strict=True))
         self._same = [window.nodes() for window in longer]
         self._moved = [window.nodes(earlier=1) for window in longer]

@@ -51,12 +51,16 @@ class Step(Encoder):
             now = self.now[memory.name]
             yield f"{memory.name}_is_true_or_false", self.t, some(equal(now, 0), equal(now, 1))
 
-    def unseen(self, tree):
+    def unseen(self, tree, dated=True):
         """Return the Name of an observation that the update may read before the sender has made it; otherwise None.
 
-        Return None without one. Tests that depend only on the time exclude paths. The search ignores excluded paths.
+        Tests that depend only on the time exclude paths. The search ignores excluded paths.
+
+        Args:
+            tree: The update.
+            dated: Whether the view begins at time 0; if not, no test of the time excludes a path.
         """
-        names = {"R_m": self.view.R, "D": self.view.D, "time": self.t, "step": 1}
+        names = {"R_m": self.view.R, "D": self.view.D, "step": 1, **({"time": self.t} if dated else {})}
         reached = dict.fromkeys(_reached(tree, {name: Fraction(number) for name, number in names.items()}))
         observed = (leaf for leaf in reached if isinstance(leaf, Name) and leaf.name in self.controller.observations)
         return next((leaf for leaf in observed if self.observed(leaf) is None), None)
