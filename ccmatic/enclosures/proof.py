@@ -67,21 +67,25 @@ def fault(controller: Controller, invariant: Invariant) -> str | None:
     Raises:
         InputError: If the controller is no network that `enclose` accepts.
     """
-    ordered = is_tightest(invariant.controller, controller, ordered=True)
-    if not (ordered and _are_ordered(invariant.query, controller)) and not is_tightest(
-        invariant.controller, controller
+    envelope, widest = invariant.controller, _widest(invariant.query, controller)
+    if envelope.meaning != widest.meaning and not (
+        is_tightest(envelope, controller, ordered=True) and _are_ordered(invariant.query, widest)
     ):
         return f"the envelope does not contain {controller.name}, or is not its tightest envelope"
     return invariant.fault()
 
 
+def _widest(query: Query, controller: Controller, seconds: float = 60) -> Any:
+    """Return the envelope of a network for all beliefs, also for those that are false."""
+    return query.read_controller(enclose(controller, seconds), f"{controller.name}_envelope")
+
+
 @isolated
-def _are_ordered(query: Query, controller: Controller, seconds: float = 60) -> bool:
+def _are_ordered(query: Query, envelope: Any) -> bool:
     """Return whether C_L ≤ C_U holds at each decision of a network, by the laws of the query's network.
 
     The laws are those of the envelope for all beliefs, whose executions include those of the network.
     """
-    envelope = query.read_controller(enclose(controller, seconds), f"{controller.name}_envelope")
     if UPPER not in envelope.parameters:
         return True
     system = derive(query, envelope)
@@ -106,11 +110,13 @@ def prove(query: Query, controller: Controller, claim: Claim, seconds: float = 6
     Raises:
         InputError: If `enclose` or `invariants.prove` raises it.
     """
-    text = enclose(controller, seconds, ordered=_are_ordered(query, controller, seconds))
-    outcome = prove_invariant(query, query.read_controller(text, f"{controller.name}_envelope"), claim, seconds, jobs)
+    envelope = _widest(query, controller, seconds)
+    if _are_ordered(query, envelope):
+        envelope = query.read_controller(enclose(controller, seconds, ordered=True), envelope.name)
+    outcome = prove_invariant(query, envelope, claim, seconds, jobs)
     answer = Answer.PROVED if outcome.answer is Answer.PROVED else Answer.UNKNOWN
     found = outcome.invariant, outcome.seconds, outcome.settings
-    return Enclosed(claim, answer, *found, controller=controller, envelope=text)
+    return Enclosed(claim, answer, *found, controller=controller, envelope=envelope.source)
 
 
 def attempt(query: Query, controller: Controller, claim: Claim, seconds: float = 60, jobs: int = 1) -> Proved:

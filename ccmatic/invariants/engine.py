@@ -1,6 +1,6 @@
 """The search for inductive invariants by Spacer, Z3's solver of constrained Horn clauses.
 
-Nobody has to trust the search, because its invariants are checked without it (`ccmatic.invariants.checking`).
+Nobody has to trust the search, because its invariants are checked without it (`ccmatic.invariants.saved`).
 """
 
 from collections.abc import Iterable, Iterator
@@ -139,9 +139,7 @@ def _answers(problems: Iterable[Problem], seconds: float, jobs: int) -> Iterator
             each = 2 * each if share > 6 * each else share
 
 
-def _round(
-    team: Team, attempts: Iterable[_Attempt], seconds: float, seed: int
-) -> Iterator[tuple[_Attempt, _Result]]:
+def _round(team: Team, attempts: Iterable[_Attempt], seconds: float, seed: int) -> Iterator[tuple[_Attempt, _Result]]:
     """Yield each attempt of a round with its result, as soon as a process has it."""
     for posed, how in attempts:
         team.submit((posed, how), attempt, posed.text, {**how, "fp.spacer.random_seed": seed}, seconds)

@@ -122,8 +122,10 @@ class Window:
         return [law for law in open_ones if most is None or not self._delays(law, most)]
 
     def unseen(self) -> Any:
-        """Return the Name of an observation that the controller may read at the last step, but that is older than the
-        execution; None without one."""
+        """Return the Name of an observation that the controller may read at the last step, but cannot know; or None.
+
+        The execution is too short for such an observation.
+        """
         flow = self.x.flows[0]
         return self.controller.unseen(flow, flow.horizon - 1) if isinstance(self.controller, Stateful) else None
 

@@ -54,9 +54,7 @@ Prover: TypeAlias = Callable[[Query, Any, Claim, float, int], Proved]
 
 
 @isolated
-def prove(
-    query: Query, controller: Any, claim: Claim, seconds: float = 60, jobs: int = 2
-) -> Proved:
+def prove(query: Query, controller: Any, claim: Claim, seconds: float = 60, jobs: int = 2) -> Proved:
     """Search for an invariant that proves a claim about a controller on a query's network.
 
     Args:

@@ -110,7 +110,10 @@ class Invariant:
 
     @isolated
     def fault(self) -> str | None:
-        """Return the reason why this data does not prove the claim, or None."""
+        """Return the reason why this data does not prove the claim, or None.
+
+        The certificates need no solver. The derivation of the system asks a solver which laws hold at each step.
+        """
         if len(self.certificates) != len(self.clauses) + 2:
             return f"it has {len(self.certificates)} certificates; expected {len(self.clauses) + 2}"
         implications = list(_implications(self.query, self.controller, self.claim, self.clauses, self.without))
