@@ -60,10 +60,11 @@ def test_measured_intervals_have_the_rates_of_an_exported_sender(tmp_path):
 
 WRONG = [
     ("no json", "not JSON"),
+    ("", "not JSON"),
     ("{}", "found nothing; expected one of observation, begin, seconds"),
     ("[1, 2]", "expected object"),
     ('{"observation": [1, 2]}', "the observation has 2 numbers; expected 18"),
-    ('{"observation": [1e400]}', "is inf"),
+    ('{"observation": [1e400]}', "is inf; expected numbers from -1e+15 to 1e+15"),
     ('{"observation": [NaN]}', ""),
     ('{"observation": "high"}', "expected a list"),
     ('{"begin": 0.04, "observation": []}', "expected one of"),

@@ -82,6 +82,7 @@ def test_a_scenario_that_breaks_a_law_is_refused(events, message):
         ({"buffer": 1499}, "a buffer of 1499 bytes; expected at least a packet"),
         ({"threshold": 120_000}, "is not below the buffer"),
         ({"duration": 601 * 10**9}, "expected at most 600 s"),
+        ({"rate": 400 * 10**9}, "packets in 20 s; expected at most 10,000,000"),
         ({"flows": ()}, "the scenario has 0 flows"),
         (
             {"flows": (records.FlowRecord(rtt=20 * 10**6),), "events": (records.RttEvent(at=1, rtt=20 * 10**6),)},

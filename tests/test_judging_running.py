@@ -66,6 +66,12 @@ def test_nonsense_from_a_controller_is_a_failure(tmp_path):
     assert "panicked at toy.py" in recording.failure and "__index__" in recording.failure
 
 
+@pytest.mark.parametrize("window", [2**70, -5])
+def test_a_window_that_c_code_would_cut_off_is_a_failure(tmp_path, window):
+    recording = running.run(toy(tmp_path, TOY.replace("return self.size", f"return {window}")), PLAN)
+    assert f"window() returned {window}; expected 0 to 2^63 - 1" in recording.failure
+
+
 def test_a_hang_is_a_failure_and_the_session_goes_on(tmp_path):
     flag = tmp_path / "hang"
     flag.touch()

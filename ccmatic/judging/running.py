@@ -22,6 +22,9 @@ from ccmatic.judging.subjects import Subject, hosted_library
 #: The limits of a program: seconds of a run, bytes of memory, bytes of a file, and bytes of a line.
 SECONDS, MEMORY, FILE, LONGEST = 60.0, 4 * 2**30, 2**31, 2**16
 
+#: The packets per second of the slowest program that does not hang. A run has so much longer than SECONDS.
+SLOWEST = 20_000
+
 #: The start of a program. Its arguments are the id of this process, and the program's command. On Linux the program is
 #: killed when this process dies (PR_SET_PDEATHSIG is 1). It keeps no core dump.
 _START = f"""
@@ -89,7 +92,7 @@ class Session:
         )
         (folder / "scenario.txt").write_text(text, encoding="utf-8")
         try:
-            failure = self._result(folder)
+            failure = self._result(folder, self._seconds + scenario.most_packets(plan) / SLOWEST)
             if failure is not None and not (folder / "packets.bin").exists():
                 return recording.broken_off(plan, self._subject.name, self._subject.program.version, failure)
             return self._load(folder, plan, failure)
@@ -126,8 +129,8 @@ class Session:
         loaded = recording.load(folder, plan, self._subject.name, self._subject.program.version)
         return loaded if failure is None else recording.replaced(loaded, failure)
 
-    def _result(self, folder: Path) -> str | None:
-        """Let the process run the scenario in a folder. Return its failure, or None."""
+    def _result(self, folder: Path, seconds: float) -> str | None:
+        """Let the process run the scenario in a folder, within a time limit. Return its failure, or None."""
         process = self._started()
         assert process.stdin is not None
         try:
@@ -135,10 +138,10 @@ class Session:
             process.stdin.flush()
         except BrokenPipeError:
             return self._ended()
-        line = self._line(process)
+        line = self._line(process, seconds)
         if line is None:
             self.close_process()
-            return f"hung: no result after {self._seconds:g} s"
+            return f"hung: no result after {seconds:.0f} s"
         if not line.endswith(b"\n"):
             return self._ended(line)
         return self._failure(line)
@@ -154,10 +157,10 @@ class Session:
         failure = value["failure"]
         return None if failure is None else shown(failure, 400)
 
-    def _line(self, process: subprocess.Popen[bytes]) -> bytes | None:
+    def _line(self, process: subprocess.Popen[bytes], seconds: float) -> bytes | None:
         """Return the next line, or an incomplete line at the end of the output; None if the line takes too long."""
         assert process.stdout is not None
-        line, end = b"", time.monotonic() + self._seconds
+        line, end = b"", time.monotonic() + seconds
         with selectors.DefaultSelector() as selector:
             selector.register(process.stdout, selectors.EVENT_READ)
             while (left := end - time.monotonic()) > 0:

@@ -31,10 +31,19 @@ KINDS: tuple[type[records.EventRecord], ...] = (
 #: The largest number of events and of flows, and the length of the longest run in s.
 MOST_EVENTS, MOST_FLOWS, LONGEST = 256, 8, 600
 
+#: The largest number of packets that the link of a scenario can carry, so that each run ends within ten minutes.
+MOST_PACKETS = 10_000_000
+
 
 def beside(scenario: Scenario) -> list[str]:
     """Return the names of the controllers beside the subject."""
     return [flow.beside for flow in scenario.flows if flow.beside is not None]
+
+
+def most_packets(scenario: Scenario) -> int:
+    """Return the number of packets that the link can carry at its highest rate."""
+    rate = max([scenario.rate, *(event.bits for event in scenario.events if isinstance(event, records.RateEvent))])
+    return rate * scenario.duration // (8 * SECOND * scenario.packet)
 
 
 def load(path: str | Path) -> Scenario:
@@ -70,6 +79,9 @@ def faults(scenario: Scenario) -> Iterator[str]:
     s = scenario
     if not s.duration <= LONGEST * SECOND:
         yield f"the run lasts {s.duration / SECOND:g} s; expected at most {LONGEST} s"
+    if (packets := most_packets(s)) > MOST_PACKETS:
+        problem = f"the link carries up to {packets:,} packets in {s.duration / SECOND:g} s"
+        yield f"{problem}; expected at most {MOST_PACKETS:,}: a lower rate, or a shorter run"
     if s.buffer < s.packet:
         yield f"a buffer of {s.buffer} bytes; expected at least a packet, {s.packet} bytes"
     if s.policer and s.policer.bucket < s.packet:

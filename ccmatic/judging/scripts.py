@@ -95,8 +95,10 @@ class _Functions:
         self.library = _Library(
             _NEW(self._guarded(create)),
             *(_TOLD(self._guarded(method(name))) if hasattr(kind, name) else _TOLD() for name in _EVENTS),
-            _WINDOW(self._guarded(lambda number: self._objects[number].window().__index__())),
-            _DEPARTURE(self._guarded(lambda number, now, size: self._objects[number].departure(now, size).__index__()))
+            _WINDOW(self._guarded(lambda number: _whole("window", self._objects[number].window()))),
+            _DEPARTURE(
+                self._guarded(lambda number, now, size: _whole("departure", self._objects[number].departure(now, size)))
+            )
             if hasattr(kind, "departure")
             else _DEPARTURE(),
             _FREE(lambda number: None),
@@ -115,6 +117,14 @@ class _Functions:
                 os._exit(1)
 
         return guarded
+
+
+def _whole(method: str, value: Any) -> int:
+    """Return the result of a method as a number of 64 bits. C code would cut a larger one off in silence."""
+    number: int = value.__index__()
+    if not 0 <= number < 2**63:
+        raise ValueError(f"{method}() returned {number}; expected 0 to 2^63 - 1")
+    return number
 
 
 def _module(file: str) -> Any:

@@ -1,7 +1,6 @@
 """Answers of a policy to a program in any language, which asks line by line in JSON."""
 
 import ctypes
-import math
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -41,18 +40,17 @@ def actions(policy: Policy, lines: Iterable[str]) -> Iterator[records.ActLine]:
 
     Args:
         policy: The Policy.
-        lines: The lines. Empty lines are skipped.
+        lines: The lines.
 
     Raises:
         InputError: If there is no C compiler, or C code cannot express the policy.
     """
     asked = Asked(policy)
     for line in lines:
-        if line.strip():
-            try:
-                yield asked.answer(line)
-            except InputError as error:
-                yield records.ActLine(error=error.message)
+        try:
+            yield asked.answer(line)
+        except InputError as error:
+            yield records.ActLine(error=error.message)
 
 
 class _Flow(LibraryFlow):
@@ -152,6 +150,7 @@ def _form(question: records.ActInputLine) -> tuple[str, dict[str, Any]]:
         raise InputError(f"found {wrong} with {forms[0]}; expected {', '.join(FORMS[forms[0]])}; * is necessary")
     for name, value in given.items():
         for number in value if isinstance(value, list) else [value]:
-            if not math.isfinite(number) or abs(number) > MOST or (name != "observation" and number < 0):
-                raise InputError(f"{name} is {shown(number)}; expected finite numbers, at least 0 and at most {MOST:g}")
+            least = -MOST if name == "observation" else 0
+            if not least <= number <= MOST:
+                raise InputError(f"{name} is {shown(number)}; expected numbers from {least:g} to {MOST:g}")
     return forms[0], given
