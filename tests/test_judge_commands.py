@@ -63,10 +63,11 @@ def test_a_search_finds_shrinks_reruns_and_reports(tmp_path):
     code, out, _ = run("replay", witness, "--json")
     [replayed] = lines(out, "WitnessLine")
     assert code == 0 and replayed["passes"] and not replayed["faults"]
-    forged = json.loads(witness.read_text())
-    forged["value"] /= 2
-    (tmp_path / "forged.json").write_text(json.dumps(forged))
-    assert run("replay", tmp_path / "forged.json")[0] == 1
+    made = json.loads(witness.read_text())
+    for forged in ({"value": made["value"] / 2}, {"margin": made["margin"] * 2}, {"threshold": "at most 0"}):
+        (tmp_path / "forged.json").write_text(json.dumps(made | forged))
+        code, out, _ = run("replay", tmp_path / "forged.json")
+        assert code == 1 and out.count("the file states") == 1
     code, out, _ = run("judge", "report", witness, "--out", tmp_path / "report")
     page = (tmp_path / "report" / "report.md").read_text()
     assert code == 0 and "| spacing 200 µs | broken |" in page and "RFC 9743" in page

@@ -7,7 +7,7 @@ from time import monotonic
 from typing import Any
 
 from ccmatic import judging
-from ccmatic.base import InputError, writable_folder, write_text
+from ccmatic.base import InputError, shown, writable_folder, write_text
 from ccmatic.judging import Difference, Search, Source, Verdict, Witness
 from ccmatic.records import ExaminedLine, JudgedLine, ScenarioFile, SearchedLine, WitnessFile, WitnessLine
 
@@ -144,7 +144,8 @@ def replay_witness(file: str | Path, *, allow_code: bool = False) -> WitnessLine
         allow_code: As in `rerun_witness`.
 
     Returns:
-        The line of `replay`. It passes if the run obeys every law and shows the value of the witness.
+        The line of `replay`. It passes if the run obeys every law, and the file states the value, the margin and the
+        threshold of the run.
 
     Raises:
         InputError: If the file is no witness, or the subject cannot be built or run.
@@ -153,13 +154,20 @@ def replay_witness(file: str | Path, *, allow_code: bool = False) -> WitnessLine
     judged = rerun_witness(file, allow_code=allow_code)
     [line] = judged.lines
     faults = [*judged.run.faults()]
+    stated = witness.value, witness.margin, witness.threshold
+    differs = [
+        f"the file states {shown(says)}; the run has {shown(has)}"
+        for says, has in zip(stated, (line.value, line.margin, line.threshold), strict=True)
+        if says != has
+    ]
     return WitnessLine(
         witness=str(file),
         subject=witness.subject,
         version=judged.version,
         rule=witness.rule,
-        passes=not faults and line.value == witness.value and line.verdict == "broken",
+        passes=not faults and not differs and line.verdict == "broken",
         faults=faults,
+        differs=differs,
         value=witness.value,
         measured=line.value,
     )

@@ -49,6 +49,7 @@ def _replay_witness(file, allow_code, as_json):
             f"{file} {verdict}: {line.subject} ({line.version}), {line.rule}: {shown}; the file says {line.value:.4g}"
         )
         click.echo("".join(f"    breaks a law: {fault}\n" for fault in line.faults), nl=False)
+        click.echo("".join(f"    {difference}\n" for difference in line.differs), nl=False)
     return options.GOOD if line.passes else options.BROKEN
 
 

@@ -387,8 +387,9 @@ class WitnessLine(Record, kw_only=True):
 
     Attributes:
         witness: The file.
-        passes: Whether the scenario and the run obey every law, and the run shows the value of the witness.
+        passes: Whether the scenario and the run obey every law, and the run is as the file states.
         faults: The laws that the run breaks.
+        differs: The differences between the file's value, margin and threshold and those of the run.
         value: The value of the witness.
         measured: The value of this run; null if the rule measures nothing.
     """
@@ -399,5 +400,6 @@ class WitnessLine(Record, kw_only=True):
     rule: str
     passes: bool
     faults: list[str]
+    differs: list[str]
     value: float
     measured: float | None
