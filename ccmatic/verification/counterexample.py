@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from ccmatic.base import OutOfTime
 from ccmatic.contracts import Execution
-from ccmatic.logic import Linear, Truth, equal, no
+from ccmatic.logic import Linear, Truth, equal, no, some
 from ccmatic.query import Decides, Query
 from ccmatic.solving import SAT
 from ccmatic.traces import Trace
@@ -72,7 +72,7 @@ def _simplest(part: Part, trace: Trace, controller: Decides | None) -> Trace:
         left = CHECKS
         for unknown, read in _free(part.x):
             value = read(trace)
-            for rounder in _rounder(value):
+            for rounder in _possible(part, controller, unknown, [*_rounder(value)]):
                 left -= 1
                 simpler = _try(part, controller, equal(unknown, rounder)) if left > 0 else None
                 if simpler:
@@ -86,6 +86,16 @@ def _simplest(part: Part, trace: Trace, controller: Decides | None) -> Trace:
     finally:
         checker.pop()
     return trace
+
+
+def _possible(part: Part, controller: Decides | None, unknown: Any, numbers: Sequence[Fraction]) -> Iterator[Fraction]:
+    """Yield the first number, and then the others if the unknown can have one of them.
+
+    If the first number is impossible, mostly all of them are. So one check replaces a check for each of them.
+    """
+    yield from numbers[:1]
+    if numbers[1:] and _try(part, controller, some([equal(unknown, number) for number in numbers[1:]])):
+        yield from numbers[1:]
 
 
 def _try(part: Part, controller: Decides | None, formula: Truth) -> Trace | None:

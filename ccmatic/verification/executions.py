@@ -2,7 +2,7 @@
 
 from functools import cached_property
 
-from ccmatic.logic import Truth
+from ccmatic.logic import Truth, every
 from ccmatic.query import Decides
 from ccmatic.solving import SAT, Checker
 from ccmatic.traces import Trace
@@ -35,11 +35,6 @@ class Executions:
             OutOfTime: If the time limit of the Part is over.
         """
         checker = self.checker
-        checker.push()
-        try:
-            for condition in conditions:
-                checker.add(condition)
+        with checker.supposing(every(conditions)):
             answer = checker.check()
             return answer, self.part.read_trace(checker.value, self._controller) if answer == SAT else None
-        finally:
-            checker.pop()

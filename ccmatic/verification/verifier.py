@@ -269,6 +269,7 @@ class Part:
         self.reads = {*way.reads, *reads, *(belief.name for belief in query.model.true_states())}
         self.trace: Trace | None = None
         self._checker: Checker | None = None
+        self._chosen: tuple[Decides | None, Truth] | None = None
         self._options = options
 
     @cached_property
@@ -434,8 +435,14 @@ class Part:
         return Trace(x.horizon, constants, columns, self.query.record(), source)
 
     def choices(self, controller: Decides | None) -> Truth:
-        """Return the condition that the senders obey the controller. May raise OutOfTime."""
-        return choices(self.x, controller, Clock.of(self._options.timeout))
+        """Return the condition that the senders obey the controller. May raise OutOfTime.
+
+        The Part keeps the condition of the last controller, because several questions about one controller follow each
+        other.
+        """
+        if self._chosen is None or self._chosen[0] is not controller:
+            self._chosen = controller, choices(self.x, controller, Clock.of(self._options.timeout))
+        return self._chosen[1]
 
     def enter(self, controller: Decides | None) -> None:
         """Assert in the current scope that the senders obey the controller."""
