@@ -148,6 +148,8 @@ def test_the_windows_of_two_controllers_part():
         (("run", "cubic", "--scenario", "missing.json"), "missing.json: cannot read"),
         (("run", "cubic", "--expect", "utilisation => 80%"), "utilisation"),
         (("new", "Toy", "--language", "rust"), "is no name of a controller"),
+        (("new", "", "--language", "rust"), "'' is no name of a controller"),
+        (("run", "cubic", "--on", ""), "'' has an empty part"),
         (("shrink", "missing.json"), "missing.json: cannot read"),
         (("diff", "cubic", "nosuch"), "there is no subject 'nosuch'"),
     ],

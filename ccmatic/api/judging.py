@@ -67,7 +67,7 @@ def make_scenario(
         if on or events or beside:
             raise InputError("a scenario says what --on, --event and --beside would; expected one or the other")
         return judging.lawful(scenario) if isinstance(scenario, ScenarioFile) else _read(scenario, allow_code)
-    return judging.lawful(judging.scenario_of(on or PATH, events, seconds, beside, seed, flows))
+    return judging.lawful(judging.scenario_of(PATH if on is None else on, events, seconds, beside, seed, flows))
 
 
 def _read(file: str | Path, allow_code: bool) -> ScenarioFile:
@@ -308,7 +308,7 @@ def new_adaptor(name: str, language: str) -> list[Path]:
     Raises:
         InputError: If the folder exists or cannot be written, or its name is invalid.
     """
-    if Path(name).exists():
+    if Path(name).name and Path(name).exists():
         raise InputError(f"{name} exists; expected a new name")
     return judging.new_adaptor(name, language)
 
