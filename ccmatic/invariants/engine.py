@@ -119,7 +119,7 @@ def _answers(problems: Iterable[Problem], seconds: float, jobs: int) -> Iterator
     needs t seconds ends before all attempts together have spent 4·t seconds each, and a search that a seed misleads has
     another chance.
     """
-    left, each, team = seconds, FIRST, Team(1)
+    left, each, team = seconds, min(FIRST, seconds), Team(1)
     posed_ones = map(_Posed.of, problems)
     attempts: Iterable[_Attempt] = ((posed, how) for posed in posed_ones for how in PORTFOLIO[posed.is_complete])
     with ExitStack() as stack:
@@ -131,7 +131,7 @@ def _answers(problems: Iterable[Problem], seconds: float, jobs: int) -> Iterator
                 undecided += [] if result[0] is Answer.REACHABLE else [(posed, how)]
                 if left <= 0:
                     return
-            if not undecided:
+            if not undecided or left < each:
                 return
             if seconds - left >= ALONE and team.size < jobs:
                 team = stack.enter_context(Team(jobs))
