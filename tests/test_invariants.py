@@ -3,14 +3,17 @@
 import json
 from dataclasses import replace
 from fractions import Fraction
+from time import process_time
 
 import pytest
 
 import ccmatic as cm
 from ccmatic.base import InputError
-from ccmatic.invariants import Answer, Claim, Invariant, derive, load_invariant, prove
+from ccmatic.invariants import Answer, Claim, Invariant, derive, engine, load_invariant, prove
+from ccmatic.invariants.facts import facts
 from ccmatic.invariants.forms import Replaced
 from ccmatic.invariants.lasting import Window
+from ccmatic.invariants.problem import Problem
 from ccmatic.invariants.reading import clauses_of
 from ccmatic.logic import Environment, equal, no, real
 from ccmatic.query import Network, Query
@@ -367,6 +370,24 @@ def test_a_controller_that_changes_after_a_long_time_has_no_bound_of_its_first_s
 def test_a_budget_of_nothing_is_refused():
     with pytest.raises(cm.InputError, match="the budget is 0 s; expected more"):
         proved("cc_qdel", query("ccac", "infinite"), at_most("queue", 7), 0)
+
+
+def test_an_attempt_ends_when_its_cpu_seconds_are_spent():
+    with Environment():
+        asked = query("ccac", "infinite")
+        claim = Claim("utilisation", ">=", Fraction(99, 100), Fraction(8))
+        problem = Problem(derive(asked, asked.controller("cc_qdel")), claim)
+        text = engine.horn_clauses(problem, facts(problem))
+    begin = process_time()
+    assert engine.attempt(text, {}, 0.2)[0] is Answer.UNKNOWN
+    assert 0.2 <= process_time() - begin < 2
+
+
+def test_a_read_of_long_ago_is_refused_by_name():
+    asked = query("ccac_windows", "1")
+    source = f"window: bytes = above(0)\n\ndef update(acked, R_m):\n    window = acked - acked[20 * R_m]{SENDS}"
+    with pytest.raises(cm.InputError, match="decides by `acked` of more than 5 steps ago"):
+        derive(asked, asked.read_controller(source))
 
 
 def test_a_network_that_changes_has_no_transition_system():

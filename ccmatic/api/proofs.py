@@ -145,7 +145,8 @@ def prove_by_invariant(
             that hold for the first time after at most N R_m, such as `converged within 8 rtt`.
         start: The start of the executions, as in `ask`. By default `informed`: from an empty network, with a lower
             bound on the link rate of at least C/2.
-        seconds: The budget of the search. The search for an execution that refutes the expectation may take as long.
+        seconds: The budget of the search, in CPU seconds of each process. The search for an execution that refutes the
+            expectation may take as long, by the clock.
         jobs: The number of processes.
 
     Returns:
@@ -186,7 +187,8 @@ def find_bounds(
         start: The start of the executions, as in `prove_by_invariant`.
         out: The folder of an earlier search. The search begins at the bounds that are proved there. `Bound.save` writes
             to a folder.
-        seconds: The budget of each bound. The search for an execution that refutes the next bound may take as long.
+        seconds: The budget of each bound, in CPU seconds of each process. The search for an execution that refutes the
+            next bound may take as long, by the clock.
         jobs: The number of processes.
         tells: A function that is called with each expectation that the search tries.
 

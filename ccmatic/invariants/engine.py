@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from itertools import count
 from threading import Event, Thread
-from time import monotonic, process_time
+from time import process_time
 from typing import Any, TypeAlias
 
 import z3
@@ -51,7 +51,7 @@ class Found:
         answer: The answer.
         problem: The problem that has this answer; None if the answer is UNKNOWN.
         clauses: The clauses of the invariant, if the answer is PROVED.
-        seconds: The duration.
+        seconds: The CPU seconds that each process spent.
         settings: The settings that gave the answer.
     """
 
@@ -95,25 +95,25 @@ def search(problems: Iterable[Problem], seconds: float, jobs: int = 2) -> Found:
         seconds: The budget: the CPU seconds of each process.
         jobs: The number of processes; with one, this process tries everything in turn.
     """
-    begin = monotonic()
-    for posed, (answer, body, settings) in _answers(problems, seconds, jobs):
+    spent = 0.0
+    for spent, posed, (answer, body, settings, _) in _answers(problems, seconds, jobs):
         if answer is Answer.PROVED or (answer is Answer.REACHABLE and posed.is_complete):
             try:
-                return posed.found(answer, body, monotonic() - begin, settings)
+                return posed.found(answer, body, spent, settings)
             except ValueError:  # an invariant with quantifiers has no clauses; another attempt may find a simpler one
                 continue
-    return Found(Answer.UNKNOWN, seconds=monotonic() - begin)
+    return Found(Answer.UNKNOWN, seconds=spent)
 
 
 #: A problem and the settings of Spacer for it.
 _Attempt: TypeAlias = tuple[_Posed, dict[str, Any]]
 
-#: The answer of an attempt, the invariant as text, and the settings as text.
-_Result: TypeAlias = tuple[Answer, str, str]
+#: The answer of an attempt, the invariant as text, the settings as text, and the CPU seconds.
+_Result: TypeAlias = tuple[Answer, str, str, float]
 
 
-def _answers(problems: Iterable[Problem], seconds: float, jobs: int) -> Iterator[tuple[_Posed, _Result]]:
-    """Yield the answers of rounds of attempts.
+def _answers(problems: Iterable[Problem], seconds: float, jobs: int) -> Iterator[tuple[float, _Posed, _Result]]:
+    """Yield the CPU seconds that each process has spent so far, and an answer, for rounds of attempts.
 
     Each round repeats the undecided attempts with twice the CPU seconds, and with another seed. So an attempt that
     needs t seconds ends before all attempts together have spent 4·t seconds each, and a search that a seed misleads has
@@ -126,8 +126,8 @@ def _answers(problems: Iterable[Problem], seconds: float, jobs: int) -> Iterator
         for seed in count(1):
             undecided: list[_Attempt] = []
             for (posed, how), result in _round(team, attempts, each, seed):
-                left -= each / team.size
-                yield posed, result
+                left -= result[-1] / team.size
+                yield seconds - left, posed, result
                 undecided += [] if result[0] is Answer.REACHABLE else [(posed, how)]
                 if left <= 0:
                     return
@@ -169,14 +169,14 @@ def _limited(context: Any, seconds: float) -> Iterator[None]:
 
 
 def attempt(text: str, settings: dict[str, Any], seconds: float) -> _Result:
-    """Return Spacer's answer to Horn clauses, the invariant as text, and the settings as text.
+    """Return Spacer's answer to Horn clauses, the invariant as text, the settings as text, and the CPU seconds.
 
     Args:
         text: The clauses in SMT-LIB.
         settings: The settings of Spacer.
         seconds: The CPU seconds after which the answer is UNKNOWN.
     """
-    own = z3.Context()
+    begin, own = process_time(), z3.Context()
     solver = z3.SolverFor("HORN", own)
     for name, value in settings.items():
         solver.set(name, value)
@@ -186,12 +186,13 @@ def attempt(text: str, settings: dict[str, Any], seconds: float) -> _Result:
             answer = solver.check()
     except z3.Z3Exception:
         answer = z3.unknown
+    spent = process_time() - begin
     if answer == z3.sat:
         model = solver.model()
         body = model[model.decls()[0]].else_value()
         names = [z3.Const(f"v{k}", model.decls()[0].domain(k)) for k in range(model.decls()[0].arity())]
-        return Answer.PROVED, z3.substitute_vars(body, *names).sexpr(), str(settings)
-    return (Answer.REACHABLE if answer == z3.unsat else Answer.UNKNOWN), "", str(settings)
+        return Answer.PROVED, z3.substitute_vars(body, *names).sexpr(), str(settings), spent
+    return (Answer.REACHABLE if answer == z3.unsat else Answer.UNKNOWN), "", str(settings), spent
 
 
 def _unknowns(rule: Any) -> list[Any]:

@@ -28,7 +28,7 @@ class Proved:
         answer: PROVED, REACHABLE if a state of the system breaks the claim, or UNKNOWN. A state of the system may be
             no state of an execution.
         invariant: The invariant with its certificates, if the claim is proved.
-        seconds: The duration of the search.
+        seconds: The CPU seconds of the search, for each process.
         settings: The settings of the solver that gave the answer.
     """
 

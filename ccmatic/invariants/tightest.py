@@ -4,7 +4,6 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 from ccmatic.base import InputError
@@ -86,11 +85,12 @@ class _Line:
         Args:
             weaker: The bound of a smaller K, whose proof is one for this K as well.
         """
-        end = monotonic() + self.seconds
+        left = self.seconds
         (low, proved), high, found = self._known(weaker), len(self.amounts), None
         place = low + 1 if proved else (low + high) // 2
-        while high - low > 1 and monotonic() < end:
+        while high - low > 1 and left > 0:
             tried = self._found(place)
+            left -= tried.seconds
             if tried.answer is Answer.PROVED:
                 low, found = place, tried
             else:
