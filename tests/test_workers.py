@@ -1,7 +1,10 @@
 """Work side by side: the same results as by one worker, in the same order."""
 
+import multiprocessing
 import pickle
 import re
+import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
@@ -37,6 +40,17 @@ def square(number, wait=None):
     if number < 0:
         raise InputError(f"{number} is below 0")
     return number**2
+
+
+def test_a_closed_team_leaves_no_thread_and_no_process():
+    """A thread that still closes its pipe when Python exits would print an ignored error."""
+    before = set(threading.enumerate())
+    with Team(2) as workers:
+        workers.submit("task", abs, -3)
+        assert [*workers.results()] == [("task", 3)]
+        workers.submit("late", time.sleep, 60)
+    assert set(threading.enumerate()) <= before
+    assert not multiprocessing.active_children()
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 3])

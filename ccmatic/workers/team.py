@@ -113,15 +113,19 @@ class Team:
             self._restart()
 
     def close(self) -> None:
-        """Drop the pending tasks. The processes of this team end at once."""
-        self._dismiss()
+        """Drop the pending tasks. The processes of this team end at once.
+
+        This method waits for the thread that manages the processes. Otherwise Python may wake this thread at its exit
+        while the thread closes its pipe, and Python then prints that an error was ignored.
+        """
         for child in multiprocessing.active_children():
             child.terminate()
+        self._dismiss(wait=not self._is_cluster)
 
-    def _dismiss(self) -> None:
+    def _dismiss(self, wait: bool = False) -> None:
         for future in self._pending:
             future.cancel()
-        self._executor.shutdown(wait=False)
+        self._executor.shutdown(wait)
 
     def _restart(self) -> None:
         self._restarts += 1
