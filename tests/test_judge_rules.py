@@ -256,6 +256,7 @@ def test_every_rule_has_a_case_a_threshold_and_a_source():
         ("window", PATH, ["idle 1 s at 5 s"], "the application limits the sender"),
         ("app-limited", PATH, [], "never limits"),
         ("marks", PATH, [], "the link marks nothing"),
+        ("losses", "2 mbit, rtt 80 ms, buffer 16 bdp", [], "a round trip with a full buffer takes 1.36 s"),
         ("share-cubic", PATH, [], "no flow of cubic shares the link"),
         ("timeout", PATH, ["hold 40 ms at 5 s"], "the hold is below 3 R_m"),
         ("decrease-cubic", PATH, ["lose 4 packets at 5 s"], "at most 3 packets in a row"),
