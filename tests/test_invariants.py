@@ -261,6 +261,17 @@ def send(window):
 """
 
 
+def test_a_condition_named_like_a_part_of_a_delay_is_refused(tmp_path):
+    text = ASSUMES.replace("window: bytes", "big_1: condition = False\nwindow: bytes").replace(
+        "(window,", "(big_1, window,"
+    )
+    (tmp_path / "named.py").write_text(text.replace("    assume", "    big_1 = window > MSS\n    assume"))
+    code, _, complaint = run(
+        "prove", tmp_path / "named.py", "--on", "ccac, buffer 1 bdp", "--expect", "window <= 4 bdp"
+    )
+    assert code == 2 and "named.py:2: the condition `big_1` ends in '_' and a number" in complaint
+
+
 OLD = """
 window: bytes = above(0)
 

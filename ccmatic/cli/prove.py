@@ -156,7 +156,7 @@ def _expected(controller, how, settings, say):
         return _by_expected_shapes(controller, how, settings, say, refused)
     except InputError:
         if refused:
-            raise
+            raise refused from None
         return "unknown"
 
 

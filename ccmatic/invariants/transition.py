@@ -4,6 +4,7 @@ The system comes from the lasting laws of short executions. A state is the part 
 next step read. Counts of bytes are relative to each other, because no law can tell where a count began.
 """
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +15,7 @@ from pysmt.typing import BOOL, REAL
 
 from ccmatic.base import CONDITION, InputError
 from ccmatic.contracts import Execution, Law
+from ccmatic.controllers import each_of
 from ccmatic.invariants.delays import measures_delays
 from ccmatic.invariants.forms import Replaced, comparisons, unknowns
 from ccmatic.invariants.lasting import FURTHER, Place, Window, as_value
@@ -119,6 +121,7 @@ def derive(query: Query, controller: Any, without: Collection[str] = ()) -> Tran
     """
     if query.model.since:
         raise InputError(f"the path of {query.model.name} changes once, so it has no transition system")
+    _require_names(controller)
     least = max(query.jitter + (_DELAYS if measures_delays(controller) else 1), 2)
     unbounded, line = "", None
     for memory in range(least, least + _MORE + 1):
@@ -137,6 +140,14 @@ def derive(query: Query, controller: Any, without: Collection[str] = ()) -> Tran
         getattr(controller, "file", None),
         line,
     )
+
+
+def _require_names(controller: Any) -> None:
+    """Require that no condition has the name of a part of a measured delay, which `Place.of` would take it for."""
+    for memory in (memory for each in each_of(controller) for memory in each.state):
+        if memory.unit == CONDITION and re.search(r"_\d+$", memory.name):
+            problem = f"the condition `{memory.name}` ends in '_' and a number, as the parts of a measured delay do"
+            raise InputError(f"{problem}; expected another name", getattr(controller, "file", None), memory.line)
 
 
 class _Derivation:
