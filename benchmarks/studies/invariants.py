@@ -35,7 +35,7 @@ MARKS = "marking, buffer 1 bdp, threshold 1/2 bdp"
 ORACLE = "detection=oracle,timer=executions,loss=deterministic,begins=anywhere,delay=none"
 ANY = f"ccac2021:{ORACLE}"
 TENTHS, TWENTIETHS, FORTIETHS = (
-    f"ccac2021 {rate} mbit:{ORACLE}, rtt 10 ms, packet 1500, buffer" for rate in (12, 24, 48)
+    f"ccac2021 {rate} mbit:{ORACLE}, rtt 10 ms, jitter 10 ms, packet 1500, buffer" for rate in (12, 24, 48)
 )
 
 QUEUE = ("queue <= 7 bdp", "queue <= 10 bdp")
