@@ -401,6 +401,13 @@ def test_a_read_of_long_ago_is_refused_by_name():
         derive(asked, asked.read_controller(source))
 
 
+def test_a_count_since_the_begin_is_refused_by_name():
+    asked = query("ccac_windows", "1")
+    source = f"window: bytes = above(0)\n\ndef update(window, acked):\n    window = max(acked / 2, window){SENDS}"
+    with pytest.raises(cm.InputError, match="decides by `acked`, which is not bounded.*such as acked - acked"):
+        derive(asked, asked.read_controller(source))
+
+
 def test_a_network_that_changes_has_no_transition_system():
     with pytest.raises(cm.InputError, match="has no transition system"):
         proved("aimd_each_step", query("changing_windows", "1"), at_most("window", 7))

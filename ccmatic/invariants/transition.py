@@ -13,7 +13,7 @@ from typing import Any
 from pysmt.shortcuts import Symbol
 from pysmt.typing import BOOL, REAL
 
-from ccmatic.base import CONDITION, InputError
+from ccmatic.base import BYTES, CONDITION, InputError
 from ccmatic.contracts import Execution, Law
 from ccmatic.controllers import each_of
 from ccmatic.invariants.delays import measures_delays
@@ -131,9 +131,13 @@ def derive(query: Query, controller: Any, without: Collection[str] = ()) -> Tran
             unbounded, line = f"`{unseen.name}` of more than {memory - 1} steps ago", getattr(unseen, "line", None)
             continue
         derivation = _Derivation(window)
+        line = None
         if derivation.decides():
+            unbounded = derivation.absolute()
+            if unbounded:
+                break
             return derivation.system(without)
-        unbounded, line = derivation.unbounded(), None
+        unbounded = derivation.unbounded()
     raise InputError(
         f"{controller.name} decides by {unbounded}, which is not bounded relative to the network; "
         "expected differences of counts, such as acked - acked[step], or a state that `update` resets",
@@ -193,6 +197,17 @@ class _Derivation:
     def decides(self) -> bool:
         """Return whether the system has all laws of the controller's decisions."""
         return all(law.model != self.controller.name for law in self.left_out)
+
+    def absolute(self) -> str:
+        """Return the counts whose origins change the controller's decisions, for a message; empty without such."""
+        constants, own = self.window.constants, self.controller.name
+        free = _shifts([law.formula for law in self.lasting if law.model != own], constants)
+        kept = _shifts([law.formula for law in self.lasting], constants)
+        if all(origin in kept for origin in _ORIGINS if origin in free):
+            return ""
+        observed = getattr(self.controller, "observations", {})
+        counts = [each for each in self.controller.parameters if each in observed and observed[each].unit == BYTES]
+        return ", ".join(f"`{each}`" for each in counts)
 
     def unbounded(self) -> str:
         """Return what the controller reads, for a message."""
