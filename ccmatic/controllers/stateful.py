@@ -193,10 +193,11 @@ class Stateful:
         return None if None in parts else lcm(*(part for part in parts if part))
 
     def followed(self, view):
-        """Return the controller's state as columns by name. The controller gets the observations in a view of numbers.
+        """Return the controller's state as columns by name; None once the controller would send other bytes.
 
-        The controller's own Python computes the state from the step at which the controller decides. Before this step,
-        and wherever the controller leaves a choice to the network, the state comes from the view.
+        The argument is a view of numbers. The controller's own Python computes the state from the step at which the
+        controller decides. Before this step, and wherever the controller leaves a choice to the network, the state comes
+        from the view.
         """
         state = {memory.name: list(view.state[memory.name]) for memory in self.state}
         own, program, decides = replace(view, state=state), self._program, False
@@ -206,7 +207,9 @@ class Stateful:
             outcome = program.outcome(step.arguments()) if decides else None
             for name, options in (outcome or {}).items():
                 if state[name][t] not in options:
-                    state[name][t] = Fraction(next(iter(options)))
+                    step.now[name] = state[name][t] = Fraction(next(iter(options)))
+            if any(law is not True for _, _, law in step.sends()):
+                return None
         return state
 
     def lines_run(self, view: FlowView) -> list[dict[int, bool]]:

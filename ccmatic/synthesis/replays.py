@@ -14,7 +14,10 @@ def breaks(query, trace, controller):
     """
     x = query.observed(trace, state=controller.state)
     for flow in x.flows:
-        flow.state = controller.followed(flow)
+        state = controller.followed(flow)
+        if state is None:
+            return False
+        flow.state = state
     if any(formula is not True for flow in x.flows for _, _, formula in controller.laws(flow)):
         return False
     own = replace(trace, controller=controller.source, broken=()).with_columns(**x.remembered())
