@@ -141,6 +141,15 @@ def test_kernel_accepts_laws(name, tmp_path):
 
 
 @needs_bpf
+@pytest.mark.parametrize("name", ["contract", "contract_competing"])
+def test_kernel_accepts_observations_of_many_steps(name, tmp_path):
+    """Clang used to copy all of them to the stack, which has 512 bytes."""
+    files.write(header.make(name), "bpf", tmp_path / name)
+    with registered(tmp_path / name):
+        pass
+
+
+@needs_bpf
 @pytest.mark.slow
 def test_kernel_accepts_all_that_is_shipped(tmp_path):
     shipped = sorted(path.stem for path in Path(__file__).parents[1].glob("synthesized/[!_]*.py"))

@@ -1,8 +1,10 @@
 /* The BPF verifier checks a global function by itself, once, and not at each call. */
 #ifdef CCM_KERNEL
 #define CCM_GLOBAL __attribute__((noinline))
+#define CCM_BARRIER() __asm__ volatile("" ::: "memory") /* or clang copies a whole array over the small stack */
 #else
 #define CCM_GLOBAL static inline
+#define CCM_BARRIER() (void)0
 #endif
 
 static inline uint64_t ccm_down(uint64_t amount, uint64_t over)

@@ -68,8 +68,10 @@ CCM_GLOBAL int ccm_end_step(struct ccm_sender *s, const struct ccm_seen *seen)
 {
     if (!s || !seen)
         return 0;
-    for (unsigned i = CCM_PAST; i > 0; i--)
+    for (unsigned i = CCM_PAST; i > 0; i--) {
         s->seen[i] = s->seen[i - 1];
+        CCM_BARRIER();
+    }
     s->seen[0] = *seen;
     if (seen->time >= CCM_FIRST && !ccm_update(&s->state, s->seen, (int64_t)s->packet, s->step))
         s->stayed++;
