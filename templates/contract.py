@@ -4,28 +4,8 @@ The holes are the highest level in packets per R_m, the factor between two level
 delay is the age, beyond R_m, of the oldest byte that is not acknowledged.
 """
 
-from ccmatic.contracts import Sketch
+from ccmatic.contracts import contract_sketch
 
-TEMPLATE = Sketch(
-    """
-    level: bytes = between(MSS, top * MSS)
-
-
-    def update(acked, sent, lost, MSS, R_m, step):
-        if acked + lost >= sent[R_m + (band - 1) * step]:
-            level = top * MSS
-        elif acked + lost >= sent[R_m + (2 * band - 1) * step]:
-            level = top * factor * MSS
-        elif acked + lost >= sent[R_m + (3 * band - 1) * step]:
-            level = top * factor * factor * MSS
-        elif acked + lost >= sent[R_m + (4 * band - 1) * step]:
-            level = top * factor * factor * factor * MSS
-        else:
-            level = top * factor * factor * factor * factor * MSS
-
-
-    def send(level, R_m):
-        return level / R_m
-    """,
-    {"top": (8, 16, 24), "factor": ("1/3", "2/5", "1/2", "2/3"), "band": (1, 2, 3)},
+TEMPLATE = contract_sketch(
+    levels=5, top=(8, 16, 24), factor=("1/3", "2/5", "1/2", "2/3"), band=(1, 2, 3), links=("5/2", 30)
 )

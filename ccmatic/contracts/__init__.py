@@ -50,7 +50,7 @@ from ccmatic.contracts.reason import AllOf, AnyOf, AtMost, Compared, Fails, Impl
 from ccmatic.contracts.rows import Lines, Rows
 from ccmatic.contracts.sender_text import sender_belief
 from ccmatic.contracts.sources import TraceData
-from ccmatic.contracts.template import Branch, Sketch, Template, linear_forms, value_of
+from ccmatic.contracts.template import Branch, Sketch, Template, contract_sketch, linear_forms, value_of
 from ccmatic.contracts.views import Bounds, FlowView, NetworkView
 from ccmatic.contracts.worlds import FLUID, LOGS, PACKETS, folders, load_fluid, load_logs, world
 
@@ -125,6 +125,7 @@ __all__ = [
     "at_steps",
     "beyond",
     "choice",
+    "contract_sketch",
     "ending",
     "execution",
     "file_stem",
