@@ -7,6 +7,7 @@ import pytest
 
 from ccmatic import api as cm
 from ccmatic.contracts import load_definition
+from support.cli import run
 
 PROOF = load_definition("proofs", "PROOF", "contract")
 NETWORK = cm.Network("cbr_delay_own_jitter", "infinite", 13)
@@ -21,6 +22,63 @@ LEVELS = ((2, 16), (4, 8), (6, 4), (8, 2))
 def test_a_flow_sends_half_of_what_the_other_sent(pace, verdict):
     close = f"A_f[1][-1] - A_f[1][-2] < {pace} * (A_f[0][-2] - A_f[0][-3])"
     assert cm.verify("contract", cm.Query(NETWORK, "avoids", what=close, given=GIVEN)).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("what", "verdict"),
+    [
+        ("Or(competing_f[0][-1] == 1, competing_f[1][-1] == 1)", "holds"),
+        ("A_f[1][-1] - A_f[1][-2] < 1/2 * (A_f[0][-2] - A_f[0][-3])", "holds"),
+        ("A_f[1][-1] - A_f[1][-2] < 51/100 * (A_f[0][-2] - A_f[0][-3])", "violated"),
+    ],
+)
+def test_without_losses_a_contract_never_competes_and_keeps_its_pace(what, verdict):
+    given = f"{GIVEN}; competing_f[0][0] == 0; competing_f[1][0] == 0"
+    query = cm.Query(cm.Network("cbr_delay_own_jitter", "infinite", 21), "avoids", what=what, given=given)
+    assert cm.verify("contract_competing", query).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        (
+            {"factor": ("1/2", "3/2")},
+            "the levels of a contract do not fall by the factor 3/2; expected a number",
+        ),
+        ({"factor": (1,)}, "the levels of a contract do not fall by the factor 1; expected a number between 0 and 1"),
+        ({"levels": 1}, "the contract has 1 levels, which do not fall; expected at least 2"),
+        ({"band": ("1/2",)}, "a band of a contract has 1/2 steps; expected a whole number, at least 1"),
+        ({"links": (5, 100)}, "no level reaches a link of 100 packets per R_m, because the flows send at most 32"),
+        (
+            {"links": (1, 30)},
+            "no level is low enough for a link of 1 packets per R_m, because the flows send at",
+        ),
+        ({"links": (30, 5)}, "the links have 30 to 5 packets per R_m; expected the lower rate first"),
+    ],
+)
+def test_a_contract_that_cannot_work_is_refused(changes, problem, tmp_path):
+    numbers = {"levels": 5, "top": (16,), "factor": ("1/2",), "band": (2,), "links": (5, 30)} | changes
+    text = ", ".join(f"{name}={value!r}" for name, value in numbers.items())
+    code = f"from ccmatic.contracts import contract_sketch\n\nTEMPLATE = contract_sketch({text})\n"
+    (tmp_path / "mine.py").write_text(code)
+    query = '[network]\nmodel = "cbr_delay_own_jitter"\nbuffer = "infinite"\nhorizon = 13\n'
+    (tmp_path / "mine.toml").write_text(f'{query}\n[template]\nname = "./mine.py"\n')
+    code, out, err = run("synth", "./mine.toml", cwd=tmp_path)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert problem in err and "mine.py:3" in err
+
+
+@pytest.mark.parametrize(
+    ("flows", "problem"),
+    [
+        (("contract", "--beside", "cc_qdel"), "cc_qdel sends at a rate, and flows that share a link send by a window"),
+        (("contract", "--beside", "dctcp"), "dctcp reads `marked`, and cbr_delay_own_jitter marks no packets"),
+    ],
+)
+def test_flows_that_cannot_share_a_link_are_refused(flows, problem):
+    code, out, err = run("starve", *flows)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert problem in err and "expected" in err
 
 
 def shares(seed, steps=260):

@@ -196,8 +196,8 @@ class Stateful:
         """Return the controller's state as columns by name; None once the controller would send other bytes.
 
         The argument is a view of numbers. The controller's own Python computes the state from the step at which the
-        controller decides. Before this step, and wherever the controller leaves a choice to the network, the state comes
-        from the view.
+        controller decides. Before this step, and wherever the controller leaves a choice to the network, the state
+        comes from the view.
         """
         state = {memory.name: list(view.state[memory.name]) for memory in self.state}
         own, program, decides = replace(view, state=state), self._program, False
