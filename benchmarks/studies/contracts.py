@@ -10,11 +10,11 @@ questions:
   and a band of D steps, for each D.
 - Front: with bands of D + 1 steps, which range of C does a contract cover? The link is used to three quarters over
   eight R_m, and a queue of more than QUEUE C·R_m falls by at least C·R_m/20 in a step. The highest rate is 15/16 of
-  what the flows send at the highest level. The lowest rate is 5/4 of what they send at the lowest level. The study also
+  the rate of both flows at the highest level. The lowest rate is 5/4 of their rate at the lowest level. The study also
   decides two ranges that are wider by a quarter, one at each end.
 
 A share is that of the slower flow in the long run. The delay is the age at which a flow sends at its lowest level.
-FOLDER/contracts.json has the results so far. The same command resumes from them. At the end, the command prints the
+FOLDER/bands.json and FOLDER/contracts.json have the results so far. The same command resumes from them. At the end, the command prints the
 tables and draws the front (contracts.svg).
 """
 
@@ -27,7 +27,7 @@ from benchmarks.lib import cells, pages
 #: The packets per R_m at the highest level, the queue in C·R_m that falls, and the steps over which use is measured.
 TOP, QUEUE, SPAN = 16, 200, 8
 
-#: The ends of the range of C, in parts of what both flows send at their highest and at their lowest level.
+#: The ends of the range of C, as parts of the highest and the lowest rate of both flows.
 MOST, LEAST = Fraction(15, 16), Fraction(5, 4)
 
 #: The wider ranges: a quarter further at the high end, at the low end.
