@@ -14,8 +14,8 @@ questions:
   decides two ranges that are wider by a quarter, one at each end.
 
 A share is that of the slower flow in the long run. The delay is the age at which a flow sends at its lowest level.
-FOLDER/bands.json and FOLDER/contracts.json have the results so far. The same command resumes from them. At the end, the command prints the
-tables and draws the front (contracts.svg).
+FOLDER/bands.json and FOLDER/contracts.json have the results so far. The same command resumes from them. At the end, the
+command prints the tables and draws the front (contracts.svg).
 """
 
 from fractions import Fraction
