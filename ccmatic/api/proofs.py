@@ -293,7 +293,7 @@ def _findings(*proofs: Invariant | FirstSteps | SavedProof) -> Iterator[Finding]
     for proof in proofs:
         invariant = proof.invariant if isinstance(proof, SavedProof) else proof
         how = "certificates" if invariant is proof else "certificates, and the envelope computed again"
-        about = f"{proof.controller.name} on {invariant.executions}: {invariant.claim}"
+        about = f"{proof.controller.name} on {invariant.executions}: {invariant.claim}, in C·step"
         yield proving.named(proof.controller, invariant.query)
         yield Finding(about, proof.fault(), f"{len(invariant.certificates)} {how}")
         for each in left_out(invariant.query, invariant.controller):
