@@ -38,8 +38,8 @@ def prove(controllers, proof, horizon, on, expect, start, jobs, cluster, as_json
 
     With --on and --expect, the command searches for an inductive invariant that proves the expectation, and for an
     execution that refutes it. An expectation such as 'converged within 8 rtt' needs no invariant. With --on alone, it
-    finds the tightest bounds that invariants prove, and draws them. Without both, it finds the best value of each
-    constant of a proof for which the lemmas hold.
+    finds the tightest bounds that invariants prove, and draws them. The --timeout of a search for an invariant is in
+    CPU seconds. Without both, it finds the best value of each constant of a proof for which the lemmas hold.
     """
     from ccmatic.workers import Team
 
