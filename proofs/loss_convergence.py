@@ -10,9 +10,9 @@ from fractions import Fraction
 from ccmatic.proofs import loss_convergence_probes, loss_convergence_ramp
 from ccmatic.proofs.loss_convergence_link import HORIZON, JITTER, TRACES, Link, intervals, known_rate, link, rows
 
-from ccmatic.logic import equal, every, implies, is_min, some
+from ccmatic.logic import equal, every, implies, is_min, some, times
 from ccmatic.tradeoffs import reproduce
-from ccmatic.tradeoffs.statements import Construction, Hypothesis, Statement, times
+from ccmatic.tradeoffs.statements import Construction, Hypothesis, Statement
 
 # Step 1. The sender sends the same over link I, whose rate is 1, and over link II.
 

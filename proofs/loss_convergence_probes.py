@@ -9,8 +9,8 @@ from fractions import Fraction
 import sympy
 from ccmatic.proofs.loss_convergence_link import HORIZON, JITTER, TRACES, known_rate, link
 
-from ccmatic.logic import equal, every, is_max
-from ccmatic.tradeoffs.statements import Derivation, Hypothesis, Statement, times
+from ccmatic.logic import equal, every, is_max, times
+from ccmatic.tradeoffs.statements import Derivation, Hypothesis, Statement
 
 ANY = "all numbers"
 

@@ -7,8 +7,8 @@ intervals of any length.
 
 from itertools import combinations, permutations
 
-from ccmatic.logic import equal, every, implies, some
-from ccmatic.tradeoffs.statements import Hypothesis, Statement, times
+from ccmatic.logic import equal, every, implies, some, times
+from ccmatic.tradeoffs.statements import Hypothesis, Statement
 
 #: The round trips of the statement about a whole ramp, and the bursts in each.
 ROUNDS, SENDS = 7, 2

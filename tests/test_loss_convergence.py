@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from ccmatic import records
 from ccmatic.base import definitions
 from ccmatic.base.errors import InputError
-from ccmatic.logic.terms import equal, every, real
+from ccmatic.logic.terms import equal, every, real, times
 from ccmatic.tradeoffs import cycle, family, family_figure, reproduce, steps
 from ccmatic.tradeoffs.fluid import FluidLink, Loss, alike
 from ccmatic.tradeoffs.probe_slow import ProbeSlow, run
-from ccmatic.tradeoffs.statements import VACUOUS, Derivation, Hypothesis, Numbers, Statement, times
+from ccmatic.tradeoffs.statements import VACUOUS, Derivation, Hypothesis, Numbers, Statement
 from ccmatic.verification.verifier import HOLDS, UNDECIDED, VIOLATED
 from support.sampling import each_nth
 

@@ -7,7 +7,7 @@ from typing import Any
 from ccmatic import enclosures, guarantees, invariants, proving
 from ccmatic.api.given import Asked, Given, read_query
 from ccmatic.base import InputError, parse_json, read_text
-from ccmatic.contracts import load_definition
+from ccmatic.contracts import RoundProof, load_definition
 from ccmatic.enclosures import SavedProof
 from ccmatic.guarantees import Guarantee
 from ccmatic.invariants import Bound, Decided, FirstSteps, Invariant
@@ -53,6 +53,11 @@ def prove(
     Examples:
         >>> cm.prove("cc_qdel", "cc_qdel", "proofs").claim
     """
+    definition = load_definition("proofs", "PROOF", proof, allow_code=True)
+    if isinstance(definition, RoundProof):
+        if horizon or certify:
+            raise InputError(f"the proof {proof} is about rounds; expected neither a horizon nor certificates")
+        return proving.prove_rounds(proof, controller, out, listener or Listener(), solver)
     return proving.prove(proof, controller, out, horizon, certify, listener, options=solver)
 
 
@@ -284,6 +289,8 @@ def check(
     if invariants.is_invariant(data):
         invariant = invariants.load_invariant(file, allow_code)
         return Check(invariant, _findings(invariant))
+    if proving.is_of_rounds(data):
+        return proving.check_rounds(proving.load_rounds(file, allow_code), isolated_steps, solver)
     result = proving.load_result(file, allow_code)
     return proving.check(result, isolated_steps, options=solver)
 

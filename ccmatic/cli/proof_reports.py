@@ -162,7 +162,8 @@ class Progress(Listener):
         file, claim, holds = proved.file, list(proved.claim), proved.verdict == HOLDS
         claims = [*claim] if holds else [*proved.faults, f"no proof: {proved.why or 'not every lemma holds'}"]
         claims += left_out_lines(proved.left_out)
-        claims += ["", f"written: {file} and {file.with_suffix('.md').name}"] if file else []
+        report = file and file.with_suffix(".md")
+        claims += ["", f"written: {file}{f' and {report.name}' if report.exists() else ''}"] if file else []
         left = records.exclusions(proved.left_out)
         line = ProofLine(True, holds, list(proved.faults), claim, file and str(file), left)
         self._say(line, "\n".join(["", *claims]))

@@ -47,6 +47,7 @@ from ccmatic.contracts.proof import (
 )
 from ccmatic.contracts.property import Property, WayToFail, share
 from ccmatic.contracts.reason import AllOf, AnyOf, AtMost, Compared, Fails, Implied, Stated
+from ccmatic.contracts.round_proof import RoundNumbers, RoundProof
 from ccmatic.contracts.rows import Lines, Rows
 from ccmatic.contracts.sender_text import sender_belief
 from ccmatic.contracts.sources import TraceData
@@ -106,6 +107,8 @@ __all__ = [
     "Proof",
     "Property",
     "RecordingDict",
+    "RoundNumbers",
+    "RoundProof",
     "Rows",
     "RunningBound",
     "RunningMax",

@@ -18,6 +18,7 @@ from ccmatic.contracts.execution import Execution
 from ccmatic.contracts.model import Model
 from ccmatic.contracts.program import START, Program
 from ccmatic.contracts.property import Property
+from ccmatic.contracts.round_proof import RoundProof
 from ccmatic.contracts.template import Template
 from ccmatic.contracts.views import FlowView, NetworkView
 
@@ -183,17 +184,32 @@ def _property(cls: Any) -> None:
 
 
 def _proof(proof: Any) -> None:
+    if isinstance(proof, RoundProof):
+        return _round_proof(proof)
     _instance("PROOF", proof, lemma.Proof)
     states = [("a state", state, lemma.State, {"holds": 3}) for state in proof.states]
     objectives = [("an objective", o, lemma.Objective, {"holds": 2}) for s in proof.states for o in s.ensures]
     measures = [("a measure", m, lemma.Measure, {"value": 2, "limit": 1}) for s in proof.states for m in s.measures]
-    lemmas = [("a lemma", other, lemma.Lemma, {"given": 2, "then": 2}) for other in proof.lemmas]
-    for what, part, kind, takes in [*states, *objectives, *measures, *lemmas]:
+    _parts([*states, *objectives, *measures])
+    _lemmas_and_constants(proof)
+
+
+def _round_proof(proof: RoundProof) -> None:
+    _takes(proof.laws, 1, "laws")
+    _lemmas_and_constants(proof)
+
+
+def _lemmas_and_constants(proof: Any) -> None:
+    _parts([("a lemma", other, lemma.Lemma, {"given": 2, "then": 2}) for other in proof.lemmas])
+    for constant in proof.constants:
+        _expect(isinstance(constant, lemma.Constant), "a constant", constant, "a Constant of ccmatic.contracts")
+
+
+def _parts(parts: Iterable[tuple[str, Any, type, dict[str, int]]]) -> None:
+    for what, part, kind, takes in parts:
         _expect(isinstance(part, kind), what, part, f"a {kind.__name__} of ccmatic.contracts")
         for name, count in takes.items():
             _takes(getattr(part, name), count, f"{name} of {part.name}")
-    for constant in proof.constants:
-        _expect(isinstance(constant, lemma.Constant), "a constant", constant, "a Constant of ccmatic.contracts")
 
 
 def _overrides(kind: type, base: type, names: Iterable[str]) -> None:

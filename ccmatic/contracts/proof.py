@@ -232,8 +232,23 @@ class Lemma:
     empty: bool = False
 
 
+class WithConstants:
+    """The common base of proofs whose constants a search finds."""
+
+    constants: Sequence[Constant]
+
+    def joined_with(self, constant: Constant) -> list[Constant]:
+        """Return, in order, this constant and the other constants that the search finds together with it."""
+        together = list[Constant]()
+        for other in self.constants:
+            if not other.joined and constant in together:
+                break
+            together = [*together, other] if other.joined else [other]
+        return together
+
+
 @dataclass(frozen=True)
-class Proof:
+class Proof(WithConstants):
     """A proof, as its file declares it.
 
     Attributes:
@@ -290,15 +305,6 @@ class Proof:
         for state in self.states:
             yield from self._lemmas_of(state)
         yield from self.lemmas
-
-    def joined_with(self, constant: Constant) -> list[Constant]:
-        """Return, in order, this constant and the other constants that the search finds together with it."""
-        together = list[Constant]()
-        for other in self.constants:
-            if not other.joined and constant in together:
-                break
-            together = [*together, other] if other.joined else [other]
-        return together
 
     def about(self, kept: Sequence[StateVariable]) -> "Proof":
         """Return the proof for a controller with this state."""

@@ -22,6 +22,7 @@ from ccmatic.logic.terms import (
     no,
     real,
     some,
+    times,
     unit,
     unit_is_positive,
 )
@@ -50,6 +51,7 @@ __all__ = [
     "no",
     "real",
     "some",
+    "times",
     "unit",
     "unit_is_positive",
 ]

@@ -1,7 +1,8 @@
-"""The language of laws: exact linear terms and conditions. Their values are unknowns (for solvers) or numbers.
+"""The language of laws: exact terms and conditions, over unknowns (for solvers) or numbers.
 
-A term is a number or a `Linear`, which supports sums, scaling and comparisons. A condition is a bool if its truth is
-known, and otherwise a `Condition`. Comparisons have one canonical form, so that equal conditions are the same node.
+A term is a number or a `Linear`, which supports sums, scaling and comparisons. The function `times` multiplies terms.
+A condition is a bool if its truth is known, and otherwise a `Condition`. Comparisons have one canonical form, so that
+equal conditions are the same node.
 The same law applies to unknowns and to numbers. So ccmatic can evaluate a law on the numbers of an execution, without a
 solver.
 
@@ -11,6 +12,7 @@ only a solver can decide it. Therefore `==`, `not`, `and` and `if` on such a ter
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from itertools import product
 from math import gcd, lcm
 from typing import Any, NoReturn, Union
 
@@ -183,6 +185,22 @@ def _number(value: Term) -> Fraction:
 def linear(value: Term) -> Linear:
     """Return a number or a term as a Linear."""
     return value if isinstance(value, Linear) else Linear(constant=value)
+
+
+def times(left: Term, right: Term) -> Term:
+    """Return left · right for numbers or terms.
+
+    `Linear` does not support products of unknowns. So such a product becomes an unknown of its own: a monomial, as
+    solvers for nonlinear arithmetic expect.
+    """
+    if not (isinstance(left, Linear) and isinstance(right, Linear)):
+        return left * right if isinstance(left, Linear) else right * left
+    total = left * right.constant + Linear(right.coefficients) * left.constant
+    for (a, m), (b, n) in product(left.coefficients.items(), right.coefficients.items()):
+        factors = [factor for node in (a, b) for factor in (node.args() if node.is_times() else (node,))]
+        monomial = Times(sorted(factors, key=lambda factor: factor.node_id()))
+        total = total + Linear({monomial: m * n})
+    return total
 
 
 def real(name: str) -> Linear:

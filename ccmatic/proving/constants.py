@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from ccmatic.base import InputError, OutOfTime, last_good, last_good_from_above
-from ccmatic.proving.prover import NoValue, Optimum
+from ccmatic.proving.lemma_prover import NoValue, Optimum
 from ccmatic.verification import UNDECIDED
 
 

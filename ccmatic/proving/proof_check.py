@@ -13,7 +13,8 @@ from typing import Any
 from ccmatic.base import definitions, markup
 from ccmatic.contracts import Constant, Lemma, Proof, Values
 from ccmatic.proving.certificate_files import certificate_file
-from ccmatic.proving.prover import Answer, Prover
+from ccmatic.proving.lemma_prover import Answer
+from ccmatic.proving.prover import Prover
 from ccmatic.proving.questions import (
     BestValueQuestion,
     Decision,

@@ -10,7 +10,8 @@ from ccmatic.proving import report
 from ccmatic.proving.certificate_files import make_certificates
 from ccmatic.proving.claim import sentences
 from ccmatic.proving.constants import search, verdicts
-from ccmatic.proving.prover import NoValue, Prover
+from ccmatic.proving.lemma_prover import NoValue
+from ccmatic.proving.prover import Prover
 from ccmatic.proving.result import Result, begin_result, earlier_constants, earlier_windows
 from ccmatic.solving import SolverOptions
 from ccmatic.verification import HOLDS, UNDECIDED, VIOLATED

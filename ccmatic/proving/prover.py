@@ -1,72 +1,18 @@
 """The prover. The prover decides the lemmas of a proof about a controller, for given values of the constants."""
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import replace
 from time import monotonic
 
 from ccmatic import query as queries
 from ccmatic import verification
 from ccmatic.base import Clock, InputError, OutOfTime, blamed, definitions
-from ccmatic.contracts import Lemma, RecordingDict, Values, WayToFail, load_definition
+from ccmatic.contracts import RecordingDict, WayToFail, load_definition
 from ccmatic.controllers import require_order
-from ccmatic.logic import no
 from ccmatic.proving import deduction, fit, progress
+from ccmatic.proving.lemma_prover import LemmaProver, NoValue
 from ccmatic.solving import SAT, UNKNOWN, UNSAT, SolverOptions
-from ccmatic.traces import Trace
-from ccmatic.verification import HOLDS, UNDECIDED, VIOLATED, Executions, Part, Unsound
-
-VERDICTS = {UNSAT: HOLDS, SAT: VIOLATED, UNKNOWN: UNDECIDED}
-
-
-@dataclass(frozen=True)
-class Answer:
-    """The answer to a lemma.
-
-    Attributes:
-        lemma: The name of the lemma.
-        verdict: HOLDS, VIOLATED or UNDECIDED.
-        seconds: The duration of the check in seconds.
-        trace: A window that breaks the lemma, confirmed by replay. None unless the verdict is VIOLATED.
-        empty: Whether the lemma holds because no window satisfies its premise.
-    """
-
-    lemma: str
-    verdict: str
-    seconds: float
-    trace: Trace | None = None
-    empty: bool = False
-
-
-@dataclass(frozen=True)
-class Optimum:
-    """The best value of a constant.
-
-    Attributes:
-        value: The best value.
-        edge: The Answer that shows that the next better value fails. The edge is None if the range ends at the value,
-            or if the author chose the value.
-        front: Pairs of numbers; None if the constant has no front. A pair consists of a value of the preceding constant
-            and this constant's best value for it (None if no value works).
-    """
-
-    value: Fraction
-    edge: Answer | None = None
-    front: tuple[tuple[Fraction, Fraction | None], ...] = ()
-
-
-class NoValue(InputError):
-    """The error that no value in the range of a constant works.
-
-    Attributes:
-        constant: The name of the constant.
-        trace: A window that breaks a lemma at the loosest value, or None.
-        result: The Result so far; None if the error did not come from `prove`.
-    """
-
-    def __init__(self, message: str, constant: str, trace: Trace | None) -> None:
-        super().__init__(message)
-        self.constant, self.trace, self.result = constant, trace, None
+from ccmatic.verification import HOLDS, UNDECIDED, Executions, Part, Unsound
 
 
 def windows_of(name, proof, horizon, lemma=""):
@@ -83,7 +29,7 @@ def windows_of(name, proof, horizon, lemma=""):
     return queries.make(proof.model, proof.buffer, horizon, proof.jitter, "executions", lemma_property, about)
 
 
-class Prover:
+class Prover(LemmaProver):
     """A prover of lemmas about a controller. One incremental solver serves all lemmas.
 
     The lemmas are statements about the windows of every execution.
@@ -93,13 +39,7 @@ class Prover:
         controller: The controller, in a form that `controllers.given` accepts.
         horizon: A number of steps T that replaces the proof's own T.
         options: The SolverOptions. The timeout applies to each question about a lemma.
-
-    Attributes:
-        listen: A function. The prover calls it before each check of a lemma, with the lemma's name and the values of
-            its constants.
     """
-
-    listen = staticmethod(lambda lemma, values: None)
 
     @blamed()
     def __init__(self, name, controller, horizon=None, options=SolverOptions()):
@@ -116,38 +56,14 @@ class Prover:
         self.lemmas = {lemma.name: lemma for lemma in proof.all_lemmas(self.query.model)}
         reads = {*proof.beliefs, *self.controller.parameters} & self.query.units().keys()
         way = WayToFail("a window", lambda x: True, reads=tuple(reads))
-        self._clock = Clock.of(options.timeout)
+        super().__init__(Clock.of(options.timeout))
         self._part = Part(self.query, way, options.with_clock(self._clock), (), self.controller.state)
         self._executions = Executions(self._part, self.controller)
-        self._windows, self._proved = [], {}
 
     @property
     def left_out(self):
         """The Exclusions that apply to all answers about the controller."""
         return queries.left_out(self.query, self.controller)
-
-    @blamed()
-    def ask(self, lemma, constants):
-        """Return the Answer to a lemma at the given values of its constants.
-
-        The prover decides a lemma that holds only once.
-        """
-        begin = monotonic()
-        answer, trace = UNKNOWN, None
-        given, then, used = self._evaluated(lemma, constants)
-        question = lemma.name, *used.items()
-        if question in self._proved:
-            return self._proved[question]
-        self.listen(lemma.name, used)
-        with suppress(OutOfTime), self._clock.question():
-            answer, trace = self._executions.find(given, no(then))
-        if trace:
-            self._windows.append((trace, self._observed(trace)))
-            trace = self._replayed(trace, lemma, used)
-        decision = Answer(lemma.name, VERDICTS[answer], monotonic() - begin, trace)
-        if decision.verdict == HOLDS:
-            self._proved[question] = decision
-        return decision
 
     @blamed()
     def confirm(self, answer, constants):
@@ -174,59 +90,6 @@ class Prover:
         return replace(answer, verdict=verdict, seconds=answer.seconds + monotonic() - begin, empty=existence == UNSAT)
 
     @blamed()
-    def constants_of(self, lemma):
-        """Return the names of the constants that a lemma reads."""
-        _, _, used = self._evaluated(lemma, {constant.name: constant.low for constant in self.proof.constants})
-        return {*used}
-
-    def limits(self, constant):
-        """Return the lemmas that limit a constant.
-
-        These lemmas read the constant. The search finds the other constants in these lemmas earlier than this constant,
-        or together with it.
-        """
-        names = [other.name for other in self.proof.constants]
-        decided = {*names[: names.index(self.proof.joined_with(constant)[-1].name) + 1]}
-        lemmas = [lemma for lemma in self.lemmas.values() if not lemma.paper]
-        reads = {lemma.name: self.constants_of(lemma) for lemma in lemmas}
-        return [lemma for lemma in lemmas if constant.name in reads[lemma.name] <= decided]
-
-    def first_fault(self, lemmas: list[Lemma], values: Values) -> Answer | None:
-        """Return the Answer to the first lemma that does not hold, or None.
-
-        This lemma moves to the front of the list, and the lemmas before it move to the end. If an earlier window
-        already breaks a lemma, the method runs no solver.
-        """
-        # A replay of earlier windows costs little time. So all lemmas are first checked by replays, and only then by a
-        # solver.
-        for answers in (self._earlier_fault, self.ask):
-            for place, lemma in enumerate(lemmas):
-                answer = answers(lemma, values)
-                if answer and answer.verdict != HOLDS:
-                    lemmas[:] = [lemma, *lemmas[place + 1 :], *lemmas[:place]]
-                    return answer
-        return None
-
-    def _earlier_fault(self, lemma, values):
-        """Return the Answer to a lemma if an earlier window breaks the lemma, or None."""
-        trace = self._breaking(lemma, values)
-        if trace is None:
-            return None
-        _, _, used = self._evaluated(lemma, values)
-        return Answer(lemma.name, VIOLATED, 0, self._replayed(trace, lemma, used))
-
-    def known_to_fail(self, lemmas, values):
-        """Return whether an earlier window breaks one of the lemmas."""
-        return any(self._breaking(lemma, values) is not None for lemma in lemmas)
-
-    def _breaking(self, lemma, values):
-        """Return an earlier window that breaks a lemma, or None."""
-        for trace, x in self._windows:
-            if lemma.given(x, RecordingDict(values)) is True and lemma.then(x, RecordingDict(values)) is False:
-                return trace
-        return None
-
-    @blamed()
     def learn(self, windows):
         """Add windows from other proofs, so that the solver need not check a lemma that such a window breaks.
 
@@ -238,12 +101,7 @@ class Prover:
             with suppress(InputError):
                 outcome = verification.replay(trace).outcome
             if outcome is verification.Outcome.BREAKS:
-                self._windows.append((trace, self._observed(trace)))
-
-    @blamed()
-    def admits(self, answer, values):
-        """Return whether the lemma of an Answer holds on the Answer's window for these values of the constants."""
-        return self.lemmas[answer.lemma].then(self._observed(answer.trace), RecordingDict(values)) is True
+                self._counterexamples.append((trace, self._observed(trace)))
 
     @blamed()
     def faults(self, values):
@@ -292,6 +150,9 @@ class Prover:
         query = self.query_of(lemma, constants)
         (way,) = query.property.ways_to_fail(query.model, query.buffer)
         return Part(query, way, SolverOptions(), self._part.reads, self.controller.state).question(self.controller)
+
+    def _find(self, *conditions):
+        return self._executions.find(*conditions)
 
     def query_of(self, lemma, constants):
         """Return the query about a single lemma, with the values of the constants that the lemma reads."""

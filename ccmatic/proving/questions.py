@@ -8,7 +8,8 @@ from ccmatic import certificates, verification
 from ccmatic.base import InputError, OutOfTime
 from ccmatic.contracts import Constant, Lemma, Values
 from ccmatic.proving.certificate_files import read_certificate
-from ccmatic.proving.prover import Answer, Prover
+from ccmatic.proving.lemma_prover import Answer
+from ccmatic.proving.prover import Prover
 from ccmatic.traces import Trace
 from ccmatic.verification import HOLDS, UNDECIDED, VIOLATED
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from ccmatic import __version__, controllers, records
 from ccmatic.base import InputError, definitions, located, parse_json, read_text, write_text
 from ccmatic.contracts import beyond, file_stem, load_definition
-from ccmatic.proving.prover import Answer, Optimum
+from ccmatic.proving.lemma_prover import Answer, Optimum
 from ccmatic.query import Decides
 from ccmatic.records import ABSENT, AnswerRecord, ConstantRecord, ControllerRecord, ProofFile
 from ccmatic.traces import Trace

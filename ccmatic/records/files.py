@@ -225,6 +225,45 @@ class ProofFile(Record, tag_field="format", tag="ccmatic proof 1"):
     lemmas: list[AnswerRecord]
 
 
+class RoundAnswerRecord(Record):
+    """The verdict on a lemma about a round.
+
+    Attributes:
+        numbers: The numbers of a round that breaks the lemma, by name.
+    """
+
+    lemma: str
+    verdict: Verdict
+    seconds: float
+    numbers: dict[str, Fraction] | Absent = ABSENT
+
+
+class RoundConstantRecord(Record):
+    """A constant of a proof about rounds.
+
+    Attributes:
+        edge: The answer that shows that the next better value fails; null at the end of the range, or if the author
+            chose the value.
+    """
+
+    value: Fraction
+    edge: RoundAnswerRecord | None
+
+
+class RoundsFile(Record, tag_field="format", tag="ccmatic rounds 1"):
+    """The results of `prove` for a proof about rounds.
+
+    Attributes:
+        definition: The SHA-256 of the file that defines the proof.
+    """
+
+    made_by: str
+    proof: str
+    definition: str
+    constants: dict[str, RoundConstantRecord]
+    lemmas: list[RoundAnswerRecord]
+
+
 class CertificateFile(Record, tag_field="format", tag="ccmatic certificate 1"):
     """A certificate that formulas have no common solution. Old certificates have no field `format`.
 

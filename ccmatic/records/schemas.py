@@ -19,6 +19,7 @@ FILES = (
     files.RunAbout,
     files.RunEvent,
     files.ProofFile,
+    files.RoundsFile,
     files.CertificateFile,
     files.InvariantFile,
     files.EnclosedFile,

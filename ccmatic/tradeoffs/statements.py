@@ -8,13 +8,12 @@ this. Exact arithmetic replays the witness before `without` reports it.
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
 from time import monotonic
 
 import sympy
 from pysmt.logics import QF_LRA, QF_NRA
 from pysmt.oracles import get_logic
-from pysmt.shortcuts import And, Times
+from pysmt.shortcuts import And
 
 from ccmatic.logic import Condition, Linear, every, formula, no, real
 from ccmatic.solving import SAT, UNSAT, Checker, SolverOptions
@@ -121,22 +120,6 @@ class Numbers:
             return real(name)
         # Solvers assign no values to unknowns that do not occur in any condition.
         return self._values.get(name, Fraction(0))
-
-
-def times(left, right):
-    """Return left · right, for numbers or terms.
-
-    `Linear` does not support products of unknowns. So a product becomes a new unknown: a monomial, as solvers for
-    nonlinear arithmetic expect.
-    """
-    if not (isinstance(left, Linear) and isinstance(right, Linear)):
-        return left * right if isinstance(left, Linear) else right * left
-    total = left * right.constant + Linear(right.coefficients) * left.constant
-    for (a, m), (b, n) in product(left.coefficients.items(), right.coefficients.items()):
-        factors = [factor for node in (a, b) for factor in (node.args() if node.is_times() else (node,))]
-        monomial = Times(sorted(factors, key=lambda factor: factor.node_id()))
-        total = total + Linear({monomial: m * n})
-    return total
 
 
 @dataclass(frozen=True)
