@@ -157,6 +157,23 @@ def test_prove_writes_a_proof_of_an_onnx_file_and_check_refuses_it_for_another_n
     assert code == 1 and "its source is not that of 'cc_qdel'" in told
 
 
+def test_proofs_travel_with_a_copy_of_the_onnx_file(tmp_path):
+    pytest.importorskip("onnx")
+    from support import networks
+
+    file, out = networks.layered(tmp_path / "policy.onnx", INPUTS, LAYERS), tmp_path / "out"
+    before = file.read_bytes()
+    for claim in ("queue <= 8 bdp", "queue <= 9 bdp"):
+        code, told, _ = run("prove", file, "--on", ON[1], "--expect", claim, "--out", out)
+        assert code == 0 and f"the network with its proofs: {out / 'policy.onnx'}" in told
+    assert file.read_bytes() == before
+    code, told, _ = run("check", out / "policy.onnx")
+    assert code == 0 and "queue <= 8" in told and "queue <= 9" in told
+    assert cm.load_controller(out / "policy.onnx").meaning == cm.load_controller(file).meaning
+    header = run("export", out / "policy.onnx", "--target", "c", "--out", tmp_path / "c")
+    assert header[0] == 0 and any("queue <= 9" in each.read_text() for each in (tmp_path / "c").rglob("*.[ch]"))
+
+
 def test_check_accepts_an_onnx_file_only_with_the_proof_that_it_names(tmp_path):
     onnx = pytest.importorskip("onnx")
     from support import networks

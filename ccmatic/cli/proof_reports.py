@@ -87,8 +87,11 @@ class Progress(Listener):
         lines = [text] + ([f"    by invariants: {why}"] if why else [])
         self._say(ExpectedLine(name, verdict, expectation, on, shape, why), "\n".join(lines))
 
-    def decided(self, decided, file):
-        """Report the outcome of the search for an invariant, and the file that shows it."""
+    def decided(self, decided, file, carrier=None):
+        """Report the outcome of the search for an invariant, and the file that shows it.
+
+        `carrier` is the copy of an ONNX file whose metadata name the proof, or None.
+        """
         question, proved = decided.question, decided.proved
         clauses = len(proved.invariant.clauses) if proved and proved.invariant else None
         name, on, claim = question.controller.name, question.description.text, decided.claim or question.expectation
@@ -96,10 +99,12 @@ class Progress(Listener):
         line = InvariantLine(
             name, decided.verdict, question.text, on, question.start, str(claim), round(seconds, 3), clauses,
             decided.period, file and str(file), decided.why, records.exclusions(decided.left_out),
+            carrier and str(carrier),
         )  # fmt: skip
         means = {"proved": "holds", "refuted": "violated"}.get(decided.verdict, "unknown")
         text = f"{name:<20} {shown_verdict(decided.verdict, means, 9)} {question.text}, on {on}, {question.begins}"
-        self._say(line, "\n".join([text, *_shown(decided, clauses, seconds, file)]))
+        carried = [f"    the network with its proofs: {carrier}"] if carrier else []
+        self._say(line, "\n".join([text, *_shown(decided, clauses, seconds, file), *carried]))
 
     def tries(self, text):
         """Show the expectation that the search for bounds tries."""

@@ -162,11 +162,14 @@ def _expected(controller, how, settings, say):
 
 def _by_invariant(controller, how, say):
     """Search for an invariant, or for an execution that refutes the expectation. Save and report the outcome."""
-    from ccmatic import api
+    from ccmatic import api, enclosures
 
     about = {"start": how["start"], "jobs": how["jobs"], **_budget(how)}
     decided = api.prove_by_invariant(controller, how["on"], how["expectation"], **about)
-    say.decided(decided, decided.save(how["out"]))
+    file = decided.save(how["out"])
+    is_network = Path(controller).suffix == ".onnx" and decided.verdict == "proved" and decided.proved
+    carrier = enclosures.carry(decided.proved, Path(how["out"]), decided.name) if is_network else None
+    say.decided(decided, file, carrier)
     return decided
 
 

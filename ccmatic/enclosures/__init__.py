@@ -2,12 +2,13 @@
 
 from ccmatic.enclosures.envelope import enclose, is_tightest
 from ccmatic.enclosures.proof import Enclosed, attempt, fault, prove
-from ccmatic.enclosures.saved import SavedProof, digest, folder_of, is_saved, load_proof, proofs_of
+from ccmatic.enclosures.saved import SavedProof, carry, digest, folder_of, is_saved, load_proof, notes_of, proofs_of
 
 __all__ = [
     "Enclosed",
     "SavedProof",
     "attempt",
+    "carry",
     "digest",
     "enclose",
     "fault",
@@ -15,6 +16,7 @@ __all__ = [
     "is_saved",
     "is_tightest",
     "load_proof",
+    "notes_of",
     "proofs_of",
     "prove",
 ]

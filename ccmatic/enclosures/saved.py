@@ -1,13 +1,14 @@
 """Saved proofs about networks: as a file, and as the proofs that the metadata of an ONNX file name."""
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ccmatic import controllers, networks, records
-from ccmatic.base import InputError, located, parse_json, read_text, shown
+from ccmatic.base import InputError, located, parse_json, read_text, shown, writable_folder
 from ccmatic.controllers import Controller
-from ccmatic.enclosures.proof import fault
+from ccmatic.enclosures.proof import Enclosed, fault
 from ccmatic.invariants import Invariant
 from ccmatic.networks import CLAIMS, PROOFS
 from ccmatic.records import EnclosedFile
@@ -67,6 +68,50 @@ def digest(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
+def notes_of(proofs: Mapping[Path, object]) -> dict[str, str]:
+    """Return the metadata of an ONNX file that name its proofs.
+
+    Args:
+        proofs: The claim of each proof, by the file of the proof.
+    """
+    return {CLAIMS: "; ".join(map(str, proofs.values())), PROOFS: " ".join(map(digest, proofs))}
+
+
+def carry(proof: Enclosed, folder: Path, name: str) -> Path:
+    """Write a copy of an ONNX file whose metadata name its proofs, and return the copy.
+
+    The folder of the proofs lies beside the copy. If it has earlier proofs of the same network, the metadata name them
+    as well.
+
+    Args:
+        proof: A proof about the network of an ONNX file.
+        folder: The folder for the copy.
+        name: The name of the proof's file, without its suffix.
+
+    Raises:
+        InputError: If the claim is not proved, or a file cannot be written.
+    """
+    original = Path(str(proof.controller.file))
+    copy: Path = writable_folder(folder) / original.name
+    latest = proof.save(folder_of(copy), name)
+    proofs = {latest: proof.claim} | {
+        each: saved.invariant.claim
+        for each in sorted(folder_of(copy).glob("*.json"))
+        if each != latest and (saved := _of_network(each, proof.controller.source))
+    }
+    networks.annotate(original, notes_of(proofs), copy)
+    return copy
+
+
+def _of_network(file: Path, source: str) -> SavedProof | None:
+    """Return the proof of a file, if it is a proof about the network of a source."""
+    try:
+        proof = load_proof(file)
+    except InputError:
+        return None
+    return proof if proof.controller.source == source else None
+
+
 def proofs_of(file: str | Path, allow_code: bool = False) -> list[SavedProof]:
     """Return the proofs that the metadata of an ONNX file name. They are about the network of this file.
 
@@ -81,7 +126,7 @@ def proofs_of(file: str | Path, allow_code: bool = False) -> list[SavedProof]:
     notes = networks.read(path).notes
     names = notes.get(PROOFS, "").split()
     if not names:
-        raise InputError(f"the metadata name no proof; expected '{PROOFS}', as train --prove writes it", str(path))
+        raise InputError(f"the metadata name no proof; expected '{PROOFS}', as `prove` writes it", str(path))
     folder = folder_of(path)
     by_digest = {digest(each): each for each in sorted(folder.glob("*.json"))}
     absent = [name for name in names if name not in by_digest]

@@ -2,7 +2,7 @@
 
 from ccmatic.networks.deciding import Decision, decide, extremes, violates
 from ccmatic.networks.graph import CLAIMS, PROOFS, Bent, Extreme, Graph, Joined, Layer, Row, Scaled, Statement, Total
-from ccmatic.networks.onnx_reader import read
+from ccmatic.networks.onnx_reader import annotate, read
 from ccmatic.networks.piecewise import Form, Piecewise, combined, piecewise
 from ccmatic.networks.relaxation import Range
 from ccmatic.networks.vnnlib import Violation, read_property
@@ -24,6 +24,7 @@ __all__ = [
     "Statement",
     "Total",
     "Violation",
+    "annotate",
     "combined",
     "decide",
     "extremes",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ccmatic.base import InputError, opened, shown
+from ccmatic.base import InputError, opened, shown, write_bytes
 from ccmatic.networks.graph import Bent, Extreme, Graph, Joined, Layer, Row, Scaled, Statement, Total
 
 if TYPE_CHECKING:
@@ -69,6 +69,26 @@ class _Vector(NamedTuple):
 
 class Unfit(Exception):
     """The error that a node of the graph does not fit its inputs."""
+
+
+def annotate(path: str | Path, notes: Mapping[str, str], out: str | Path) -> None:
+    """Write a copy of an ONNX file with further metadata. The network stays the same.
+
+    Args:
+        path: The ONNX file.
+        notes: The metadata. They replace those with the same key.
+        out: The file of the copy, which may be the same file.
+
+    Raises:
+        InputError: If the file contains no network, or the copy cannot be written.
+    """
+    read(path)
+    import onnx
+
+    model = onnx.load(str(path), load_external_data=False)
+    before = {each.key: each.value for each in model.metadata_props}
+    onnx.helper.set_model_props(model, {**before, **notes})
+    write_bytes(out, model.SerializeToString())
 
 
 class _Reader:

@@ -104,6 +104,7 @@ class InvariantLine(Record):
         result: The file of the invariant, or of the execution that refutes the expectation.
         why: The reason for an unknown verdict.
         left_out: The excluded executions, as in VerifyLine.
+        network: The copy of an ONNX file whose metadata name the proof; null for other controllers.
     """
 
     controller: str
@@ -118,6 +119,7 @@ class InvariantLine(Record):
     result: str | None
     why: str
     left_out: list[ExclusionRecord]
+    network: str | None
 
 
 class BoundLine(Record):

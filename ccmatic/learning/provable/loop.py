@@ -16,7 +16,6 @@ from ccmatic.enclosures import Enclosed
 from ccmatic.invariants import Answer, Claim
 from ccmatic.learning.provable import network, search
 from ccmatic.learning.provable.query import ProvableTraining
-from ccmatic.networks import CLAIMS, PROOFS
 from ccmatic.query import Query
 from ccmatic.solving import SolverOptions
 from ccmatic.traces import Trace
@@ -136,8 +135,6 @@ def _learning_from(training: ProvableTraining, violation: Trace | None, file: Pa
 def _saved(proofs: tuple[Enclosed, ...], out: Path) -> dict[str, str]:
     """Write the proofs to the folder of a network, and return the metadata that names them."""
     folder = writable_folder(enclosures.folder_of(out))
-    claims, digests = [], []
-    for number, proof in enumerate(proofs, 1):
-        claims.append(str(proof.claim))
-        digests.append(enclosures.digest(proof.save(folder, f"claim_{number}")))
-    return {CLAIMS: "; ".join(claims), PROOFS: " ".join(digests)}
+    return enclosures.notes_of(
+        {proof.save(folder, f"claim_{number}"): proof.claim for number, proof in enumerate(proofs, 1)}
+    )
