@@ -37,7 +37,10 @@ from ccmatic.learning import LinkOptions, adversaries
 #: The sources of counterexamples. For senders with beliefs, the sources are proofs (one proof is enough, because traces
 #: repeat). For window senders, the sources are proofs and the gallery.
 BELIEFS, FEWER = "results/proofs/cc_*-traces/*.json", "results/proofs/cc_qdel_T11-traces/*.json"
-WINDOWS = [*(f"proofs/{name}*-traces/*.json" for name in ("aimd", "copa", "window_kept")), "results/gallery/*.json"]
+WINDOWS = [
+    *(f"results/proofs/{name}*-traces/*.json" for name in ("aimd", "copa", "window_kept")),
+    "results/gallery/*.json",
+]
 
 #: The share of counterexamples, and the number of measured intervals of an episode.
 SHARE, FIRST = 0.3, 20

@@ -1,9 +1,10 @@
 """Compare policies trained with and without an envelope: average and worst measures, and broken bounds.
 
-    python -m benchmarks.studies.envelopes FOLDER [--seeds N] [--runs N]
+    python -m benchmarks.studies.envelopes FOLDER [--seeds N] [--runs N] [--policies NAME …]
 
 The policies differ only in `act`: some act within the envelope cc_qdel_wide, others without an envelope. The command
-trains missing policies, by default for 3 seeds. The links of their training have a rate of 16 or 64 Mbit/s, a latency
+trains missing policies, by default for 3 seeds. Two further policies always send at the lowest, or at the highest
+rates of the envelope. The links of their training have a rate of 16 or 64 Mbit/s, a latency
 of 16 or 64 ms, and jitter of 16 ms. A run simulates 130 steps packet by packet. The run's seed determines the link,
 which is the same for each policy. The proof covers the link's buffer, and the link's rate changes twice. A step lasts
 R_m plus the jitter. The envelope's proof calls this length D. There are three sorts of delays behind the bottleneck,
@@ -22,6 +23,7 @@ prints these values for benign links in the fluid simulator. FOLDER/envelopes.js
 import argparse
 from collections import Counter
 from fractions import Fraction
+from itertools import groupby
 from pathlib import Path
 
 import jax.numpy as jnp
@@ -29,6 +31,7 @@ import numpy as np
 
 from benchmarks.lib import cells, counterexamples
 from benchmarks.lib.trained import START, episode, train
+from ccmatic import records
 from ccmatic.controllers import signal
 from ccmatic.learning import LinkOptions, policies
 from ccmatic.learning.envs import signals
@@ -38,7 +41,7 @@ from ccmatic.trace_export import Schedule
 PROOF = counterexamples.ROOT / "results" / "proofs" / "cc_qdel-cc_qdel_wide_T11.json"
 
 #: The sources of the counterexamples: two proofs of the envelope.
-TRACES = [f"proofs/{proof}-cc_qdel_wide_T11-traces/*.json" for proof in ("cc_qdel", "link_rate_large")]
+TRACES = [f"results/proofs/{proof}-cc_qdel_wide_T11-traces/*.json" for proof in ("cc_qdel", "link_rate_large")]
 
 LINKS = {"rate": [16, 64], "rtt": [16, 64], "buffer_bdp": 8, "interval": 2, **START}
 TRAINED = {**LINKS, "observe": "custard", "reward": "custard", "history": 4, "jitter": 16, "steps": 200}
@@ -46,6 +49,9 @@ AGENT = {"layers": [32, 16], "gamma": 0.9, "parallel": 128, "episodes": 30}
 
 #: The action of each policy, and the initial standard deviation of actions, which is the same share of each range.
 ACTS = {"inside": ("envelope:cc_qdel_wide", 0.4), "outside": ("custard", 4.0)}
+
+#: The constant action of each edge of the envelope, which is a policy without training.
+EDGES = {"lowest rates": -1.0, "highest rates": 1.0}
 
 #: The bytes of a packet and the seconds of a step for policies, and the number of packets sent in the first R_m.
 PACKET, SECONDS, FIRST = 1500, 0.032, 10
@@ -77,7 +83,8 @@ class PolicySender:
         policy = self._policy
         if observation.step:
             self._learn(observation)
-        action = float(np.clip(policy(self._history[: policy.file.history].reshape(1, -1))[0], *policy.bounds))
+        seen = self._history[: policy.file.history].reshape(-1)
+        action = float(np.clip(policies.outputs(policy.layers, seen)[0], *policy.bounds))
         if policy.envelope:
             return allowed.low + (allowed.high - allowed.low) * (Fraction(action) + 1) / 2
         knowledge = self._known._replace(action=_one(action))
@@ -152,9 +159,19 @@ def of_fluids(policy):
     return float(played.reward.mean()), float(acked.sum() / served), float(rtt), float(lost / (lost + acked.sum()))
 
 
+def edge(action):
+    """Return a Policy in the envelope that always takes an action."""
+    names = {"observe": "custard", "act": ACTS["inside"][0], "reward": "custard"}
+    size = signal.load("observe", "custard").size
+    layers = [records.LayerRecord([[0.0]] * size, [action])]
+    file = records.PolicyFile(query={}, seed=0, **names, history=1, delay=0, interval="2", layers=layers, curve=[])
+    return policies.Policy(file, "edge")
+
+
 def find(cell, given, patterns):
     """Measure a policy in runs with one sort of delays."""
-    policy = policies.load(given.folder / f"{cell['policy']}_{cell['seed']}.json")
+    name = cell["policy"]
+    policy = edge(EDGES[name]) if name in EDGES else policies.load(given.folder / f"{name}_{cell['seed']}.json")
     if cell["links"] == "fluid":
         return {"mean": of_fluids(policy)}
     trial, runs = counted(load_result(PROOF), policy, patterns[cell["links"]])
@@ -192,9 +209,11 @@ def main():
     parser.add_argument("folder", type=Path)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--runs", type=int, default=26)
+    parser.add_argument("--policies", nargs="+", default=[*EDGES, *ACTS], choices=[*EDGES, *ACTS], metavar="NAME")
     given = parser.parse_args()
     seeds = range(1, given.seeds + 1)
-    for name, (act, deviation) in ACTS.items():
+    for name in filter(ACTS.__contains__, given.policies):
+        act, deviation = ACTS[name]
         sections = {"environment": {**TRAINED, "act": act}, "agent": {**AGENT, "deviation": deviation}}
         list(train(given.folder, name, sections, seeds))
     files = counterexamples.exported(TRACES, "schedule", 24, 32, given.folder / "traces")
@@ -206,12 +225,12 @@ def main():
     }
     requests = [
         {"policy": name, "links": links, "seed": seed, "runs": given.runs}
-        for links in ("fluid", *patterns) for name in ACTS for seed in seeds
+        for links in ("fluid", *patterns) for name in given.policies for seed in (seeds if name in ACTS else [1])
     ]  # fmt: skip
     file = given.folder / "envelopes.json"
     results = cells.results(requests, file, lambda cell: find(cell, given, patterns), lambda cell: "")
-    for first in range(0, len(results), given.seeds):
-        group = results[first : first + given.seeds]
+    for _, cells_of_one in groupby(results, lambda cell: (cell["links"], cell["policy"])):
+        group = list(cells_of_one)
         print(f"{group[0]['policy']}, {group[0]['links']}: reward, share of the link, delay in ms, share lost")
         print(*result_lines(group), sep="\n", flush=True)
 
