@@ -181,7 +181,9 @@ class Agent(contract.Agent):
             else:
                 following = self._inputs(state, place)
             state = self._update(state, ours, rewards, following, learning)
-            return (state._replace(seen=state.seen.including(seen)), place, waiting), None
+            if own.normalise:
+                state = state._replace(seen=state.seen.including(seen))
+            return (state, place, waiting), None
 
         rollouts = (training.environment.options.steps - training.lag) // own.rollout
         (state, place, _), _ = jax.lax.scan(rollout, (state, place, waiting), jax.random.split(key, rollouts))
