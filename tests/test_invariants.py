@@ -10,6 +10,7 @@ import pytest
 import ccmatic as cm
 from ccmatic.base import InputError
 from ccmatic.invariants import Answer, Claim, Invariant, derive, engine, load_invariant, prove
+from ccmatic.invariants.claims import monitored
 from ccmatic.invariants.facts import facts
 from ccmatic.invariants.forms import Replaced
 from ccmatic.invariants.lasting import Window
@@ -210,10 +211,44 @@ def _later(system, window, condition, steps):
     return Replaced(window.later([condition], steps)).condition(condition)
 
 
-def test_a_claim_about_the_window_of_one_of_two_flows_is_refused():
-    asked = ("--on", "ccac, buffer 1 bdp, jitter 1 rtt, flows 2", "--expect", "window <= 4 bdp")
-    code, _, complaint = run("prove", "aimd_each_step", *asked)
-    assert code == 2 and "'window <= 4 bdp'; expected one about utilisation, queue, loss" in complaint
+#: A window of at most twice the bytes acknowledged in the last R_m, and two packets.
+LIMITED = """window: bytes = above(0)
+
+
+def update(window, lost, acked, MSS, R_m, step):
+    if lost > lost[step]:
+        window = max(MSS, window / 2)
+    else:
+        window = min(window + MSS, 2 * (acked - acked[R_m]) + 2 * MSS)
+
+
+def send(window):
+    return window
+"""
+TWO = "ccac2021:detection=oracle,timer=executions,loss=deterministic,begins=anywhere, buffer 1 bdp, flows 2"
+
+
+def test_a_claim_about_the_window_of_several_flows_is_about_each_one():
+    asked = cm.ask(LIMITED, TWO, "window <= 9 bdp", start="informed")
+    query = asked.query.of_small_packets()
+    found = prove(query, asked.controller, at_most("window", 9), 60, jobs=1)
+    assert found.answer is Answer.PROVED and found.invariant.fault() is None
+    assert replace(found.invariant, claim=at_most("window", 1)).fault()
+    assert prove(query, asked.controller, at_most("window", 1), 60, jobs=1).answer is Answer.REACHABLE
+
+
+@pytest.mark.parametrize("number", ["1", "2"])
+def test_a_claim_about_each_window_is_not_about_one_window_alone(number):
+    """If only one of two flows has a small window, the claim does not hold."""
+    with Environment():
+        asked = cm.ask(LIMITED, TWO, "window <= 9 bdp", start="informed")
+        system = derive(asked.query.of_small_packets(), asked.controller)
+        about = monitored(at_most("window", 1), system)
+        checker = Checker()
+        for each in (*system.current, about.holds):
+            checker.add(each)
+        checker.add(real(f"window{number}_{system.now}") > 1)
+        assert checker.check() == UNSAT
 
 
 def test_prove_takes_a_controller_with_state(tmp_path):

@@ -1,6 +1,6 @@
 """Claims about all steps of an execution: bounds, and a service curve for the utilisation of the link."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal
@@ -11,7 +11,7 @@ from pysmt.typing import REAL
 from ccmatic.base import InputError
 from ccmatic.contracts import Execution
 from ccmatic.invariants.transition import TransitionSystem
-from ccmatic.logic import Linear, Truth, choice, linear
+from ccmatic.logic import Linear, Truth, choice, every, linear
 
 #: The unknown that a claim adds to the state.
 MONITOR = "monitor"
@@ -23,7 +23,7 @@ class Claim:
 
     Attributes:
         subject: The quantity: `queue` (the bytes in flight beyond propagation), `window`, `loss` (bytes lost in an
-            R_m), `utilisation`, or a belief.
+            R_m), `utilisation`, a belief or a state variable. If there are several flows, the claim is about each one.
         relation: `<=` or `>=`.
         amount: The bound, in C·R_m; a share of C for a utilisation.
         within: For a utilisation x, the number K: in each interval of t steps, at least x·t - K bytes are served. None
@@ -76,18 +76,19 @@ def monitored(claim: Claim, system: TransitionSystem) -> Monitored:
         return _service_curve(claim, system)
     if claim.within is not None:
         raise InputError(f"'{claim}' has a K, which only a utilisation has; expected '{replace(claim, within=None)}'")
-    value = _quantity(claim, system.x)
+    values = _quantities(claim, system.x)
     compare = _within(claim)
-    steps = range(system.x.R if claim.subject == "loss" else 0, system.now + 1)
     if claim.subject != "loss":
-        early = tuple(compare(value(t)) for t in steps[:-1])
-        return Monitored(claim, system.relative(compare(value(system.now))), early)
-    if not any(linear(value(t)).coefficients for t in steps):
+        early = tuple(compare(value(t)) for t in range(system.now) for value in values)
+        now = every([compare(value(system.now)) for value in values])
+        return Monitored(claim, system.relative(now), early)
+    monitor, (lost,) = Symbol(MONITOR, REAL), values
+    steps = range(system.x.R, system.now + 1)
+    if not any(linear(lost(t)).coefficients for t in steps):
         raise InputError(f"this network loses no bytes, so '{claim}' needs no proof; expected a finite buffer")
-    monitor = Symbol(MONITOR, REAL)
-    early = tuple(compare(value(t)) for t in steps)
+    early = tuple(compare(lost(t)) for t in steps)
     return Monitored(
-        claim, compare(_term(monitor)), early, monitor, value(system.now), system.relative(value(system.now + 1))
+        claim, compare(_term(monitor)), early, monitor, lost(system.now), system.relative(lost(system.now + 1))
     )
 
 
@@ -111,13 +112,14 @@ def _service_curve(claim: Claim, system: TransitionSystem) -> Monitored:
     return Monitored(claim, _term(monitor) >= -claim.within, (), monitor, first, after)
 
 
-def _quantity(claim: Claim, x: Execution) -> Callable[[int], Any]:
-    """Return the value of a claim's subject at each step."""
-    values: dict[str, Callable[[int], Any]] = {"queue": x.inflight, "loss": lambda t: x.L[t] - x.L[t - x.R]}
-    if len(x.flows) == 1:  # a claim about several flows names none of them
-        values |= {"window": lambda t: x.cwnd[t]} if x.windows else {}
-        columns = {**x.beliefs, **x.flows[0].state}
-        values |= {name: column.__getitem__ for name, column in columns.items() if name not in values}
+def _quantities(claim: Claim, x: Execution) -> Sequence[Callable[[int], Any]]:
+    """Return the value of a claim's subject at each step. A window, a state or a belief has a value for each flow."""
+    values: dict[str, list[Callable[[int], Any]]] = {"queue": [x.inflight], "loss": [lambda t: x.L[t] - x.L[t - x.R]]}
+    if x.windows:
+        values["window"] = [flow.cwnd.__getitem__ for flow in x.flows]
+    own = [{**flow.beliefs, **flow.state} for flow in x.flows]
+    for name in set.intersection(*map(set, own)) - values.keys():
+        values[name] = [columns[name].__getitem__ for columns in own]
     if claim.subject == "loss" and x.R != 1:
         raise InputError(f"the loss per R_m of {x.R} steps has no claim yet; expected R = 1")
     if claim.subject not in values:

@@ -295,20 +295,31 @@ class _Derivation:
                 continue
             if place.key not in oldest or place.since(0) < oldest[place.key][0].since(0):
                 oldest[place.key] = place, symbol
-        for memory in self.controller.state:  # a claim may be about a state that no step reads
-            if (memory.name, "") not in oldest:
-                place = Place(memory.name, self.end - 1)
-                oldest[place.key] = place, place.symbol(BOOL if memory.unit == CONDITION else REAL)
+        for column, unit in self._kept():  # a claim may be about a state that no step reads
+            if (column, "") not in oldest:
+                place = Place(column, self.end - 1)
+                oldest[place.key] = place, place.symbol(BOOL if unit == CONDITION else REAL)
         for place, symbol in oldest.values():
             steps = 1 if place.t is None else self.end - place.t
             for later in range(steps):
                 yield place.symbol(symbol.symbol_type(), later)
 
+    def _kept(self) -> Iterator[tuple[str, Any]]:
+        """Yield the column and the unit of each state variable of each flow."""
+        for number in self._numbers:
+            yield from ((f"{memory.name}{number}", memory.unit) for memory in self.controller.state)
+
+    @property
+    def _numbers(self) -> list[str]:
+        """The numbers of the flows, as columns have them; empty text if there is one flow."""
+        count = len(self.window.x.flows)
+        return [str(number) for number in range(1, count + 1)] if count > 1 else [""]
+
     @cached_property
     def _follows(self) -> frozenset[str]:
         """The columns that follow from the state, or that only the step reads."""
         beliefs = [each.name for each in self.query.model.beliefs if "delay" in _reads(each)]
-        return frozenset({*_FOLLOWING, *beliefs})
+        return frozenset({*(f"{name}{number}" for name in _FOLLOWING for number in self._numbers), *beliefs})
 
     def _moved_by(self, symbol: Any, steps: int, shift: Mapping[str, Mapping[str, Any]]) -> Any:
         """Return an unknown some steps later, relative to the origins at that time."""
