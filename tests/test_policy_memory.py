@@ -112,6 +112,16 @@ def test_a_sender_begins_with_an_empty_observation_as_training_does(tmp_path, ac
         np.testing.assert_allclose(steps, 1 + 0.01 * np.array(actions), rtol=1e-4)
 
 
+@needs_compiler
+@pytest.mark.parametrize("act", ["custard", "envelope:cc_qdel_wide"])
+def test_its_c_code_compiles_without_warnings(tmp_path, act):
+    made = remembering(tmp_path / "made.json", act=act)
+    assert Library(policies.exported(made), ("-O1", "-Wall", "-Wextra", "-Werror"))["recall"]
+    if act == "custard":
+        guarded = policies.guarded(f"cc_qdel_wide:policy:{tmp_path}/made.json")
+        assert Library(guarded, ("-O1", "-Wall", "-Wextra", "-Werror"))["recall"]
+
+
 def asked(file, questions):
     """The answers of `ccmatic act`."""
     text = "".join(json.dumps(each) + "\n" for each in questions)

@@ -31,7 +31,7 @@ def float_function(name, tree, inputs):
     writer = _Writer(name, inputs)
     outputs = writer.outputs(writer.walk(tree))
     body = [*writer.statements, *outputs]
-    unused = [] if inputs else ["(void)in;"]
+    unused = [f"(void){name};" for name, used in (("in", inputs), ("out", outputs)) if not used]
     lines = [
         f"static inline void {name}(const float in[], float out[])",
         "{",
