@@ -17,6 +17,10 @@ from ccmatic.invariants import asked, decide
 INFINITE = "ccac, buffer infinite, jitter 1 rtt"
 TENTH = "ccac 12 mbit, rtt 10 ms, packet 1500, buffer infinite, jitter 10 ms"
 ORACLE = "ccac2021:detection=oracle,timer=executions,loss=deterministic,begins=anywhere,delay=none, buffer 1 bdp"
+TENTH_OF_AIMD = (
+    "ccac2021 12 mbit, detection=oracle, timer=executions, loss=deterministic, begins=anywhere, delay=none, rtt 10 ms, "
+    "buffer 1 bdp, jitter 10 ms"
+)
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,7 @@ ROWS = (
         10,
         (
             ("window <= 3.2 bdp", ORACLE, None),
-            ("converged within 20 rtt", ORACLE, "queue <= 1 bdp and window >= 1/4 bdp"),
+            ("converged within 16 rtt", TENTH_OF_AIMD, "queue <= 1 bdp and window <= 4 bdp"),
         ),
     ),
     Row(
