@@ -60,7 +60,7 @@ def rows(results):
 def main():
     """Measure the missing pairs, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("controllers", nargs="*", metavar="CONTROLLER", default=[*CONTROLLERS[1:]])
+    parser.add_argument("controllers", nargs="*", metavar="CONTROLLER", default=[*CONTROLLERS[2:]])
     parser.add_argument("--folder", type=Path, default=Path("fair_beside"))
     parser.add_argument("--seconds", type=int, default=60, help="the length of each run")
     given = parser.parse_args()

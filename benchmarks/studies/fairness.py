@@ -1,12 +1,16 @@
 """Compare how fairly controllers share a link with flows of their own kind, in virtual time.
 
-    python -m benchmarks.studies.fairness [--seconds SECONDS] [CONTROLLER …]
+    python -m benchmarks.studies.fairness [--seconds SECONDS] [--apart SECONDS] [CONTROLLER …]
 
 The grid has links of 4, 10 and 25 packets per R_m, an R_m of 20 and 80 ms, a jitter of 0 and R_m (the link releases
-packets in bursts), buffers of 2 and 60 BDP, and 2 and 4 flows that start 2 s apart. All flows are exported controllers
-that send over the path of `ccmatic judge`. Jain's index is about the bytes that leave the link in intervals of 2 s and
-10 s, from the middle of the run on. The table has the worst and the median index over all intervals of all links, the
-worst link, the lowest utilisation, and the largest loss. A run in which no flow is served has the index 0.
+packets in bursts), buffers of 2 and 60 BDP, and 2 and 4 flows. The flows start `--apart` seconds after each other. All
+flows are exported controllers that send over the path of `ccmatic judge`. Jain's index is about the bytes that leave
+the link in intervals of 2 s and 10 s, from the middle of the run on. The table has the worst and the median index over
+all intervals of all links, the worst link, the lowest utilisation, and the largest loss. A run in which no flow is
+served has the index 0.
+
+A second table has the links on which the first controller is less fair than another one, by more than 0.05 in the worst
+interval of 10 s.
 """
 
 import argparse
@@ -21,9 +25,12 @@ from ccmatic import records
 from ccmatic.judging import running, subjects
 from ccmatic.judging.scenario import Scenario
 
-CONTROLLERS = ("contract", "cubic", "reno", "bbr", "vegas", "copa", "cc_qdel")
+CONTROLLERS = ("contract", "frcc", "cubic", "reno", "bbr", "vegas", "copa", "cc_qdel")
 NS, PACKET = 10**9, 1500
 INTERVALS = (2, 10)
+
+#: The difference of two indices that counts as none.
+TIE = 0.05
 
 
 @dataclass(frozen=True)
@@ -40,12 +47,16 @@ class Link:
         path = f"{self.packets} packets per R_m of {self.rtt} ms, D = {self.jitter} R_m"
         return f"{path}, {self.buffer} BDP, {self.flows} flows"
 
-    def scenario(self, beside, seconds):
-        """Return the scenario in which all flows but the first run the controller `beside`."""
+    def scenario(self, beside, seconds, apart=2):
+        """Return the scenario in which all flows but the first run the controller `beside`.
+
+        Each flow starts `apart` seconds after the one before.
+        """
         rtt, jitter = self.rtt * 10**6, self.jitter * self.rtt * 10**6
         bursts = range(jitter, seconds * NS - 2 * jitter, 2 * jitter) if jitter else ()
         flows = [
-            records.FlowRecord(start=2 * NS * number, beside=beside if number else None) for number in range(self.flows)
+            records.FlowRecord(start=int(apart * NS) * number, beside=beside if number else None)
+            for number in range(self.flows)
         ]
         return Scenario(
             duration=seconds * NS,
@@ -82,12 +93,12 @@ def indices(recording, link, seconds):
     return found
 
 
-def measure(controller, seconds):
+def measure(controller, seconds, apart):
     """Return, for each link, the indices, the utilisation and the loss of the second half of a run."""
     rows = {}
     with running.Session(subjects.subject(controller)) as session:
         for link in GRID:
-            plan = link.scenario(controller, seconds)
+            plan = link.scenario(controller, seconds, apart)
             recording = session.run(plan)
             if recording.failure:
                 print(f"{controller} on {link}: {recording.failure}", file=sys.stderr)
@@ -104,14 +115,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("controllers", nargs="*", metavar="CONTROLLER", default=CONTROLLERS)
     parser.add_argument("--seconds", type=int, default=60, help="the length of each run")
+    parser.add_argument("--apart", type=float, default=2, help="the time between the starts of two flows, in seconds")
     given = parser.parse_args()
     if given.seconds < 2 * INTERVALS[-1]:
         parser.error(f"runs of {given.seconds} s; expected at least {2 * INTERVALS[-1]} s, which is twice an interval")
     columns = "worst, 2 s | median, 2 s | worst, 10 s | median, 10 s | least utilisation | most loss | worst link, 10 s"
     print(f"| controller | {columns} |")
     print("|---|---|---|---|---|---|---|---|")
+    measured = {}
     for controller in given.controllers:
-        rows = measure(controller, given.seconds)
+        rows = measured[controller] = measure(controller, given.seconds, given.apart)
         cells = []
         for length in INTERVALS:
             every = [index for found, _, _ in rows.values() for index in found[length]]
@@ -122,6 +135,20 @@ def main():
             f"{max(lost for _, _, lost in rows.values()):.0%}",
         ]
         print(f"| {controller} | {' | '.join(cells)} | {worst} |", flush=True)
+    if len(measured) > 1:
+        print("", *_lost(measured), sep="\n")
+
+
+def _lost(measured):
+    """Yield the table of the links on which the first controller is less fair than another one."""
+    first, *others = measured
+    yield f"| link | {first}, worst 10 s | fairer controllers |"
+    yield "|---|---|---|"
+    for link in GRID:
+        worst = {name: min(rows[link][0][INTERVALS[-1]]) for name, rows in measured.items()}
+        fairer = [f"{name} {worst[name]:.2f}" for name in others if worst[name] > worst[first] + TIE]
+        if fairer:
+            yield f"| {link} | {worst[first]:.2f} | {', '.join(fairer)} |"
 
 
 if __name__ == "__main__":
