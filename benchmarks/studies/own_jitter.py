@@ -96,7 +96,7 @@ def run(library, rate, rule, steps):
 
 
 def least_share(served, window):
-    """Return the least share that a flow gets in any window of so many steps after the warm-up."""
+    """Return the least share of a flow in any window of this length, in steps, after the warm-up."""
     late = served[:, WARM_UP:]
     gained = late[:, window:] - late[:, :-window]
     return float((gained.min(axis=0) / np.maximum(1, gained.sum(axis=0))).min())
