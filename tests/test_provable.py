@@ -75,7 +75,7 @@ def test_a_policy_is_trained_until_it_is_proved(tmp_path):
     assert hashlib.sha256(file.read_bytes()).hexdigest() in controller.source
     assert enclosures.load_proof(file).fault() is None
     code, told, _ = run("check", out)
-    assert code == 0 and "ok          small on model ccac" in told
+    assert code == 0 and "ok          small on ccac" in told
     assert "claims a proof" in (cm.export(out, "c", tmp_path / "c")[0]).read_text()
 
 
