@@ -110,7 +110,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("names", nargs="*")
     parser.add_argument("--seconds", type=float, default=30)
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()
     given.folder.mkdir(parents=True, exist_ok=True)
     file = given.folder / "invariants.jsonl"
     known = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
