@@ -165,10 +165,8 @@ def _violation(query: Query, controller: Any, end: float) -> Trace | None:
         return None
     try:
         judgement = Judge(query, options=SolverOptions(timeout=left)).judge(controller)
-    except InputError:
-        if query.property.period:  # no execution repeats after so many steps
-            return None
-        raise
+    except InputError:  # no execution repeats after so many steps, or the controller decides only later
+        return None
     return judgement.trace if judgement.verdict == VIOLATED else None
 
 
