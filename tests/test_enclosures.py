@@ -202,7 +202,7 @@ def test_check_accepts_an_onnx_file_only_with_the_proof_that_it_names(tmp_path):
     ("between", "bias", "message"),
     [
         ("Tanh", 0, "bad computes tanh, which is not linear; expected ReLU"),
-        ("Sigmoid", 0, "(Sigmoid) is not supported; expected Gemm"),
+        ("Softplus", 0, "(Softplus) is not supported; expected Gemm"),
         ("Relu", 1, "reads `MSS`; expected a network of C_L, C_U, R_m, qdel_L"),
     ],
 )
