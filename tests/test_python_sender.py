@@ -19,6 +19,7 @@ PACKET, STEP = 1500, 0.02
 
 @needs_compiler
 def test_it_decides_as_compiled_code_does(tmp_path):
+    pytest.importorskip("jax", reason="JAX is not installed")
     given = policy(tmp_path / "made.json", observe="aurora", reward="aurora", history=10)
     python = defined_by("python_sender")["Decisions"](given, STEP)
     library = Library(policies.exported(given))

@@ -4,6 +4,7 @@ import ctypes
 from itertools import pairwise
 
 import numpy as np
+import pytest
 
 from ccmatic import records
 from ccmatic.controllers import signal
@@ -31,7 +32,8 @@ def policy(
 
 
 def said(policy, observation):
-    """The action of a Policy for one observation, before it is limited."""
+    """The action of a Policy for one observation, before it is limited, as JAX computes it."""
+    pytest.importorskip("jax", reason="JAX is not installed")
     return float(policies.outputs(policy.layers, np.float32(observation))[0])
 
 

@@ -11,7 +11,7 @@ from ccmatic.contracts.execution import Windows
 from ccmatic.contracts.steps import Delay, Steps
 from ccmatic.runtime.stateful_library import StepObservations
 
-PACKET, HORIZON = 1500, 8
+PACKET, HORIZON = 1500, 12
 #: The first step by which it is observed.
 FROM = {"acked": 1, "marked": 1, "served": 1, "sent": 1, "delay": 1, "waited": 1, "measured": 2, "ack_rate": 2}
 CONSTANTS = {
