@@ -47,7 +47,7 @@ def tiny(tmp_path):
     ("updates = 3", "rollout = 3", "tiny.toml:13: rollout is 3; expected none: it is of ppo, not td3"),
     ("updates = 3", 'initial = "a.json"', "tiny.toml:13: initial is a.json; expected none: it is of ppo, not td3"),
     ('"td3"', '"ppo"', "tiny.toml:13: updates is 3; expected none: it is of td3, not ppo"),
-    ("memory = 10", "memory = 0", "tiny.toml:15: memory is 0; expected a whole number, at least 1"),
+    ("memory = 10", "memory = 0", "tiny.toml:15: memory is 0; expected a whole number from 1 to 1048576"),
     ("steps = 7", "steps = 1", "tiny.toml:5: steps is 1; expected at least 1 and 1 more until an effect is observed"),
 ])  # fmt: skip
 def test_options_that_are_not_of_the_algorithm_are_refused(old, new, message, tmp_path):

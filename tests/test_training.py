@@ -85,8 +85,8 @@ def test_a_checkpoint_runs_nothing_and_is_refused_where_it_is_none(whole):
 @pytest.mark.parametrize("old, new, message", [
     ("layers", "layer", "tiny.toml:9: unknown key 'layer' in [agent]; did you mean 'layers'?"),
     ("[agent]", "[agents]", "tiny.toml:8: unknown section [agents]; did you mean 'agent'?"),
-    ("history = 2", "history = 0", "tiny.toml:2: history is 0; expected a whole number, at least 1"),
-    ("parallel = 8", "parallel = 0", "tiny.toml:11: parallel is 0; expected a whole number, at least 1"),
+    ("history = 2", "history = 0", "tiny.toml:2: history is 0; expected a whole number from 1 to 1024"),
+    ("parallel = 8", "parallel = 0", "tiny.toml:11: parallel is 0; expected a whole number from 1 to 1048576"),
     ("gamma = 0.0", "gamma = nan", "tiny.toml:10: gamma is nan; expected a number from 0 to 1"),
     ("steps = 11", "steps = 10", "tiny.toml:5: steps is 10; expected a multiple of rollout, 5, and 1 more"),
     ("rtt = 32", "links = {constant = 2}", "tiny.toml:4: the ratio of constant links is 2"),
