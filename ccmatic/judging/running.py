@@ -22,7 +22,7 @@ from ccmatic.judging.subjects import Subject, hosted_library
 #: The limits of a program: seconds of a run, bytes of memory, bytes of a file, and bytes of a line.
 SECONDS, MEMORY, FILE, LONGEST = 60.0, 4 * 2**30, 2**31, 2**16
 
-#: The packets per second of the slowest program that does not hang. A run has so much longer than SECONDS.
+#: The packets per second of the slowest program that does not hang. Each packet of a run extends its time limit.
 SLOWEST = 20_000
 
 #: The start of a program. Its arguments are the id of this process, and the program's command. On Linux the program is
