@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ccmatic import controllers, networks, records
-from ccmatic.base import InputError, located, parse_json, read_text, shown, writable_folder
+from ccmatic.base import InputError, located, read_text, shown, writable_folder
 from ccmatic.controllers import Controller
 from ccmatic.enclosures.proof import Enclosed, fault
 from ccmatic.invariants import Invariant
@@ -33,7 +33,7 @@ class SavedProof:
 
 def is_saved(data: object) -> bool:
     """Return whether a file's JSON data says that it is a proof about a network."""
-    return isinstance(data, dict) and data.get("format") == EnclosedFile.__struct_config__.tag
+    return records.has_format(data, EnclosedFile)
 
 
 def load_proof(file: str | Path, allow_code: bool = False) -> SavedProof:
@@ -48,9 +48,7 @@ def load_proof(file: str | Path, allow_code: bool = False) -> SavedProof:
     """
     path = Path(file)
     with located(str(path)):
-        data = parse_json(read_text(path), str(path))
-        records.require_format(data, EnclosedFile)
-        read = records.convert(data, EnclosedFile, what="no proof about a network")
+        read = records.read_record(read_text(path), EnclosedFile, str(path), "no proof about a network")
         invariant = Invariant.of_record(read.invariant, allow_code)
         network = invariant.query.read_controller(read.network.source, read.network.name)
         if not isinstance(network, Controller):

@@ -165,7 +165,7 @@ def _violation(query: Query, controller: Any, end: float) -> Trace | None:
         return None
     try:
         judgement = Judge(query, options=SolverOptions(timeout=left)).judge(controller)
-    except InputError:  # no execution repeats after so many steps, or the controller decides only later
+    except InputError:  # no execution repeats with this period, or the controller decides only later
         return None
     return judgement.trace if judgement.verdict == VIOLATED else None
 

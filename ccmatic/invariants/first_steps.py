@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ccmatic import __version__, certificates, records
-from ccmatic.base import InputError, located, parse_json, read_text, writable_folder, write_text
+from ccmatic.base import InputError, located, read_text, writable_folder, write_text
 from ccmatic.contracts import WayToFail
 from ccmatic.invariants.saved import executions_of, require_expects
 from ccmatic.logic import Truth, isolated
@@ -121,7 +121,7 @@ def search(query: Query, controller: Any, seconds: float) -> tuple[FirstSteps | 
 
 def is_first_steps(data: object) -> bool:
     """Return whether a file's JSON data says that it is a proof about first steps."""
-    return isinstance(data, dict) and data.get("format") == FirstStepsFile.__struct_config__.tag
+    return records.has_format(data, FirstStepsFile)
 
 
 def load_first_steps(file: str | Path, allow_code: bool = False) -> FirstSteps:
@@ -136,9 +136,7 @@ def load_first_steps(file: str | Path, allow_code: bool = False) -> FirstSteps:
     """
     path = Path(file)
     with located(str(path)):
-        data = parse_json(read_text(path), str(path))
-        records.require_format(data, FirstStepsFile)
-        read = records.convert(data, FirstStepsFile, what="no proof about first steps")
+        read = records.read_record(read_text(path), FirstStepsFile, str(path), "no proof about first steps")
         query = from_record(records.data(read.query), allow_code)
         about: Any = require_expects(query)
         if query.network.delay != "executions":

@@ -10,7 +10,7 @@ from typing import Any
 from pysmt.typing import BOOL
 
 from ccmatic import __version__, certificates, records
-from ccmatic.base import InputError, definitions, located, parse_json, read_text, shown, writable_folder, write_text
+from ccmatic.base import InputError, definitions, located, read_text, shown, writable_folder, write_text
 from ccmatic.invariants.claims import Claim
 from ccmatic.invariants.forms import Replaced
 from ccmatic.invariants.problem import Implication, Problem
@@ -207,7 +207,7 @@ def require_expects(query: Query) -> Any:
 
 def is_invariant(data: object) -> bool:
     """Return whether a file's JSON data says that it is an invariant."""
-    return isinstance(data, dict) and data.get("format") == InvariantFile.__struct_config__.tag
+    return records.has_format(data, InvariantFile)
 
 
 def load_invariant(file: str | Path, allow_code: bool = False) -> Invariant:
@@ -222,6 +222,5 @@ def load_invariant(file: str | Path, allow_code: bool = False) -> Invariant:
     """
     path = Path(file)
     with located(str(path)):
-        data = parse_json(read_text(path), str(path))
-        records.require_format(data, InvariantFile)
-        return Invariant.of_record(records.convert(data, InvariantFile, what="no invariant of ccmatic"), allow_code)
+        read = records.read_record(read_text(path), InvariantFile, str(path), "no invariant of ccmatic")
+        return Invariant.of_record(read, allow_code)

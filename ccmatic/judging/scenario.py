@@ -54,7 +54,7 @@ def load(path: str | Path) -> Scenario:
     """
     text = read_text(path)
     value = parse_json(text, str(path))
-    if isinstance(value, dict) and value.get("format") == records.WitnessFile.__struct_config__.tag:
+    if records.has_format(value, records.WitnessFile):
         return lawful(records.read_record(text, records.WitnessFile, str(path)).scenario, str(path))
     return lawful(records.read_record(text, Scenario, str(path)), str(path))
 

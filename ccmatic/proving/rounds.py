@@ -181,7 +181,7 @@ def check_rounds(result: RoundsResult, isolate: Any = iter, options: SolverOptio
 
 def is_of_rounds(data: object) -> bool:
     """Return whether data from JSON are the results of a proof about rounds."""
-    return isinstance(data, dict) and data.get("format") == RoundsFile.__struct_config__.tag
+    return records.has_format(data, RoundsFile)
 
 
 def load_rounds(file: str | Path, allow_code: bool = False) -> RoundsResult:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ccmatic.base import late
-from ccmatic.records.codec import ABSENT, Absent, Record, convert, data, line, read_record, require_format
+from ccmatic.records.codec import ABSENT, Absent, Record, convert, data, has_format, line, read_record, require_format
 from ccmatic.records.files import (
     AnswerRecord,
     CertificateFile,
@@ -275,6 +275,7 @@ __all__ = [
     "convert",
     "data",
     "exclusions",
+    "has_format",
     "line",
     "read_record",
     "require_format",

@@ -43,13 +43,14 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
 
-def read_record(text: str, kind: type[R], file: str | None = None) -> R:
+def read_record(text: str, kind: type[R], file: str | None = None, what: str | None = None) -> R:
     """Read a Record from a file's JSON text.
 
     Args:
         text: The JSON text.
         kind: The class of the Record.
         file: The file's name for error messages.
+        what: A noun phrase that describes the data, for error messages.
 
     Returns:
         The Record.
@@ -59,14 +60,19 @@ def read_record(text: str, kind: type[R], file: str | None = None) -> R:
     """
     value = parse_json(text, file)
     require_format(value, kind, file)
-    return convert(value, kind, file)
+    return convert(value, kind, file, what)
+
+
+def has_format(value: object, kind: type[Any]) -> bool:
+    """Return whether data name the format of this class in the field `format`."""
+    return isinstance(value, dict) and value.get("format") == kind.__struct_config__.tag
 
 
 def require_format(value: object, kind: type[Any], file: str | None = None) -> None:
     """Raise InputError unless the data name the format of this class in the field `format`."""
-    tag = kind.__struct_config__.tag
-    given = value.get("format") if isinstance(value, dict) else None
-    if given != tag:
+    if not has_format(value, kind):
+        tag = kind.__struct_config__.tag
+        given = value.get("format") if isinstance(value, dict) else None
         about = f"; its format is {shown(given)!r}" if given else ""
         raise InputError(f'expected a {tag.split()[1]}, with "format": "{tag}"{about}', file)
 
