@@ -136,3 +136,18 @@ def test_questions_within_a_question_share_its_time():
             clock.left()
     assert clock.left() == 0.2
     assert Clock.of(clock) is clock and Clock().left() is None
+
+
+def test_a_clock_of_cpu_seconds_does_not_count_other_work():
+    clock = Clock(0.2, time.process_time)
+    with clock.question():
+        time.sleep(0.3)
+        assert clock.left() > 0.1
+
+
+def test_a_solver_stops_as_soon_as_its_cpu_seconds_are_spent():
+    asked = cm.Query(cm.Network("ccac2021", "1", 30), "avoids", what="S[-1] - S[0] < C")
+    begin = time.process_time()
+    judgement = Judge(asked, SolverOptions(timeout=Clock(4, time.process_time))).judge(asked.controller("cubic"))
+    assert judgement.verdict == UNDECIDED
+    assert 4 <= time.process_time() - begin < 6

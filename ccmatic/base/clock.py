@@ -1,8 +1,8 @@
 """Time limits for queries, from encoding to answer."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from time import monotonic
+from time import monotonic, process_time
 
 
 class OutOfTime(Exception):
@@ -16,14 +16,17 @@ class Clock:
 
     Args:
         seconds: The limit for each query; None for no limit.
+        now: The time that counts: `monotonic`, or `process_time` for the CPU seconds of this process. CPU seconds make
+            a search independent of the other work of the machine.
 
     Attributes:
         seconds: The limit for each query; None for no limit.
+        now: The time that counts.
         late: Whether the last query timed out before a solver received it.
     """
 
-    def __init__(self, seconds: float | None = None) -> None:
-        self.seconds = seconds
+    def __init__(self, seconds: float | None = None, now: Callable[[], float] = monotonic) -> None:
+        self.seconds, self.now = seconds, now
         self._end: float | None = None
         self._is_encoded = self.late = False
 
@@ -35,6 +38,11 @@ class Clock:
         """
         return timeout if isinstance(timeout, Clock) else Clock(timeout)
 
+    @property
+    def counts_work(self) -> bool:
+        """Whether the clock counts the CPU seconds of this process."""
+        return self.now is process_time
+
     @contextmanager
     def question(self) -> Iterator[None]:
         """Measure the time of a query while the context lasts.
@@ -44,7 +52,7 @@ class Clock:
         if self.seconds is None or self._end is not None:
             yield
             return
-        self._end = monotonic() + self.seconds
+        self._end = self.now() + self.seconds
         self._is_encoded = self.late = False
         try:
             yield
@@ -59,7 +67,7 @@ class Clock:
         """
         if self._end is None:
             return self.seconds
-        left = self._end - monotonic()
+        left = self._end - self.now()
         if left <= 0:
             self.late = not self._is_encoded
             raise OutOfTime("the time is over before the question could be put; expected more, or a shorter horizon")

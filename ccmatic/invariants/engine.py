@@ -4,11 +4,10 @@ Nobody has to trust the search, because its invariants are checked without it (`
 """
 
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from enum import Enum
 from itertools import count
-from threading import Event, Thread
 from time import process_time
 from typing import Any, TypeAlias
 
@@ -21,6 +20,7 @@ from ccmatic.invariants.forms import Replaced
 from ccmatic.invariants.problem import Problem
 from ccmatic.invariants.reading import clauses_of
 from ccmatic.logic import Linear, Truth, every, formula, no
+from ccmatic.solving import limited
 from ccmatic.workers import Team
 
 #: The settings of Spacer for a system with all laws, and for a system without some laws. The latter ones have rarely
@@ -149,25 +149,6 @@ def _round(team: Team, attempts: Iterable[_Attempt], seconds: float, seed: int) 
         yield from team.results()
 
 
-@contextmanager
-def _limited(context: Any, seconds: float) -> Iterator[None]:
-    """Interrupt the solvers of a context as soon as this process has spent some CPU seconds in this block."""
-    end, done = process_time() + seconds, Event()
-
-    def watch() -> None:
-        while not done.wait(max(end - process_time(), 0.01)):
-            if process_time() >= end:
-                context.interrupt()
-
-    thread = Thread(target=watch, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join()
-
-
 def attempt(text: str, settings: dict[str, Any], seconds: float) -> _Result:
     """Return Spacer's answer to Horn clauses, the invariant as text, the settings as text, and the CPU seconds.
 
@@ -182,7 +163,7 @@ def attempt(text: str, settings: dict[str, Any], seconds: float) -> _Result:
         solver.set(name, value)
     solver.from_string(text)
     try:
-        with _limited(own, seconds):
+        with limited(own, seconds):
             answer = solver.check()
     except z3.Z3Exception:
         answer = z3.unknown

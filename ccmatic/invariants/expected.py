@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from time import monotonic
+from time import process_time
 from typing import Any, Literal
 
 from ccmatic import questions
-from ccmatic.base import InputError, writable_folder
+from ccmatic.base import Clock, InputError, writable_folder
 from ccmatic.contracts import Exclusion, file_stem
 from ccmatic.invariants.claims import Claim
 from ccmatic.invariants.engine import Answer
@@ -46,7 +46,7 @@ class Decided:
         why: The reason for an unknown verdict.
         period: The period of the execution, in steps, if it repeats for ever.
         first: The proof of an expectation about the first steps, or None.
-        seconds: The duration of the search, if the expectation is about the first steps.
+        seconds: The CPU seconds of the search, if the expectation is about the first steps.
     """
 
     question: Question
@@ -119,7 +119,8 @@ def decide(question: Question, seconds: float, jobs: int = 2, prover: Prover = p
 
     Args:
         question: The question, as `asked` returns it.
-        seconds: The budget of the search for an invariant. The search for an execution may take as long again.
+        seconds: The budget in CPU seconds of the search for an invariant. The search for an execution has the same
+            budget again.
         jobs: The number of processes.
         prover: The function that searches for a proof.
 
@@ -140,16 +141,16 @@ def decide(question: Question, seconds: float, jobs: int = 2, prover: Prover = p
 def _first_steps(question: Question, seconds: float) -> Decided:
     """Return the verdict on an expectation about the first steps."""
     require_budget(seconds)
-    begin = monotonic()
+    begin = process_time()
     first, trace = search(question.query.of_small_packets(), question.controller, seconds)
     verdict: Literal["proved", "refuted", "unknown"] = "proved" if first else "refuted" if trace else "unknown"
     why = "" if first or trace else "the solver timed out"
-    return Decided(question, None, verdict, trace=trace, why=why, first=first, seconds=monotonic() - begin)
+    return Decided(question, None, verdict, trace=trace, why=why, first=first, seconds=process_time() - begin)
 
 
 def refute(question: Question, claim: Claim, proved: Proved, seconds: float) -> Decided:
     """Return the verdict on a claim that no invariant proved: an execution refutes it, or it is unknown."""
-    end = monotonic() + seconds
+    end = process_time() + seconds
     for period, query in _searches(question, claim):
         trace = _violation(query, question.controller, end)
         if trace is not None:
@@ -160,11 +161,11 @@ def refute(question: Question, claim: Claim, proved: Proved, seconds: float) -> 
 
 def _violation(query: Query, controller: Any, end: float) -> Trace | None:
     """Return an execution that breaks the expectation of a query, or None if no solver finds one in time."""
-    left = end - monotonic()
+    left = end - process_time()
     if left <= 0:
         return None
     try:
-        judgement = Judge(query, options=SolverOptions(timeout=left)).judge(controller)
+        judgement = Judge(query, options=SolverOptions(timeout=Clock(left, process_time))).judge(controller)
     except InputError:  # no execution repeats with this period, or the controller decides only later
         return None
     return judgement.trace if judgement.verdict == VIOLATED else None

@@ -8,10 +8,11 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 from ccmatic import __version__, certificates, records
-from ccmatic.base import InputError, located, read_text, writable_folder, write_text
+from ccmatic.base import Clock, InputError, located, read_text, writable_folder, write_text
 from ccmatic.contracts import WayToFail
 from ccmatic.invariants.saved import executions_of, require_expects
 from ccmatic.logic import Truth, isolated
@@ -107,13 +108,13 @@ def search(query: Query, controller: Any, seconds: float) -> tuple[FirstSteps | 
     Args:
         query: The query.
         controller: The controller.
-        seconds: The budget of the solver.
+        seconds: The budget in CPU seconds.
 
     Raises:
         InputError: If no execution begins as the query states.
     """
     query = query.on(delay="executions")
-    judgement = Judge(query, options=SolverOptions(timeout=seconds)).judge(controller)
+    judgement = Judge(query, options=SolverOptions(timeout=Clock(seconds, process_time))).judge(controller)
     if judgement.verdict == VIOLATED:
         return None, judgement.trace
     return FirstSteps.certified(query, controller) if judgement.verdict == HOLDS else None, None

@@ -1,7 +1,7 @@
 """Simpler invariants: only the clauses that the proof needs, and of these only the necessary literals."""
 
 from collections.abc import Iterator, Sequence
-from time import monotonic
+from time import process_time
 
 from ccmatic.invariants.problem import Implication, Problem
 from ccmatic.logic import Condition, Truth, every, some
@@ -14,13 +14,13 @@ def simplified(problem: Problem, clauses: Sequence[Truth], seconds: float = 10) 
     Args:
         problem: The problem.
         clauses: The clauses of an invariant.
-        seconds: A limit on the time; an invariant that is not yet minimal is an invariant, too.
+        seconds: A limit in CPU seconds; an invariant that is not yet minimal is an invariant, too.
     """
-    end = monotonic() + seconds
+    end = process_time() + seconds
     left = _needed(problem, tuple(clauses))
     for number in range(len(left)):
         for shorter in _shorter(left[number]):
-            if monotonic() > end:
+            if process_time() > end:
                 return left
             candidate = (*left[:number], shorter, *left[number + 1 :])
             if is_invariant(problem, candidate):

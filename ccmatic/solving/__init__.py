@@ -1,8 +1,20 @@
 """SMT solvers behind one common interface."""
 
-from ccmatic.solving.contexts import context
+from ccmatic.solving.contexts import context, limited
 from ccmatic.solving.options import NAMES, SolverOptions
 from ccmatic.solving.programs import greatest
 from ccmatic.solving.solver import SAT, UNKNOWN, UNSAT, Checker, conflict, script
 
-__all__ = ["NAMES", "SAT", "UNKNOWN", "UNSAT", "Checker", "SolverOptions", "conflict", "context", "greatest", "script"]
+__all__ = [
+    "NAMES",
+    "SAT",
+    "UNKNOWN",
+    "UNSAT",
+    "Checker",
+    "SolverOptions",
+    "conflict",
+    "context",
+    "greatest",
+    "limited",
+    "script",
+]

@@ -2,11 +2,10 @@
 
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from fractions import Fraction
 from math import ceil
 from threading import Lock
-from time import monotonic
 from typing import Any
 
 import z3
@@ -21,7 +20,7 @@ from pysmt.typing import BOOL
 
 from ccmatic.base import Clock, Disagreement, InputError, OutOfTime, smtlib_comment, smtlib_name
 from ccmatic.logic import Linear, Truth, formula
-from ccmatic.solving.contexts import context
+from ccmatic.solving.contexts import context, limited
 from ccmatic.solving.options import SolverOptions
 
 SAT, UNSAT, UNKNOWN = "sat", "unsat", "unknown"
@@ -131,17 +130,16 @@ class Checker:
         return decided.pop() if decided else UNKNOWN
 
     def _check(self, name: str) -> str:
-        begin = monotonic()
+        begin = self._clock.now()
         solver, limit = self._solvers[name], None
         try:
             limit = self._clock.left_to_solve()
-            if limit is not None:
-                _limit(name, solver, limit)
-            return SAT if solver.solve(self._guards if name == "z3" else None) else UNSAT
+            with _within(name, solver, limit, self._clock.counts_work):
+                return SAT if solver.solve(self._guards if name == "z3" else None) else UNSAT
         except OutOfTime:
             return UNKNOWN
         except SolverReturnedUnknownResultError:
-            if name == "z3" and _interrupted(solver.z3.reason_unknown(), limit, monotonic() - begin):
+            if name == "z3" and _interrupted(solver.z3.reason_unknown(), limit, self._clock.now() - begin):
                 raise KeyboardInterrupt from None
             return UNKNOWN
 
@@ -241,13 +239,25 @@ def _z3_value(model: z3.ModelRef, value: z3.Ast) -> Fraction | bool:
     return Fraction(int(numerator), int(denominator or 1))
 
 
-def _limit(name: str, solver: Any, seconds: float) -> None:
-    """Limit the time of a solver's next check. For Yices, the limit was already set when the solver was opened."""
+def _within(name: str, solver: Any, seconds: float | None, work: bool) -> AbstractContextManager[None]:
+    """Limit the time of a solver's check in this context. For Yices, the limit was set when the solver was opened.
+
+    Args:
+        name: The name of the solver.
+        solver: The solver.
+        seconds: The limit, or None.
+        work: Whether the limit is in CPU seconds. Only Z3 counts them; other solvers count seconds of a clock.
+    """
+    if seconds is None:
+        return nullcontext()
+    if name == "z3" and work:
+        return limited(solver.z3.ctx, seconds)
     milliseconds = ceil(1000 * seconds)
     if name == "z3":
         solver.z3.set("timeout", milliseconds)
     elif name == "cvc5":
         solver.cvc5.setOption("tlimit-per", str(milliseconds))
+    return nullcontext()
 
 
 def _interrupted(reason: str, limit: float | None, seconds: float) -> bool:
