@@ -16,6 +16,7 @@ from ccmatic.invariants.forms import Replaced
 from ccmatic.invariants.lasting import Window
 from ccmatic.invariants.problem import Problem
 from ccmatic.invariants.reading import clauses_of
+from ccmatic.invariants.unbounded import unbounded
 from ccmatic.logic import Environment, equal, no, real
 from ccmatic.query import Network, Query
 from ccmatic.solving import UNSAT, Checker
@@ -439,8 +440,52 @@ def test_a_read_of_long_ago_is_refused_by_name():
 def test_a_count_since_the_begin_is_refused_by_name():
     asked = query("ccac_windows", "1")
     source = f"window: bytes = above(0)\n\ndef update(window, acked):\n    window = max(acked / 2, window){SENDS}"
-    with pytest.raises(cm.InputError, match="decides by `acked`, which is not bounded.*such as acked - acked"):
+    with pytest.raises(
+        cm.InputError, match="decides by `acked`, which is not bounded.*such as acked - acked"
+    ) as raised:
         derive(asked, asked.read_controller(source))
+    assert raised.value.line == 4
+
+
+GROWS = "window = window + MSS if {} else MSS"
+
+
+@pytest.mark.parametrize(
+    "state, update, expected",
+    [
+        ("count: number = 0", "count = count + 1; " + GROWS.format("count < 60"), ["`count` (line 2)"]),
+        ("count: number = 0", "count = min(count + 1, 60); " + GROWS.format("count < 60"), []),
+        ("count: number = 0", "count = 0 if count >= 60 else count + 1; " + GROWS.format("count < 60"), []),
+        (
+            "since: time = 0",
+            "since = time if window <= MSS else since; " + GROWS.format("time - since < R_m"),
+            ["`since` (line 2)", "`time` (line 5)"],
+        ),
+        ("since: time = 0", "since = min(since + step, 9 * R_m); " + GROWS.format("since < 9 * R_m"), []),
+        ("since: time = 0", "since = step; " + GROWS.format("time < 60 * R_m"), ["`time` (line 6)"]),
+    ],
+)
+def test_a_state_without_a_bound_is_named_with_its_line(state, update, expected):
+    asked = query(ORACLE, "1", given=PACKETS)
+    parameters = f"window, {state.partition(':')[0]}, time, MSS, R_m, step"
+    source = f"window: bytes = above(0)\n{state}\n\ndef update({parameters}):\n    {update}{SENDS}"
+    sentences = unbounded(asked, asked.read_controller(source.replace("; ", "\n    ")))
+    assert [each.partition(" has no bound")[0] for each in sentences] == expected
+
+
+@pytest.mark.parametrize("name", ["aimd_each_step", "bbr_v1", "cc_qdel_sender"])
+def test_states_of_shipped_controllers_have_bounds(name):
+    asked = query("ccac_windows", "1")
+    assert unbounded(asked, asked.controller(name)) == []
+
+
+def test_an_unknown_claim_about_a_controller_that_counts_says_how_to_write_it(tmp_path):
+    counts = "window: bytes = above(0)\ncount: number = 0\n\ndef update(window, count, MSS):\n    count = count + 1\n"
+    (tmp_path / "counts.py").write_text(f"{counts}    {GROWS.format('count < 60')}{SENDS}")
+    asked = ["prove", "counts.py", "--on", "ccac, buffer 1 bdp", "--expect", "window <= 20 bdp", "--timeout", "0.5"]
+    code, out, err = run(*asked, cwd=tmp_path)
+    assert (code, err) == (3, "")
+    assert "`count` (line 2) has no bound; expected a state that stops, such as `count = min(count + 1, 5)`" in out
 
 
 def test_a_network_that_changes_has_no_transition_system():

@@ -241,6 +241,12 @@ class Stateful:
         """Return the names by which the controller can tell where a trace begins."""
         return [name for name in self.parameters if name in self.observations and self.observations[name].dated]
 
+    def line_of(self, name):
+        """Return the number of the first line at which `update` reads a parameter."""
+        update = next(each for each in ast.parse(self.source).body if getattr(each, "name", "") == "update")
+        names = (node for part in update.body for node in ast.walk(part) if isinstance(node, ast.Name))
+        return min(node.lineno for node in names if node.id == name)
+
     def _decides(self, step, before):
         """Return whether the controller decides at this step.
 

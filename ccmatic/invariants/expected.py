@@ -14,6 +14,7 @@ from ccmatic.invariants.claims import Claim
 from ccmatic.invariants.engine import Answer
 from ccmatic.invariants.first_steps import FirstSteps, search
 from ccmatic.invariants.proof import Proved, Prover, prove, require_budget
+from ccmatic.invariants.unbounded import unbounded
 from ccmatic.query import Query, left_out, left_out_of_trace
 from ccmatic.questions import Question
 from ccmatic.solving import SolverOptions
@@ -156,7 +157,11 @@ def refute(question: Question, claim: Claim, proved: Proved, seconds: float) -> 
         if trace is not None:
             return Decided(question, claim, "refuted", proved, trace, period=period)
     why = "no invariant was found in time" if proved.answer is Answer.UNKNOWN else "a step allows more than executions"
-    return Decided(question, claim, "unknown", proved, why=f"{why}, and no execution of few steps breaks it")
+    reasons = (
+        f"{why}, and no execution of few steps breaks it",
+        *unbounded(question.query.of_small_packets(), question.controller),
+    )
+    return Decided(question, claim, "unknown", proved, why="; ".join(reasons))
 
 
 def _violation(query: Query, controller: Any, end: float) -> Trace | None:

@@ -133,8 +133,9 @@ def derive(query: Query, controller: Any, without: Collection[str] = ()) -> Tran
         derivation = _Derivation(window)
         line = None
         if derivation.decides():
-            unbounded = derivation.absolute()
-            if unbounded:
+            counts = derivation.absolute()
+            if counts:
+                unbounded, line = ", ".join(f"`{each}`" for each in counts), controller.line_of(counts[0])
                 break
             return derivation.system(without)
         unbounded = derivation.unbounded()
@@ -198,16 +199,15 @@ class _Derivation:
         """Return whether the system has all laws of the controller's decisions."""
         return all(law.model != self.controller.name for law in self.left_out)
 
-    def absolute(self) -> str:
-        """Return the counts whose origins change the controller's decisions, for a message; empty without such."""
+    def absolute(self) -> list[str]:
+        """Return the names of the counts whose origins change the controller's decisions."""
         constants, own = self.window.constants, self.controller.name
         free = _shifts([law.formula for law in self.lasting if law.model != own], constants)
         kept = _shifts([law.formula for law in self.lasting], constants)
         if all(origin in kept for origin in _ORIGINS if origin in free):
-            return ""
+            return []
         observed = getattr(self.controller, "observations", {})
-        counts = [each for each in self.controller.parameters if each in observed and observed[each].unit == BYTES]
-        return ", ".join(f"`{each}`" for each in counts)
+        return [each for each in self.controller.parameters if each in observed and observed[each].unit == BYTES]
 
     def unbounded(self) -> str:
         """Return what the controller reads, for a message."""

@@ -1,0 +1,70 @@
+"""Values of a controller that no step bounds, such as a counter or a stored time: reasons why a claim is unknown."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from pysmt.shortcuts import Symbol
+from pysmt.typing import REAL
+
+from ccmatic.base import NUMBER, TIME
+from ccmatic.invariants.forms import comparisons
+from ccmatic.invariants.lasting import as_value
+from ccmatic.invariants.transition import TransitionSystem, derive
+from ccmatic.logic import Truth, isolated, no
+from ccmatic.query import Query
+from ccmatic.solving import SAT, Checker
+
+#: A number of steps that no bounded state of a controller reaches.
+LARGE = 10**6
+
+#: The steps after the start of an execution, within which a test of the time says little about later steps.
+EARLY = 10
+
+
+@isolated
+def unbounded(query: Query, controller: Any) -> list[str]:
+    """Return a sentence about each state and each time of a controller that has no bound relative to the network.
+
+    Args:
+        query: The query.
+        controller: The controller, as the query loads it. Its network has a transition system.
+    """
+    times = [each for each in getattr(controller, "dated", list)() if controller.observations[each].unit == TIME]
+    counts = [each for each in controller.state if each.unit in (NUMBER, TIME)]
+    return list(_sentences(derive(query, controller), controller, counts, times)) if times or counts else []
+
+
+def _sentences(system: TransitionSystem, controller: Any, counts: list[Any], times: list[str]) -> Iterator[str]:
+    possible = _Possible(system)
+    for each in counts:
+        before = Symbol(f"{each.name}_{system.now}", REAL)
+        small, after = as_value(before), system.after.get(before)
+        if after is not None and any(possible(small * sign <= LARGE, after * sign > LARGE) for sign in (1, -1)):
+            step, most = ("step", "5 * R_m") if each.unit == TIME else ("1", "5")
+            stops = f"`{each.name} = min({each.name} + {step}, {most})`"
+            yield f"`{each.name}` (line {each.line}) has no bound; expected a state that stops, such as {stops}"
+    for name in times:
+        time = Symbol(f"{name}_{system.now + 1}", REAL)
+        tests = [term <= 0 for term in comparisons(system.step) if time in term.coefficients]
+        late = as_value(time) > EARLY
+        if any(possible(late, test) and possible(late, no(test)) for test in tests):
+            counts_up = "`waited = min(waited + step, 5 * R_m)`"
+            problem = f"`{name}` (line {controller.line_of(name)}) has no bound, as it is the time since the start"
+            yield f"{problem}; expected a state that counts, such as {counts_up}"
+
+
+class _Possible:
+    """Decides whether a step of a system satisfies further conditions."""
+
+    def __init__(self, system: TransitionSystem) -> None:
+        self._checker = Checker()
+        for condition in (*system.current, *system.step):
+            self._checker.add(condition)
+
+    def __call__(self, *conditions: Truth) -> bool:
+        self._checker.push()
+        for condition in conditions:
+            self._checker.add(condition)
+        answer = self._checker.check()
+        self._checker.pop()
+        return answer == SAT
