@@ -146,7 +146,8 @@ def test_choices_take_the_action_with_the_highest_score(tmp_path):
     ({"metadata": {**METADATA, "choices": "[NaN, 1]"}}, "choices is .*expected 2 to 1024 ascending numbers"),
     ({"metadata": {**METADATA, "choices": "[0, 1]"}}, "the last layer gives 1; expected 2 numbers, one for"),
     ({"outputs": 2}, "the last layer gives 2; expected one number"),
-    ({"last": ["GRU"]}, r"node 9 \(GRU\) is not supported; expected .*Sigmoid"),
+    ({"last": ["LSTM"]}, r"node 9 \(LSTM\) is not supported; expected .*GRU.*Sigmoid"),
+    ({"last": ["GRU"]}, r"node 9 \(GRU\): other inputs than it takes"),
     ({"last": ["Softplus"]}, r"node 9 \(Softplus\) is not supported; expected .*Relu"),
     ({"last": ["Abs"]}, "the network of a policy has 'abs'; expected Relu or Tanh"),
 ])  # fmt: skip

@@ -19,6 +19,7 @@ import jax.numpy as jnp
 
 from ccmatic import records
 from ccmatic.base import InputError
+from ccmatic.emulation.exported import Trained
 from ccmatic.learning import LinkOptions, agents, policies, trained
 from ccmatic.runtime import Library, LibraryFlow
 from support.cli import run
@@ -52,12 +53,26 @@ def expected(policy, observations, memory=None):
         z, r = (1 / (1 + np.exp(-(both @ weights + bias))) for weights, bias in ((update, a), (reset, b)))
         candidate = np.tanh(x @ seen + c + r * (memory @ recalled + d))
         memory = (1 - z) * candidate + z * memory
-        hidden = np.tanh(memory @ policy.layers[0][0] + policy.layers[0][1])
-        yield memory, (hidden @ policy.layers[1][0] + policy.layers[1][1])[0]
+        hidden = memory
+        for weights, bias in policy.layers[:-1]:
+            hidden = np.tanh(hidden @ weights + bias)
+        yield memory, (hidden @ policy.layers[-1][0] + policy.layers[-1][1])[0]
 
 
 def observations(count, size=12):
     return np.float32(np.random.default_rng(4).normal(size=(count, size)) * 2)
+
+
+def c_actions(policy, observations):
+    """Return the action after each observation, as the C code of a policy computes it."""
+    library, memory = Library(policies.exported(policy)), np.zeros(policy.cell.units, np.float32)
+    recall, network = library["recall"], library["network"]
+    recall.restype, recall.argtypes, network.restype, network.argtypes = None, [FLOATS] * 2, ctypes.c_float, [FLOATS]
+    actions = []
+    for each in observations:
+        recall(pointer(each), pointer(memory))
+        actions.append(network(pointer(memory)))
+    return actions
 
 
 @needs_compiler
@@ -72,13 +87,7 @@ def test_a_memory_is_the_same_in_every_world(tmp_path):
         found.append(float(policies.outputs(made.layers, memory)[0]))
     np.testing.assert_allclose(found, actions, rtol=1e-4, atol=1e-5)
 
-    library, memory, found = Library(policies.exported(made)), np.zeros(UNITS, np.float32), []
-    recall, network = library["recall"], library["network"]
-    recall.restype, recall.argtypes, network.restype, network.argtypes = None, [FLOATS] * 2, ctypes.c_float, [FLOATS]
-    for each in seen:
-        recall(pointer(each), pointer(memory))
-        found.append(network(pointer(memory)))
-    np.testing.assert_allclose(found, actions, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(c_actions(made, seen), actions, rtol=1e-4, atol=1e-5)
 
     pytest.importorskip("onnx", reason="no onnx: pip install -e '.[rl]'")
     from onnx.reference import ReferenceEvaluator
@@ -89,6 +98,113 @@ def test_a_memory_is_the_same_in_every_world(tmp_path):
         action, memory = evaluator.run(["action", "next_memory"], {"observation": each[None], "memory": memory})
         found.append(action[0, 0])
     np.testing.assert_allclose(found, actions, rtol=1e-4, atol=1e-5)
+
+
+def test_an_onnx_file_with_a_memory_is_read_as_it_was_written(tmp_path):
+    pytest.importorskip("onnx", reason="no onnx: pip install -e '.[rl]'")
+    made = remembering(tmp_path / "made.json")
+    again = Trained(policies.write_onnx(made, tmp_path / "again.onnx")).export.policy  # as `policy:again.onnx` reads it
+    assert again.file.memory == made.file.memory
+    assert [(each.weights, each.bias) for each in again.file.layers] == [
+        (each.weights, each.bias) for each in made.file.layers
+    ]
+
+
+def like_pytorch(path, change=lambda nodes: nodes, outputs=("action", "hidden"), **options):
+    """Write a GRU and a layer as PyTorch's exporter does, after a normalisation of observations."""
+    from onnx import TensorProto, checker, helper, numpy_helper, save
+    from onnx.reference import ReferenceEvaluator
+
+    rng, units = np.random.default_rng(5), 3
+    arrays = {
+        "mean": rng.normal(size=12), "std": rng.uniform(0.5, 2, 12), "W": rng.normal(size=(1, 9, 12)),
+        "R": rng.normal(size=(1, 9, 3)), "B": rng.normal(size=(1, 18)), "out.weight": rng.normal(size=(1, 3)),
+        "out.bias": rng.normal(size=1),
+    }  # fmt: skip
+    own = {"hidden_size": units, "linear_before_reset": 1, **options}
+    nodes = change(
+        [
+            helper.make_node("Sub", ["obs", "mean"], ["centred"]),
+            helper.make_node("Div", ["centred", "std"], ["scaled"]),
+            helper.make_node("Unsqueeze", ["scaled", "zero"], ["sequence"]),
+            helper.make_node("GRU", ["sequence", "W", "R", "B", "", "state"], ["all", "hidden"], **own),
+            helper.make_node("Squeeze", ["all", "one"], ["steps"]),
+            helper.make_node("Squeeze", ["steps", "zero"], ["last"]),
+            helper.make_node("Gemm", ["last", "out.weight", "out.bias"], ["action"], transB=1),
+        ]
+    )
+    shapes = {"obs": ["n", 12], "state": [1, "n", units], "action": ["n", 1], "hidden": [1, "n", units]}
+    taken, given = (
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, shapes[name]) for name in names]
+        for names in (("obs", "state"), outputs)
+    )
+    tensors = [numpy_helper.from_array(np.float32(array), name) for name, array in arrays.items()]
+    tensors += [numpy_helper.from_array(np.array([place]), name) for place, name in enumerate(("zero", "one"))]
+    graph = helper.make_graph(nodes, "main_graph", taken, given, tensors)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    helper.set_model_props(model, {"observe": "custard", "act": "custard", "history": "2", "interval": "1"})
+    checker.check_model(model)
+    save(model, path)
+    return ReferenceEvaluator(model)
+
+
+@needs_compiler
+def test_a_gru_of_pytorch_gives_its_numbers_in_c(tmp_path):
+    pytest.importorskip("onnx", reason="no onnx: pip install -e '.[rl]'")
+    theirs, seen, rng = like_pytorch(tmp_path / "x.onnx"), observations(60), np.random.default_rng(6)
+    seen[:, 3] += 2 * rng.normal(size=60)
+    memory, actions = np.zeros((1, 1, 3), np.float32), []
+    for each in seen:
+        action, memory = theirs.run(["action", "hidden"], {"obs": each[None], "state": memory})
+        actions.append(action[0, 0])
+    assert np.ptp(actions) > 1
+    read = policies.load(tmp_path / "x.onnx")
+    np.testing.assert_allclose([action for _, action in expected(read, seen)], actions, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(c_actions(read, seen), actions, rtol=1e-4, atol=1e-5)
+
+
+def changed(place, **fields):
+    """Return a function that replaces fields of one node in a list."""
+
+    def change(nodes):
+        for name, values in fields.items():
+            part = getattr(nodes[place], name)
+            del part[:]
+            part.extend(values)
+        return nodes
+
+    return change
+
+
+@pytest.mark.parametrize("change, options, outputs, message", [
+    (changed(0), {"linear_before_reset": 0}, ("action", "hidden"), r"node 4 \(GRU\): expected one GRU .*linear_before"),
+    (changed(0), {"clip": 3.0}, ("action", "hidden"), "has the attribute 'clip'; expected the defaults"),
+    (changed(3, input=["sequence", "W", "R", "B"]), {}, ("action", "hidden"), "with an input of its memory"),
+    (changed(3, input=["sequence", "W", "W", "B", "", "state"]), {}, ("action", "hidden"), "the shapes .* that fit"),
+    (changed(0), {}, ("action",), "the memory of the GRU is no input, or the next memory no output"),
+    (changed(4, input=["all", "mean"]), {}, ("action", "hidden"), r"node 5 \(Squeeze\)"),
+    (lambda nodes: [*nodes[:1], type(nodes[1])(op_type="Relu", input=["centred"], output=["scaled"]), *nodes[2:]],
+     {}, ("action", "hidden"), "a function such as Relu is in front of the GRU"),
+])  # fmt: skip
+def test_a_gru_that_does_not_fit_is_refused(tmp_path, change, options, outputs, message):
+    pytest.importorskip("onnx", reason="no onnx: pip install -e '.[rl]'")
+    like_pytorch(tmp_path / "x.onnx", change, outputs, **options)
+    with pytest.raises(InputError, match=message):
+        policies.load(tmp_path / "x.onnx")
+
+
+@pytest.mark.parametrize("command", [
+    ("verify", "x.onnx", "--on", "ccac, buffer 1 bdp", "--expect", "queue <= 4 bdp"),
+    ("prove", "x.onnx", "--on", "ccac, buffer infinite", "--expect", "inflight <= 8 bdp"),
+    ("verify", "x.onnx", "--property", "x.vnnlib"),
+])  # fmt: skip
+def test_a_formal_question_refuses_a_memory_with_the_reason(tmp_path, command):
+    pytest.importorskip("onnx", reason="no onnx: pip install -e '.[rl]'")
+    policies.write_onnx(remembering(tmp_path / "made.json"), tmp_path / "x.onnx")
+    (tmp_path / "x.vnnlib").write_text("(declare-const X_0 Real)\n(declare-const Y_0 Real)\n(assert (>= Y_0 1))\n")
+    code, out, error = run(*command, cwd=tmp_path)
+    assert (code, out) == (2, "")
+    assert "node 3 (GRU): multiplies values that depend on the inputs, and has a memory; expected a network" in error
 
 
 @needs_compiler

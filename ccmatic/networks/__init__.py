@@ -1,7 +1,21 @@
 """Neural networks read from ONNX files, as exact functions, and answers about single decisions."""
 
 from ccmatic.networks.deciding import Decision, decide, extremes, violates
-from ccmatic.networks.graph import CLAIMS, PROOFS, Bent, Extreme, Graph, Joined, Layer, Row, Scaled, Statement, Total
+from ccmatic.networks.graph import (
+    CLAIMS,
+    PROOFS,
+    Bent,
+    Extreme,
+    Graph,
+    Joined,
+    Layer,
+    Recurrent,
+    Row,
+    Rows,
+    Scaled,
+    Statement,
+    Total,
+)
 from ccmatic.networks.onnx_reader import annotate, read
 from ccmatic.networks.piecewise import Form, Piecewise, combined, piecewise
 from ccmatic.networks.relaxation import Range
@@ -19,7 +33,9 @@ __all__ = [
     "Layer",
     "Piecewise",
     "Range",
+    "Recurrent",
     "Row",
+    "Rows",
     "Scaled",
     "Statement",
     "Total",

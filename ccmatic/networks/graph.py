@@ -1,4 +1,4 @@
-"""A feed-forward network as a list of statements over vectors of exact numbers."""
+"""A network as a list of statements over vectors of exact numbers."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -72,6 +72,26 @@ class Joined:
     sources: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Recurrent:
+    """A gated recurrent unit (GRU) of one observation. Its next memory is (1 - z)·h + z·m for the memory m.
+
+    With x for the observation and σ(y) = 1/(1 + e^-y), the gates are z = σ(`update`(x, m)) and r = σ(`reset`(x, m)),
+    and h = tanh(`candidate`(x) + r·`recalled`(m)). Each of the four functions is (weights, bias), as in a Layer.
+
+    Attributes:
+        source: The vector of the observation.
+        memory: The vector of the memory.
+    """
+
+    source: str
+    memory: str
+    update: tuple[Rows, Row]
+    reset: tuple[Rows, Row]
+    candidate: tuple[Rows, Row]
+    recalled: tuple[Rows, Row]
+
+
 Statement: TypeAlias = Layer | Scaled | Total | Extreme | Bent | Joined
 
 
@@ -86,6 +106,7 @@ class Graph:
         outputs: The vector that each output of the network has, by the output's name.
         sizes: The number of numbers in each vector, by its name.
         notes: The metadata of the file that are plain words, by their key.
+        recurrent: The unit with memory, by the name of the vector of its next memory; empty without such a unit.
     """
 
     file: str
@@ -94,3 +115,4 @@ class Graph:
     outputs: dict[str, str]
     sizes: dict[str, int]
     notes: dict[str, str]
+    recurrent: dict[str, Recurrent]

@@ -5,7 +5,7 @@ counts as 1, because it stands for the number of observations.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from math import prod
 from pathlib import Path
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ccmatic.base import InputError, opened, shown, write_bytes
-from ccmatic.networks.graph import Bent, Extreme, Graph, Joined, Layer, Row, Scaled, Statement, Total
+from ccmatic.networks.graph import Bent, Extreme, Graph, Joined, Layer, Recurrent, Row, Rows, Scaled, Statement, Total
 
 if TYPE_CHECKING:
     import onnx
@@ -32,8 +32,12 @@ LARGEST, MOST_NODES, WIDEST = 2**22, 1000, 2**12
 OLDEST = 7
 
 
-def read(path: str | Path) -> Graph:
+def read(path: str | Path, memory: bool = False) -> Graph:
     """Return the network of an ONNX file.
+
+    Args:
+        path: The file.
+        memory: Whether the network may have a unit with memory.
 
     Raises:
         InputError: If the package onnx is not installed, the file contains no network, or the network uses unsupported
@@ -51,7 +55,7 @@ def read(path: str | Path) -> Graph:
         raise InputError(f"more than {LARGEST // 2**20} MiB; expected a smaller network", str(path))
     try:
         model = onnx.load_model_from_string(content)
-        graph = _Reader(model, str(path)).graph_of_model()
+        graph = _Reader(model, str(path), memory).graph_of_model()
         onnx.checker.check_model(model)  # rejects attributes with a wrong type, which would otherwise count as 0
         return graph
     except onnx.checker.ValidationError as error:
@@ -94,8 +98,9 @@ def annotate(path: str | Path, notes: Mapping[str, str], out: str | Path) -> Non
 class _Reader:
     """The reader of one graph. `do_NAME` reads a node with the operator NAME."""
 
-    def __init__(self, model: "onnx.ModelProto", file: str) -> None:
-        self.model, self.file = model, file
+    def __init__(self, model: "onnx.ModelProto", file: str, memory: bool) -> None:
+        self.model, self.file, self.memory = model, file, memory
+        self.recurrent: dict[str, Recurrent] = {}
         self.arrays: dict[str, NDArray[Any]] = {}
         self.vectors: dict[str, _Vector] = {}
         self.statements: dict[str, Statement] = {}
@@ -129,7 +134,7 @@ class _Reader:
         outputs = {value.name: self.vectors[value.name].name for value in graph.output if value.name in self.vectors}
         if len(outputs) != len(graph.output) or not outputs:
             self.fail("an output is no value of the graph; expected outputs that depend on the inputs")
-        return Graph(self.file, inputs, self.statements, outputs, self.sizes, self.notes())
+        return Graph(self.file, inputs, self.statements, outputs, self.sizes, self.notes(), self.recurrent)
 
     def notes(self) -> dict[str, str]:
         """Return the metadata that contain only words, numbers and comparisons, so that they can stand in any text."""
@@ -157,11 +162,12 @@ class _Reader:
         kind = node.op_type
         where = f"node {number} ({shown(kind)})"
         domains = ("ai.onnx.ml",) if kind == "Scaler" else ("", "ai.onnx")
-        if node.domain not in domains or not hasattr(self, f"do_{kind}") or len(node.output) != 1:
+        most = 2 if kind == "GRU" else 1
+        if node.domain not in domains or not hasattr(self, f"do_{kind}") or not 1 <= len(node.output) <= most:
             self.fail(f"{where} is not supported; expected {', '.join(OPERATORS)}")
-        [output] = node.output
-        if output in self.arrays or output in self.vectors:
-            self.fail(f"{where} makes '{shown(output)}' again; expected each value once")
+        for output in filter(None, node.output):
+            if output in self.arrays or output in self.vectors:
+                self.fail(f"{where} makes '{shown(output)}' again; expected each value once")
         attributes = {each.name: each for each in node.attribute}
         try:
             result = getattr(self, f"do_{kind}")(f"{kind.lower()}_{number}", attributes, *node.input)
@@ -169,10 +175,11 @@ class _Reader:
             self.fail(f"{where} reads '{shown(missing.args[0])}', which is not defined before it")
         except (Unfit, TypeError) as error:
             self.fail(f"{where}: {error if isinstance(error, Unfit) else 'other inputs than it takes'}")
-        if isinstance(result, _Vector):
-            self.vectors[output] = result
-        else:
-            self.arrays[output] = result
+        for output, value in zip(node.output, result if isinstance(result, list) else [result], strict=False):
+            if isinstance(value, _Vector):
+                self.vectors[output] = value
+            else:
+                self.arrays[output] = value
 
     def vector(self, name: str, shape: tuple[int, ...], statement: Statement) -> _Vector:
         """Add a statement for a vector of this name."""
@@ -220,6 +227,38 @@ class _Reader:
         weights = tuple(tuple(alpha * number for number in map(_exact, row)) for row in matrix)
         offsets = tuple(beta * number for number in _spread(bias, shape))
         return self.vector(name, shape, Layer(x.name, weights, offsets))
+
+    def do_GRU(
+        self,
+        name: str,
+        attributes: Attributes,
+        x: str,
+        weights: str,
+        recurrent: str,
+        bias: str = "",
+        lengths: str = "",
+        first: str = "",
+    ) -> list[_Vector]:
+        if not self.memory:
+            problem = "multiplies values that depend on the inputs, and has a memory"
+            raise Unfit(f"{problem}; expected a network without it, or a flow policy:FILE: a policy may have one")
+        if self.recurrent or lengths or not first or _whole(attributes, "linear_before_reset") != 1:
+            raise Unfit("expected one GRU with an input of its memory, and linear_before_reset = 1")
+        if further := attributes.keys() - {"hidden_size", "linear_before_reset"}:
+            raise Unfit(f"has the attribute '{shown(min(further))}'; expected the defaults of ONNX")
+        seen, memory = self.vectors[x], self.vectors[first]
+        inputs, units = (each.shape[-1] if each.shape else 0 for each in (seen, memory))
+        arrays = self.arrays[weights], self.arrays[recurrent], self.arrays[bias] if bias else np.zeros((1, 6 * units))
+        shapes = [each.shape for each in (seen, memory, *arrays)]
+        if shapes != [(1, 1, inputs), (1, 1, units), (1, 3 * units, inputs), (1, 3 * units, units), (1, 6 * units)]:
+            raise Unfit(
+                f"the shapes {shapes}; expected one observation, a memory, and weights and biases that fit them"
+            )
+        (z, r, h), (z_m, r_m, h_m), biases = (np.split(part[0], n) for part, n in zip(arrays, (3, 3, 6), strict=True))
+        update, reset = (_affine(np.hstack(pair), *biases[place::3]) for place, pair in enumerate([(z, z_m), (r, r_m)]))
+        own = _affine(h, biases[2]), _affine(h_m, biases[5])
+        self.recurrent[name], self.sizes[name] = Recurrent(seen.name, memory.name, update, reset, *own), units
+        return [_Vector(name, (1, 1, 1, units)), _Vector(name, (1, 1, units))]
 
     # Sums, products and quotients
 
@@ -386,6 +425,21 @@ class _Reader:
         wanted = [old if new == 0 else new for new, old in zip(wanted, (*vector.shape, *wanted), strict=False)]
         return vector._replace(shape=np.empty(vector.shape, bool).reshape(wanted).shape)
 
+    def do_Squeeze(self, name: str, attributes: Attributes, x: str, axes: str = "") -> _Vector:
+        return self.with_axes(np.squeeze, attributes, x, axes)
+
+    def do_Unsqueeze(self, name: str, attributes: Attributes, x: str, axes: str = "") -> _Vector:
+        return self.with_axes(np.expand_dims, attributes, x, axes)
+
+    def with_axes(self, change: Callable[..., NDArray[Any]], attributes: Attributes, x: str, axes: str) -> _Vector:
+        """Return a vector with more or fewer axes of the size 1. Newer versions have the axes as an input."""
+        places = self.arrays[axes].ravel() if axes else attributes["axes"].ints
+        vector = self.vectors[x]
+        try:
+            return vector._replace(shape=change(np.empty(vector.shape, bool), tuple(map(int, places))).shape)
+        except ValueError as error:
+            raise Unfit(shown(error)) from None
+
     def do_Constant(self, name: str, attributes: Attributes) -> NDArray[Any]:
         if list(attributes) != ["value"]:
             raise Unfit("no `value`; expected a tensor")
@@ -394,6 +448,12 @@ class _Reader:
 
 #: The names of the operators that the reader supports.
 OPERATORS = tuple(name.removeprefix("do_") for name in vars(_Reader) if name.startswith("do_"))
+
+
+def _affine(matrix: NDArray[Any], *biases: NDArray[Any]) -> tuple[Rows, Row]:
+    """Return weights with a row per output, and the sums of biases."""
+    sums = (sum(map(_exact, several), Fraction(0)) for several in zip(*biases, strict=True))
+    return tuple(tuple(map(_exact, row)) for row in matrix), tuple(sums)
 
 
 def _exact(number: Any) -> Fraction:

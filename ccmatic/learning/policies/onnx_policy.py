@@ -42,12 +42,13 @@ def read(path: str | Path) -> records.PolicyFile:
     The metadata of the model (`metadata_props`) have the keys `observe`, `act`, `history` and `interval`, as in a query
     of `train`; and optionally `delay`, `reward` (if the observations read the reward) and `choices` (a list in JSON).
     The network is a chain of layers, with ReLU, tanh or a sigmoid after any of them. Factors and offsets of single
-    numbers, such as a normalisation of observations, become part of the layers.
+    numbers, such as a normalisation of observations, become part of the layers. A GRU may be in front of the layers.
+    Then the network has a further input, the memory, which begins with zeros, and a further output, the next memory.
 
     Raises:
         InputError: If the network is no such chain, or the metadata are not complete.
     """
-    graph, given = networks.read(path), _metadata(path)
+    graph, given = networks.read(path, memory=True), _metadata(path)
     missing = [name for name in REQUIRED if name not in given]
     if missing:
         expected = f"expected metadata_props with {', '.join(REQUIRED)}, and optionally {', '.join(FURTHER)}"
@@ -57,7 +58,8 @@ def read(path: str | Path) -> records.PolicyFile:
     names |= {name: _whole(given.get(name, "0"), name, path) for name in ("history", "delay")}
     if "choices" in given:
         names["choices"] = _choices(given["choices"], path)
-    return records.PolicyFile(query={}, seed=0, layers=_layers(graph), curve=[], **names)
+    memory, layers = _parts(graph)
+    return records.PolicyFile(query={}, seed=0, layers=layers, memory=memory, curve=[], **names)
 
 
 def _metadata(path: str | Path) -> dict[str, str]:
@@ -86,12 +88,17 @@ def _choices(text: str, path: str | Path) -> list[float]:
         raise InputError(f"the metadata 'choices' is '{shown(text)}'; expected a list of numbers", str(path)) from None
 
 
-def _layers(graph: networks.Graph) -> list[records.LayerRecord]:
-    """Return the layers of a graph that is a chain."""
+def _parts(graph: networks.Graph) -> tuple[records.MemoryRecord | records.Absent, list[records.LayerRecord]]:
+    """Return the unit with memory and the layers of a graph that is a chain."""
     latest, output = _ends(graph)
+    memory: records.MemoryRecord | records.Absent = records.ABSENT
     chain: list[Affine] = []
     for name, statement in graph.statements.items():
-        if not isinstance(statement, Layer | Scaled | Bent) or statement.source != latest:
+        source = statement.source if isinstance(statement, Layer | Scaled | Bent) else ""
+        unit = graph.recurrent.get(source)
+        if unit and unit.source == latest:
+            latest, memory, chain = source, _memory(unit, chain, graph), []
+        if not isinstance(statement, Layer | Scaled | Bent) or source != latest:
             problem = f"'{shown(name)}' is no part of a chain from the input to the output"
             raise InputError(
                 f"{problem}; expected layers, factors, offsets, Relu and Tanh, one after another", graph.file
@@ -100,15 +107,42 @@ def _layers(graph: networks.Graph) -> list[records.LayerRecord]:
         latest = name
     if latest != output or not chain:
         raise InputError("the output is not the end of a chain of layers; expected a network of layers", graph.file)
-    return [_record(*layer, graph.file) for layer in chain]
+    return memory, [_record(weights, bias, graph.file, activation) for weights, bias, activation in chain]
 
 
 def _ends(graph: networks.Graph) -> tuple[str, str]:
-    if len(graph.inputs) != 1 or len(graph.outputs) != 1:
-        counts = f"{len(graph.inputs)} inputs and {len(graph.outputs)} outputs"
-        raise InputError(f"the network of a policy has {counts}; expected one of each", graph.file)
-    [start], [end] = graph.inputs, graph.outputs.values()
-    return start, end
+    """Return the input and the output of a graph, besides those of its memory."""
+    starts, ends = list(graph.inputs), list(graph.outputs.values())
+    for name, unit in graph.recurrent.items():
+        if unit.memory not in starts or name not in ends:
+            raise InputError(
+                "the memory of the GRU is no input, or the next memory no output; expected both", graph.file
+            )
+        starts.remove(unit.memory)
+        ends.remove(name)
+    if len(starts) != 1 or len(ends) != 1:
+        counts = f"{len(starts)} inputs and {len(ends)} outputs"
+        raise InputError(f"the network of a policy has {counts}, besides its memory; expected one of each", graph.file)
+    return starts[0], ends[0]
+
+
+def _memory(unit: networks.Recurrent, before: list[Affine], graph: networks.Graph) -> records.MemoryRecord:
+    """Return the record of a unit. Factors and offsets of the observations before it become part of its weights."""
+    if [activation for _, _, activation in before] not in ([], ["none"]):
+        raise InputError(
+            "a function such as Relu is in front of the GRU; expected only factors and offsets", graph.file
+        )
+    inputs = graph.sizes[unit.source]
+
+    def record(part: tuple[networks.Rows, networks.Row], seen: int) -> records.LayerRecord:
+        weights, bias = part
+        chain = [*before] if seen else []
+        _add(chain, Layer("", tuple(row[:seen] for row in weights), bias), seen, graph.file)
+        rows, bias_, _ = chain[0]
+        return _record([[*row, *rest[seen:]] for row, rest in zip(rows, weights, strict=True)], bias_, graph.file)
+
+    gates = record(unit.update, inputs), record(unit.reset, inputs), record(unit.candidate, inputs)
+    return records.MemoryRecord(*gates, record(unit.recalled, 0))
 
 
 def _add(chain: list[Affine], statement: Layer | Scaled | Bent, size: int, file: str) -> None:
@@ -142,7 +176,9 @@ def _dot(row: Iterable[Fraction], column: Iterable[Fraction]) -> Fraction:
     return sum((a * b for a, b in zip(row, column, strict=True) if a and b), Fraction(0))
 
 
-def _record(weights: list[list[Fraction]], bias: list[Fraction], activation: str, file: str) -> records.LayerRecord:
+def _record(
+    weights: list[list[Fraction]], bias: list[Fraction], file: str, activation: str | records.Absent = records.ABSENT
+) -> records.LayerRecord:
     """Return a layer with the nearest single floats."""
     most = float(np.finfo(np.float32).max)
     if any(abs(number) > most for row in (*weights, bias) for number in row):
