@@ -89,6 +89,8 @@ def test_a_checkpoint_runs_nothing_and_is_refused_where_it_is_none(whole):
     ("parallel = 8", "parallel = 0", "tiny.toml:11: parallel is 0; expected a whole number from 1 to 1048576"),
     ("gamma = 0.0", "gamma = nan", "tiny.toml:10: gamma is nan; expected a number from 0 to 1"),
     ("steps = 11", "steps = 10", "tiny.toml:5: steps is 10; expected a multiple of rollout, 5, and 1 more"),
+    ("steps = 11", "steps = 400", "and 1 more until an effect is observed, such as 401"),
+    ("steps = 11", "steps = 2", "and 1 more until an effect is observed, such as 6"),
     ("rtt = 32", "links = {constant = 2}", "tiny.toml:4: the ratio of constant links is 2"),
     ("history = 2", 'observe = "custards"', "tiny.toml:2: unknown observe 'custards'; did you mean 'custard'?"),
     ("history = 2", 'observe = "beliefs"', "tiny.toml:2: no policy is exported whose observe is 'beliefs'"),
@@ -102,6 +104,19 @@ def test_what_cannot_be_trained_is_said(old, new, message, tmp_path):
     (tmp_path / "tiny.toml").write_text(TINY.replace(old, new))
     code, _, error = run("train", "tiny.toml", cwd=tmp_path)
     assert code == 2 and message in error and sorted(tmp_path.iterdir()) == [tmp_path / "tiny.toml"]
+
+
+@pytest.mark.parametrize("text, steps", [
+    ("", 401),
+    ('[environment]\ninterval = "1/3"', 403),
+    ("[environment]\ninterval = 2", 400),
+    ('[agent]\nalgorithm = "td3"', 401),
+    ('[adversary]\ntarget = "reno"', 400),
+    ("[environment]\nsteps = 26", 26),
+])  # fmt: skip
+def test_an_episode_has_whole_rollouts_by_default(text, steps, tmp_path):
+    (tmp_path / "plain.toml").write_text(text)
+    assert agents.load(tmp_path / "plain.toml").environment.options.steps == steps
 
 
 @pytest.mark.slow

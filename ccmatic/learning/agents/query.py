@@ -99,7 +99,7 @@ class Training:
         For a sender, this is the number of intervals in R_m. A link's action takes effect at once, so the lag of an
         adversary is 0.
         """
-        return 0 if self.attacks else int(1 / self.environment.options.interval)
+        return 0 if isinstance(self.environment, adversaries.Attack) else _lag(self.environment)
 
     @property
     def warning(self) -> str | None:
@@ -208,9 +208,19 @@ def _options(algorithm: type[Agent]) -> list[str]:
 
 
 def _environment(sections: Mapping[str, Any]) -> Environment | adversaries.Attack:
-    if "adversary" not in sections:
-        return make_environment(sections.get("environment", {}))
-    return adversaries.attack(sections["adversary"], sections.get("environment", {}))
+    """Return what the sections describe. By default, the lag lengthens episodes, so that whole rollouts remain."""
+    given = sections.get("environment", {})
+    if "adversary" in sections:
+        return adversaries.attack(sections["adversary"], given)
+    environment = make_environment(given)
+    if "steps" in given:
+        return environment
+    return make_environment({**given, "steps": environment.options.steps + _lag(environment)})
+
+
+def _lag(environment: Environment) -> int:
+    """Return the number of intervals in R_m."""
+    return int(1 / environment.options.interval)
 
 
 def _check_exported(environment: Environment) -> None:

@@ -134,7 +134,8 @@ class Agent(contract.Agent):
         recorded = steps - training.lag
         if recorded < own.rollout or recorded % own.rollout:
             expected = f"a multiple of rollout, {own.rollout}, and {training.lag} more until an effect is observed"
-            raise InputError(f"steps is {steps}; expected {expected}, such as {4 * own.rollout + training.lag}")
+            nearest = max(1, round(recorded / own.rollout)) * own.rollout + training.lag
+            raise InputError(f"steps is {steps}; expected {expected}, such as {nearest}")
         if section.parallel * (1 if own.memory else own.rollout) < own.batches:
             most = "parallel, because of the memory" if own.memory else "parallel times rollout"
             raise InputError(f"batches is {own.batches}; expected no more than {most}")
