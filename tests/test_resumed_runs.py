@@ -87,5 +87,5 @@ def test_a_way_to_fail_is_ruled_out_again(honest, tmp_path):
 
 def test_an_event_of_no_kind_decides_nothing(honest, tmp_path):
     forged = replace(first(honest, store.SOLUTION), kind="whatever")
-    with pytest.raises(InputError, match="expected a solution, a counterexample, undecided or proved, not 'whatever'"):
+    with pytest.raises(InputError, match="counterexample, skipped, undecided or proved, not 'whatever'"):
         resumed(honest, [forged], tmp_path)

@@ -237,15 +237,6 @@ def test_the_command_writes_controllers_that_verify(tmp_path):
     assert run("verify", written[0], "--query", "small.toml", cwd=tmp_path)[0] == 0
 
 
-def test_a_candidate_of_whom_nothing_is_said_is_named(monkeypatch):
-    """With an infinite buffer a window that only grows is never as it was."""
-    monkeypatch.setattr(aimd, "TEMPLATE", Sketch(TEXT, {"patience": (1,), "stride": (1,)}))
-    asked = {"what": "S[T-1] < 1/10", "given": "L[0] == 0", "periodic": "1"}
-    asked = queries.make("ccac2021", "infinite", 4, property="avoids", thresholds=asked, template="aimd")
-    with pytest.raises(InputError, match="no execution of the candidate patience = 1, stride = 1 that meets"):
-        list(synthesise(asked))
-
-
 def test_two_flows_on_two_processes(monkeypatch):
     """The one of two that waits longer loses more, with two senders; verdicts come from other processes."""
     monkeypatch.setattr(aimd, "TEMPLATE", Sketch(TEXT, {"patience": (1, 2), "stride": (1,)}))

@@ -4,9 +4,9 @@ from ccmatic import records
 from ccmatic.cli.reports import left_out_lines
 from ccmatic.query import left_out
 from ccmatic.records import CoverLine, RunLine, SolutionLine, SynthesisLine
-from ccmatic.synthesis import COUNTEREXAMPLE, PROVED, SOLUTION, UNDECIDED, kin
+from ccmatic.synthesis import COUNTEREXAMPLE, PROVED, SKIPPED, SOLUTION, UNDECIDED, kin
 
-KINDS = (SOLUTION, COUNTEREXAMPLE, UNDECIDED, PROVED)
+KINDS = (SOLUTION, COUNTEREXAMPLE, SKIPPED, UNDECIDED, PROVED)
 
 
 def run_json(path, about, events):
@@ -37,6 +37,7 @@ def cover_json(path, outcome):
             covered=outcome.covered,
             solutions=outcome.solutions,
             counterexamples=outcome.counterexamples,
+            skipped=outcome.skipped,
             candidates=outcome.query.template.size,
             method=outcome.method,
             steps=outcome.steps,
@@ -58,22 +59,29 @@ def cover_text(path, outcome):
     )
     by = "enumeration" if outcome.method == "enumeration" else f"a refutation of {outcome.steps:,} checked steps"
     if outcome.covered:
-        lines = [f"{path}: {outcome.counterexamples} counterexamples replayed; {claim} among {size}, by {by}"]
-        return "\n".join([*lines, *_of_solutions(outcome)])
+        seen = f"{outcome.counterexamples} counterexamples replayed{_skipped(outcome.skipped)}"
+        return "\n".join([f"{path}: {seen}; {claim} among {size}, by {by}", *_of_solutions(outcome)])
     lines = [f"{path}: does not show that {claim}", *(f"    {fault}" for fault in outcome.faults)]
     if outcome.uncovered:
         lines += ["    nothing decides this candidate:", *(f"    {line}" for line in outcome.uncovered.splitlines())]
     return "\n".join(lines)
 
 
+def _skipped(number):
+    """Return the part of a summary about skipped candidates."""
+    return f", {number} skipped, without executions" if number else ""
+
+
 def _of_solutions(outcome):
-    """Yield a line that states whether the solutions themselves were verified."""
-    if not outcome.verified and outcome.solutions:
-        yield "    the solutions are trusted; --verify-solutions verifies them again"
+    """Yield a line that states whether the solutions and the skipped candidates were themselves verified."""
+    counts = {"the solutions": outcome.solutions, "the skipped candidates": outcome.skipped}
+    what = " and ".join(name for name, number in counts.items() if number)
+    if not outcome.verified and what:
+        yield f"    {what} are trusted; --verify-solutions verifies them again"
     elif outcome.undecided:
         events = ", ".join(map(str, outcome.undecided))
-        yield f"    timed out on whether these are solutions: events {events}"
-    elif outcome.solutions:
+        yield f"    timed out on {what}: events {events}"
+    elif what:
         yield "    each was verified again"
 
 
@@ -146,8 +154,8 @@ class SynthesisText:
                 summary = "no controller is a solution: for any rates, beliefs turn false on this network"
             undecided = f", {now.undecided} undecided" if now.undecided else ""
             self._console.print(
-                f"\n{summary}{undecided}: all {now.candidates:,} candidates decided in {now.iterations} iterations, "
-                f"{now.seconds:.1f} s"
+                f"\n{summary}{_skipped(now.skipped)}{undecided}: all {now.candidates:,} candidates decided in "
+                f"{now.iterations} iterations, {now.seconds:.1f} s"
             )
             for line in left_out_lines(left_out(self._query)):
                 self._console.print(line, markup=False)
@@ -162,6 +170,7 @@ def _summary(now, left):
         candidates=now.candidates,
         counterexamples=now.counterexamples,
         undecided=now.undecided,
+        skipped=now.skipped,
         whatever_the_rates=now.anyone,
         left_out=records.exclusions(left),
     )

@@ -21,6 +21,7 @@ class SynthesisLine(Record):
     """The last line that `synth` prints.
 
     Attributes:
+        skipped: The number of candidates without executions that satisfy what the property assumes.
         whatever_the_rates: Whether some counterexample breaks the property, whatever rates a sender chooses.
         left_out: The excluded executions, as in VerifyLine.
     """
@@ -32,6 +33,7 @@ class SynthesisLine(Record):
     candidates: int
     counterexamples: int
     undecided: int
+    skipped: int
     whatever_the_rates: bool
     left_out: list[ExclusionRecord]
 
@@ -98,6 +100,7 @@ class RunLine(Record):
     counterexample: int
     undecided: int
     proved: int
+    skipped: int
     solver_seconds: float
     query: QueryRecord
 
@@ -106,6 +109,8 @@ class CoverLine(Record):
     """The line that `check-cover` prints.
 
     Attributes:
+        skipped: The number of candidates that the run skipped, because they have no executions.
+        solutions_verified: Whether the solutions, and the skipped candidates, were decided again.
         undecided: The numbers of undecided events.
         uncovered: The source of a candidate about which no event decides. Null if the events decide about all
             candidates.
@@ -115,6 +120,7 @@ class CoverLine(Record):
     covered: bool
     solutions: int
     counterexamples: int
+    skipped: int
     candidates: int
     method: Literal["enumeration", "refutation"]
     steps: int

@@ -4,12 +4,13 @@ from ccmatic.synthesis.cegis import Progress, synthesise
 from ccmatic.synthesis.cover import Report as CoverReport
 from ccmatic.synthesis.cover import check_cover
 from ccmatic.synthesis.generators import generator
-from ccmatic.synthesis.run_file import COUNTEREXAMPLE, PROVED, SOLUTION, UNDECIDED, Store, read_run
+from ccmatic.synthesis.run_file import COUNTEREXAMPLE, PROVED, SKIPPED, SOLUTION, UNDECIDED, Store, read_run
 from ccmatic.synthesis.solution_files import Folder, kin, written
 
 __all__ = [
     "COUNTEREXAMPLE",
     "PROVED",
+    "SKIPPED",
     "SOLUTION",
     "UNDECIDED",
     "CoverReport",

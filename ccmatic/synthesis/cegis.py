@@ -11,9 +11,12 @@ from ccmatic.base import InputError, located
 from ccmatic.solving import SolverOptions
 from ccmatic.synthesis import candidates, evidence
 from ccmatic.synthesis.generators import generator
-from ccmatic.synthesis.run_file import COUNTEREXAMPLE, PROVED, SOLUTION, UNDECIDED, Event
-from ccmatic.verification import HOLDS, VIOLATED
+from ccmatic.synthesis.run_file import COUNTEREXAMPLE, PROVED, SKIPPED, SOLUTION, UNDECIDED, Event
+from ccmatic.verification import EMPTY, HOLDS, VIOLATED
 from ccmatic.workers import Team
+
+#: The kind of event for each decided verdict.
+_KINDS = {HOLDS: SOLUTION, VIOLATED: COUNTEREXAMPLE, EMPTY: SKIPPED}
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,7 @@ class Progress:
         counterexamples: The number of counterexamples so far.
         solutions: The solutions so far, one per class of candidates.
         undecided: The candidates on which the solver timed out.
+        skipped: The candidates without executions that satisfy what the property assumes.
         seconds: The time since the start of the search, in seconds.
         controller: The new solution of this iteration, or None.
         anyone: Whether a counterexample violates the property for all rates, so that no solution exists.
@@ -38,6 +42,7 @@ class Progress:
     counterexamples: int = 0
     solutions: int = 0
     undecided: int = 0
+    skipped: int = 0
     seconds: float = 0.0
     controller: controllers.Controller | controllers.Stateful | None = None
     anyone: bool = False
@@ -47,7 +52,7 @@ def synthesise(query, jobs=1, cluster=None, store=None, options=SolverOptions())
     """Yield a Progress at the start and after each decided candidate.
 
     When the iterator ends, each class of candidates (docs/reference/encoding.md, section 9, "Counting") is solved,
-    refuted or undecided.
+    refuted, skipped or undecided.
 
     Args:
         query: The Query. The Query must have a template.
@@ -90,7 +95,7 @@ class _Search:
         self.proved, self.stored = set(), set()
 
     def recall(self):
-        """Resume from the store: apply its solutions, and apply its counterexamples once a replay confirms them.
+        """Resume from the store: apply its solutions and skipped candidates, and its counterexamples after a replay.
 
         The search decides everything else in the store again.
 
@@ -144,7 +149,7 @@ class _Search:
         return self.template.source(forms, f"Found by ccmatic for {self.query.name}.")
 
     def _decided(self, forms, verdict):
-        kind = {HOLDS: SOLUTION, VIOLATED: COUNTEREXAMPLE}.get(verdict.verdict, UNDECIDED)
+        kind = _KINDS.get(verdict.verdict, UNDECIDED)
         # Workers verify several candidates at once, so another candidate of the same class may have become a solution
         # meanwhile.
         if kind == SOLUTION and self.template.kind(forms) in self.classes:
@@ -172,7 +177,7 @@ class _Search:
             now = replace(now, counterexamples=now.counterexamples + 1)
         else:
             self.generator.strike(forms)
-            now = replace(now, undecided=now.undecided + 1)
+            now = replace(now, **{kind: getattr(now, kind) + 1})
         self.now = replace(
             now,
             iterations=now.iterations + 1,

@@ -1,7 +1,8 @@
 """The check of a finished synthesis run. The check trusts neither the generator nor a solver of the run.
 
-The check replays each counterexample. Then it shows that the counterexamples and the classes of the solutions together
-strike out the whole search space. The check trusts the solutions, unless the caller requests another verification.
+The check replays each counterexample. Then it shows that the counterexamples, the classes of the solutions and the
+skipped candidates together strike out the whole search space. The check trusts the solutions, and that skipped
+candidates have no executions, unless the caller requests another verification.
 """
 
 from dataclasses import dataclass, replace
@@ -18,7 +19,7 @@ from ccmatic.contracts import Branch, Sketch, value_of
 from ccmatic.synthesis import cover_refutation as proof
 from ccmatic.synthesis import evidence, replays
 from ccmatic.synthesis import run_file as store
-from ccmatic.verification import UNDECIDED, VIOLATED, Verifier
+from ccmatic.verification import EMPTY, HOLDS, UNDECIDED, VIOLATED, Verifier
 
 #: The largest search space, in candidates, that the check enumerates. For larger spaces, a checked refutation proves
 #: that the strikes cover the space.
@@ -26,6 +27,16 @@ LARGEST_ENUMERATED = 10**8
 
 #: The largest number of missing events that a report names.
 MISSING = 20
+
+#: The verdict that confirms an event, by the event's kind.
+_CONFIRMING = {store.SOLUTION: HOLDS, store.SKIPPED: EMPTY}
+
+#: The fault of an event whose verdict differs, by the verdict.
+_FAULTS = {
+    VIOLATED: "the verifier finds a trace that breaks it",
+    HOLDS: "the verifier finds an execution of it",
+    EMPTY: "no execution of it satisfies what the property assumes",
+}
 
 #: The number of steps per machine word in the enumeration.
 WORD = 62
@@ -39,17 +50,19 @@ class Report:
         query: The Query of the run.
         solutions: The number of solutions.
         counterexamples: The number of counterexamples.
+        skipped: The number of candidates that the run skipped, because they have no executions.
         faults: A sentence for each event that does not prove its claim.
         uncovered: The source of a candidate that no event strikes out, or None.
         method: The method of the check: `enumeration` or `refutation`.
         steps: The number of steps of the refutation.
-        verified: Whether the check verified the solutions again.
-        undecided: The numbers of the events on whose solutions the solver timed out.
+        verified: Whether the check verified the solutions, and decided the skipped candidates again.
+        undecided: The numbers of the events on whose candidates the solver timed out.
     """
 
     query: object
     solutions: int
     counterexamples: int
+    skipped: int
     faults: tuple
     uncovered: str | None
     method: str
@@ -69,7 +82,8 @@ def check_cover(path, allow_code=False, verify=None) -> Report:
     Args:
         path: The path of the run file.
         allow_code: Whether the run may name files whose code is run, as in `query.from_record`.
-        verify: The SolverOptions for the verification of each solution. With None, the check trusts the solutions.
+        verify: The SolverOptions for the verification of each solution and each skipped candidate. With None, the check
+            trusts both.
 
     Raises:
         InputError: If the file contains no run, or if its template has changed since the run.
@@ -88,14 +102,15 @@ def check_cover(path, allow_code=False, verify=None) -> Report:
     run.compare()
     faults, undecided = [*missing, *run.faults], []
     for event, verdict in run.verdicts(verify) if verify is not None else ():
-        if verdict == VIOLATED:
-            faults.append(f"{evidence.named(event)}: the verifier finds a trace that breaks it")
-        elif verdict == UNDECIDED:
+        if verdict == UNDECIDED:
             undecided.append(event.number)
+        elif verdict != _CONFIRMING[event.kind]:
+            faults.append(f"{evidence.named(event)}: {_FAULTS[verdict]}")
     report = Report(
         query,
         len(run.solutions),
         len(run.strikes),
+        len(run.skipped),
         tuple(faults),
         None,
         "enumeration",
@@ -103,9 +118,10 @@ def check_cover(path, allow_code=False, verify=None) -> Report:
         undecided=tuple(undecided),
     )
     if isinstance(query.template, Sketch):
-        solved = {event.candidate for event in run.solutions}
-        return replace(report, uncovered=replays.uncovered(query.template, run.strikes.values(), solved))
+        decided = {event.candidate for event in (*run.solutions, *run.skipped)}
+        return replace(report, uncovered=replays.uncovered(query.template, run.strikes.values(), decided))
     strikes = [*run.strikes.values(), *(Strike.of_class(query.template, event.candidate) for event in run.solutions)]
+    strikes += [Strike.of_one(query.template, event.candidate) for event in run.skipped]
     if query.template.size <= LARGEST_ENUMERATED:
         return replace(report, uncovered=_enumerate(query.template, strikes))
     uncovered, steps = proof.refute(query.template, strikes)
@@ -128,13 +144,14 @@ class _Run:
 
     Attributes:
         solutions: The events of valid solutions.
+        skipped: The events of valid skipped candidates.
         strikes: The Strike of each valid counterexample, by event number.
         faults: A sentence for each invalid event.
     """
 
     def __init__(self, query):
         self.query = query
-        self.solutions, self.strikes, self.faults = [], {}, []
+        self.solutions, self.skipped, self.strikes, self.faults = [], [], {}, []
 
     def check_event(self, event):
         """Check an event, and keep its content if the event is valid."""
@@ -142,6 +159,8 @@ class _Run:
             trace = evidence.confirmed(self.query, event)
             if event.kind == store.SOLUTION:
                 self.solutions.append(event)
+            elif event.kind == store.SKIPPED:
+                self.skipped.append(event)
             elif trace is not None:
                 self.strikes[event.number] = self._strike(trace)
         except InputError as error:
@@ -154,23 +173,27 @@ class _Run:
         return Strike.of_trace(self.query.template, trace)
 
     def compare(self):
-        """Check that no two solutions share a class, and that no counterexample strikes out a solution."""
+        """Check that no two solutions share a class, and that no counterexample breaks a solution or skipped candidate.
+
+        A counterexample of a candidate is an execution of it.
+        """
         classes = {}
         for event in self.solutions:
             kind = self.query.template.kind(self.query.template.forms(event.candidate))
             first = classes.setdefault(kind, event.number)
             if first != event.number:
                 self.faults.append(f"{evidence.named(event)}: it has the same class as event {first}")
+        for event in (*self.solutions, *self.skipped):
             for number, strike in self.strikes.items():
                 if strike.strikes(self.query.template, event.candidate):
                     self.faults.append(f"{evidence.named(event)}: the counterexample of event {number} breaks it")
 
     def verdicts(self, options):
-        """Verify each solution again, and yield (event, verdict)."""
+        """Verify each solution and each skipped candidate again, and yield (event, verdict)."""
         reads, sample = self.query.read_by_candidates()
         state = self.query.read_controller(sample).state
-        verifier = Verifier(self.query, reads, options, state=state)
-        for event in self.solutions:
+        verifier = Verifier(self.query, reads, options, state=state, many=True)
+        for event in (*self.solutions, *self.skipped):
             yield event, verifier.verify(self.query.read_controller(event.source)).verdict
 
 
@@ -218,6 +241,12 @@ class Strike:
             for hole, chosen in zip(template.holes(), template.forms(candidate), strict=True)
         )
         return Strike((), 0, tuple(members))
+
+    @staticmethod
+    def of_one(template, candidate):
+        """Return the strike that contains only one candidate."""
+        holes = zip(template.holes(), candidate, strict=True)
+        return Strike((), 0, tuple(tuple(index == chosen for index in range(len(hole))) for hole, chosen in holes))
 
     def strikes(self, template, candidate):
         """Return whether a trace's strike contains the candidate with these indices."""

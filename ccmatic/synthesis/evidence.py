@@ -16,8 +16,9 @@ def confirmed(query, event):
     Raises:
         InputError: If the event does not prove its claim. The message states the reason.
     """
-    if event.kind not in (store.SOLUTION, store.COUNTEREXAMPLE, store.UNDECIDED, store.PROVED):
-        raise InputError(f"expected a solution, a counterexample, undecided or proved, not {event.kind!r:.40}")
+    if event.kind not in (store.SOLUTION, store.COUNTEREXAMPLE, store.SKIPPED, store.UNDECIDED, store.PROVED):
+        expected = "a solution, a counterexample, skipped, undecided or proved"
+        raise InputError(f"expected {expected}, not {event.kind!r:.40}")
     if event.kind != store.PROVED:
         _check_source(query, event)
     return _counterexample(query, event) if event.kind == store.COUNTEREXAMPLE else None
@@ -60,4 +61,4 @@ def _counterexample(query, event):
 def named(event):
     """Return the name of an event for messages."""
     article = "an" if event.kind == store.UNDECIDED else "a"
-    return f"event {event.number}, {article} {event.kind}"
+    return f"event {event.number}, {article} {event.kind}{' candidate' if event.kind == store.SKIPPED else ''}"

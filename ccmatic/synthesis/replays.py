@@ -73,9 +73,9 @@ class Replay:
         return breaks(self._query, self._trace, self._query.read_controller(template.candidate(candidate)))
 
 
-def uncovered(template, strikes, solved):
-    """Return the source of a candidate that is neither struck out nor solved, or None."""
+def uncovered(template, strikes, decided):
+    """Return the source of a candidate that is neither struck out nor in the set `decided`, or None."""
     for candidate in product(*(range(len(hole)) for hole in template.holes())):
-        if candidate not in solved and not any(strike.strikes(template, candidate) for strike in strikes):
+        if candidate not in decided and not any(strike.strikes(template, candidate) for strike in strikes):
             return template.candidate(candidate)
     return None

@@ -16,6 +16,9 @@ _COLUMNS = ("kind", "candidate", "source", "way", "trace", "seconds", "number")
 
 SOLUTION, COUNTEREXAMPLE, UNDECIDED, PROVED = "solution", "counterexample", "undecided", "proved"
 
+#: The kind of an event about a candidate without executions that satisfy what the property assumes.
+SKIPPED = "skipped"
+
 #: A pattern for tables with computed columns. If ccmatic read such a table, SQLite would run expressions from the
 #: untrusted file.
 _COMPUTED = re.compile(r"\b(AS|GENERATED)\b", re.IGNORECASE)
@@ -34,7 +37,7 @@ class Event:
     """One result of a run.
 
     Attributes:
-        kind: SOLUTION, COUNTEREXAMPLE, UNDECIDED or PROVED.
+        kind: SOLUTION, COUNTEREXAMPLE, SKIPPED, UNDECIDED or PROVED.
         candidate: For each hole, the index of the chosen form.
         source: The candidate's Python source.
         way: The name of the way in which a counterexample fails, or of a way to fail that is impossible for all

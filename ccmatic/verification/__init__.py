@@ -5,9 +5,10 @@ from ccmatic.verification.executions import Executions
 from ccmatic.verification.judgement import Judge, Judgement
 from ccmatic.verification.judging import judge_each, report_on
 from ccmatic.verification.replayer import Outcome, Report, check_trace, complete, explained, replay
-from ccmatic.verification.verifier import HOLDS, UNDECIDED, VIOLATED, Part, Verifier, choices
+from ccmatic.verification.verifier import EMPTY, HOLDS, UNDECIDED, VIOLATED, Part, Verifier, choices
 
 __all__ = [
+    "EMPTY",
     "HOLDS",
     "UNDECIDED",
     "VIOLATED",

@@ -22,6 +22,9 @@ from ccmatic.verification.bounds import require_bounds
 
 HOLDS, VIOLATED, UNDECIDED = "holds", "violated", "unknown"
 
+#: The verdict on a candidate of a synthesis if no execution of it satisfies some premise, so that anything would hold.
+EMPTY = "without executions"
+
 #: The undecided part of a verdict if no execution of the network is known, so that "holds" might be vacuous.
 EXECUTION = "any execution"
 
@@ -41,7 +44,7 @@ class Verdict:
 
     Attributes:
         controller: The controller.
-        verdict: HOLDS, VIOLATED or UNDECIDED.
+        verdict: HOLDS, VIOLATED or UNDECIDED. In a synthesis also EMPTY.
         seconds: The time of the verification.
         way: The way to fail that the trace shows, or the way to fail on which the solver timed out. None if the
             controller holds.
@@ -71,11 +74,12 @@ class Verifier:
         proved: The names of the ways to fail to skip, because `prove` has ruled them out for this query.
         state: The state variables of the controllers, which are the same for all controllers.
         many: Whether many similar controllers follow each other, as in a synthesis. The solvers then keep what they
-            learn from each controller. Verdicts stay the same, but counterexamples depend on the earlier controllers.
+            learn from each controller. Counterexamples depend on the earlier controllers, but verdicts stay the same,
+            except that a controller without executions gets the verdict EMPTY.
 
     Raises:
-        InputError: If the property has no way to fail. The methods also raise it if the network has no execution; the
-            message then names laws that contradict each other.
+        InputError: If the property has no way to fail. The methods also raise it if the network has no execution, or
+            the controller has none and gets no verdict EMPTY; the message names laws that contradict each other.
     """
 
     @blamed()
@@ -95,12 +99,13 @@ class Verifier:
         if not ways:
             raise InputError(f"the property {query.property.name} has no way to fail; expected at least one")
         left = [way for way in ways if way.name not in proved]
-        self._state = state
+        self._state, self._many = state, many
         self._parts = [Part(query, way, self._options, () if way.any_rates else reads, state, many) for way in left]
         self._answers_at_any_rates: dict[str, str] = {}
         self._barren = set[Hashable]()
         self._refuted = 0
         self._execution_exists = False
+        self._satisfiable = set[str]()
 
     @blamed()
     def verify(self, controller: Decides) -> Verdict:
@@ -117,8 +122,9 @@ class Verifier:
                     return Verdict(controller, VIOLATED, monotonic() - begin, part.way.name, part.trace)
                 if answer == UNKNOWN:
                     undecided = part.way.name
-            undecided = undecided or self._empty(controller)
-        return Verdict(controller, UNDECIDED if undecided else HOLDS, monotonic() - begin, undecided)
+            verdict = UNDECIDED if undecided else self._unless_empty(controller)
+        timed_out = undecided or (EXECUTION if verdict == UNDECIDED else None)
+        return Verdict(controller, verdict, monotonic() - begin, timed_out)
 
     @blamed()
     def refute_branch(self, controller: controllers.Controller) -> Verdict | None:
@@ -160,48 +166,84 @@ class Verifier:
         ruled_out = [part.way.name for part in anyones if self._ask(part, None) == UNSAT]
         return ruled_out if ruled_out and not self._without_execution() else []
 
-    def _empty(self, controller: Decides) -> str | None:
-        """Return None if the controller has executions that satisfy each premise, otherwise EXECUTION."""
+    def _unless_empty(self, controller: Decides) -> str:
+        """Return HOLDS if executions of the controller satisfy each premise; UNDECIDED if the solver timed out.
+
+        In a synthesis, return EMPTY if no execution of the controller satisfies some premise.
+
+        Raises:
+            InputError: If no execution satisfies some premise: no execution of any sender in a synthesis, otherwise no
+                execution of the controller.
+        """
         ways: list[WayToFail | None] = [part.way for part in self._parts if part.way.premise]
         if not ways and not self.query.model.windows:
-            return self._without_execution()
-        exists = all(self._has_execution(controller, way) for way in ways or [None])
-        return None if exists else EXECUTION
+            return UNDECIDED if self._without_execution() else HOLDS
+        for way in ways or [None]:
+            answer = self._find_execution(controller, way)
+            if answer == UNSAT and self._many:
+                self._has_execution(way)
+                return EMPTY
+            if answer == UNSAT:
+                raise self._contradiction(controller, way)
+            if answer == UNKNOWN:
+                return UNDECIDED
+        return HOLDS
 
     def _without_execution(self) -> str | None:
         """Return None if the network has an execution, otherwise EXECUTION."""
         self._execution_exists = self._execution_exists or self._has_execution()
         return None if self._execution_exists else EXECUTION
 
-    def _has_execution(self, controller: Decides | None = None, way: WayToFail | None = None) -> bool:
-        """Return whether the solver found an execution in time. Without a controller, any rates are allowed.
+    def _has_execution(self, way: WayToFail | None = None) -> bool:
+        """Return whether the solver found an execution of any rates in time.
 
         Raises:
             InputError: If no execution exists.
         """
-        try:
-            with self._clock.question():
-                return self._find_execution(controller, way)
-        except OutOfTime:
-            return False
+        name = way.name if way else EXECUTION
+        if name not in self._satisfiable:
+            answer = self._find_execution(None, way)
+            if answer == UNSAT:
+                raise self._contradiction(None, way)
+            if answer == UNKNOWN:
+                return False
+            self._satisfiable.add(name)
+        return True
 
-    def _find_execution(self, controller: Decides | None, way: WayToFail | None) -> bool:
-        """Search for an execution in the encodings that already exist, then in a new one.
+    @cached_property
+    def _whole(self) -> "Part":
+        """A Part whose way to fail is any execution.
 
-        The new encoding is necessary only if a way to fail requires constant bounds, but the bounds of executions
-        cannot stay constant.
+        It is necessary only if a way to fail requires constant bounds, but the bounds of executions cannot stay
+        constant.
         """
         bounds = {bound.name for bound in self.query.model.bounds()}
-        whole = Part(self.query, WayToFail(EXECUTION, lambda x: True), self._options, self.reads | bounds, self._state)
-        for part in (*(part for part in self._parts if not part.way.any_rates), whole):
-            answer = part.execution(controller, way.premise if way else None)
-            if answer == SAT:
-                part.replays(self.query)
-                return True
-        if answer == UNSAT:
-            what = f"execution of {controller.name}" if controller else "execution"
-            raise whole.contradiction(what, controller, _premises(way, whole.x) if way else {})
-        return False
+        return Part(self.query, WayToFail(EXECUTION, lambda x: True), self._options, self.reads | bounds, self._state)
+
+    def _find_execution(self, controller: Decides | None, way: WayToFail | None) -> str:
+        """Search for an execution that satisfies the premise of a way, and return the solver's answer.
+
+        The search begins in the encodings that already exist.
+
+        Args:
+            controller: The controller of the execution; None allows any rates.
+            way: The way to fail; None stands for no premise.
+        """
+        answer = UNKNOWN
+        try:
+            with self._clock.question():
+                for part in (*(part for part in self._parts if not part.way.any_rates), self._whole):
+                    answer = part.execution(controller, way.premise if way else None)
+                    if answer == SAT:
+                        part.replays(self.query)
+                        break
+        except OutOfTime:
+            return UNKNOWN
+        return answer
+
+    def _contradiction(self, controller: Decides | None, way: WayToFail | None) -> InputError:
+        what = f"execution of {controller.name}" if controller else "execution"
+        return self._whole.contradiction(what, controller, _premises(way, self._whole.x) if way else {})
 
     def _ask_first(self, part: "Part") -> None:
         """Move a Part to the front, because the failure of one controller often also violates the next controller.
