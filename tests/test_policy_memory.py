@@ -319,6 +319,26 @@ def test_choices_memory_and_normalised_observations_are_trained(tmp_path):
     assert deviations == pytest.approx([(200 / 3) ** 0.5] * 2, rel=0.05)  # at first, the choices are equally likely
 
 
+@needs_compiler
+def test_relu_policies_are_trained_and_continued(tmp_path):
+    query = training(tmp_path, "", 'activation = "relu"')
+    code, _, error = run("train", query, cwd=tmp_path)
+    assert code == 0, error
+    made = policies.load(tmp_path / "task.json")
+    assert made.activations == ("relu", "none")
+    asked = agents.load(query)
+    agent = asked.algorithm(asked)
+    actor, seen = agent.actor(agent.begin(jax.random.key(1))), observations(40, asked.environment.size)
+    hidden = np.maximum(0, seen @ actor.layers[0][0] + actor.layers[0][1])
+    expected_outputs = hidden @ actor.layers[1][0] + actor.layers[1][1]
+    np.testing.assert_allclose(actor.outputs(None, seen), expected_outputs, rtol=1e-4, atol=1e-6)
+    more = training(tmp_path, "", f'activation = "relu"\ninitial = "{tmp_path}/task.json"')
+    state = (asked := agents.load(more)).algorithm(asked).begin(jax.random.key(2))
+    np.testing.assert_array_equal(state.networks.policy.layers[0][0], made.layers[0][0])
+    with pytest.raises(InputError, match="has a memory or no tanh between layers; expected only tanh"):
+        agents.load(training(tmp_path, "", f'initial = "{tmp_path}/task.json"'))
+
+
 @pytest.mark.parametrize("memory", [0, 3])
 def test_a_policys_file_normalises_observations_as_training_did(tmp_path, memory):
     asked = agents.load(training(tmp_path, "", f"memory = {memory}\nnormalise = true"))
@@ -362,6 +382,7 @@ def test_a_rollout_with_a_memory_has_the_probabilities_with_which_it_acted(tmp_p
     ("choices = [1, -1]", "", "choices is .*ascending"),
     ("", "memory = -1", "memory is -1; expected a whole number from 0 to 1024"),
     ("", "memory = 2.5", "memory is 2.5; expected a whole number"),
+    ("", 'activation = "gelu"', "activation is gelu; expected tanh or relu"),
     ("", "normalise = 1", "normalise is 1; expected true or false"),
     ("", 'memory = 2\ninitial = "x.json"', "initial with memory or normalise; expected one of them"),
     ("", "memory = 2\nparallel = 1", "batches is 2; expected no more than parallel, because of the memory"),

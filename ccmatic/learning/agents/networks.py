@@ -1,8 +1,10 @@
 """Networks as lists of arrays: the form in which agents learn them, and in which policy files store them."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -10,20 +12,29 @@ from jax import Array
 
 from ccmatic.learning import policies
 
-#: (weights (inputs, outputs), bias (outputs)) of each layer, with tanh between layers.
+#: (weights (inputs, outputs), bias (outputs)) of each layer.
 Network: TypeAlias = list[tuple[Array, Array]]
 
 
-class Actor(NamedTuple):
+@partial(jax.tree_util.register_dataclass, data_fields=["layers", "cell"], meta_fields=["activation"])
+@dataclass(frozen=True)
+class Actor:
     """The network of a policy.
 
     Attributes:
         layers: The layers.
         cell: The unit with memory in front of the layers; None if the layers read the observation.
+        activation: The function between the layers, a name as in a policy's file.
     """
 
     layers: Network
     cell: policies.Cell | None = None
+    activation: str = "tanh"
+
+    @property
+    def activations(self) -> tuple[str, ...]:
+        """The function after each layer."""
+        return policies.activations_of(len(self.layers), self.activation)
 
     def first_memory(self, flows: int) -> Array:
         """Return the memory (flows, units) at the beginning of an episode."""
@@ -35,7 +46,7 @@ class Actor(NamedTuple):
 
     def outputs(self, memory: Array, seen: Array) -> Array:
         """Return the outputs (…, outputs) for an observation and the memory after it."""
-        return policies.outputs(self.layers, memory if self.cell else seen)
+        return policies.outputs(self.layers, memory if self.cell else seen, self.activations)
 
 
 def begin_cell(key: Array, inputs: int, units: int) -> policies.Cell:
@@ -73,5 +84,5 @@ def begin(key: Array, inputs: int, layers: Sequence[int], last: float | None = N
 
 
 def output(network: Network, x: Array) -> Array:
-    """Return the output (…) of a network for inputs (…, inputs)."""
+    """Return the output (…) of a network with tanh between its layers, for inputs (…, inputs)."""
     return policies.outputs(network, x)[..., 0]

@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
+from msgspec import structs
 from numpy.typing import NDArray
 
 from ccmatic import records
@@ -168,6 +169,10 @@ def _file(
     training: Training, seed: int, actor: Actor, curve: list[records.TrainingLine]
 ) -> records.PolicyFile | records.AdversaryFile:
     stored, environment = _stored(actor.layers), training.environment
+    if actor.activation != "tanh":  # A file without activations has tanh between its layers.
+        stored = [
+            structs.replace(layer, activation=after) for layer, after in zip(stored, actor.activations, strict=True)
+        ]
     if isinstance(environment, adversaries.Attack):
         return records.AdversaryFile(
             query=training.sections, seed=seed, threshold=environment.threshold, layers=stored, curve=curve

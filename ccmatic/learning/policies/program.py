@@ -48,9 +48,9 @@ ACTIVATIONS: dict[str, Callable[[Tree], Tree]] = {
 }
 
 
-def activations_of(count: int) -> tuple[str, ...]:
-    """Return the activations of a trained network with `count` layers: tanh, and `none` after the last."""
-    return (*["tanh"] * (count - 1), "none")
+def activations_of(count: int, between: str = "tanh") -> tuple[str, ...]:
+    """Return the activations of a trained network with `count` layers: one between layers, `none` after the last."""
+    return (*[between] * (count - 1), "none")
 
 
 def program(layers: Sequence[tuple[Weights, Bias]], activations: Sequence[str] | None = None) -> Tree:

@@ -1,6 +1,6 @@
 """PPO: an agent that learns from each rollout and then discards the rollout."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
@@ -33,6 +33,7 @@ class Options:
         batches: The number of batches into which an update divides these intervals.
         initial: The file of the initial policy; None for a random policy.
         memory: The number of units of a GRU in front of the layers; 0 for a policy without memory.
+        activation: The function between the layers of the policy, `tanh` or `relu`. Value networks have tanh.
         normalise: Whether the networks see observations relative to their running mean and standard deviation. A
             policy's file has them in its first layer.
     """
@@ -42,12 +43,15 @@ class Options:
     batches: int = 4
     initial: str | None = None
     memory: int = 0
+    activation: str = "tanh"
     normalise: bool = False
 
     def __post_init__(self) -> None:
         contract.require_whole(self, "rollout", "epochs", "batches")
         if type(self.memory) is not int or not 0 <= self.memory <= policies.LARGEST:
             raise InputError(f"memory is {shown(self.memory)}; expected a whole number from 0 to {policies.LARGEST}")
+        if self.activation not in ("tanh", "relu"):
+            raise InputError(f"activation is {shown(self.activation)}; expected tanh or relu")
         if type(self.normalise) is not bool:
             raise InputError(f"normalise is {shown(self.normalise)}; expected true or false")
         if self.initial is not None and (self.memory or self.normalise):
@@ -157,7 +161,8 @@ class Agent(contract.Agent):
             policy = [(jnp.array(weights), jnp.array(bias)) for weights, bias in _initial(self.training).layers]
         cell = begin_cell(jax.random.fold_in(key, 1), size, units) if units else None
         deviation = None if choices else jnp.log(jnp.float32(self.training.deviation))
-        networks = Networks(Actor(policy, cell), begin(two, size + units, section.layers), deviation)
+        actor = Actor(policy, cell, section.options.activation)
+        networks = Networks(actor, begin(two, size + units, section.layers), deviation)
         returns = Scale(jnp.float32(1), jnp.float32(0), jnp.float32(1))
         seen = Scale(jnp.float32(1), jnp.zeros(size), jnp.ones(size))
         return State(networks, self.adam.init(networks), returns, seen, jnp.float32(self.training.deviation))
@@ -261,8 +266,10 @@ class Agent(contract.Agent):
 
     def layers(self, state: State) -> Network:
         """Return the layers of the policy, as Agent describes."""
-        layers, cell = state.networks.policy
-        return layers if cell else [self._of_observations(state, *layers[0]), *layers[1:]]
+        policy = state.networks.policy
+        if policy.cell:
+            return policy.layers
+        return [self._of_observations(state, *policy.layers[0]), *policy.layers[1:]]
 
     def cell(self, state: State) -> policies.Cell | None:
         """Return the unit with memory, as Agent describes."""
@@ -271,6 +278,10 @@ class Agent(contract.Agent):
             return None
         gates = {name: self._of_observations(state, *getattr(cell, name)) for name in ("update", "reset", "candidate")}
         return cell._replace(**gates)
+
+    def actor(self, state: State) -> Actor:
+        """Return the network of the policy, as Agent describes."""
+        return replace(super().actor(state), activation=self.training.agent.options.activation)
 
     def _of_observations(self, state: State, weights: Array, bias: Array) -> tuple[Array, Array]:
         """Return a layer of observations, given that of normalised ones. Further inputs stay as they are."""
@@ -295,8 +306,10 @@ def _initial(training: "Training") -> policies.Policy:
         raise InputError("initial is for policies; expected none, because an adversary begins at random")
     file = training.agent.options.initial
     policy, environment = policies.load(file), training.environment
-    if policy.cell or policy.activations != policies.activations_of(len(policy.layers)):
-        raise InputError(f"initial is {shown(file)}, which has a memory or no tanh between layers; expected only tanh")
+    between = training.agent.options.activation
+    if policy.cell or policy.activations != policies.activations_of(len(policy.layers), between):
+        what = f"which has a memory or no {between} between layers"
+        raise InputError(f"initial is {shown(file)}, {what}; expected only {between}")
     sizes = [len(layer.bias) for layer in policy.file.layers[:-1]]
     actual = {"layers": sizes, "interval": policy.file.interval, "choices": list(policy.choices)}
     expected = {"layers": list(training.agent.layers), "interval": str(environment.options.interval)}
