@@ -10,7 +10,7 @@ import ccmatic as cm
 from ccmatic.base import InputError
 from ccmatic.contracts.execution import following
 from ccmatic.emulation import pipeline, replay
-from ccmatic.simulation import PathChange
+from ccmatic.simulation import Path, PathChange, Simulation
 from ccmatic.verification import Outcome
 from support import window_runs
 from support.believing import ANYONE
@@ -84,6 +84,14 @@ def test_an_execution_breaks_the_laws_of_other_changes():
 def test_a_link_that_does_not_plan_ahead_has_no_change():
     with pytest.raises(InputError, match="the link of ccac has no changes that are known in advance"):
         run_of(0, True, "ccac")
+
+
+@needs_compiler
+def test_a_planned_change_excludes_another_rate():
+    path = Path("ideal", Fraction(1500 * 80), 1, 1500, 0, 1500 * 80)
+    simulation = Simulation(path, rates=[Fraction(1500 * 40)], change=PathChange(Fraction(2), rate=Fraction(1, 2)))
+    with pytest.raises(InputError, match="expected a Simulation without `change`"):
+        simulation.change_rate(Fraction(1500 * 40))
 
 
 def served(rates, work):

@@ -154,6 +154,13 @@ def test_the_link_changes_its_rate():
 
 
 @needs_compiler
+def test_a_change_of_the_path_changes_the_rate():
+    log = run("path_change_of_rate_and_delay").log
+    inside = (log["released"] > 7.1e9) & (log["released"] <= 10e9)
+    assert 0.75 * 12e6 < log["size"][inside].sum() * 8 / 2.9 <= 1.01 * 12e6
+
+
+@needs_compiler
 def test_no_packet_is_served_before_it_propagates():
     log = run("tail_drop").log
     kept = log[log["lost"] == 0]

@@ -211,9 +211,8 @@ def simulated(scenario, sender):
         shared = SharedLink(simulation, senders)
         flows = shared.flows
     states = [[] for _ in flows]
-    changes = {
-        _steps(Fraction(time, SECOND), network): each for (time, _), each in zip(link.rates, rates, strict=False)
-    }
+    later = zip(link.rates[1:], rates[1:], strict=False)
+    changes = {_steps(Fraction(time, SECOND), network): each for (time, _), each in later}
     for step in range(_steps(scenario.seconds, network)):
         if step in changes:
             simulation.change_rate(changes[step])

@@ -84,6 +84,7 @@ class Simulation:
         path = path.finer(rates)
         self.path, self.seed = path, seed
         self._bottleneck = path.bottleneck(rng, hiding, change)
+        self._has_change = change is not None
         self._extra = (change.instant(path), change.delay(path)) if change else (0, 0)
         self._release = path.delays(rng, jitter)
         self._carry = Fraction(0)
@@ -172,8 +173,11 @@ class Simulation:
             rate: The new rate in bytes per unit of time.
 
         Raises:
-            InputError: If the rate is not among the `rates` with which the Simulation began.
+            InputError: If the rate is not among the `rates` with which the Simulation began, or the Simulation has a
+                PathChange.
         """
+        if self._has_change:
+            raise InputError("the path has a planned change already; expected a Simulation without `change`")
         self.path = self.path.at_rate(rate)
         self._changes.append((self._steps, self.path))
         now = self._steps * self.path.step
