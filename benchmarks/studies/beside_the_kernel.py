@@ -2,12 +2,18 @@
 
     python -m benchmarks.studies.beside_the_kernel [NETWORK …] [--seconds SECONDS] [--simulated]
 
-The path has 24 Mbit/s and R_m 40 ms. NETWORK is `marking` (a buffer of 2 BDP and a threshold of 1/2 BDP) or
-`aggregation` (a buffer of 1 BDP, and acknowledgements in batches of up to R_m). Each cell has the utilisation and the
-share of lost packets after the first third of a run, and on `marking` the share of marked packets. A kernel's cell is
-one run; an invalid run is repeated up to twice, and a cell says if the last run is not valid. The simulated controllers
-act once per R_m. On `marking`, the simulated reno and cubic answer a mark as they answer a loss, because the kernel's
-do so with ECN (RFC 3168). With --simulated, the command runs no kernel. Other runs need root and a quiet machine.
+The path has 24 Mbit/s and R_m 40 ms. NETWORK is one of:
+
+- `policer`: a bucket of 1 BDP;
+- `marking`: a buffer of 2 BDP, and a threshold of 1/2 BDP;
+- `aggregation`: a buffer of 1 BDP, and acknowledgements in batches of up to R_m;
+- `outage`: a buffer of 1 BDP, and no service for 10 R_m in the middle of a run.
+
+Each cell has the utilisation and the share of lost packets after the first third of a run, and on `marking` the share
+of marked packets. The utilisation leaves out the time of the outage. A kernel's cell is one run; an invalid run is
+repeated up to twice, and a cell says if the last run is not valid. The simulated controllers act once per R_m. On
+`marking`, the simulated reno and cubic answer a mark as they answer a loss, because the kernel's do so with ECN (RFC
+3168). With --simulated, the command runs no kernel. Other runs need root and a quiet machine.
 """
 
 import argparse
@@ -21,20 +27,24 @@ from ccmatic.emulation import run as emulation
 from ccmatic.exporting import header
 from ccmatic.runtime.library import Library
 from ccmatic.runtime.stateful_library import StatefulSender
-from ccmatic.simulation import Path, Simulation, WindowFlow
+from ccmatic.simulation import Path, PathChange, Simulation, WindowFlow
 
-BDP, PACKET = 80, 1500
+BDP, PACKET, OUTAGE = 80, 1500, 10
 NETWORKS = {
+    "policer": "policer 24 mbit, rtt 40 ms, bucket 1 bdp",
     "marking": "marking 24 mbit, rtt 40 ms, buffer 2 bdp, threshold 1/2 bdp",
     "aggregation": "24 mbit, rtt 40 ms, buffer 1 bdp, aggregation 40 ms",
+    "outage": "24 mbit, rtt 40 ms, buffer 1 bdp, outage 400 ms, at {middle} s",
 }
+#: The model and the jitter of the simulated path, where they are not those of `aggregation`.
+MODELS = {"policer": ("policer", 1), "marking": ("marking", 1), "outage": ("ideal", 0)}
 FLOWS = {"reno": "reno", "cubic": "cubic", "bbr": "bbr_v1"}
 ATTEMPTS = 3
 
 
 def emulated(network, flow, seconds):
     """Return the cell of a kernel's flow."""
-    link = pipeline._link(on=NETWORKS[network])
+    link = pipeline._link(on=NETWORKS[network].format(middle=f"{seconds / 2:g}"))
     for _ in range(ATTEMPTS):
         run = emulation.emulate(link, [kinds.request(flow)], seconds)
         if not run.faults:
@@ -42,8 +52,13 @@ def emulated(network, flow, seconds):
     start = seconds / 3
     log = run.log[run.log["arrival"] >= start * 1e9]
     through = (run.log["admitted"] > start * 1e9) & (run.log["admitted"] <= run.duration)
-    used = run.log["size"][through].sum() * 8 / (link.rates[0][1] * (seconds - start))
+    used = run.log["size"][through].sum() * 8 / capacity(network, link.rates[0][1], start, seconds)
     return cell(network, used, log["lost"].mean(), (log["marked"] == 1).mean()) + (" (not valid)" if run.faults else "")
+
+
+def capacity(network, rate, start, end):
+    """Return the amount that the link can serve from `start` to `end`; `rate` is the amount per second."""
+    return rate * (end - start - (OUTAGE * 0.04 if network == "outage" else 0))
 
 
 def cell(network, used, lost, marked):
@@ -77,22 +92,26 @@ def batches(rng, bound, step):
 
 def simulated(network, flow, seconds):
     """Return the cell of an exported controller."""
-    model = "marking" if network == "marking" else "cbr_delay"
+    model, jitter = MODELS.get(network, ("cbr_delay", 1))
     room = 2 * BDP if network == "marking" else BDP
     threshold = {"threshold": PACKET * BDP // 2} if network == "marking" else {}
-    path = Path(model, Fraction(PACKET * BDP), 1, PACKET, 1, PACKET * room, **threshold)
+    path = Path(model, Fraction(PACKET * BDP), 1, PACKET, jitter, PACKET * room, **threshold)
+    steps = int(seconds / 0.04)
+    change = PathChange(Fraction(steps // 2), outage=Fraction(OUTAGE)) if network == "outage" else None
     with tempfile.TemporaryDirectory() as folder:
         controller = FLOWS[flow]
         if network == "marking" and flow != "bbr":
             controller = answering_marks(controller, folder)
         sender = StatefulSender(Library(header.make(controller)), PACKET)
-    simulation = Simulation(path, 0, jitter="none" if network == "marking" else batches)
-    playing, steps = WindowFlow(simulation, sender), int(seconds / 0.04)
+    simulation = Simulation(path, 0, jitter=batches if network == "aggregation" else "none", change=change)
+    playing = WindowFlow(simulation, sender)
     for _ in range(steps):
         playing.step()
     run, start = simulation.run(), steps // 3
     late = run.sent > start * path.step
-    return cell(network, run.utilisation(start), run.loss(start), run.marked[late].mean())
+    served = float(run.samples["S"][-1] - run.samples["S"][start]) * PACKET
+    used = served / capacity(network, 25 * BDP * PACKET, start / 25, seconds)
+    return cell(network, used, run.loss(start), run.marked[late].mean())
 
 
 def main():
