@@ -9,7 +9,7 @@ from ccmatic.properties.expressions import LONGEST, Expressions
 from ccmatic.properties.quantities import in_words, quantity
 from ccmatic.properties.repeating import exclusions, repeating
 
-from ccmatic.base import InputError, shown
+from ccmatic.base import InputError, shown, syntax_tree
 from ccmatic.contracts import Bounds, Exclusion, Fails, Implied, Property, Stated, WayToFail
 from ccmatic.logic import equal, every, no
 
@@ -136,7 +136,7 @@ class Avoids(Property):
 def compares_packets(text):
     """Return whether a condition is a comparison with `alpha` on one side, such as `alpha < 1/4`."""
     try:
-        tree = ast.parse(text, mode="eval").body
+        tree = syntax_tree(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False  # the reader of conditions reports the error
     sides = [tree.left, *tree.comparators] if isinstance(tree, ast.Compare) else []

@@ -7,7 +7,7 @@ from functools import cache
 
 from ccmatic.models.window_sender import echoed_marks, timeout
 
-from ccmatic.base import InputError, exact, shown, suggest
+from ccmatic.base import InputError, exact, shown, suggest, syntax_tree
 from ccmatic.logic import Condition, equal, every, implies, no, some
 
 #: The largest length of an expression, in characters.
@@ -80,7 +80,7 @@ class Expressions:
         self._text = text.strip()
         self._repetitions = 1
         try:
-            tree = ast.parse(self._text, mode="eval").body
+            tree = syntax_tree(self._text, mode="eval").body
             return self._condition(tree, self._names)
         except SyntaxError:
             raise InputError(f"'{shown(self._text)}' is no expression; expected one such as S[T-1] < 1/2") from None
@@ -188,7 +188,7 @@ def _from(column, begin):
 @cache
 def _tree(text):
     """Return the syntax tree of a quantity's text. The cache needs no limit, because few such texts exist."""
-    return ast.parse(text, mode="eval").body
+    return syntax_tree(text, mode="eval").body
 
 
 _ORDER = {

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from ccmatic.base import InputError, shown, suggest
+from ccmatic.base import InputError, shown, suggest, syntax_tree
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ def quantity(of):
     if of.isidentifier():
         raise InputError(f"there is no quantity '{shown(of)}'; {suggest(of, QUANTITIES)}, or a condition on x")
     try:
-        names = {node.id for node in ast.walk(ast.parse(of, mode="eval")) if isinstance(node, ast.Name)}
+        names = {node.id for node in ast.walk(syntax_tree(of, mode="eval")) if isinstance(node, ast.Name)}
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         names = {"x"}  # the reader of conditions reports the error
     return Quantity(of) if "x" in names else Quantity(of, high=Fraction(0))

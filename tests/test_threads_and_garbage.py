@@ -1,11 +1,18 @@
 """Threads solve at once, and any of them may run Python's garbage collector: no solver crashes. Each script runs in a
 process of its own, as a crash would end the tests."""
 
+import ast
+import re
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from textwrap import dedent
 
 import pytest
+
+from ccmatic.base import syntax_tree
+from support import ROOT
 
 #: Formulas without a solution, in as many variants as are asked for.
 SPLIT = """
@@ -62,6 +69,28 @@ def test_threads_certify_at_once():
             assert list(pool.map(certificate, [*numbers] * 5)) == [*map(certificate, numbers)] * 5
         print("done")
     """)
+
+
+def test_one_thread_at_a_time_parses(monkeypatch):
+    """In Python 3.11, all threads share one depth. A parse that another thread interrupts may end in a SystemError."""
+    parse, inside, most = ast.parse, [], []
+
+    def slow(*arguments, **named):
+        inside.append(None)
+        most.append(len(inside))
+        time.sleep(0.01)
+        inside.pop()
+        return parse(*arguments, **named)
+
+    monkeypatch.setattr(ast, "parse", slow)
+    with ThreadPoolExecutor(4) as pool:
+        names = [tree.body.id for tree in pool.map(lambda name: syntax_tree(name, mode="eval"), "abcd")]
+    assert (names, max(most)) == (["a", "b", "c", "d"], 1)
+
+
+def test_ccmatic_parses_only_by_this_function():
+    files = [file for folder in ("ccmatic", "models", "properties") for file in (ROOT / folder).rglob("*.py")]
+    assert [f.name for f in files if re.search(r"ast\.(parse|literal_eval)\(", f.read_text())] == ["syntax.py"]
 
 
 @pytest.mark.slow

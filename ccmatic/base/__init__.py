@@ -22,6 +22,7 @@ from ccmatic.base.files import (
 )
 from ccmatic.base.late import late
 from ccmatic.base.quantities import exact
+from ccmatic.base.syntax import syntax_tree
 from ccmatic.base.units import BYTES, CONDITION, CONSTANTS, NUMBER, RATE, TIME, Unit
 
 __all__ = [
@@ -70,6 +71,7 @@ __all__ = [
     "smtlib_comment",
     "smtlib_name",
     "suggest",
+    "syntax_tree",
     "writable_folder",
     "write_bytes",
     "write_text",

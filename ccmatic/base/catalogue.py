@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from ccmatic.base import definitions, installed
 from ccmatic.base.files import read_text
+from ccmatic.base.syntax import syntax_tree
 
 #: For each kind: its folders, and the names of which each file must define one; None for TOML files.
 KINDS = {
@@ -61,7 +62,7 @@ def entries(kinds=tuple(KINDS)):
                 text = read_text(definitions.find_file([folder], name, suffix))
                 if not defined:
                     yield Entry(kind, name, _first_sentence(_comment(text)))
-                elif not {*defined}.isdisjoint(_defined(module := ast.parse(text))):
+                elif not {*defined}.isdisjoint(_defined(module := syntax_tree(text))):
                     yield Entry(kind, name, _first_sentence(ast.get_docstring(module) or ""))
         added = installed.points(kind, names) if kind in installed.KINDS else {}
         for name, point in added.items():

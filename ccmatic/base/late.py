@@ -8,6 +8,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from ccmatic.base.syntax import syntax_tree
+
 
 def late(package: str) -> Callable[[str], Any]:
     """Return the function `__getattr__` of a package, which imports names at their first use.
@@ -33,7 +35,7 @@ def late(package: str) -> Callable[[str], Any]:
 
 def _places(package: str) -> dict[str, tuple[str, str]]:
     """Return the module of each late name, and the name in this module."""
-    tree = ast.parse(Path(str(sys.modules[package].__file__)).read_text(encoding="utf-8"))
+    tree = syntax_tree(Path(str(sys.modules[package].__file__)).read_text(encoding="utf-8"))
     blocks = [node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
     imports = [node for block in blocks for node in block.body if isinstance(node, ast.ImportFrom)]
     return {alias.asname or alias.name: (node.module or "", alias.name) for node in imports for alias in node.names}

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from ccmatic.base import InputError
+from ccmatic.base import InputError, syntax_tree
 from ccmatic.contracts.column import SenderBelief
 from ccmatic.contracts.program import Program
 from ccmatic.logic import Truth
@@ -48,7 +48,7 @@ def sender_belief(
     is_bound = program.is_bound(name)
     value = ast.unparse(_shifted(program, _returned(program, name))) if not is_bound else ""
     body = _bound(program, name, pauses) if is_bound else [f"{name} = {value}"]
-    names = {node.id for line in body for node in ast.walk(ast.parse(line)) if isinstance(node, ast.Name)}
+    names = {node.id for line in body for node in ast.walk(syntax_tree(line)) if isinstance(node, ast.Name)}
     assigned = {line.partition(" = ")[0] for line in body} - ({name} if is_bound else set())
     parameters = ", ".join(sorted(names - assigned - {"max", "min"}))
     update = [f"def update({parameters}):", *(f"    {line}" for line in body), ""]
@@ -88,7 +88,7 @@ def _bound(program: Program, name: str, pauses: bool) -> list[str]:
 
 def _returned(program: Program, name: str) -> ast.expr:
     """Return the syntax tree of a function's result."""
-    function = ast.parse(program.text(name)).body[0]
+    function = syntax_tree(program.text(name)).body[0]
     match function:
         case ast.FunctionDef(body=[*_, ast.Return(value=ast.expr() as value)]) if len(function.body) == 1:
             return value
@@ -115,7 +115,7 @@ def _shifted(
     program: Program, node: ast.expr, index: dict[str, int] | None = None, back: int = 0, pauses: bool = False
 ) -> ast.expr:
     """Return an expression for its value `back` steps earlier. `index` has the times of comprehensions in steps."""
-    shifted = _Shift(program, index or {}, back, pauses).visit(ast.parse(ast.unparse(node), mode="eval").body)
+    shifted = _Shift(program, index or {}, back, pauses).visit(syntax_tree(ast.unparse(node), mode="eval").body)
     if isinstance(shifted, ast.Constant) and isinstance(shifted.value, bool):
         raise InputError("a condition never holds for window senders; expected one that may hold", program.file)
     return shifted  # type: ignore[no-any-return]
@@ -131,11 +131,11 @@ class _Shift(ast.NodeTransformer):
         """Return the observation `name`, `back` plus `more` steps before the current step."""
         steps = _steps(self.back) if self.back else ""
         place = " + ".join(filter(None, (more, steps)))
-        return ast.parse(f"{name}[{place}]" if place else name, mode="eval").body
+        return syntax_tree(f"{name}[{place}]" if place else name, mode="eval").body
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if node.id in self.index:
-            return ast.parse(_steps(self.index[node.id]), mode="eval").body
+            return syntax_tree(_steps(self.index[node.id]), mode="eval").body
         if node.id in _CONSTANTS:
             return node
         if node.id in (*_SAME, "delay"):
@@ -156,7 +156,7 @@ class _Shift(ast.NodeTransformer):
         if isinstance(node.op, ast.Not) and isinstance(node.operand, ast.Name) and node.operand.id == "limited":
             then, now = (ast.unparse(self.past("sent", f"R_m + D{more}")) for more in (" - step", ""))
             paused = ast.unparse(self.past("app_limited", "R_m + D - step"))
-            return ast.parse(f"{then} > {now}{f' and not {paused}' if self.pauses else ''}", mode="eval").body
+            return syntax_tree(f"{then} > {now}{f' and not {paused}' if self.pauses else ''}", mode="eval").body
         node.operand = self.visit(node.operand)
         return node
 

@@ -5,11 +5,10 @@ between the controller's observations. Delays are rounded down to whole steps, b
 steps. The reader rejects other observations, such as a mean RTT.
 """
 
-import ast
 from fractions import Fraction
 from pathlib import Path
 
-from ccmatic.base import InputError, definitions
+from ccmatic.base import InputError, definitions, syntax_tree
 from ccmatic.contracts import SenderBelief
 from ccmatic.controllers import signal
 from ccmatic.language import LIST, Walker, observation_of
@@ -39,7 +38,7 @@ def observations_in(source, file):
         InputError: If no such observation exists, or it reads a value that no controller observes.
     """
     try:
-        statements = ast.parse(source).body
+        statements = syntax_tree(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return {}  # the reader of controllers reports the mistake
     observations = filter(None, map(observation_of, statements))

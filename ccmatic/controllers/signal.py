@@ -13,7 +13,20 @@ from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
-from ccmatic.base import BYTES, CONSTANTS, NUMBER, RATE, TIME, InputError, Unit, definitions, read_text, shown, suggest
+from ccmatic.base import (
+    BYTES,
+    CONSTANTS,
+    NUMBER,
+    RATE,
+    TIME,
+    InputError,
+    Unit,
+    definitions,
+    read_text,
+    shown,
+    suggest,
+    syntax_tree,
+)
 from ccmatic.controllers.beliefs import shipped_beliefs
 from ccmatic.language import Local, Name, TermsReader, Vector, bare, names, replaced, value
 
@@ -104,7 +117,7 @@ class Signal:
     @property
     def warning(self) -> str | None:
         """The paragraph of the file's docstring that begins with "Warning: ", without this word; None without one."""
-        text = ast.get_docstring(ast.parse(self.source)) or ""
+        text = ast.get_docstring(syntax_tree(self.source)) or ""
         found = (part.removeprefix("Warning: ") for part in text.split("\n\n") if part.startswith("Warning: "))
         return next((" ".join(part.split()) for part in found), None)
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import cached_property
 from math import lcm
 
-from ccmatic.base import InputError, markup
+from ccmatic.base import InputError, markup, syntax_tree
 from ccmatic.compilers.exact import Lines, Program
 from ccmatic.compilers.formula import OpenStep, Step, forever
 from ccmatic.compilers.text import Text
@@ -130,7 +130,7 @@ class Stateful:
     def begun_anywhere(self, names):
         """Return this controller with any initial values for the state in `names`."""
         lines = self.source.encode().splitlines(keepends=True)
-        for node in ast.parse(self.source).body[::-1]:
+        for node in syntax_tree(self.source).body[::-1]:
             if isinstance(node, ast.AnnAssign) and node.target.id in names:
                 value = node.value
                 first, last = value.lineno - 1, value.end_lineno - 1

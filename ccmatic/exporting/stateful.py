@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, floor
 
-from ccmatic.base import CONSTANTS, RATE, InputError, c_comment, c_name, definitions
+from ccmatic.base import CONSTANTS, RATE, InputError, c_comment, c_name, definitions, syntax_tree
 from ccmatic.compilers.c import LARGEST_KEPT, LINE_RATE, LONGEST_DELAY, ONE, Update
 from ccmatic.contracts import Buffer, execution
 from ccmatic.controllers import Stateful, load
@@ -218,6 +218,6 @@ def make(name, model, jitter):
 
 def _refuse(controller, name, why):
     """Raise InputError at the line where the controller first reads a given name."""
-    arguments = (node for node in ast.walk(ast.parse(controller.source)) if isinstance(node, ast.arg))
+    arguments = (node for node in ast.walk(syntax_tree(controller.source)) if isinstance(node, ast.arg))
     line = next(node.lineno for node in arguments if node.arg == name)
     raise InputError(f"reads `{name}`, which {why}", controller.file, line)

@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from pathlib import Path
 
 from ccmatic import __version__
-from ccmatic.base import InputError, definitions, installed, read_text, shown, suggest
+from ccmatic.base import InputError, definitions, installed, read_text, shown, suggest, syntax_tree
 from ccmatic.judging import kernel, scripts
 from ccmatic.judging.builds import cache, controller_command, exported_library, path_library, shared_library
 from ccmatic.judging.programs import Adaptor, Program
@@ -256,7 +256,7 @@ def _of_c(name: str, file: Path, controller: str) -> Subject:
 def _of_python(name: str, file: Path, controller: str) -> Subject:
     """Return the subject of a Python file: a class that controls, or a controller of ccmatic's language."""
     try:
-        tree = ast.parse(read_text(file))
+        tree = syntax_tree(read_text(file))
     except SyntaxError as error:
         raise InputError(f"cannot read: {error.msg}", str(file), error.lineno) from None
     if not any(isinstance(node, ast.ClassDef) and node.name == scripts.CLASS for node in tree.body):

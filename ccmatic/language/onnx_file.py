@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from ccmatic import networks
-from ccmatic.base import InputError, shown
+from ccmatic.base import InputError, shown, syntax_tree
 from ccmatic.networks import CLAIMS, PROOFS, Bent, Extreme, Joined, Layer, Row, Scaled, Total
 
 #: For each possible name of the output: the parts of the program that send according to this output.
@@ -102,7 +102,7 @@ class _Program:
     def input(self, name: str, shape: tuple[int, ...]) -> _List:
         """Return the list of terms that the name of an input contains."""
         try:
-            syntax = ast.parse(name, mode="eval").body
+            syntax = syntax_tree(name, mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             self.fail(f"an input is named '{shown(name)}'; expected terms of rates, such as C_L, q_U / R_m")
         terms = syntax.elts if isinstance(syntax, ast.Tuple) else [syntax]

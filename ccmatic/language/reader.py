@@ -11,7 +11,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TypeVar
 
-from ccmatic.base import CONDITION, CONSTANTS, NUMBER, RATE, InputError, Unit, shown, suggest
+from ccmatic.base import CONDITION, CONSTANTS, NUMBER, RATE, InputError, Unit, shown, suggest, syntax_tree
 from ccmatic.language.limits import MAX_DEPTH, MAX_LENGTH, too_deep
 from ccmatic.language.rows import RowReader
 from ccmatic.language.scope import LIST, Meaning, Row, Term, as_condition, as_term
@@ -95,7 +95,7 @@ def parsed(source: str, file: str | None, read_module: Callable[[ast.Module], T]
     if len(source) > MAX_LENGTH:
         raise InputError(f"found {len(source)} characters, expected at most {MAX_LENGTH} in a controller", file)
     try:
-        return read_module(ast.parse(source))
+        return read_module(syntax_tree(source))
     except SyntaxError as error:
         raise InputError(f"not Python: {error.msg}", file, error.lineno) from None
     except ValueError as error:
@@ -106,7 +106,7 @@ def parsed(source: str, file: str | None, read_module: Callable[[ast.Module], T]
 
 def read_start(source: str) -> str | None:
     """Return NAME from the statement `start = "NAME"`, or None. This controller runs until the first large loss."""
-    return next((name for statement in ast.parse(source).body if (name := start_of(statement))), None)
+    return next((name for statement in syntax_tree(source).body if (name := start_of(statement))), None)
 
 
 class Reader(RowReader):

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any
 
 from ccmatic import __version__
-from ccmatic.base import KINDS, definitions, read_text
+from ccmatic.base import KINDS, definitions, read_text, syntax_tree
 
 #: The modules that a definition may import if answers about it are remembered. Their results depend on nothing but
 #: their arguments, or the digest of ccmatic's code covers them.
@@ -78,7 +78,7 @@ def _own_definitions(record: Mapping[str, Any]) -> dict[str, str] | None:
 
 def _is_closed(text: str) -> bool:
     """Return whether a definition depends on nothing but its own text and the modules of CLOSED."""
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(syntax_tree(text)):
         modules, named = [], []
         match node:
             case ast.Import(names=names):

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from ccmatic import controllers
+from ccmatic.base import syntax_tree
 from ccmatic.contracts import Exclusion, FlowView, Model, StateBelief
 from ccmatic.logic import every, isolated, real
 from ccmatic.query.query import Decides, Query
@@ -131,12 +132,12 @@ def _beliefs(controller: controllers.Stateful) -> dict[str, Any]:
 
 def _reads_time(belief: Any) -> bool:
     """Return whether a belief has no value until all its inputs lie within the trace."""
-    return any(node.arg == "time" for node in ast.walk(ast.parse(belief.source)) if isinstance(node, ast.arg))
+    return any(node.arg == "time" for node in ast.walk(syntax_tree(belief.source)) if isinstance(node, ast.arg))
 
 
 def _assumptions(controller: controllers.Stateful) -> list[str]:
     """Return the assumptions of a controller, with their line numbers."""
-    calls = [node for node in ast.walk(ast.parse(controller.source)) if isinstance(node, ast.Call)]
+    calls = [node for node in ast.walk(syntax_tree(controller.source)) if isinstance(node, ast.Call)]
     named = [(call.lineno, call) for call in calls if isinstance(call.func, ast.Name) and call.func.id == "assume"]
     return [f"{ast.unparse(call.args[0])} (line {line})" for line, call in sorted(named, key=lambda each: each[0])]
 

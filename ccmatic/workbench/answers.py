@@ -5,7 +5,6 @@ accepts or rejects it. The command line also accepts paths, and reads or runs th
 accepts only the names of definitions that ccmatic ships.
 """
 
-import ast
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -16,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from ccmatic import api, explanation, questions, records, verification
-from ccmatic.base import InputError, definitions, shown, suggest
+from ccmatic.base import InputError, definitions, shown, suggest, syntax_tree
 from ccmatic.controllers import each_of
 from ccmatic.language import observation_of
 from ccmatic.query import left_out_of_trace
@@ -176,7 +175,7 @@ def _require_shipped(request: WorkbenchFile, expect: str, file: Path) -> None:
                 f"'{shown(name)}' is a path; expected a controller that ccmatic ships, such as 'beside cubic'"
             )
     try:
-        statements = ast.parse(request.controller).body
+        statements = syntax_tree(request.controller).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return  # The parser reports this error, with its line.
     for statement in statements:

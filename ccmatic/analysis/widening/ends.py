@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
 
-from ccmatic.base import InputError, docstring
+from ccmatic.base import InputError, docstring, syntax_tree
 from ccmatic.controllers import Controller, parse
 
 #: The largest number of envelopes on a grid. A search stores some bits for each envelope.
@@ -67,7 +67,7 @@ class Grid:
         allowed = factors(step, most)
         self.ends = tuple(
             End(node.lineno, which, each[:1] if _is_zero(rate) else each)
-            for node in _returns(ast.parse(controller.source))
+            for node in _returns(syntax_tree(controller.source))
             for which, each, rate in zip(("low", "high"), allowed, _between(node.value), strict=True)
         )
         self.shape = tuple(len(end.factors) for end in self.ends)
@@ -78,13 +78,13 @@ class Grid:
 
     def source(self, point, says):
         """Return the Python text of the envelope at a point, with the docstring `says`."""
-        module = ast.parse(_DOCSTRING.sub("", self.controller.source))
+        module = syntax_tree(_DOCSTRING.sub("", self.controller.source))
         returns = _returns(module)
         factors = [end.factors[i] for end, i in zip(self.ends, point, strict=True)]
         for node, low, high in zip(returns, factors[::2], factors[1::2], strict=True):
             least, most = _between(node.value)
             if low != 1 or high != 1:
-                node.value = ast.parse(f"between({_times(low, least)}, {_times(high, most)})", mode="eval").body
+                node.value = syntax_tree(f"between({_times(low, least)}, {_times(high, most)})", mode="eval").body
         body = [node for node in module.body if not _is_text(node)]
         return f"{docstring(says)}\n\n\n{ast.unparse(ast.Module(body, []))}\n"
 

@@ -5,6 +5,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import NamedTuple
 
+from ccmatic.base import syntax_tree
 from ccmatic.compilers.exact.open_numbers import Options, UncertainNumber, ends, extreme
 from ccmatic.compilers.exact.rates import BUILT_IN, no_tanh, with_fractions
 from ccmatic.language import add_beliefs, is_constant
@@ -78,7 +79,7 @@ class Program:
         self._scope |= {"max_over": _extreme_over(max), "min_over": _extreme_over(min)}
         self._scope |= {"any_of": lambda *options: OneOf(options), "between": Within, "bounded": Within}
         self._scope |= {"assume": _assume, "tanh": no_tanh(file)}
-        module = ast.parse(source)
+        module = syntax_tree(source)
         for function in module.body if lines is not None else ():
             if isinstance(function, ast.FunctionDef):
                 lines.mark(function, self._scope)

@@ -4,7 +4,7 @@ import ast
 from fractions import Fraction
 from typing import NamedTuple
 
-from ccmatic.base import InputError
+from ccmatic.base import InputError, syntax_tree
 from ccmatic.language import Literals
 
 
@@ -66,7 +66,7 @@ def run_exactly(source, file, lines=None):
     high)`.
     """
     scope = {**BUILT_IN, "max": max, "min": min, "between": Rates, "tanh": no_tanh(file)}
-    module = ast.parse(source)
+    module = syntax_tree(source)
     for function in module.body if lines is not None else ():
         if isinstance(function, ast.FunctionDef):
             lines.mark(function, scope)
@@ -79,7 +79,7 @@ def exactly(source, scope):
 
     The function adds the exact Fraction of each name to `scope`.
     """
-    return with_fractions(ast.parse(source), source, scope)
+    return with_fractions(syntax_tree(source), source, scope)
 
 
 def with_fractions(module, source, scope):

@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache
 from itertools import product
 from typing import Any, Union
 
-from ccmatic.base import CONSTANTS, InputError
+from ccmatic.base import CONSTANTS, InputError, syntax_tree
 from ccmatic.base import docstring as embedded
 from ccmatic.contracts.template.space import Template
 
@@ -102,7 +102,7 @@ def _tree(term: str) -> ast.expr:
     Raise InputError for any other text.
     """
     try:
-        tree = ast.parse(term, mode="eval").body
+        tree = syntax_tree(term, mode="eval").body
     except SyntaxError:
         tree = ast.Constant(None)
     if not _is_product(tree):

@@ -9,7 +9,7 @@ from functools import cached_property
 from textwrap import dedent
 from typing import Any
 
-from ccmatic.base import InputError, exact
+from ccmatic.base import InputError, exact, syntax_tree
 from ccmatic.base import docstring as embedded
 from ccmatic.contracts.template.space import Template
 
@@ -71,7 +71,7 @@ class Sketch(Template[Choice]):
     @cached_property
     def names(self) -> frozenset[str]:
         """The names of all parameters of the functions in the text."""
-        functions = (node for node in ast.walk(ast.parse(self.text)) if isinstance(node, ast.FunctionDef))
+        functions = (node for node in ast.walk(syntax_tree(self.text)) if isinstance(node, ast.FunctionDef))
         return frozenset(argument.arg for function in functions for argument in function.args.args)
 
     def source(self, forms: Iterable[Choice], docstring: str) -> str:

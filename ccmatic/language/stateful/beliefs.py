@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterable, Mapping
 from typing import Protocol, TypeVar
 
-from ccmatic.base import InputError, Unit
+from ccmatic.base import InputError, Unit, syntax_tree
 from ccmatic.language.statements import after_docstring, is_target, targets
 
 
@@ -123,7 +123,7 @@ def _update(part: ast.Module) -> ast.FunctionDef:
 
 def _at(source: str, place: ast.AST) -> ast.Module:
     """Return the syntax tree of a source in which all nodes have the location of `place`."""
-    module = ast.parse(source)
+    module = syntax_tree(source)
     for node in ast.walk(module):
         ast.copy_location(node, place)
     return module

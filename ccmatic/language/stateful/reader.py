@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from ccmatic.base import BYTES, CONDITION, CONSTANTS, NUMBER, RATE, TIME, InputError, Unit, suggest
+from ccmatic.base import BYTES, CONDITION, CONSTANTS, NUMBER, RATE, TIME, InputError, Unit, suggest, syntax_tree
 from ccmatic.language.reader import parsed
 from ccmatic.language.scope import Meaning, Row
 from ccmatic.language.stateful.beliefs import Belief, Observation, add_beliefs
@@ -150,7 +150,7 @@ def is_stateful(source: str) -> bool:
 def _functions(source: str) -> list[ast.FunctionDef]:
     """Return the functions of a source; an empty list if the source is not Python."""
     try:
-        module = ast.parse(source)
+        module = syntax_tree(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
     return [statement for statement in module.body if isinstance(statement, ast.FunctionDef)]

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import sympy
 
-from ccmatic.base import InputError, exact
+from ccmatic.base import InputError, exact, syntax_tree
 from ccmatic.tradeoffs.allowances.enclosure import C, compiled, least_is, rounded_down, rounded_up
 
 #: Limits on an expression: its number of characters, the bits of a number in it, and the largest exponent.
@@ -82,7 +82,7 @@ class Allowance:
         try:
             if len(text) > LONGEST:
                 raise InputError(f"it is too long; expected at most {LONGEST} characters")
-            f = _Reader(text).expression(ast.parse(text.strip(), mode="eval").body)
+            f = _Reader(text).expression(syntax_tree(text.strip(), mode="eval").body)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             raise InputError(f"the allowance '{text}' is not an expression; {EXPECTED}") from None
         except InputError as error:
