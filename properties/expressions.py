@@ -3,7 +3,7 @@
 import ast
 import operator
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 
 from ccmatic.models.window_sender import echoed_marks, timeout
 
@@ -33,7 +33,7 @@ class Expressions:
         columns = {name: getattr(x, name) for name in ("A", "S", "L")} | dict(x.own)
         if model.since:
             columns["since"] = x.own[model.since]
-        columns["offered"] = [model.offered(x, t) for t in range(x.horizon)]
+        columns["offered"] = cache(lambda: [model.offered(x, t) for t in range(x.horizon)])
         per_flow = {"A_f": "A", "S_f": "S", "L_f": "L", "Ld_f": "Ld", "r_f": "r"} | (
             {"c_f": "cwnd"} if model.windows else {}
         )
@@ -48,12 +48,13 @@ class Expressions:
         if columns.keys() >= {*echoed}:
             columns["marked"] = [sum(columns[name][t] for name in echoed) for t in range(x.horizon)]
         if model.windows:
-            columns["timeout_f"] = [[timeout(flow, t) for t in range(x.horizon)] for flow in flows]
+            columns["timeout_f"] = cache(lambda: [[timeout(flow, t) for t in range(x.horizon)] for flow in flows])
         if begin:
             columns = {name: _from(column, begin) for name, column in columns.items()}
         numbers = {"T": x.horizon - begin, "R": x.R, "D": x.D, "C": x.C, "N": len(flows)}
         numbers |= {"alpha": x.alpha, "x": threshold}
         numbers["begin"] = x.horizon - 1 - x.period if x.period else 0
+        #: The value of each name. If a value takes long to compute, a function returns it at its first use.
         self._names = {**columns, **numbers}
         if x.beta is not None:
             self._names["buf"] = x.beta
@@ -80,8 +81,7 @@ class Expressions:
         self._text = text.strip()
         self._repetitions = 1
         try:
-            tree = syntax_tree(self._text, mode="eval").body
-            return self._condition(tree, self._names)
+            return self._condition(_tree(self._text), self._names)
         except SyntaxError:
             raise InputError(f"'{shown(self._text)}' is no expression; expected one such as S[T-1] < 1/2") from None
         except (RecursionError, MemoryError):
@@ -119,8 +119,7 @@ class Expressions:
         """
         around = self._repetitions
         self._repetitions *= max(0, steps.stop - steps.start)
-        parts = sum(isinstance(each, ast.expr) for each in ast.walk(body))
-        if self._repetitions * parts > MOST:
+        if self._repetitions * _parts(body) > MOST:
             self._fail(node, _SHORTER)
         conditions = [self._condition(body, {**names, t: step}) for step in steps]
         self._repetitions = around
@@ -147,7 +146,8 @@ class Expressions:
             case ast.Name(id=name):
                 if name not in names:
                     self._fail(node, f"a name that is known; {suggest(name, [*names])}")
-                return names[name]
+                value = names[name]
+                return value() if callable(value) else value
             case ast.Subscript(value=value, slice=index):
                 column, t = self._value(value, names), self._whole(index, names)
                 count = len(column) if isinstance(column, list) else 0
@@ -180,15 +180,23 @@ _SHORTER = f"an expression of at most {MOST} parts; ALLT and ANYT count those of
 
 def _from(column, begin):
     """Return a column without its first steps. A column of several flows is a list of columns."""
+    if callable(column):
+        return cache(lambda: _from(column(), begin))
     if column and isinstance(column[0], list):
         return [each[begin:] for each in column]
     return column[begin:]
 
 
-@cache
+@lru_cache(maxsize=256)
 def _tree(text):
-    """Return the syntax tree of a quantity's text. The cache needs no limit, because few such texts exist."""
+    """Return the syntax tree of a text. A search reads the same texts again and again."""
     return syntax_tree(text, mode="eval").body
+
+
+@lru_cache(maxsize=256)
+def _parts(tree):
+    """Return the number of parts of an expression."""
+    return sum(isinstance(each, ast.expr) for each in ast.walk(tree))
 
 
 _ORDER = {

@@ -307,12 +307,17 @@ class _Edge:
         with self._clock.question():
             return for_people(part, self._controller)
 
-    def _at(self, x, query=None):
-        """Return the query about x, and the condition on executions that reach x."""
-        query = query or self._query
-        query = replace(query, property=replace(query.property, x=x))
+    def _at(self, x):
+        """Return the query about x, and its way to fail."""
+        query = replace(self._query, property=replace(self._query.property, x=x))
         (way,) = query.property.ways_to_fail(query.model, query.buffer)
         return query, way
+
+    def _reaches(self, execution, x):
+        """Return the condition that an execution of this search reaches x. All these executions satisfy the premise."""
+        condition = replace(self._query.property, x=x, given="", repeats=0)
+        (way,) = condition.ways_to_fail(self._query.model, self._query.buffer)
+        return way.formula(execution)
 
     def _falls(self, worse):
         """Return whether executions reach the lower values of x.
@@ -341,8 +346,7 @@ class _Edge:
 
     def _trace(self, x):
         """Return a trace of this search that reaches x, or None."""
-        _, way = self._at(x)
-        return next((trace for trace in reversed(self._traces) if way.formula(self._observed(trace)) is True), None)
+        return next((trace for trace, observed in reversed(self._traces) if self._reaches(observed, x) is True), None)
 
     def _observed(self, trace):
         beliefs = trace.columns.keys() & self._query.units().keys()
@@ -352,8 +356,8 @@ class _Edge:
         """Check whether an execution exists, and store its trace. If x is given, the execution must reach x."""
         answer, part = UNKNOWN, self._executions.part
         with suppress(OutOfTime), self._clock.question():
-            answer, trace = self._executions.find(*([] if x is None else [self._at(x)[1].formula(part.x)]))
-            self._traces += [trace] if trace else []
+            answer, trace = self._executions.find(*([] if x is None else [self._reaches(part.x, x)]))
+            self._traces += [(trace, self._observed(trace))] if trace else []
         self.late = self.late or self._clock.late
         if x is None and answer == UNSAT:
             error = NoExecution(self._empty())
@@ -368,7 +372,7 @@ class _Edge:
         """
         answer = UNKNOWN
         with suppress(OutOfTime), self._clock.question():
-            answer, _ = self._later.find(self._at(x, self._anywhere)[1].formula(self._later.part.x))
+            answer, _ = self._later.find(self._reaches(self._later.part.x, x))
         self.late = self.late or self._clock.late
         self.elsewhere = self.elsewhere or answer == SAT
         return UNSAT if answer == UNSAT else UNKNOWN
