@@ -9,7 +9,7 @@ from dataclasses import replace
 from ccmatic import controllers
 from ccmatic.base import OutOfTime
 from ccmatic.contracts import WayToFail
-from ccmatic.logic import no, some
+from ccmatic.logic import every, no, some
 from ccmatic.query import left_out
 from ccmatic.solving import SAT, UNKNOWN, UNSAT
 from ccmatic.verification import Executions, Part
@@ -25,37 +25,46 @@ def begun_later(query, controller, options):
     Returns:
         The controller without the dropped declarations; None if each declaration holds at each step.
     """
-    declared = {each.name for each in controller.state if each.is_restricted}
-    left = declared
+    declared = [each for each in controller.state if each.is_restricted]
+    kept = _lasting(query, controller, declared, options) if declared else []
+    dropped = {each.name for each in declared} - {each.name for each in kept}
+    return controllers.begun_anywhere(controller, dropped) if dropped else None
+
+
+def _lasting(query, controller, declared, options):
+    """Return the largest set of declarations which no step breaks, if all of them hold at first.
+
+    The executions are encoded once, without any declaration. Each question then adds those that are left.
+    """
+    query = query.on(model=query.model.begun_anywhere())
+    query = replace(query, property=replace(query.property, repeats=0, given="", x=0))
+    free = controllers.begun_anywhere(controller, {each.name for each in declared})
+    if any(each.name == "before the trace" for each in left_out(query, free)):
+        return []  # these executions do not show every behaviour of the controller
+    reads = query.units().keys() & {*controller.parameters}
+    executions = Executions(Part(query, WayToFail("an execution", lambda x: True), options, reads, free.state), free)
+    x, left = executions.part.x, declared
+    first = {flow.number: _first_decision(controller, flow) for flow in x.flows}
     while left:
-        begun = controllers.begun_anywhere(controller, declared - left)
-        lost = _lost(query, begun, left, options)
-        if not lost:
-            break
-        left = left - lost
-    return controllers.begun_anywhere(controller, declared - left) if left != declared else None
+        holds = [(m, flow, t) for m in left for flow in _flows(x, m) for t in range(x.horizon)]
+        at_first = [m.first(flow, t) for m, flow, t in holds if t < first[flow.number]]
+        answer, trace = UNKNOWN, None
+        with suppress(OutOfTime):
+            # One step may break a declaration that the next step restores.
+            answer, trace = executions.find(every(at_first), some([no(m.first(flow, t)) for m, flow, t in holds]))
+        if answer != SAT:
+            return left if answer == UNSAT else []
+        seen = query.observed(trace, trace.columns.keys() & query.units().keys(), controller.state)
+        broken = {m.name for m, flow, t in holds if not m.first(seen.flows[flow.number - 1], t)}
+        left = [each for each in left if each.name not in broken]
+    return left
 
 
-def _lost(query, controller, names, options):
-    """Return the names of the declarations that a step breaks; all names if the solver timed out."""
-    step_query = query.on(model=query.model.begun_anywhere())
-    step_query = replace(step_query, property=replace(query.property, repeats=0, given="", x=0))
-    if any(each.name == "before the trace" for each in left_out(step_query, controller)):
-        return set(names)  # these executions do not show every behaviour of the controller
-    way = WayToFail("an execution", lambda x: True)
-    reads = step_query.units().keys() & {*controller.parameters}
-    part = Part(step_query, way, options, reads, controller.state)
-    kept = [(m, flow) for m in controller.state if m.is_restricted and m.name in names for flow in _flows(part.x, m)]
-    steps = range(part.x.horizon)  # one step may break a declaration that the next step restores
-    broken = [no(m.first(flow, t)) for m, flow in kept for t in steps]
-    answer, trace = UNKNOWN, None
-    with suppress(OutOfTime):
-        answer, trace = Executions(part, controller).find(some(broken))
-    if answer != SAT:
-        return set() if answer == UNSAT else set(names)
-    x = step_query.observed(trace, trace.columns.keys() & step_query.units().keys(), controller.state)
-    flows = [(m, x.flows[flow.number - 1]) for m, flow in kept]
-    return {m.name for m, flow in flows if not all(m.first(flow, t) for t in steps)}
+def _first_decision(controller, flow):
+    """Return the first step at which a flow's controller decides. Until then, its state is as at first."""
+    each = [*controllers.each_of(controller)]
+    first = each[flow.number - 1 if len(each) > 1 else 0].first_decision(flow)
+    return flow.horizon if first is None else first
 
 
 def _flows(x, memory):
