@@ -152,9 +152,11 @@ def _of_first_state(controller: controllers.Stateful) -> Iterator[Exclusion]:
 def _of_packets(controller: controllers.Stateful, flow: FlowView, largest: Fraction) -> Iterator[Exclusion]:
     """Yield the state variables that have no valid initial value for some packet size that the question allows."""
     for memory in controller.state:
+        if memory.kind != "between":
+            continue
         checker = Checker()
         checker.add(every(flow.alpha >= largest, memory.first(flow, 0)))
-        if memory.kind == "between" and checker.check() == UNSAT:
+        if checker.check() == UNSAT:
             true = " and is true" if memory.belief else ""
             reason = f"MSS is so large that no value of {memory.name} {memory.says}{true}"
             yield Exclusion("packets", reason)

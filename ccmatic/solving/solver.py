@@ -126,7 +126,7 @@ class Checker:
         if SAT in decided:
             first = next(name for name, answer in answers.items() if answer == SAT)
             self._satisfied = self._solvers[first]
-            self._model = _z3_model(self._satisfied.z3.model()) if first == "z3" else None
+            self._model = _z3_model(self._satisfied) if first == "z3" else None
         return decided.pop() if decided else UNKNOWN
 
     def _check(self, name: str) -> str:
@@ -213,18 +213,26 @@ def _is_long(formula: Any) -> bool:
     return sizes[formula] > LONGEST
 
 
-def _z3_model(model: z3.ModelRef) -> dict[str, Fraction | bool]:
+def _z3_model(solver: "_Z3") -> dict[str, Fraction | bool]:
     """Return the values of all symbols at once.
 
     Separate reads through pySMT took a third of the time of a synthesis. Z3's own Python objects for each symbol and
-    value took a third of the time of a short search for a worst case, so this function calls Z3's functions in C.
+    value took a third of the time of a short search for a worst case, so this function calls Z3's functions in C. It
+    reads each name and each number once.
     """
-    context, values = model.ctx.ref(), dict[str, Fraction | bool]()
+    model, names = solver.z3.model(), solver.names
+    context, values, numbers = model.ctx.ref(), dict[str, Fraction | bool](), dict[int, Fraction | bool]()
     for index in range(z3.Z3_model_get_num_consts(context, model.model)):
         symbol = z3.Z3_model_get_const_decl(context, model.model, index)
+        name = names.get(symbol.value)
+        if name is None:
+            name = z3.Z3_get_symbol_string(context, z3.Z3_get_decl_name(context, symbol))
+            if "!" not in name:  # Z3 may release its own symbols, whose names have this sign
+                names[symbol.value] = name
         value = z3.Z3_model_get_const_interp(context, model.model, symbol)
-        name = z3.Z3_get_symbol_string(context, z3.Z3_get_decl_name(context, symbol))
-        values[name] = _z3_value(model, value)
+        if value.value not in numbers:
+            numbers[value.value] = _z3_value(model, value)
+        values[name] = numbers[value.value]
     return values
 
 
@@ -300,6 +308,8 @@ class _Z3(Z3Solver):  # type: ignore[misc]
         self.declarations: set[Any] = set()
         self.converter = Z3Converter(environment, z3_ctx=own)
         self.mgr = environment.formula_manager
+        #: The names of symbols, by Z3's address of each symbol. The converter keeps these symbols.
+        self.names = dict[int, str]()
 
     def _add_assertion(self, formula: Any, named: str | None = None) -> Any:
         """Assert a formula without pySMT's type check, which is as slow as the conversion.

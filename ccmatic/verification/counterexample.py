@@ -72,7 +72,7 @@ def _simplest(part: Part, trace: Trace, controller: Decides | None) -> Trace:
         left = CHECKS
         for unknown, read in _free(part.x):
             value = read(trace)
-            for rounder in _possible(part, controller, unknown, [*_rounder(value)]):
+            for rounder in _possible(part, unknown, [*_rounder(value)]):
                 left -= 1
                 simpler = _try(part, controller, equal(unknown, rounder)) if left > 0 else None
                 if simpler:
@@ -88,14 +88,24 @@ def _simplest(part: Part, trace: Trace, controller: Decides | None) -> Trace:
     return trace
 
 
-def _possible(part: Part, controller: Decides | None, unknown: Any, numbers: Sequence[Fraction]) -> Iterator[Fraction]:
+def _possible(part: Part, unknown: Any, numbers: Sequence[Fraction]) -> Iterator[Fraction]:
     """Yield the first number, and then the others if the unknown can have one of them.
 
     If the first number is impossible, mostly all of them are. So one check replaces a check for each of them.
     """
     yield from numbers[:1]
-    if numbers[1:] and _try(part, controller, some([equal(unknown, number) for number in numbers[1:]])):
+    if numbers[1:] and _is_possible(part, some([equal(unknown, number) for number in numbers[1:]])):
         yield from numbers[1:]
+
+
+def _is_possible(part: Part, formula: Truth) -> bool:
+    """Return whether a trace also satisfies the formula."""
+    part.checker.push()
+    try:
+        part.checker.add(formula)
+        return part.checker.check() == SAT
+    finally:
+        part.checker.pop()
 
 
 def _try(part: Part, controller: Decides | None, formula: Truth) -> Trace | None:

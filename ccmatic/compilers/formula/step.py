@@ -61,7 +61,7 @@ class Step(Encoder):
             dated: Whether the view begins at time 0; if not, no test of the time excludes a path.
         """
         names = {"R_m": self.view.R, "D": self.view.D, "step": 1, **({"time": self.t} if dated else {})}
-        reached = dict.fromkeys(_reached(tree, {name: Fraction(number) for name, number in names.items()}))
+        reached = dict.fromkeys(_reached(tree, {name: Fraction(number) for name, number in names.items()}, {}))
         observed = (leaf for leaf in reached if isinstance(leaf, Name) and leaf.name in self.controller.observations)
         return next((leaf for leaf in observed if self.observed(leaf) is None), None)
 
@@ -434,22 +434,28 @@ def _joined(several):
     return tuple(dict.fromkeys(part for _, within in several for part in within))
 
 
-def _reached(tree, values):
-    """Yield the leaves of a tree that may be read. `values` may decide some of the tree's tests."""
+def _reached(tree, values, visited):
+    """Yield the leaves of a tree that may be read, each at least once. `values` may decide some of the tree's tests.
+
+    `visited` has the subtrees so far by id, because a tree may share subtrees.
+    """
+    if id(tree) in visited:
+        return
+    visited[id(tree)] = tree
     match tree:
         case If(test, then, other):
-            yield from _reached(test, values)
+            yield from _reached(test, values, visited)
             truth = _truth(test, values)
-            yield from _reached(then, values) if truth is not False else ()
-            yield from _reached(other, values) if truth is not True else ()
+            yield from _reached(then, values, visited) if truth is not False else ()
+            yield from _reached(other, values, visited) if truth is not True else ()
         case Logic(op, several):
             for part in several:
-                yield from _reached(part, values)
+                yield from _reached(part, values, visited)
                 if _truth(part, values) is (op == "or"):
                     return
         case _ if within := parts(tree):
             for part in within:
-                yield from _reached(part, values)
+                yield from _reached(part, values, visited)
         case _:
             yield tree
 
