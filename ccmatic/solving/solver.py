@@ -174,14 +174,15 @@ def conflict(conditions: Sequence[Truth]) -> list[int]:
             solver.add_assertion(part)
         solver.solve()
         core = solver.get_unsat_core()
-    needed = [index for index, part in enumerate(formulas) if part in core]
+    needed, checker = [index for index, part in enumerate(formulas) if part in core], Checker()
     for index in list(needed):
-        checker = Checker()
+        checker.push()
         for other in needed:
             if other != index:
                 checker.add(conditions[other])
         if checker.check() == UNSAT:
             needed.remove(index)
+        checker.pop()
     return needed
 
 
