@@ -6,7 +6,7 @@ from ccmatic.invariants.expected import START, Decided, asked, claim_of, decide
 from ccmatic.invariants.figure import draw
 from ccmatic.invariants.first_steps import FirstSteps, is_first_steps, load_first_steps
 from ccmatic.invariants.proof import Proved, Prover, prove
-from ccmatic.invariants.saved import Invariant, is_accepted, is_invariant, load_invariant
+from ccmatic.invariants.saved import Invariant, is_invariant, load_invariant, refusing
 from ccmatic.invariants.tightest import Bound, tightest
 from ccmatic.invariants.transition import TransitionSystem, derive
 
@@ -26,11 +26,11 @@ __all__ = [
     "decide",
     "derive",
     "draw",
-    "is_accepted",
     "is_first_steps",
     "is_invariant",
     "load_first_steps",
     "load_invariant",
     "prove",
+    "refusing",
     "tightest",
 ]

@@ -72,11 +72,6 @@ class Problem:
         then = Replaced(self.after).condition(clause)
         return Implication(name, (*clauses, *self.system.current, *self.system.step, no(then)))
 
-    def stays_all(self, clauses: Clauses) -> Implication:
-        """Return the implication that all clauses of the set still hold after each step from the set."""
-        then = Replaced(self.after).condition(every(list(clauses)))
-        return Implication("stays inside", (*clauses, *self.system.current, *self.system.step, no(then)))
-
     def proves(self, clauses: Clauses) -> Implication:
         """Return the implication that the claim holds in each state of the set."""
         return Implication("proves the claim", (*clauses, *self.system.current, no(self.about.holds)))

@@ -170,16 +170,18 @@ def _implications(
 
 
 @isolated
-def is_accepted(invariant: Invariant, solver: str) -> bool:
-    """Return whether a solver finds that all implications of an invariant hold."""
+def refusing(invariant: Invariant, solvers: Sequence[str]) -> list[str]:
+    """Return the solvers that do not find that all implications of an invariant hold."""
     data = invariant.query, invariant.controller, invariant.claim, invariant.clauses, invariant.without
-    for implication in _implications(*data):
-        checker = Checker(SolverOptions((solver,)))
-        for condition in implication.refuted:
-            checker.add(condition)
-        if checker.check() != UNSAT:
-            return False
-    return True
+    implications = list(_implications(*data))
+    return [solver for solver in solvers if not all(_holds(each, solver) for each in implications)]
+
+
+def _holds(implication: Implication, solver: str) -> bool:
+    checker = Checker(SolverOptions((solver,)))
+    for condition in implication.refuted:
+        checker.add(condition)
+    return checker.check() == UNSAT
 
 
 def executions_of(query: Query) -> str:

@@ -1,10 +1,12 @@
 """Simpler invariants: only the clauses that the proof needs, and of these only the necessary literals."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from time import process_time
+from typing import Any
 
+from ccmatic.invariants.forms import Replaced
 from ccmatic.invariants.problem import Implication, Problem
-from ccmatic.logic import Condition, Truth, every, some
+from ccmatic.logic import Condition, Truth, every, no, some
 from ccmatic.solving import UNSAT, Checker, conflict
 
 
@@ -16,29 +18,50 @@ def simplified(problem: Problem, clauses: Sequence[Truth], seconds: float = 10) 
         clauses: The clauses of an invariant.
         seconds: A limit in CPU seconds; an invariant that is not yet minimal is an invariant, too.
     """
-    end = process_time() + seconds
+    end, stays = process_time() + seconds, _Stays(problem)
     left = _needed(problem, tuple(clauses))
     for number in range(len(left)):
         for shorter in _shorter(left[number]):
             if process_time() > end:
                 return left
             candidate = (*left[:number], shorter, *left[number + 1 :])
-            if is_invariant(problem, candidate):
+            if stays(candidate, shorter):
                 left = candidate
                 break
     return _needed(problem, left)
 
 
-def is_invariant(problem: Problem, clauses: Sequence[Truth]) -> bool:
-    """Return whether clauses are an invariant that proves the claim, according to a solver."""
-    return all(_holds(each) for each in (problem.starts(clauses), problem.stays_all(clauses), problem.proves(clauses)))
+class _Stays:
+    """Decides whether a stronger clause of an invariant holds in all initial states, and after each step.
+
+    If it does, the other clauses still hold after each step, because fewer states precede it.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        system = problem.system
+        self._cases = [
+            (_checker(system.first), problem.at_first, False),
+            (_checker((*system.current, *system.step)), problem.after, True),
+        ]
+
+    def __call__(self, clauses: Sequence[Truth], clause: Truth) -> bool:
+        return all(_implied(checker, clauses if read else (), then, clause) for checker, then, read in self._cases)
 
 
-def _holds(implication: Implication) -> bool:
+def _checker(conditions: Sequence[Truth]) -> Checker:
     checker = Checker()
-    for condition in implication.refuted:
+    for condition in conditions:
         checker.add(condition)
-    return checker.check() == UNSAT
+    return checker
+
+
+def _implied(checker: Checker, clauses: Sequence[Truth], then: Mapping[Any, Any], clause: Truth) -> bool:
+    checker.push()
+    for condition in (*clauses, no(Replaced(then).condition(clause))):
+        checker.add(condition)
+    answer = checker.check()
+    checker.pop()
+    return answer == UNSAT
 
 
 def _needed(problem: Problem, clauses: tuple[Truth, ...]) -> tuple[Truth, ...]:
