@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 
 from ccmatic.base.errors import InputError
-from ccmatic.solving import SolverOptions
 from ccmatic.synthesis import run_file as store
 from support import small_run
 from support.cli import run
@@ -38,7 +37,7 @@ def with_event(small, tmp_path, which, /, **changes):
 
 def test_the_honest_run_is_covered_and_its_solutions_are_those_of_the_verifier(small):
     path, events = small
-    report = small_run.check(path, verify=SolverOptions())
+    report = small_run.check(path, verify=True)
     found = {small_run.kind(event.candidate) for event in events if event.kind == store.SOLUTION}
     assert report.covered and report.verified and not report.undecided
     assert found == set(map(small_run.kind, small_run.holders(small_run.query()))) and len(found) == report.solutions
@@ -118,7 +117,7 @@ def falsely_solved(small, target):
 
 def test_solutions_are_believed_and_it_says_so_unless_they_are_verified_again(small, tmp_path):
     forged = falsely_solved(small, tmp_path / "forged.db")
-    believed, verified = small_run.check(forged), small_run.check(forged, verify=SolverOptions())
+    believed, verified = small_run.check(forged), small_run.check(forged, verify=True)
     assert believed.covered and not believed.verified
     holders = small_run.holders(small_run.query())
     holding = sum(event.candidate in holders for event in store.read_run(forged)[1])

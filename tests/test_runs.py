@@ -203,7 +203,7 @@ def test_check_cover_says_whether_it_believes_the_solutions(finished):
     [line] = lines(out)
     assert (code, line["covered"], line["solutions_verified"], line["undecided"]) == (0, True, True, [])
     code, out, _ = run("check-cover", finished, "--verify-solutions", "--timeout", "0.001", cwd=finished.parent)
-    assert code == 3 and "timed out on the solutions: event" in out
+    assert code == 3 and "timed out on these events: " in out
 
 
 def test_check_cover_finds_an_altered_counterexample(finished, tmp_path):

@@ -11,7 +11,6 @@ from ccmatic import query as queries
 from ccmatic.base import InputError
 from ccmatic.contracts import Sketch
 from ccmatic.controllers import Stateful
-from ccmatic.solving import SolverOptions
 from ccmatic.synthesis import COUNTEREXAMPLE, SOLUTION, Store, check_cover, read_run, replays, synthesise
 from ccmatic.traces import Trace
 from ccmatic.verification import HOLDS, VIOLATED, Outcome, Verifier, check_trace
@@ -115,7 +114,7 @@ def test_what_was_seen_differently_is_not_struck(small):
 
 def test_the_run_is_covered(small):
     path, events = small
-    report = check_cover(path, verify=SolverOptions())
+    report = check_cover(path, verify=True)
     assert report.covered and report.verified and report.method == "enumeration"
     assert (report.solutions, report.counterexamples) == (
         len(of_kind(events, SOLUTION)),

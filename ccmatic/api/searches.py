@@ -184,13 +184,13 @@ def check_cover(
 ) -> CoverReport:
     """Check that the counterexamples and solutions in a run's file decide every candidate.
 
-    The check needs neither the candidate generator nor a solver.
+    The check needs no candidate generator. It needs a solver only for skipped candidates, which it decides again.
 
     Args:
         run: The run's file.
         verify_solutions: Whether to verify each solution again with the solvers. Otherwise the solutions are trusted.
         allow_code: As in `replay`.
-        solver: SolverOptions, for `verify_solutions`.
+        solver: SolverOptions, for skipped candidates and `verify_solutions`.
 
     Returns:
         The CoverReport. The field `covered` states whether every candidate is decided. The field `faults` lists
@@ -199,8 +199,7 @@ def check_cover(
     Raises:
         InputError: If the file is no run, or the template has changed since the run.
     """
-    options = solver if verify_solutions else None
-    return synthesis.check_cover(run, allow_code, options)
+    return synthesis.check_cover(run, allow_code, verify_solutions, solver)
 
 
 def read_run(run: str | Path) -> tuple[Any, Any]:

@@ -11,7 +11,7 @@ from ccmatic.cli.command import command
 @click.option(
     "--verify-solutions",
     is_flag=True,
-    help="Verify each solution and each skipped candidate again. Without this option they are trusted.",
+    help="Verify each solution again. Without this option the solutions are trusted.",
 )
 @options.solver
 @options.allow_code
@@ -19,8 +19,8 @@ from ccmatic.cli.command import command
 def check_cover(run, verify_solutions, solver, allow_code, as_json):
     """Check that a run of synthesis decides every candidate.
 
-    The counterexamples, solutions and skipped candidates of the run must do so. The check needs neither generator nor
-    solver.
+    The counterexamples, solutions and skipped candidates of the run must do so. The check needs no generator. It
+    needs a solver only for skipped candidates, which it decides again.
     """
     from ccmatic import api
     from ccmatic.cli import synthesis_reports as report

@@ -73,15 +73,13 @@ def _skipped(number):
 
 
 def _of_solutions(outcome):
-    """Yield a line that states whether the solutions and the skipped candidates were themselves verified."""
-    counts = {"the solutions": outcome.solutions, "the skipped candidates": outcome.skipped}
-    what = " and ".join(name for name, number in counts.items() if number)
-    if not outcome.verified and what:
-        yield f"    {what} are trusted; --verify-solutions verifies them again"
-    elif outcome.undecided:
+    """Yield the lines that state whether the solutions were themselves verified, and which decisions timed out."""
+    if outcome.undecided:
         events = ", ".join(map(str, outcome.undecided))
-        yield f"    timed out on {what}: events {events}"
-    elif what:
+        yield f"    timed out on these events: {events}"
+    if not outcome.verified and outcome.solutions:
+        yield "    the solutions are trusted; --verify-solutions verifies them again"
+    elif outcome.solutions and not outcome.undecided:
         yield "    each was verified again"
 
 

@@ -110,7 +110,7 @@ class CoverLine(Record):
 
     Attributes:
         skipped: The number of candidates that the run skipped, because they have no executions.
-        solutions_verified: Whether the solutions, and the skipped candidates, were decided again.
+        solutions_verified: Whether the solutions were verified again. Skipped candidates always are decided again.
         undecided: The numbers of undecided events.
         uncovered: The source of a candidate about which no event decides. Null if the events decide about all
             candidates.

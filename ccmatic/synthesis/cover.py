@@ -1,8 +1,8 @@
 """The check of a finished synthesis run. The check trusts neither the generator nor a solver of the run.
 
 The check replays each counterexample. Then it shows that the counterexamples, the classes of the solutions and the
-skipped candidates together strike out the whole search space. The check trusts the solutions, and that skipped
-candidates have no executions, unless the caller requests another verification.
+skipped candidates together strike out the whole search space. A solver decides each skipped candidate again. The check
+trusts the solutions, unless the caller requests another verification.
 """
 
 from dataclasses import dataclass, replace
@@ -16,6 +16,7 @@ from ccmatic import query as queries
 from ccmatic import records
 from ccmatic.base import InputError, located
 from ccmatic.contracts import Branch, Sketch, value_of
+from ccmatic.solving import SolverOptions
 from ccmatic.synthesis import cover_refutation as proof
 from ccmatic.synthesis import evidence, replays
 from ccmatic.synthesis import run_file as store
@@ -55,7 +56,7 @@ class Report:
         uncovered: The source of a candidate that no event strikes out, or None.
         method: The method of the check: `enumeration` or `refutation`.
         steps: The number of steps of the refutation.
-        verified: Whether the check verified the solutions, and decided the skipped candidates again.
+        verified: Whether the check verified the solutions.
         undecided: The numbers of the events on whose candidates the solver timed out.
     """
 
@@ -76,14 +77,14 @@ class Report:
         return not self.faults and self.uncovered is None
 
 
-def check_cover(path, allow_code=False, verify=None) -> Report:
+def check_cover(path, allow_code=False, verify=False, options=SolverOptions()) -> Report:
     """Return the Report on the run in a file.
 
     Args:
         path: The path of the run file.
         allow_code: Whether the run may name files whose code is run, as in `query.from_record`.
-        verify: The SolverOptions for the verification of each solution and each skipped candidate. With None, the check
-            trusts both.
+        verify: Whether to verify each solution. Otherwise the check trusts the solutions.
+        options: The SolverOptions for the skipped candidates and, with `verify`, for the solutions.
 
     Raises:
         InputError: If the file contains no run, or if its template has changed since the run.
@@ -101,7 +102,8 @@ def check_cover(path, allow_code=False, verify=None) -> Report:
         run.check_event(event)
     run.compare()
     faults, undecided = [*missing, *run.faults], []
-    for event, verdict in run.verdicts(verify) if verify is not None else ():
+    again = [*run.skipped, *(run.solutions if verify else ())]
+    for event, verdict in run.verdicts(again, options) if again else ():
         if verdict == UNDECIDED:
             undecided.append(event.number)
         elif verdict != _CONFIRMING[event.kind]:
@@ -114,7 +116,7 @@ def check_cover(path, allow_code=False, verify=None) -> Report:
         tuple(faults),
         None,
         "enumeration",
-        verified=verify is not None,
+        verified=verify,
         undecided=tuple(undecided),
     )
     if isinstance(query.template, Sketch):
@@ -188,12 +190,12 @@ class _Run:
                 if strike.strikes(self.query.template, event.candidate):
                     self.faults.append(f"{evidence.named(event)}: the counterexample of event {number} breaks it")
 
-    def verdicts(self, options):
-        """Verify each solution and each skipped candidate again, and yield (event, verdict)."""
+    def verdicts(self, events, options):
+        """Decide the candidates of events again, and yield (event, verdict)."""
         reads, sample = self.query.read_by_candidates()
         state = self.query.read_controller(sample).state
         verifier = Verifier(self.query, reads, options, state=state, many=True)
-        for event in (*self.solutions, *self.skipped):
+        for event in events:
             yield event, verifier.verify(self.query.read_controller(event.source)).verdict
 
 

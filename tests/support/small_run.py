@@ -89,6 +89,6 @@ def holders(asked):
     )
 
 
-def check(path, verify=None):
+def check(path, verify=False):
     """The cover's report."""
     return cover.check_cover(path, verify=verify)
