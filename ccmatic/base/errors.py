@@ -81,12 +81,13 @@ class Unreadable(InputError):
 
 
 def shown(value: object, most: int = 40) -> str:
-    """Return a value as text of at most `most` characters, for messages."""
+    """Return a value as text of at most `most` characters in one line, for messages."""
     try:
         text = value if isinstance(value, str) else repr(value)
     except ValueError:
         return "a number of thousands of digits"
-    return text if len(text) <= most else f"{text[:most]}…"
+    text = text if len(text) <= most else f"{text[:most]}…"
+    return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 def suggest(word: object, words: Collection[str]) -> str:

@@ -242,7 +242,7 @@ class _Reader:
         if not self.memory:
             problem = "multiplies values that depend on the inputs, and has a memory"
             raise Unfit(f"{problem}; expected a network without it, or a flow policy:FILE: a policy may have one")
-        if self.recurrent or lengths or not first or _whole(attributes, "linear_before_reset") != 1:
+        if self.recurrent or lengths or first not in self.vectors or _whole(attributes, "linear_before_reset") != 1:
             raise Unfit("expected one GRU with an input of its memory, and linear_before_reset = 1")
         if further := attributes.keys() - {"hidden_size", "linear_before_reset"}:
             raise Unfit(f"has the attribute '{shown(min(further))}'; expected the defaults of ONNX")
@@ -437,8 +437,8 @@ class _Reader:
         vector = self.vectors[x]
         try:
             return vector._replace(shape=change(np.empty(vector.shape, bool), tuple(map(int, places))).shape)
-        except ValueError as error:
-            raise Unfit(shown(error)) from None
+        except (ValueError, OverflowError) as error:
+            raise Unfit(shown(str(error))) from None
 
     def do_Constant(self, name: str, attributes: Attributes) -> NDArray[Any]:
         if list(attributes) != ["value"]:
