@@ -1,6 +1,6 @@
 """Judge rewards by players that cheat: which reward pays an exploit as much as good congestion control?
 
-    python -m benchmarks.studies.rewards FOLDER [--seeds N] [--acts NAME ...] [--page FILE.md]
+    python -m benchmarks.studies.rewards FOLDER [--seeds N] [--acts NAME ...] [--rewards NAME ...] [--page FILE.md]
 
 Scripted players play on the same links by each action. The oracle knows the link's rate, and fills the link without a
 queue. An idler sends at 1 to 20 % of the link's rate. An oscillator alternates between a high rate and a low rate. A
@@ -12,10 +12,11 @@ An outcome is bad if the player uses less than half of the link, loses more than
 more than 2 R_m. The score of a player is its reward as a share of the oracle's margin over the idler at 5 %: 0 is the
 idler, and 1 is the oracle. A reward is cheated if a player with a bad outcome has a score of at least 0.9. The oracle
 has no margin if the action, such as that of an envelope, does not allow its rates. FOLDER keeps the policies and the
-results. The page has the matrix.
+results. The page has the matrix, with the policies of all runs in FOLDER.
 """
 
 import argparse
+import json
 from itertools import product
 from pathlib import Path
 
@@ -180,6 +181,7 @@ def main():
     parser.add_argument("folder", type=Path)
     parser.add_argument("--seeds", type=int, default=3, help="seeds of PPO; 0 leaves PPO out")
     parser.add_argument("--acts", nargs="+", default=ACTS, help="the actions by which PPO plays")
+    parser.add_argument("--rewards", nargs="+", default=REWARDS, help="the rewards by which PPO learns")
     parser.add_argument("--page", type=Path, metavar="FILE.md", help="write the matrix into this page")
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
@@ -187,10 +189,11 @@ def main():
     found = cells.results([{"act": act} for act in ACTS], file, lambda cell: scripted(cell["act"]), lambda cell: "")
     played, trained = {cell["act"]: cell for cell in found}, {}
     if given.seeds:
-        requests = [{"reward": r, "act": act, "seeds": given.seeds} for act in given.acts for r in REWARDS]
+        requests = [{"reward": r, "act": act, "seeds": given.seeds} for act, r in product(given.acts, given.rewards)]
         file = given.folder / "ppo.json"
-        found = cells.results(requests, file, lambda cell: learned(cell, given.folder), lambda cell: cell["ppo"])
-        trained = {(cell["reward"], cell["act"]): cell["ppo"] for cell in found}
+        cells.results(requests, file, lambda cell: learned(cell, given.folder), lambda cell: cell["ppo"])
+        kept = (cell for cell in json.loads(file.read_text()) if cell["seeds"] == given.seeds)
+        trained = {(cell["reward"], cell["act"]): cell["ppo"] for cell in kept}
     lines = pages.table(HEAD, rows(ACTS, played, trained))
     print(*lines, sep="\n")
     if given.page:
