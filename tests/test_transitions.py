@@ -1,6 +1,7 @@
 """Transition systems beside executions: each step of an execution is a step of the system, and, within stated limits,
 each path of the system is an execution (tests/transitions). `python -m tests.transitions` compares more executions."""
 
+import json
 from dataclasses import replace
 from fractions import Fraction
 from random import Random
@@ -14,9 +15,10 @@ from ccmatic.logic import Environment, equal, every, no
 from ccmatic.solving import SAT, UNSAT, Checker
 from ccmatic.traces import Trace
 from ccmatic.verification.replayer import sender_laws
-from transitions.campaign import campaign
+from transitions.campaign import campaign, claims_alone
+from transitions.lines import proved_lines
 from transitions.relation import relation_of
-from transitions.rows import ROWS
+from transitions.rows import ORACLE, ROWS
 from transitions.runs import Choices, Subject, run
 
 rows = pytest.mark.parametrize("row", ROWS, ids=str)
@@ -82,6 +84,32 @@ def test_runs_of_another_network_are_missed():
 )
 def test_a_claim_that_is_too_good_is_broken(number, claim):
     assert campaign(replace(ROWS[number], claims=(claim,)), 200, relation=relation_of(ROWS[number])).broken
+
+
+def test_the_claims_of_the_tables_proved_lines_are_compared_with_executions(tmp_path):
+    infinite = "ccac, buffer infinite, jitter 1 rtt"
+    lines = [
+        ("cc_qdel", infinite, "", "queue <= 7 bdp", "proved"),
+        ("cc_qdel", infinite, "", "queue <= 5 bdp", "proved"),  # a lie
+        ("cc_qdel", infinite, "", "queue <= 4 bdp", "unknown"),
+        ("g6_1", "cbr_delay, buffer infinite, jitter 1 rtt", "", "queue <= 7 bdp", "proved"),
+        (
+            "aimd_each_step",
+            f"{ORACLE}, buffer 1 bdp",
+            "1/20 <= alpha and alpha <= 1/10",
+            "window <= 3.1 bdp",
+            "proved",
+        ),
+    ]
+    table = tmp_path / "invariants.jsonl"
+    names = ("name", "on", "given", "expect", "verdict")
+    table.write_text("\n".join(json.dumps(dict(zip(names, line, strict=True))) for line in lines))
+    rows = proved_lines(table)
+    assert [len(row.claims) for row in rows] == [2, 1, 1]
+    counted = [claims_alone(row, 200) for row in rows]
+    assert all(each.random == 100 and each.adversarial >= 100 for each in counted)
+    assert counted[0].broken and all("queue <= 5" in each for each in counted[0].broken)
+    assert not counted[1].broken and not counted[2].broken
 
 
 #: The rows without measured delays. Their systems relate all unknowns of an execution.

@@ -27,7 +27,9 @@ class Path:
         self.let = [[ZERO] for _ in self.flows]  # of each flow, what the bottleneck has let through
         self.K = [ZERO]
         self.served = [ZERO]
+        self._left = [[ZERO] for _ in self.flows]  # of each flow, what was admitted
         self._admitted = [ZERO]
+        self._waits, self._first_waits = {}, {}  # what `wait` and `first_wait` returned before
         self._waiting = []  # (flow, bytes) in the order in which they came, not let through yet
         self._boxed = []  # and let through, but not served
 
@@ -38,7 +40,7 @@ class Path:
 
     def admitted(self, flow, n):
         """Bytes of a flow that were sent and not lost, by step n."""
-        return self.A[flow][n] - self.L[flow][n] if n >= 0 else ZERO
+        return self._left[flow][n] if n >= 0 else ZERO
 
     def all_admitted(self, n):
         """The same of all flows."""
@@ -62,6 +64,7 @@ class Path:
         for flow in self.flows:
             self.A[flow].append(self.A[flow][-1] + sent[flow])
             self.L[flow].append(self.L[flow][-1] + sum(bytes_ for of, _, bytes_ in lost if of == flow))
+            self._left[flow].append(self.A[flow][-1] - self.L[flow][-1])
         self._admitted.append(sum(self.admitted(flow, self.now + 1) for flow in self.flows))
         self._let_through(most)
         self._serve()
@@ -140,17 +143,21 @@ class Path:
     def wait(self, flow, n):
         """(whole steps, exactly) that the last byte of a flow served by n waited; None before any was."""
         n = self.last_service(flow, n)
-        return self._age(flow, self.S[flow][n], n) if n > 0 else None
+        if n > 0 and (flow, n) not in self._waits:
+            self._waits[flow, n] = self._age(flow, self.S[flow][n], n)
+        return self._waits[flow, n] if n > 0 else None
 
     def first_wait(self, flow, n):
         """Whole steps that the first byte served in the last step with service until n waited; None before any."""
         served, n = self.S[flow], self.last_service(flow, n)
         if n == 0:
             return None
-        came = n
-        while came > 0 and self.admitted(flow, came - 1) > served[n - 1]:
-            came -= 1
-        return n - came
+        if (flow, n) not in self._first_waits:
+            came = n
+            while came > 0 and self.admitted(flow, came - 1) > served[n - 1]:
+                came -= 1
+            self._first_waits[flow, n] = n - came
+        return self._first_waits[flow, n]
 
     def _age(self, flow, byte, n):
         came = n

@@ -32,8 +32,9 @@ class Counted:
 
     def __str__(self):
         worst = "; ".join(f"{claim}: {float(value):.4g} at worst" for claim, value in self.worst.items())
-        counts = f"{self.mapped} executions with {self.steps} steps, {self.random} of them for each claim"
-        return f"{counts}, {self.adversarial} adversarial ones, {len(self.broken)} broken ({worst})"
+        mapped = f"{self.mapped} executions with {self.steps} steps mapped, " if self.mapped else ""
+        counts = f"{mapped}{self.random} random ones for each claim, {self.adversarial} adversarial ones"
+        return f"{counts}, {len(self.broken)} broken ({worst})"
 
 
 def campaign(row, executions, seed=0, relation=None):
@@ -59,6 +60,27 @@ def campaign(row, executions, seed=0, relation=None):
         counted.steps += made.steps - relation.back
         counted.broken += [f"{row}: step {t} by {choices}: {text}" for t, text in relation.broken(made)]
         if informed:
+            counted.random += 1
+            for claim in row.claims:
+                _judge(row, claim, choices, made, counted)
+    for claim in row.claims:
+        _search(row, subject, claim, executions // 2, numbers, counted)
+    return counted
+
+
+def claims_alone(row, executions, seed=0):
+    """Return the Counted of a row whose executions are compared with its claims alone, not with a transition system.
+
+    Args:
+        row: The Row.
+        executions: The number of executions for each claim: one half is random, the other one adversarial.
+        seed: The seed of the first execution.
+    """
+    counted, subject, numbers = Counted(), Subject.of(row), iter(range(seed, seed + 100 * executions))
+    while counted.random < executions // 2:
+        choices = Choices.drawn(next(numbers))
+        made = run(row, subject, choices)
+        if made is not None:
             counted.random += 1
             for claim in row.claims:
                 _judge(row, claim, choices, made, counted)

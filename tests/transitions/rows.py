@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 from ccmatic.invariants import Claim
 from ccmatic.query import Network, Query
@@ -33,7 +34,7 @@ class Row:
     claims: tuple[Claim, ...] = ()
     relaxed: frozenset[str] = frozenset()
 
-    @property
+    @cached_property
     def by_window(self):
         """Whether the controller sends by a window."""
         return self.query().model.windows

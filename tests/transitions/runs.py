@@ -136,8 +136,9 @@ def run(row, subject, choices, informed=True):
     rng = random.Random(f"{row} {choices.seed}")
     buffer = None if row.buffer == "infinite" else Fraction(row.buffer)
     packet = Fraction(rng.choice(row.packets))
+    kind = "cbr" if row.model.startswith("cbr") else "ccac"
     path = Path(
-        "ccac", row.D, buffer, 1, lambda n: choices.hide[n], lambda n, flow: choices.hold[n], lambda n: 0, lambda n: [0]
+        kind, row.D, buffer, 1, lambda n: choices.hide[n], lambda n, flow: choices.hold[n], lambda n: 0, lambda n: [0]
     )
     try:
         simulate = _by_windows if row.by_window else _by_rates
