@@ -14,6 +14,7 @@ from ccmatic.controllers import Stateful
 from ccmatic.synthesis import COUNTEREXAMPLE, SOLUTION, Store, check_cover, read_run, replays, synthesise
 from ccmatic.traces import Trace
 from ccmatic.verification import HOLDS, VIOLATED, Outcome, Verifier, check_trace
+from ccmatic.verification import verifier as verifier_module
 from support import small_run
 from support.cli import run
 
@@ -244,3 +245,30 @@ def test_two_flows_on_two_processes(monkeypatch):
     *_, end = made = list(synthesise(asked, jobs=2))
     assert (end.solutions, end.counterexamples, end.left) == (1, 1, 0)
     assert "patience = 1\n" in next(now.controller.source for now in made if now.controller)
+
+
+def test_a_search_begins_with_the_packets_of_earlier_counterexamples(verdicts):
+    """If they show none, the search goes on with any packets."""
+    asked = queries.make(
+        "ccac2021",
+        "1",
+        6,
+        property="avoids",
+        thresholds={**ASKED, "given": ASKED["given"].replace("alpha == 1/10", "alpha >= 1/50; alpha <= 1/5")},
+        template="aimd",
+    )
+    reads, sample = asked.read_by_candidates()
+    verifier = Verifier(asked, reads, state=asked.read_controller(sample).state, many=True)
+    [part] = verifier._parts
+    broken = [asked.read_controller(SMALL.candidate(each)) for each, verdict in verdicts.items() if verdict == VIOLATED]
+    first, second = (verifier.verify(each).trace.constants["MSS"] for each in broken[:2])
+    assert second == verifier_module._simple(first) == part._sizes[0] and 10 * abs(second - first) <= first
+    part._sizes = [Fraction(1, 1000)]
+    assert verifier.verify(broken[0]).verdict == VIOLATED and part._sizes[0] > Fraction(1, 50)
+
+
+@pytest.mark.parametrize(
+    "size, simple", [("351675/2198672", "1/6"), ("2/5", "2/5"), ("1/30", "1/28"), ("7", "7"), ("1", "1")]
+)
+def test_packet_sizes_become_simple(size, simple):
+    assert verifier_module._simple(Fraction(size)) == Fraction(simple)

@@ -203,7 +203,7 @@ class Stateful:
         own, program, decides = replace(view, state=state), self._program, False
         for t in range(view.horizon):
             step = Step(self, own, t, program)
-            decides = self._decides(step, decides)
+            decides = decides or self._decides(step, False)
             outcome = program.outcome(step.arguments()) if decides else None
             for name, options in (outcome or {}).items():
                 if state[name][t] not in options:

@@ -25,36 +25,50 @@ def breaks(query, trace, controller):
 
 
 class ReplayGenerator:
-    """A generator that keeps the remaining candidates of a sketch as a list."""
+    """A generator that keeps the remaining candidates of a sketch as a list.
+
+    It replays the counterexamples on a candidate only when the candidate's turn comes, the latest counterexample first.
+    """
 
     def __init__(self, query):
-        self._query, template = query, query.template
-        everyone = product(*template.holes())
-        self._alive = {forms: query.read_controller(template.source(forms, "A candidate.")) for forms in everyone}
+        self._query, self._strikes = query, []
+        #: The remaining candidates, each with the number of counterexamples whose replay has not broken it.
+        self._left = dict.fromkeys(product(*query.template.holes()), 0)
 
     @property
     def left(self):
-        """The number of candidates that remain."""
-        return len(self._alive)
+        """The number of candidates that remain. Counterexamples may break further candidates, whose turn will come."""
+        return len(self._left)
 
     def propose(self):
         """Return the next candidate that remains, or None."""
-        return next(iter(self._alive), None)
+        for forms, passed in list(self._left.items()):
+            if not self._is_struck(forms, self._strikes[passed:]):
+                self._left[forms] = len(self._strikes)
+                return forms
+            del self._left[forms]
+        return None
+
+    def _is_struck(self, forms, strikes):
+        if not strikes:
+            return False
+        controller = self._query.read_controller(self._query.template.source(forms, "A candidate."))
+        return any(strike.breaks(controller) for strike in reversed(strikes))
 
     def strike_like(self, trace):
         """Strike out every candidate that the trace breaks."""
-        for forms in [forms for forms, each in self._alive.items() if breaks(self._query, trace, each)]:
-            del self._alive[forms]
+        self._strikes.append(Replay(self._query, trace))
+        self.propose()
 
     def strike(self, candidate):
         """Strike out this candidate."""
-        self._alive.pop(candidate, None)
+        self._left.pop(candidate, None)
 
     strike_class = strike
 
     def strike_all(self):
         """Strike out every candidate."""
-        self._alive.clear()
+        self._left.clear()
 
 
 class Replay:
@@ -66,11 +80,13 @@ class Replay:
     def __init__(self, query, trace):
         self._query, self._trace = query, trace
 
+    def breaks(self, controller):
+        """Return whether the counterexample breaks a controller."""
+        return self._trace.controller is None or breaks(self._query, self._trace, controller)
+
     def strikes(self, template, candidate):
         """Return whether the counterexample strikes out the candidate with these indices."""
-        if self._trace.controller is None:
-            return True
-        return breaks(self._query, self._trace, self._query.read_controller(template.candidate(candidate)))
+        return self.breaks(self._query.read_controller(template.candidate(candidate)))
 
 
 def uncovered(template, strikes, decided):

@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import chain
+from itertools import chain, count
 from time import monotonic
 from typing import Any
 
@@ -13,7 +13,7 @@ from ccmatic import controllers
 from ccmatic.base import Clock, InputError, OutOfTime, blamed
 from ccmatic.contracts import BEFORE_TIMEOUT, Bounds, Execution, Law, Model, NetworkView, StateVariable, WayToFail
 from ccmatic.language import Tree
-from ccmatic.logic import Truth, every
+from ccmatic.logic import Truth, equal, every
 from ccmatic.query import Decides, Query
 from ccmatic.solving import SAT, UNKNOWN, UNSAT, Checker, SolverOptions, conflict, script
 from ccmatic.traces import Trace
@@ -33,6 +33,9 @@ LAWS = 3
 
 #: A verifier stops to search within branches if at least this many more searches failed than succeeded.
 PATIENCE = 20
+
+#: The number of packet sizes, from earlier counterexamples, with which a search begins.
+SIZES = 2
 
 #: The largest number of controllers from whose queries a solver keeps what it has learned. More would fill its memory.
 KEPT = 100
@@ -308,6 +311,7 @@ class Part:
     ) -> None:
         self.query, self.way, self._state = query, way, state
         self._many, self._kept = many, 0
+        self._sizes: list[Fraction] = []
         self.reads = {*way.reads, *reads, *(belief.name for belief in query.model.true_states())}
         self.trace: Trace | None = None
         self._checker: Checker | None = None
@@ -427,15 +431,31 @@ class Part:
             self.checker.pop()
 
     def _ask_keeping(self, controller: Decides) -> str:
-        """Search as `ask` does, with a solver that keeps what it learns from up to KEPT controllers."""
+        """Search as `ask` does, with a solver that keeps what it learns from up to KEPT controllers.
+
+        If MSS is a number, a search takes a fraction of the time. So the search for window senders begins with the
+        packet sizes of earlier counterexamples.
+        """
         checker = self.checker
         if self._kept == KEPT:
             self._kept, self._checker = 0, None
             checker.pop()
             self._go(checker)
         self._kept += 1
+        for size in self._sizes:
+            with checker.supposing(every(self.choices(controller), equal(self.x.alpha, size))):
+                if self._check(controller) == SAT:
+                    self._remember(size)
+                    return SAT
         with checker.supposing(self.choices(controller)):
-            return self._check(controller)
+            answer = self._check(controller)
+        if answer == SAT and self.trace is not None and self.query.model.windows:
+            self._remember(_simple(self.trace.constants["MSS"]))
+        return answer
+
+    def _remember(self, size: Fraction) -> None:
+        """Put a packet size in front of the others."""
+        self._sizes = [size, *(other for other in self._sizes if other != size)][:SIZES]
 
     def _check(self, controller: Decides | None) -> str:
         """Return the solver's answer, and read its trace."""
@@ -525,6 +545,12 @@ def choices(x: Execution, controller: Decides | None, clock: Clock | None = None
         Clock.of(clock).left()
         laws.append(law.formula)
     return every(laws)
+
+
+def _simple(size: Fraction) -> Fraction:
+    """Return the fraction with the least denominator that differs from a positive number by at most a tenth of it."""
+    near = (Fraction(round(size * denominator), denominator) for denominator in count(1))
+    return next(each for each in near if 10 * abs(each - size) <= size)
 
 
 def _premises(way: WayToFail, x: Execution) -> Mapping[str, Truth]:

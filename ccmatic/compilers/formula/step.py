@@ -199,10 +199,11 @@ class Step(Encoder):
         """Return the values that the controller's own Python reads at this step."""
         constants = {name: Fraction(self.values[name]) for name in ("R_m", "D", "MSS")}
         before = {name: self.values[name] for name in self.now if name in self.values}
+        read = self.controller.parameters
         return {
             **constants,
             **before,
-            **{name: self.observation_value(name, 0) for name in self.controller.observations},
+            **{name: self.observation_value(name, 0) for name in self.controller.observations if name in read},
         }
 
     def observation_value(self, name, back):
