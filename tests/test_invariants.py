@@ -8,6 +8,7 @@ from time import process_time
 import pytest
 
 import ccmatic as cm
+from benchmarks.studies import invariants as study
 from ccmatic.base import InputError
 from ccmatic.invariants import Answer, Claim, Invariant, derive, engine, load_invariant, prove
 from ccmatic.invariants.claims import monitored
@@ -412,6 +413,13 @@ def test_a_controller_that_changes_after_a_long_time_has_no_bound_of_its_first_s
     for bound, answer in bounds.items():
         controller = asked.read_controller(source)
         assert prove(asked, controller, at_most("window", bound), 30, jobs=1).answer is answer
+
+
+@pytest.mark.parametrize("row", [row for row in study.ROWS if row.given], ids=lambda row: row.bounds[0])
+def test_the_conditions_of_the_studys_rows_are_of_the_language(row):
+    asked = cm.ask(row.names[0], row.on, row.bounds[0], start="informed").query
+    given = replace(asked, property=replace(asked.property, given=row.given))
+    assert derive(given, given.controller(row.names[0])).state
 
 
 def test_a_budget_of_nothing_is_refused():

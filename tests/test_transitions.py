@@ -96,7 +96,7 @@ def test_the_claims_of_the_tables_proved_lines_are_compared_with_executions(tmp_
         (
             "aimd_each_step",
             f"{ORACLE}, buffer 1 bdp",
-            "1/20 <= alpha and alpha <= 1/10",
+            "1/20 <= alpha <= 1/10",
             "window <= 3.1 bdp",
             "proved",
         ),

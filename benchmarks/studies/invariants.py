@@ -89,7 +89,7 @@ ROWS = [
     ),
     Row(("aimd_each_step",), f"{ANY}, buffer 1 bdp", ("window <= 3.1 bdp", "window <= 3.2 bdp")),
     *(
-        Row(("aimd_each_step",), f"{ANY}, buffer 1 bdp", (bound,), "1/20 <= alpha and alpha <= 1/10")
+        Row(("aimd_each_step",), f"{ANY}, buffer 1 bdp", (bound,), "1/20 <= alpha <= 1/10")
         for bound in ("window <= 3.1 bdp", "utilisation >= 1/2")
     ),
     Row(("copa", "vegas"), INFINITE, ("queue <= 4 bdp", "queue <= 8 bdp")),

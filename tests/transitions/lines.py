@@ -8,7 +8,7 @@ from ccmatic.invariants import asked, claim_of
 from .rows import Row
 
 #: The sizes of packets in executions, in C·R_m, by the condition of a line.
-PACKETS = {"1/20 <= alpha and alpha <= 1/10": ("1/20", "1/10"), "": Row.packets}
+PACKETS = {"1/20 <= alpha <= 1/10": ("1/20", "1/10"), "": Row.packets}
 
 
 def proved_lines(file):
