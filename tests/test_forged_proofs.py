@@ -153,6 +153,7 @@ def test_constants_that_nobody_declared_or_chose_are_refused(forged):
     lambda data: data.update(horizon="5"), lambda data: data["constants"]["drain"].update(value="1/0"),
     lambda data: data["lemmas"][0].update(verdict="proved"), lambda data: data["lemmas"][0].update(trace="../x.json"),
     lambda data: data["constants"]["drain"]["edge"].update(trace="drains_by_4.json"),
+    lambda data: data.update(proof="frcc_rounds"),
 ])  # fmt: skip
 def test_what_ccmatic_does_not_write_is_refused(forged, change):
     forged.edit(change)

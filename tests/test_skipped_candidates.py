@@ -105,11 +105,17 @@ def test_conditions_that_no_sender_meets_end_the_search():
         list(synthesise(query(asked)))
 
 
-def test_a_search_resumes_after_skipped_candidates(tmp_path, monkeypatch):
+def test_a_search_resumes_after_skipped_candidates(tmp_path):
     searched(tmp_path / "run.db", HOLDS)
-    monkeypatch.setattr("ccmatic.synthesis.candidates.verify", None)
     now, events = searched(tmp_path / "run.db", HOLDS)
     assert (now.skipped, now.solutions, now.left, len(events)) == (2, 1, 0, 3)
+
+
+def test_a_resumed_search_decides_skipped_candidates_again(tmp_path):
+    _, events = searched(tmp_path / "run.db", HOLDS)
+    hidden = [replace(event, kind=SKIPPED) for event in events]
+    copy = small_run.copy(tmp_path / "run.db", tmp_path / "copy.db", hidden, finished="3")
+    assert searched(copy, HOLDS)[0].solutions == 1
 
 
 def test_commands_count_skipped_candidates(tmp_path):

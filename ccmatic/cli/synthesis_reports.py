@@ -57,11 +57,14 @@ def cover_text(path, outcome):
         if not outcome.solutions
         else f"its {outcome.solutions} solutions are the only ones"
     )
+    question = f"{outcome.query.name}: {outcome.query}"
     by = "enumeration" if outcome.method == "enumeration" else f"a refutation of {outcome.steps:,} checked steps"
     if outcome.covered:
         seen = f"{outcome.counterexamples} counterexamples replayed{_skipped(outcome.skipped)}"
-        return "\n".join([f"{path}: {seen}; {claim} among {size}, by {by}", *_of_solutions(outcome)])
-    lines = [f"{path}: does not show that {claim}", *(f"    {fault}" for fault in outcome.faults)]
+        if outcome.undecided:
+            claim = f"if the undecided events are right, {claim}"
+        return "\n".join([question, f"{path}: {seen}; {claim} among {size}, by {by}", *_of_solutions(outcome)])
+    lines = [question, f"{path}: does not show that {claim}", *(f"    {fault}" for fault in outcome.faults)]
     if outcome.uncovered:
         lines += ["    nothing decides this candidate:", *(f"    {line}" for line in outcome.uncovered.splitlines())]
     return "\n".join(lines)

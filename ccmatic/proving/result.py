@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ccmatic import __version__, controllers, records
 from ccmatic.base import InputError, definitions, located, parse_json, read_text, write_text
-from ccmatic.contracts import beyond, file_stem, load_definition
+from ccmatic.contracts import RoundProof, beyond, file_stem, load_definition
 from ccmatic.proving.lemma_prover import Answer, Optimum
 from ccmatic.query import Decides
 from ccmatic.records import ABSENT, AnswerRecord, ConstantRecord, ControllerRecord, ProofFile
@@ -206,6 +206,8 @@ def load_result(file, allow_code=False, own=None):
 
 def _result(file, read, allow_code):
     proof = load_definition("proofs", "PROOF", read.proof, allow_code)
+    if isinstance(proof, RoundProof):
+        raise InputError(f"its proof {read.proof} is about rounds; expected a proof about windows")
     observations = load_definition("models", "MODEL", proof.model, allow_code).observations
     controller = controllers.parse(read.controller.source, read.controller.name, observations=observations)
     result = Result(file, read.proof, controller, read.horizon, read.definition)

@@ -95,9 +95,9 @@ class _Search:
         self.proved, self.stored = set(), set()
 
     def recall(self):
-        """Resume from the store: apply its solutions and skipped candidates, and its counterexamples after a replay.
+        """Resume from the store: apply its solutions, and its counterexamples after a replay.
 
-        The search decides everything else in the store again.
+        The search decides everything else in the store again, also skipped candidates.
 
         Raises:
             InputError: If an event does not show what it claims.
@@ -108,6 +108,8 @@ class _Search:
                 trace = self._confirmed(event)
             if event.kind == PROVED:
                 self.stored.add(event.way)
+            elif event.kind == SKIPPED:
+                self.stored.add(event.candidate)
             elif event.kind != UNDECIDED:
                 yield self._learn(event.kind, self.template.forms(event.candidate), trace)
 
@@ -154,8 +156,8 @@ class _Search:
         # meanwhile.
         if kind == SOLUTION and self.template.kind(forms) in self.classes:
             return
-        if self.store:
-            indices = tuple(hole.index(form) for hole, form in zip(self.holes, forms, strict=True))
+        indices = tuple(hole.index(form) for hole, form in zip(self.holes, forms, strict=True))
+        if self.store and not (kind == SKIPPED and indices in self.stored):
             trace = verdict.trace.to_json() if verdict.trace else None
             self.store.add(Event(kind, indices, self._source(forms), verdict.way, trace, verdict.seconds))
         yield self._learn(kind, forms, verdict.trace)
