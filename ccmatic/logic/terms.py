@@ -349,13 +349,15 @@ def _compare(difference: Linear, relation: Callable[[Any, Any], Any]) -> Truth:
     if value is not None:
         zero = Fraction(0)
         return value <= zero if relation is LE else value < zero if relation is LT else value == zero
-    coefficients = difference.coefficients.values()
-    scale = Fraction(lcm(*(c.denominator for c in coefficients)), gcd(*(c.numerator for c in coefficients)))
-    ordered = dict(sorted(difference.coefficients.items(), key=_by_age))
-    if relation is Equals and next(iter(ordered.values())) < 0:  # so that a = b and b = a give the same node
-        scale = -scale
-    scaled = Linear(ordered, difference.constant) * scale
-    return Condition(relation(Linear(scaled.coefficients).node(), Real(-scaled.constant)))
+    ordered = sorted(difference.coefficients.items(), key=_by_age)
+    shared = lcm(*(c.denominator for _, c in ordered))
+    wholes = [c.numerator * (shared // c.denominator) for _, c in ordered]
+    divisor = gcd(*wholes)
+    if relation is Equals and wholes[0] < 0:  # so that a = b and b = a give the same node
+        divisor = -divisor
+    terms = zip(ordered, (whole // divisor for whole in wholes), strict=True)
+    parts = [symbol if whole == 1 else Times(Real(whole), symbol) for (symbol, _), whole in terms]
+    return Condition(relation(Plus(parts), Real(-difference.constant * Fraction(shared, divisor))))
 
 
 def _sign(term: Linear) -> Fraction | None:

@@ -90,7 +90,7 @@ class LemmaProver:
 
     def __init__(self, clock):
         self._clock = clock
-        self._counterexamples, self._proved = [], {}
+        self._counterexamples, self._proved, self._truths = [], {}, {}
 
     @blamed()
     def ask(self, lemma, constants):
@@ -168,7 +168,25 @@ class LemmaProver:
 
     def _breaking(self, lemma, values):
         """Return an earlier counterexample that breaks a lemma, or None."""
-        for trace, x in self._counterexamples:
-            if lemma.given(x, RecordingDict(values)) is True and lemma.then(x, RecordingDict(values)) is False:
+        for place, (trace, _) in enumerate(self._counterexamples):
+            if (
+                self._truth(lemma, "given", place, values) is True
+                and self._truth(lemma, "then", place, values) is False
+            ):
                 return trace
         return None
+
+    def _truth(self, lemma, part, place, values):
+        """Return the truth of a lemma's premise (`given`) or conclusion (`then`) in an earlier counterexample.
+
+        The search for an edge repeats these questions for many values of a constant, so the method remembers each
+        truth with the values that it depends on.
+        """
+        known = self._truths.setdefault((lemma.name, part, place), [])
+        for used, truth in known:
+            if all(values.get(name) == value for name, value in used.items()):
+                return truth
+        reads, (_, x) = RecordingDict(values), self._counterexamples[place]
+        truth = getattr(lemma, part)(x, reads)
+        known.append(({name: values[name] for name in reads.names}, truth))
+        return truth
