@@ -36,7 +36,7 @@ def _report(result, prover, picture):
     yield ""
     command = f"ccmatic prove {result.controller.name} --proof {result.proof} --horizon {result.horizon}"
     yield f"The command `{command}` made this proof."
-    yield f"The network is the model `{prover.query.model.name}`."
+    yield f"The network is the model `{prover.query.network.model_name}`."
     yield f"Its buffer is `{prover.query.buffer}` (in C·R_m), and its jitter D is {prover.query.jitter} R_m."
     yield f"Each window of the proof lasts {result.horizon - proof.common} R_m."
     yield f"To check the proof, run `ccmatic check {result.file.name}`."
