@@ -32,6 +32,7 @@ COMMANDS = (
     "worst aimd --on 'cbr_delay, buffer 1 bdp' --expect 'utilisation >= 50% over every 4 rtt'",
     "prove cc_qdel --proof cc_qdel --out proof",
     "check PROOF",
+    "front g1_t5 --out front",
     "synth g4_small",
     "synth g6",
     "synth g7_nested",
