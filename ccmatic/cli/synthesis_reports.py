@@ -57,7 +57,7 @@ def cover_text(path, outcome):
         if not outcome.solutions
         else f"its {outcome.solutions} solutions are the only ones"
     )
-    question = f"{outcome.query.name}: {outcome.query}"
+    question = f"question: {outcome.query}"
     by = "enumeration" if outcome.method == "enumeration" else f"a refutation of {outcome.steps:,} checked steps"
     if outcome.covered:
         seen = f"{outcome.counterexamples} counterexamples replayed{_skipped(outcome.skipped)}"
