@@ -99,6 +99,8 @@ def test_a_window_is_decided_from_observations(tmp_path):
         ({"x": 1}, [GEMM], {"W": [[1], [2]], "b": [0]}, "rate", r"weights of the shape \(2, 1\) for 1 numbers"),
         ({"x": 1}, [GEMM], {"W": [[1]], "b": [0, 1]}, "rate", r"a bias of the shape \(2,\)"),
         ({"x": 1}, [GEMM], {"W": [[np.nan]], "b": [0]}, "rate", "not finite"),
+        ({"C_L": 1}, [("Div", ["C_L", "z"], "rate", {})], {"z": np.array([3])}, "rate", "with whole numbers"),
+        ({"C_L": 1}, [("MatMul", ["C_L", "W"], "rate", {})], {"W": np.array([[3]])}, "rate", "with whole numbers"),
         ({"x": 1}, [("Gemm", ["x"], "rate", {})], {}, "rate", "other inputs than it takes"),
         ({"x": 1}, [("Relu", ["x"], "rate", {})], {}, "rate", "unknown parameter `x`"),
         ({"qdel_L": 1}, [("Relu", ["qdel_L"], "rate", {})], {}, "rate", r"returns .* \(time\), expected a rate"),
@@ -111,6 +113,22 @@ def test_what_is_no_network_of_rates_is_refused(tmp_path, inputs, nodes, arrays,
     with pytest.raises(InputError, match=message) as refused:
         cm.load_controller(file)
     assert refused.value.file == str(file)
+
+
+def test_a_number_beyond_32_bits_is_refused(tmp_path):
+    nodes = [("MatMul", ["C_L", "W"], "rate", {})]
+    file = networks.write(tmp_path / "huge.onnx", {"C_L": 1}, nodes, {"W": [[1e308]]}, dtype=np.float64)
+    with pytest.raises(InputError, match="'W' has a number that is not finite in 32 bits"):
+        cm.load_controller(file)
+
+
+def test_whole_numbers_are_refused_as_inputs(tmp_path):
+    file = networks.write(tmp_path / "whole.onnx", {"C_L": 1}, [("Relu", ["C_L"], "rate", {})])
+    model = onnx.load(str(file))
+    model.graph.input[0].type.tensor_type.elem_type = onnx.TensorProto.INT64
+    file.write_bytes(model.SerializeToString())
+    with pytest.raises(InputError, match="the input 'C_L' is neither float32 nor float64"):
+        cm.load_controller(file)
 
 
 def test_an_attribute_of_another_type_is_refused(tmp_path):

@@ -1,6 +1,7 @@
 """Policies from ONNX files of other frameworks: the same actions in ONNX's own runtime, Python, JAX and C."""
 
 import json
+import os
 
 import msgspec
 import numpy as np
@@ -143,6 +144,7 @@ def test_choices_take_the_action_with_the_highest_score(tmp_path):
     ({"metadata": {**METADATA, "history": "x"}}, "the metadata 'history' is 'x'; expected a whole number"),
     ({"metadata": {**METADATA, "observe": "arora"}}, "unknown observe 'arora'; did you mean 'aurora'?"),
     ({"metadata": {**METADATA, "choices": "[1"}}, "the metadata 'choices' is '.*expected a list of numbers"),
+    ({"metadata": {**METADATA, "choices": "[]"}}, "the metadata 'choices' is '.*expected a list of numbers"),
     ({"metadata": {**METADATA, "choices": "[NaN, 1]"}}, "choices is .*expected 2 to 1024 ascending numbers"),
     ({"metadata": {**METADATA, "choices": "[0, 1]"}}, "the last layer gives 1; expected 2 numbers, one for"),
     ({"outputs": 2}, "the last layer gives 2; expected one number"),
@@ -168,6 +170,12 @@ def test_metadata_tell_a_flow_of_a_policy_from_a_flow_of_a_controller(tmp_path):
 def test_a_file_that_is_no_onnx_is_refused(tmp_path):
     (tmp_path / "x.onnx").write_bytes(b"no model")
     with pytest.raises(InputError, match="no ONNX file"):
+        policies.load(tmp_path / "x.onnx")
+
+
+def test_a_named_pipe_is_refused(tmp_path):
+    os.mkfifo(tmp_path / "x.onnx")
+    with pytest.raises(InputError, match="a named pipe; expected a regular file"):
         policies.load(tmp_path / "x.onnx")
 
 

@@ -16,7 +16,7 @@ from ccmatic.networks.graph import (
     Statement,
     Total,
 )
-from ccmatic.networks.onnx_reader import annotate, read
+from ccmatic.networks.onnx_reader import annotate, load_model, read
 from ccmatic.networks.piecewise import Form, Piecewise, combined, piecewise
 from ccmatic.networks.relaxation import Range
 from ccmatic.networks.vnnlib import Violation, read_property
@@ -44,6 +44,7 @@ __all__ = [
     "combined",
     "decide",
     "extremes",
+    "load_model",
     "piecewise",
     "read",
     "read_property",

@@ -43,7 +43,25 @@ def read(path: str | Path, memory: bool = False) -> Graph:
         InputError: If the package onnx is not installed, the file contains no network, or the network uses unsupported
             operators.
     """
-    path = Path(path)
+    model = load_model(path)
+    import onnx
+
+    try:
+        graph = _Reader(model, str(path), memory).graph_of_model()
+        onnx.checker.check_model(model)  # rejects attributes with a wrong type, which would otherwise count as 0
+        return graph
+    except onnx.checker.ValidationError as error:
+        raise InputError(f"invalid ONNX: {shown(str(error))}", str(path)) from None
+    except (ValueError, TypeError) as error:
+        raise InputError(f"no ONNX file ({shown(error)}); expected a network", str(path)) from None
+
+
+def load_model(path: str | Path) -> "onnx.ModelProto":
+    """Return the model in an ONNX file, which `read` may refuse.
+
+    Raises:
+        InputError: If the package onnx is not installed, or the file contains no model or is too large.
+    """
     try:
         import google.protobuf.message
         import onnx
@@ -54,12 +72,7 @@ def read(path: str | Path, memory: bool = False) -> Graph:
     if len(content) > LARGEST:
         raise InputError(f"more than {LARGEST // 2**20} MiB; expected a smaller network", str(path))
     try:
-        model = onnx.load_model_from_string(content)
-        graph = _Reader(model, str(path), memory).graph_of_model()
-        onnx.checker.check_model(model)  # rejects attributes with a wrong type, which would otherwise count as 0
-        return graph
-    except onnx.checker.ValidationError as error:
-        raise InputError(f"invalid ONNX: {shown(str(error))}", str(path)) from None
+        return onnx.load_model_from_string(content)
     except (google.protobuf.message.Error, ValueError, TypeError) as error:
         raise InputError(f"no ONNX file ({shown(error)}); expected a network", str(path)) from None
 
@@ -89,7 +102,7 @@ def annotate(path: str | Path, notes: Mapping[str, str], out: str | Path) -> Non
     read(path)
     import onnx
 
-    model = onnx.load(str(path), load_external_data=False)
+    model = load_model(path)
     before = {each.key: each.value for each in model.metadata_props}
     onnx.helper.set_model_props(model, {**before, **notes})
     write_bytes(out, model.SerializeToString())
@@ -111,6 +124,8 @@ class _Reader:
 
     def graph_of_model(self) -> Graph:
         """Return the whole network."""
+        import onnx
+
         graph = self.model.graph
         versions = [each.version for each in self.model.opset_import if each.domain in ("", "ai.onnx")]
         if not versions or versions[0] < OLDEST:
@@ -123,6 +138,8 @@ class _Reader:
             self.arrays[tensor.name] = self.array(tensor)
         for value in graph.input:
             if value.name not in self.arrays:
+                if value.type.tensor_type.elem_type not in (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE):
+                    self.fail(f"the input '{shown(value.name)}' is neither float32 nor float64; expected one of these")
                 shape = tuple(max(1, each.dim_value) for each in value.type.tensor_type.shape.dim)
                 if prod(shape) > WIDEST:
                     self.fail(f"the input '{shown(value.name)}' has {prod(shape)} numbers; expected at most {WIDEST}")
@@ -153,8 +170,8 @@ class _Reader:
         if tensor.data_type not in (TensorProto.FLOAT, TensorProto.DOUBLE):
             self.fail(f"'{name}' is neither float32 nor float64; expected one of these")
         array = np.asarray(numpy_helper.to_array(tensor), np.float64)
-        if not np.isfinite(array).all():
-            self.fail(f"'{name}' has a number that is not finite")
+        if not np.all(np.abs(array) <= np.finfo(np.float32).max):
+            self.fail(f"'{name}' has a number that is not finite in 32 bits; expected smaller numbers")
         return array
 
     def node(self, number: int, node: "onnx.NodeProto") -> None:
@@ -406,9 +423,11 @@ class _Reader:
     def do_Cast(self, name: str, attributes: Attributes, x: str) -> _Vector | NDArray[Any]:
         from onnx import TensorProto
 
-        if _whole(attributes, "to") not in (TensorProto.FLOAT, TensorProto.DOUBLE):
+        kinds: dict[int, Any] = {TensorProto.FLOAT: np.float32, TensorProto.DOUBLE: np.float64}
+        kind = kinds.get(_whole(attributes, "to"))
+        if kind is None:
             raise Unfit("makes numbers that are neither float32 nor float64")
-        return self.do_Identity(name, attributes, x)
+        return self.arrays[x].astype(kind).astype(np.float64) if x in self.arrays else self.vectors[x]
 
     def do_Flatten(self, name: str, attributes: Attributes, x: str) -> _Vector:
         vector, axis = self.vectors[x], _whole(attributes, "axis", 1)
@@ -457,6 +476,8 @@ def _affine(matrix: NDArray[Any], *biases: NDArray[Any]) -> tuple[Rows, Row]:
 
 
 def _exact(number: Any) -> Fraction:
+    if number.dtype.kind == "i":  # ONNX's quotients of whole numbers, for example, are whole
+        raise Unfit("computes with whole numbers; expected float32 or float64")
     return Fraction(float(number))
 
 

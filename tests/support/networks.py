@@ -8,10 +8,13 @@ from onnx import TensorProto, helper, numpy_helper
 
 def write(path, inputs, nodes, arrays=None, output="rate", dtype=np.float32, version=13):
     """Write an ONNX file. inputs: by name, how many numbers one has; nodes: (operator, inputs, output, attributes);
-    arrays: by name."""
+    arrays: by name; those of whole numbers in numpy stay whole."""
     ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", size]) for name, size in inputs.items()]
     made = [helper.make_node(kind, reads, [to], **attributes) for kind, reads, to, attributes in nodes]
-    tensors = [numpy_helper.from_array(dtype(array), name) for name, array in (arrays or {}).items()]
+    whole = np.dtype(np.int64)
+    given = (arrays or {}).items()
+    kept = {name: array if getattr(array, "dtype", None) == whole else dtype(array) for name, array in given}
+    tensors = [numpy_helper.from_array(array, name) for name, array in kept.items()]
     decided = helper.make_tensor_value_info(output, TensorProto.FLOAT, ["n", 1])
     graph = helper.make_graph(made, "policy", ends, [decided], tensors)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", version)], ir_version=8)

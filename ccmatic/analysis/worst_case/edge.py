@@ -208,7 +208,7 @@ def _range(quantity, network, low, high, resolution):
         for value, default in ((low, quantity.low), (high, most), (resolution, quantity.step))
     )
     if not 0 <= first <= last or step <= 0 or (last - first) / step > MOST:
-        problem = f"the range of x is {first} to {last}, in steps of {step}"
+        problem = f"the range of x is {shown(str(first))} to {shown(str(last))}, in steps of {shown(str(step))}"
         raise InputError(f"{problem}; expected 0 <= low <= high, and at most {MOST} steps above 0")
     count = int((last - first) / step)
     xs = [first + step * n for n in range(count + 1)]

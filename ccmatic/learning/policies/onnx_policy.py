@@ -64,13 +64,7 @@ def read(path: str | Path) -> records.PolicyFile:
 
 def _metadata(path: str | Path) -> dict[str, str]:
     """Return the metadata of an ONNX file, which networks.read may refuse."""
-    import onnx
-
-    try:
-        model = onnx.load_model(str(path), load_external_data=False)
-    except Exception as error:  # onnx and protobuf raise several kinds of errors for broken files
-        raise InputError(f"no ONNX file ({shown(str(error))}); expected a network", str(path)) from None
-    return {each.key: each.value for each in model.metadata_props}
+    return {each.key: each.value for each in networks.load_model(path).metadata_props}
 
 
 def _whole(text: str, name: str, path: str | Path) -> int:
@@ -82,7 +76,7 @@ def _whole(text: str, name: str, path: str | Path) -> int:
 def _choices(text: str, path: str | Path) -> list[float]:
     try:
         numbers = json.loads(text)
-        assert isinstance(numbers, list)
+        assert isinstance(numbers, list) and numbers
         return [float(number) for number in numbers]
     except (ValueError, TypeError, AssertionError, RecursionError, OverflowError):
         raise InputError(f"the metadata 'choices' is '{shown(text)}'; expected a list of numbers", str(path)) from None
