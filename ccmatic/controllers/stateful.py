@@ -243,7 +243,7 @@ class Stateful:
 
     def line_of(self, name):
         """Return the number of the first line at which `update` reads a parameter."""
-        update = next(each for each in ast.parse(self.source).body if getattr(each, "name", "") == "update")
+        update = next(each for each in syntax_tree(self.source).body if getattr(each, "name", "") == "update")
         names = (node for part in update.body for node in ast.walk(part) if isinstance(node, ast.Name))
         return min(node.lineno for node in names if node.id == name)
 
