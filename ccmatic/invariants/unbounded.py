@@ -49,7 +49,7 @@ def _sentences(system: TransitionSystem, controller: Any, counts: list[Any], tim
         late = as_value(time) > EARLY
         if any(possible(late, test) and possible(late, no(test)) for test in tests):
             counts_up = "`waited = min(waited + step, 5 * R_m)`"
-            problem = f"`{name}` (line {controller.line_of(name)}) has no bound, as it is the time since the start"
+            problem = f"`{name}` (line {controller.line_of(name)}) has no bound: it is the time since the start"
             yield f"{problem}; expected a state that counts, such as {counts_up}"
 
 

@@ -92,7 +92,9 @@ class _Search:
         self.begin = monotonic()
         self.options = options
         self.question = query.record(), *query.read_by_candidates()
-        self.proved, self.stored = set(), set()
+        self.proved = set()
+        #: The ways to fail that the store has ruled out, and its skipped candidates. The search decides them again.
+        self.stored = set()
 
     def recall(self):
         """Resume from the store: apply its solutions, and its counterexamples after a replay.

@@ -105,7 +105,7 @@ def _parts(graph: networks.Graph) -> tuple[records.MemoryRecord | records.Absent
 
 
 def _ends(graph: networks.Graph) -> tuple[str, str]:
-    """Return the input and the output of a graph, besides those of its memory."""
+    """Return the input and the output of a graph that do not belong to its memory."""
     starts, ends = list(graph.inputs), list(graph.outputs.values())
     for name, unit in graph.recurrent.items():
         if unit.memory not in starts or name not in ends:
@@ -115,8 +115,8 @@ def _ends(graph: networks.Graph) -> tuple[str, str]:
         starts.remove(unit.memory)
         ends.remove(name)
     if len(starts) != 1 or len(ends) != 1:
-        counts = f"{len(starts)} inputs and {len(ends)} outputs"
-        raise InputError(f"the network of a policy has {counts}, besides its memory; expected one of each", graph.file)
+        counts = f"{len(starts)} inputs and {len(ends)} outputs that do not belong to its memory"
+        raise InputError(f"the network of a policy has {counts}; expected one of each", graph.file)
     return starts[0], ends[0]
 
 
