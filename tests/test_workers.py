@@ -31,7 +31,7 @@ NAMES = ["always_double", "cc_qdel", "always_half"]
 def threads(monkeypatch):
     """Threads in place of processes, which take seconds to begin; of a cluster as well."""
     monkeypatch.setattr(team, "_processes", ThreadPoolExecutor)
-    monkeypatch.setattr(team, "_cluster", lambda address: ThreadPoolExecutor(4))
+    monkeypatch.setattr(team, "_cluster", lambda address: (ThreadPoolExecutor(4), None))
 
 
 def square(number, wait=None):
@@ -51,6 +51,17 @@ def test_a_closed_team_leaves_no_thread_and_no_process():
         workers.submit("late", time.sleep, 60)
     assert set(threading.enumerate()) <= before
     assert not multiprocessing.active_children()
+
+
+def test_a_closed_team_leaves_its_cluster():
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=None) as cluster:
+        before = set(cluster.scheduler.clients)
+        with Team(cluster=cluster.scheduler_address) as workers:
+            workers.submit("task", abs, -3)
+            assert [*workers.results()] == [("task", 3)]
+            assert set(cluster.scheduler.clients) > before
+        assert set(cluster.scheduler.clients) == before
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 3])

@@ -35,8 +35,10 @@ class Team:
     def __init__(self, jobs: int = 1, cluster: str | None = None) -> None:
         self.size = jobs
         self._is_cluster = cluster is not None
-        self._hire = (lambda: _cluster(cluster)) if cluster else (lambda: _processes(jobs))
-        self._executor = self._hire()
+        self._hire = (lambda: _cluster(cluster)) if cluster else (lambda: (_processes(jobs), None))
+        self._executor: Executor
+        self._client: Any
+        self._executor, self._client = self._hire()
         self._pending: dict[Future[Any], tuple[Any, ...]] = {}
         self._restarts = 0
 
@@ -126,13 +128,15 @@ class Team:
         for future in self._pending:
             future.cancel()
         self._executor.shutdown(wait)
+        if self._client:
+            self._client.close()
 
     def _restart(self) -> None:
         self._restarts += 1
         if self._restarts > RESTARTS:
             raise InputError("the worker processes keep dying; expected enough memory for --jobs of them")
         self._dismiss()
-        self._executor = self._hire()
+        self._executor, self._client = self._hire()
         lost, self._pending = self._pending, {}
         for task, function, arguments in lost.values():
             self.submit(task, function, *arguments)
@@ -188,14 +192,14 @@ def _begin() -> None:
         threading.Thread(target=watch, args=(parent.sentinel,), daemon=True).start()
 
 
-def _cluster(address: str) -> Executor:
+def _cluster(address: str) -> tuple[Executor, Any]:
+    """Return an executor of a Dask cluster, and its client, which stays connected until it is closed."""
     try:
         from distributed import Client
     except ImportError:
         raise InputError("--cluster needs Dask: pip install 'ccmatic[cluster]'") from None
     try:
         client: Any = Client(address, timeout=5, set_as_default=False)  # type: ignore[no-untyped-call]
-        executor: Executor = client.get_executor()
-        return executor
+        return client.get_executor(), client
     except (OSError, ValueError, TimeoutError) as error:
         raise InputError(f"cannot reach a Dask scheduler at {address}: {error}") from None
