@@ -47,3 +47,14 @@ def test_learners_that_are_played_together_are_told_apart(tmp_path):
         assert seeds == 1 and episode.reward.shape[1] == 6 and episode.knowledge.now.sent.shape == (4, 1, 2)
         rates.append(episode.knowledge.now.sent[-1].mean())
     assert rates[0] < rates[1] < rates[2]
+
+
+def test_links_are_repeated_with_the_same_random_events():
+    """The ranking of figure 9 plays every learner on the same links."""
+    options = defined_by("probing")["RepeatedLinks"](steps=4, times=3, rate=[10, 100], loss=0.1)
+    links, _ = Environment(options, act="rate").reset(jax.random.key(1), 6)
+    for table in (links.capacity, links.luck):
+        first, *others = np.split(np.asarray(table), 3, axis=-1)
+        assert np.ptp(first) > 0
+        for other in others:
+            np.testing.assert_array_equal(first, other)

@@ -121,9 +121,9 @@ class RepeatedLinks(LinkOptions):
 
     times: int
 
-    def draw(self, key, links):
+    def draw(self, key, links, ranges=None):
         """Draw links as LinkOptions does, and repeat them."""
-        drawn = super().draw(key, links // self.times)
+        drawn = super().draw(key, links // self.times, ranges)
         return jax.tree.map(lambda column: jnp.tile(column, self.times) if jnp.ndim(column) else column, drawn)
 
 
