@@ -8,7 +8,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from ccmatic.base import InputError
-from ccmatic.learning import LinkEnv
+from ccmatic.learning import LinkEnv, LinkParallelEnv
 
 LINK = {"act": "rate", "observe": "beliefs", "rate": 32, "rtt": 32, "buffer_bdp": 1, "steps": 40, "first": 0.5}
 
@@ -32,6 +32,21 @@ def test_fluids_are_near_packets(options, throughput, rtt, loss):
     assert (apart <= (throughput, rtt, loss)).all(), apart
     if not options:
         assert (np.abs(fluid - packets).max(0) <= (0.5, 1, 0.02)).all()
+
+
+def test_flows_that_learn_share_a_link_alike_in_fluids_and_in_packets():
+    """Flows of 12 and 14 Mbit/s share 32 Mbit/s, and a flow of 8 Mbit/s joins them after half a second."""
+    rates = {f"flow_{number}": np.array([mbit * 125_000], np.float32) for number, mbit in enumerate((12, 14, 8))}
+    shares = {}
+    for backend in ("fluid", "packets"):
+        env = LinkParallelEnv(backend=backend, flows=3, **LINK | {"observe": "custard", "steps": 60, "starts": 0.5})
+        env.reset(seed=3)
+        infos = [env.step({agent: rates[agent] for agent in env.agents})[-1] for _ in range(60)]
+        assert len(infos[5]) == 1 and len(infos[-1]) == 3
+        late = [[[*measures.values()] for measures in info.values()] for info in infos[-20:]]
+        shares[backend] = np.mean(late, axis=0)
+    np.testing.assert_allclose(shares["packets"][:, 0], np.array([12, 14, 8]) * 32 / 34, rtol=0.02)
+    assert (np.abs(shares["fluid"] - shares["packets"]) <= (0.2, 1, 0.02)).all(), shares
 
 
 @pytest.mark.slow

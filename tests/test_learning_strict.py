@@ -4,6 +4,7 @@ from support import learners  # noqa: F401, I001 (first: it may skip the rest)
 
 import pickle
 import warnings
+from functools import partial
 
 import gymnasium
 import numpy as np
@@ -160,7 +161,7 @@ def test_without_autoreset_the_user_resets_all_links():
     (lambda env: env.step(np.array([[1.0], [np.nan]])), "the action is nan; expected finite numbers"),
     (lambda env: env.step(np.zeros(2)), r"the shape \(2,\); expected numbers of the shape \(2, 1\)"),
     (lambda env: LinkVectorEnv(2, autoreset_mode="later"), "unknown autoreset_mode 'later'; expected NEXT_STEP"),
-    (lambda env: LinkVectorEnv(2, render_mode="human"), "expected None, because only a LinkEnv draws"),
+    (lambda env: LinkVectorEnv(2, render_mode="human"), "expected None, because a picture has one link"),
     (lambda env: LinkVectorEnv(2, backend="emulator"), "2 links over the emulator; expected one"),
     (lambda env: LinkEnv(render_mode="ansi"), "unknown render_mode 'ansi'; expected rgb_array, human or None"),
     (lambda env: LinkEnv(backend="packets", device="cpu"), "the device 'cpu' for packets; expected none"),
@@ -263,13 +264,69 @@ def test_the_check_of_an_environment_finds_nothing(options):
 
 
 def agents(**options):
-    return LinkParallelEnv(flows=3, steps=12, rate=24, rtt=20, **options)
+    return LinkParallelEnv(**{"flows": 3, "steps": 12, "rate": 24, "rtt": 20, **options})
 
 
+@pytest.mark.parametrize("options", [{}, {"backend": "packets", "render_mode": "rgb_array"}], ids=str)
 @pytest.mark.filterwarnings("ignore")
-def test_the_checks_of_agents_find_nothing():
-    parallel_api_test(agents(), num_cycles=30)
-    parallel_seed_test(agents, num_cycles=20)
+def test_the_checks_of_agents_find_nothing(options):
+    parallel_api_test(agents(**options), num_cycles=30)
+    parallel_seed_test(partial(agents, **options), num_cycles=20)
+
+
+@pytest.mark.parametrize("call, message", [
+    (lambda: agents(render_mode="ansi"), "unknown render_mode 'ansi'; expected rgb_array, human or None"),
+    (lambda: agents(backend="packet"), "unknown back end 'packet'; did you mean 'packets'"),
+    (lambda: agents(backend="packets", device="cpu"), "the device 'cpu' for packets; expected none"),
+    (lambda: agents(backend="packets", rtt=[10, 20]), "rtt from 10 to 20 packet by packet; expected one rtt"),
+    (lambda: agents(render_mode="rgb_array").render(), "render before reset"),
+])  # fmt: skip
+def test_wrong_calls_of_agents_are_told_in_one_message(call, message):
+    with pytest.raises(InputError, match=message):
+        call()
+
+
+def together(env):
+    return env.step({agent: np.ones(1, np.float32) for agent in env.agents})
+
+
+@pytest.mark.parametrize("backend", ["fluid", "packets"])
+def test_agents_are_pickled(backend):
+    """The fluid simulator keeps a running episode. The packet simulator begins anew."""
+    env = agents(backend=backend, render_mode="rgb_array")
+    env.reset(seed=1)
+    together(env)
+    env.render()
+    again = pickle.loads(pickle.dumps(env))
+    if backend == "packets":
+        assert not again.agents
+        env.reset(seed=1), again.reset(seed=1)
+    for _ in range(3):
+        (one, *_), (other, *_) = together(env), together(again)
+        assert one.keys() == other.keys() and all((one[agent] == other[agent]).all() for agent in one)
+    assert (env.render() == again.render()).all()
+
+
+def test_after_closing_agents_need_a_reset():
+    env = agents()
+    env.reset(seed=1)
+    env.close()
+    with pytest.raises(InputError, match="step without a running episode"):
+        env.step({"flow_0": [0.0]})
+
+
+def test_a_picture_shows_the_agents_that_are_present(monkeypatch, capsys):
+    monkeypatch.setattr("matplotlib.get_backend", lambda: "agg")
+    late = {"starts": 0.05, "render_mode": "human"}
+    env, drawn = agents(**late), agents(**late | {"render_mode": "rgb_array"})
+    env.reset(seed=1), drawn.reset(seed=1)
+    first = drawn.render()
+    for _ in range(6):
+        together(env), together(drawn)
+    lines, picture = capsys.readouterr().err.splitlines(), drawn.render()
+    assert lines[0].startswith("interval 1: flow_0 throughput (Mbit/s) ") and "flow_1" not in lines[0]
+    assert [part.split()[0] for part in lines[5].removeprefix("interval 6: ").split("; ")] == env.agents
+    assert picture.shape == (480, 640, 3) and (picture != first).any()
 
 
 def test_wrong_actions_of_agents_are_refused():

@@ -102,22 +102,20 @@ def find_device(name: str | None) -> jax.Device | None:
 class Packets(SimulatorBackEnd):
     """The back end that simulates one link packet by packet. This back end has the interface of `Fluid`.
 
-    One flow learns. Background flows have the same senders as in `Fluid`; they read measurements of packets. A step of
-    the simulation is a monitor interval. R_m and additional jitter delay packets behind the bottleneck. A constant link
+    Background flows have the same senders as in `Fluid`; they read measurements of packets. A step of the simulation is
+    a monitor interval. R_m and additional jitter delay packets behind the bottleneck. A constant link
     rate is rounded to whole packets per interval. A changing link rate is rounded to multiples of a twelfth of the
     highest rate.
 
     Raises:
-        InputError: If several flows learn, links are neither constant nor changing, or flows have an R_m each.
+        InputError: If links are neither constant nor changing, or flows have an R_m each.
     """
 
     def __init__(self, environment: Environment) -> None:
         self.environment = environment
         environment.options.require_drop_tail("packet by packet", marks=True)
-        if environment.options.flows != 1:
-            raise InputError(f"{environment.options.flows} flows packet by packet; expected one")
         low, high = environment.options.rtt.ends
-        if environment.options.beside and low != high:
+        if environment.options.all_flows > 1 and low != high:
             raise InputError(f"rtt from {low:g} to {high:g} packet by packet; expected one rtt for all flows of a link")
         for kind in environment.options.mix:
             if not isinstance(kind, capacity.Constant | capacity.Changing):

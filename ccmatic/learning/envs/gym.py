@@ -78,13 +78,22 @@ def player(environment: Environment, backend: str, device: str | None) -> Player
     Raises:
         InputError: If there is no such back end, or it cannot play the environment.
     """
+    if backend == "fluid" and device is None and native.is_playable(environment):
+        return native.Native(environment)
+    return played(environment, backend, device)
+
+
+def played(environment: Environment, backend: str, device: str | None) -> Played:
+    """Return the Played of one link, as `player` does, but never in C: its links are known.
+
+    Raises:
+        InputError: As `player` does.
+    """
     check_backend(backend, device)
     if backend == "packets":
         return Played(Packets(environment))
     if backend == "emulator":
         return Played(EmulatorBackEnd(environment))
-    if device is None and native.is_playable(environment):
-        return native.Native(environment)
     return Played(Fluid(environment, device=device))
 
 
@@ -94,12 +103,6 @@ def check_backend(backend: str, device: str | None) -> None:
         raise InputError(f"unknown back end '{shown(backend)}'; {suggest(shown(backend), BACKENDS)}")
     if device is not None and backend != "fluid":
         raise InputError(f"the device '{shown(device)}' for {backend}; expected none, because only fluid has devices")
-
-
-def check_mode(render_mode: str | None) -> None:
-    """Raise InputError if there is no such render mode."""
-    if render_mode is not None and render_mode not in MODES:
-        raise InputError(f"unknown render_mode '{shown(render_mode)}'; expected {', '.join(MODES)} or None")
 
 
 def check_seed(seed: object) -> None:
@@ -116,6 +119,12 @@ def check_reset_options(options: object, known: tuple[str, ...] = ()) -> None:
         if name not in known:
             expected = f"only {', '.join(known)}" if known else "none"
             raise InputError(f"reset has no option '{shown(name)}'; expected {expected}")
+
+
+def info(outcome: Outcome, flow: int, faults: list[str] | None) -> dict[str, Any]:
+    """Return the info of a flow: its measurements in the last interval, and the faults of a finished episode."""
+    measures: dict[str, Any] = {name: float(value[0, flow]) for name, value in outcome.measures.items()}
+    return measures if faults is None else {**measures, "faults": faults}
 
 
 class LinkEnv(gymnasium.Env[Any, Any]):
@@ -140,13 +149,11 @@ class LinkEnv(gymnasium.Env[Any, Any]):
         Raises:
             InputError: If an option is wrong, or there are several flows.
         """
-        check_mode(render_mode)
-        self.render_mode = render_mode
+        self.render_mode, self._screen = render_mode, Screen(render_mode, [""])
         self.environment = alone(options)
         self.rule = rule(self.environment)
         self.observation_space, self.action_space = spaces(self.environment)[0], self.rule.space
         self._player = player(self.environment, backend, device)
-        self._screen = Screen(render_mode) if render_mode else None
         self._steps, self._running = self.environment.options.steps, False
         self._row = np.zeros((1, 1), np.float32)
 
@@ -164,9 +171,8 @@ class LinkEnv(gymnasium.Env[Any, Any]):
         super().reset(seed=seed)
         outcome = self._player.reset([int(self.np_random.integers(2**31))])
         self._running = True
-        info = self._info(outcome)
-        self._draw(info, begins=True)
-        return outcome.observation[0, 0], info
+        self._screen.begin()
+        return outcome.observation[0, 0], info(outcome, 0, self._player.faults)
 
     def step(self, action: Any) -> tuple[Floats, SupportsFloat, bool, bool, dict[str, Any]]:
         """Play one interval, as Gymnasium describes. An episode is truncated after `steps` intervals.
@@ -180,9 +186,9 @@ class LinkEnv(gymnasium.Env[Any, Any]):
         outcome = self._player.step(self._row)
         truncated = outcome.interval >= self._steps
         self._running = not truncated
-        info = self._info(outcome)
-        self._draw(info, begins=False)
-        return outcome.observation[0, 0], float(outcome.reward[0, 0]), False, truncated, info
+        measured = info(outcome, 0, self._player.faults)
+        self._screen.add({"": measured})
+        return outcome.observation[0, 0], float(outcome.reward[0, 0]), False, truncated, measured
 
     def render(self) -> Any:
         """Return the picture of the episode so far, as Gymnasium describes.
@@ -190,35 +196,14 @@ class LinkEnv(gymnasium.Env[Any, Any]):
         Raises:
             InputError: If no episode has begun.
         """
-        if self._screen is None:
-            return None
-        if not self._screen.has_begun:
-            raise InputError("render before reset; expected reset first")
-        return self._screen.show() if self.render_mode == "human" else self._screen.pixels()
+        return self._screen.render()
 
     def close(self) -> None:
         """Close the back end and the window, as Gymnasium describes. A further reset opens them again."""
         self._running = False
         self._player.close()
-        if self._screen is not None:
-            self._screen.close()
-
-    def _info(self, outcome: Outcome) -> dict[str, Any]:
-        info: dict[str, Any] = {name: float(value[0, 0]) for name, value in outcome.measures.items()}
-        faults = self._player.faults
-        return info if faults is None else {**info, "faults": faults}
-
-    def _draw(self, info: Mapping[str, Any], begins: bool) -> None:
-        if self._screen is None:
-            return
-        self._screen.add(info, begins)
-        if self.render_mode == "human":
-            self._screen.show()
+        self._screen.close()
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for pickling. Only the back end `fluid` keeps a running episode."""
-        kept = vars(self).copy()
-        backend = getattr(self._player, "_backend", None)
-        if isinstance(backend, Packets | EmulatorBackEnd):
-            kept["_running"] = False
-        return kept
+        return {**vars(self), "_running": self._running and self._player.is_kept}

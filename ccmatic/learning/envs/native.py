@@ -65,6 +65,7 @@ class Native:
     """
 
     faults: list[str] | None = None
+    is_kept = True
 
     def __init__(self, environment: Environment) -> None:
         self.environment = environment

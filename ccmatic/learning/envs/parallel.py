@@ -8,9 +8,17 @@ from numpy.typing import NDArray
 from pettingzoo import ParallelEnv
 
 from ccmatic.base import InputError, shown
-from ccmatic.learning.envs.backends import Fluid
-from ccmatic.learning.envs.gym import Floats, check_seed, make_environment, rule, spaces
-from ccmatic.learning.envs.played import Outcome, Played
+from ccmatic.learning.envs.gym import (
+    Floats,
+    check_seed,
+    info,
+    make_environment,
+    played,
+    rule,
+    spaces,
+)
+from ccmatic.learning.envs.picture import MODES, Screen
+from ccmatic.learning.envs.played import Outcome
 
 
 class LinkParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no types
@@ -20,18 +28,30 @@ class LinkParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no t
     is terminated. At the end of the episode, the agents that are present are truncated.
     """
 
-    metadata: ClassVar = {"name": "ccmatic/Link-v0", "render_modes": []}
+    metadata: ClassVar = {"name": "ccmatic/Link-v0", "render_modes": list(MODES), "render_fps": 30}
 
-    def __init__(self, render_mode: str | None = None, device: str | None = None, **options: Any) -> None:
-        if render_mode is not None:
-            raise InputError(f"render_mode '{shown(render_mode)}' for agents; expected None: only a LinkEnv draws")
+    def __init__(
+        self, render_mode: str | None = None, device: str | None = None, backend: str = "fluid", **options: Any
+    ) -> None:
+        """Make the environment.
+
+        Args:
+            render_mode: As in a LinkEnv. The picture has a line for each flow.
+            device: The device of JAX for the backend `fluid`; None for JAX's default.
+            backend: `fluid`, `packets`, or `emulator`, which has one flow.
+            options: The options of the environment; see `make_environment`.
+
+        Raises:
+            InputError: If an option is wrong.
+        """
         self.environment, self.render_mode = make_environment(options), render_mode
         self.rule = rule(self.environment)
         self.possible_agents = [f"flow_{number}" for number in range(self.environment.options.flows)]
         self.observation_spaces = {agent: spaces(self.environment)[0] for agent in self.possible_agents}
         self.action_spaces = {agent: rule(self.environment).space for agent in self.possible_agents}
         self.agents: list[str] = []
-        self._player = Played(Fluid(self.environment, device=device))
+        self._screen = Screen(render_mode, self.possible_agents)
+        self._player = played(self.environment, backend, device)
         self._random = np.random.default_rng()
 
     def observation_space(self, agent: str) -> Any:
@@ -45,7 +65,7 @@ class LinkParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no t
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Floats], dict[str, dict[str, Any]]]:
-        """Begin an episode, as PettingZoo describes. No option has an effect.
+        """Begin an episode, as PettingZoo describes. No option has an effect, because PettingZoo's check sets some.
 
         Raises:
             InputError: If the seed is wrong.
@@ -55,7 +75,8 @@ class LinkParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no t
             self._random = np.random.default_rng(seed)
         outcome = self._player.reset([int(self._random.integers(2**31))])
         self.agents = self._here(0)
-        return self._by_agent(outcome.observation[0], self.agents), self._info(outcome, self.agents)
+        self._screen.begin()
+        return self._by_agent(outcome.observation[0], self.agents), self._infos(outcome, self.agents)
 
     def step(
         self, actions: Mapping[str, Any]
@@ -73,13 +94,23 @@ class LinkParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no t
         truncated = {agent: over and agent in here for agent in present}
         self.agents = [] if over else here
         rewards = {agent: float(value) for agent, value in self._by_agent(outcome.reward[0], present).items()}
-        return (
-            self._by_agent(outcome.observation[0], present),
-            rewards,
-            terminated,
-            truncated,
-            self._info(outcome, present),
-        )
+        infos = self._infos(outcome, present)
+        self._screen.add(infos)
+        return self._by_agent(outcome.observation[0], present), rewards, terminated, truncated, infos
+
+    def render(self) -> Any:
+        """Return the picture of the episode so far, as PettingZoo describes.
+
+        Raises:
+            InputError: If no episode has begun.
+        """
+        return self._screen.render()
+
+    def close(self) -> None:
+        """Close the back end and the window, as PettingZoo describes. A further reset opens them again."""
+        self.agents = []
+        self._player.close()
+        self._screen.close()
 
     def _actions(self, actions: object) -> NDArray[np.float32]:
         """Return the checked actions of all flows, as an array (1, f)."""
@@ -106,9 +137,13 @@ class LinkParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no t
         come, gone = np.asarray(links.start)[:flows, 0] < end, np.asarray(links.stop)[:flows, 0] <= start
         return [agent for agent, here in zip(self.possible_agents, come & ~gone, strict=True) if here]
 
-    def _info(self, outcome: Outcome, agents: Sequence[str]) -> dict[str, dict[str, Any]]:
-        by_agent = {name: self._by_agent(value[0], agents) for name, value in outcome.measures.items()}
-        return {agent: {name: float(value[agent]) for name, value in by_agent.items()} for agent in agents}
+    def _infos(self, outcome: Outcome, agents: Sequence[str]) -> dict[str, dict[str, Any]]:
+        faults = self._player.faults
+        return {agent: info(outcome, self.possible_agents.index(agent), faults) for agent in agents}
 
     def _by_agent(self, values: NDArray[Any], agents: Sequence[str]) -> dict[str, Any]:
         return {agent: values[self.possible_agents.index(agent)] for agent in agents}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state for pickling. Only the back end `fluid` keeps a running episode."""
+        return {**vars(self), "agents": self.agents if self._player.is_kept else []}

@@ -1,13 +1,16 @@
-"""A picture of a running episode: throughput, RTT and loss in each interval so far."""
+"""A picture of a running episode: throughput, RTT and loss of each flow in each interval so far."""
 
 import sys
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from math import nan
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-#: The render modes of a LinkEnv: its metadata lists them.
+from ccmatic.base import InputError, shown
+
+#: The render modes of environments with one link: their metadata lists them.
 MODES = ("rgb_array", "human")
 
 #: The title of the panel for each measurement.
@@ -16,69 +19,108 @@ PANELS = {"throughput_mbit": "throughput (Mbit/s)", "rtt_ms": "RTT (ms)", "loss"
 #: The size of the picture in inches, and its pixels per inch: 640 × 480 pixels, even numbers as videos require.
 SIZE, DOTS = (6.4, 4.8), 100
 
+#: The largest number of flows with a legend: matplotlib has as many colours.
+NAMED = 10
+
 #: The back ends of matplotlib that open no window.
 _WITHOUT_WINDOWS = ("agg", "cairo", "pdf", "pgf", "ps", "svg", "template", "module://matplotlib_inline.backend_inline")
 
+#: The measurements of an interval by name, for each flow that is present.
+Measurements: TypeAlias = Mapping[str, Mapping[str, Any]]
+
+
+def check_mode(render_mode: str | None) -> None:
+    """Raise InputError if there is no such render mode."""
+    if render_mode is not None and render_mode not in MODES:
+        raise InputError(f"unknown render_mode '{shown(render_mode)}'; expected {', '.join(MODES)} or None")
+
 
 class Screen:
-    """The picture of one LinkEnv.
+    """The picture of the flows of one link, in a render mode.
 
-    Attributes:
-        has_begun: Whether an episode has begun.
+    Args:
+        mode: One of MODES. None draws nothing.
+        flows: The names of the flows.
+
+    Raises:
+        InputError: If there is no such mode.
     """
 
-    def __init__(self, mode: str) -> None:
-        self.has_begun = False
-        self._mode = mode
-        self._columns: dict[str, list[float]] = {name: [] for name in PANELS}
+    def __init__(self, mode: str | None, flows: Sequence[str]) -> None:
+        check_mode(mode)
+        self._mode, self._flows = mode, tuple(flows)
+        self._intervals: list[Measurements] | None = None
         self._drawn: Any = None
 
-    def add(self, info: Mapping[str, Any], begins: bool) -> None:
-        """Add the measurements of an interval. At the beginning of an episode, all earlier ones are removed."""
-        self.has_begun = True
-        for name, column in self._columns.items():
-            if begins:
-                column.clear()
-            else:
-                column.append(info[name])
+    def begin(self) -> None:
+        """Begin an episode."""
+        self._intervals = []
+        if self._mode == "human":
+            self._show()
 
-    def pixels(self) -> NDArray[np.uint8]:
-        """Return the picture as an array (height, width, 3)."""
-        self._update()
-        canvas = self._drawn[0].canvas
-        canvas.draw()
-        return np.asarray(canvas.buffer_rgba())[..., :3].copy()
+    def add(self, interval: Measurements) -> None:
+        """Add the Measurements of an interval. In the mode `human`, show them."""
+        if self._mode is None:
+            return
+        assert self._intervals is not None  # Each environment begins an episode before it plays an interval.
+        self._intervals.append(interval)
+        if self._mode == "human":
+            self._show()
 
-    def show(self) -> None:
-        """Show the picture in a window. Without a display, write a line about the last interval to standard error."""
-        from matplotlib import pyplot
+    def render(self) -> NDArray[np.uint8] | None:
+        """Return the picture of the episode so far, an array (height, width, 3). In the mode `human`, show it.
 
-        if _has_display():
-            self._update()
-            pyplot.pause(0.001)
-        elif any(self._columns.values()):
-            last = ", ".join(f"{PANELS[name]} {column[-1]:.4g}" for name, column in self._columns.items())
-            print(f"interval {len(self._columns['loss'])}: {last}", file=sys.stderr)
+        Raises:
+            InputError: If no episode has begun.
+        """
+        if self._mode is None:
+            return None
+        if self._intervals is None:
+            raise InputError("render before reset; expected reset first")
+        if self._mode == "rgb_array":
+            return self._pixels()
+        self._show()
+        return None
 
     def close(self) -> None:
         """Close the window."""
         if self._drawn is not None and self._mode == "human":
             from matplotlib import pyplot
 
-            pyplot.close(self._drawn[0])
+            pyplot.close(self._drawn)
         self._drawn = None
+
+    def _pixels(self) -> NDArray[np.uint8]:
+        self._update()
+        self._drawn.canvas.draw()
+        return np.asarray(self._drawn.canvas.buffer_rgba())[..., :3].copy()
+
+    def _show(self) -> None:
+        """Show the picture in a window. Without a display, write a line about the last interval to standard error."""
+        from matplotlib import pyplot
+
+        if _has_display():
+            self._update()
+            pyplot.pause(0.001)
+        elif self._intervals:
+            flows = "; ".join(f"{flow} {_text(values)}".lstrip() for flow, values in self._intervals[-1].items())
+            print(f"interval {len(self._intervals)}: {flows}", file=sys.stderr)
 
     def _update(self) -> None:
         """Draw the lines of the picture anew. The first call makes the picture."""
         if self._drawn is None:
             self._drawn = self._figure()
-        _, lines = self._drawn
-        for line, column in zip(lines, self._columns.values(), strict=True):
-            line.set_data(np.arange(1, len(column) + 1), column)
-            line.axes.set_xlim(0, max(10, len(column)))
-            line.axes.set_ylim(0, 1.05 * max([1e-3, *column]))
+        intervals = self._intervals or []
+        for axes, name in zip(self._drawn.axes, PANELS, strict=True):
+            highest = 1e-3
+            for flow, line in zip(self._flows, axes.get_lines(), strict=True):
+                column = [interval[flow][name] if flow in interval else nan for interval in intervals]
+                line.set_data(np.arange(1, len(column) + 1), column)
+                highest = max(highest, np.fmax.reduce(column, initial=0))
+            axes.set_xlim(0, max(10, len(intervals)))
+            axes.set_ylim(0, 1.05 * highest)
 
-    def _figure(self) -> tuple[Any, list[Any]]:
+    def _figure(self) -> Any:
         if self._mode == "human":
             from matplotlib import pyplot
 
@@ -89,16 +131,23 @@ class Screen:
 
             figure = Figure(figsize=SIZE, dpi=DOTS, layout="constrained")
             FigureCanvasAgg(figure)
-        panels, lines = figure.subplots(len(PANELS), sharex=True), []
+        panels = figure.subplots(len(PANELS), sharex=True)
         for axes, title in zip(panels, PANELS.values(), strict=True):
             axes.set_title(title, loc="left", fontsize=9)
-            lines += axes.plot([], [])
+            for flow in self._flows:
+                axes.plot([], [], label=flow)
         panels[-1].set_xlabel("interval")
-        return figure, lines
+        if 1 < len(self._flows) <= NAMED:
+            figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right upper", fontsize=8)
+        return figure
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for pickling, without the drawing."""
         return {**vars(self), "_drawn": None}
+
+
+def _text(values: Mapping[str, Any]) -> str:
+    return ", ".join(f"{title} {values[name]:.4g}" for name, title in PANELS.items())
 
 
 def _has_display() -> bool:

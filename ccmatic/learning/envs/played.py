@@ -41,7 +41,11 @@ class Player(Protocol):
 
     Attributes:
         faults: The reasons why the last episode is invalid; None if the back end has no faults, or an episode runs.
+        is_kept: Whether pickle keeps a running episode.
     """
+
+    @property
+    def is_kept(self) -> bool: ...
 
     @property
     def faults(self) -> list[str] | None: ...
@@ -66,6 +70,11 @@ class Played:
         self._backend = backend
         self.links: Links
         self._state: EnvironmentState
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether pickle keeps a running episode: only the back end `fluid` has a state of arrays."""
+        return isinstance(self._backend, Fluid)
 
     @property
     def faults(self) -> list[str] | None:
@@ -94,9 +103,9 @@ class Played:
         return Outcome(np.asarray(observation), reward, values, int(self._state.interval))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state for pickling. A running episode is stored only if its state consists of arrays."""
+        """Return the state for pickling."""
         kept = {"_backend": self._backend}
-        if isinstance(self._backend, Fluid) and hasattr(self, "links"):
+        if self.is_kept and hasattr(self, "links"):
             kept["episode"] = jax.tree.map(np.asarray, jax.tree.leaves((self.links, self._state)))
         return kept
 
@@ -111,6 +120,8 @@ class Played:
 
 class Several:
     """The Player of several links, each of which has its own Player."""
+
+    is_kept = False
 
     def __init__(self, players: Sequence[Player]) -> None:
         self._players = list(players)

@@ -14,13 +14,13 @@ from ccmatic.learning.envs.gym import (
     Floats,
     alone,
     check_backend,
-    check_mode,
     check_reset_options,
     check_seed,
     player,
     rule,
     spaces,
 )
+from ccmatic.learning.envs.picture import check_mode
 from ccmatic.learning.envs.played import Outcome, Played, Player, Several
 
 Step: TypeAlias = tuple[Floats, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]
@@ -46,7 +46,7 @@ class LinkVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
 
         Args:
             num_envs: The number of links.
-            render_mode: None, because only a LinkEnv draws.
+            render_mode: None, because a picture has one link.
             device: The device of JAX for the backend `fluid`; None for JAX's default.
             backend: `fluid` simulates all links at once. `packets` simulates one after the other. `emulator` has one
                 link.
@@ -59,7 +59,9 @@ class LinkVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         """
         check_mode(render_mode)
         if render_mode is not None:
-            raise InputError(f"render_mode '{render_mode}' for many links; expected None, because only a LinkEnv draws")
+            raise InputError(
+                f"render_mode '{render_mode}' for many links; expected None, because a picture has one link"
+            )
         self.environment = alone(options)
         if type(num_envs) is not int or num_envs < 1:
             raise InputError(f"{shown(num_envs)} links; expected a whole number, at least 1")
@@ -176,7 +178,7 @@ class LinkVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for pickling. Only the back end `fluid` keeps running episodes."""
-        return {**vars(self), "_has_begun": self._has_begun and isinstance(self._player, Played)}
+        return {**vars(self), "_has_begun": self._has_begun and self._player.is_kept}
 
 
 def _mode(given: object) -> AutoresetMode:
