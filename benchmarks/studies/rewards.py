@@ -29,8 +29,9 @@ from benchmarks.lib.trained import sections_of, together
 from ccmatic.controllers import signal
 from ccmatic.learning import Environment, LinkOptions, agents, policies
 from ccmatic.learning.envs import rollout
+from ccmatic.learning.estimation.particles import begin as begin_particles
 
-REWARDS = ("custard", "power", "vivace_loss", "aurora", "orca", "relative", "ltp", "ltp_beliefs")
+REWARDS = ("custard", "power", "vivace_loss", "aurora", "orca", "relative", "ltp", "ltp_beliefs", "ltp_particles")
 ACTS = ("custard", "orca", "aurora", "envelope:cc_qdel_wide", "ltp", "per_rtt", "cubic")
 
 LINKS = {
@@ -69,6 +70,8 @@ def scripted(act):
 
     def play(number, high, low, held):
         links, state = environment.reset(jax.random.key(99), JUDGES)
+        particles = begin_particles(jax.random.key(98), links.rtt * links.slot)
+        state = state._replace(knowledge=state.knowledge._replace(particles=particles))
 
         def interval(state, step):
             rate, now = links.capacity[state.interval] / links.slot, state.knowledge.now
@@ -186,7 +189,10 @@ def main():
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
     file = given.folder / "scripted.json"
-    found = cells.results([{"act": act} for act in ACTS], file, lambda cell: scripted(cell["act"]), lambda cell: "")
+    requests, every = [{"act": act} for act in ACTS], set(REWARDS)
+    found = cells.results(
+        requests, file, lambda cell: scripted(cell["act"]), lambda cell: "played", lambda cell: every <= cell.keys()
+    )
     played, trained = {cell["act"]: cell for cell in found}, {}
     if given.seeds:
         requests = [{"reward": r, "act": act, "seeds": given.seeds} for act, r in product(given.acts, given.rewards)]
