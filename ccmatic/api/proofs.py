@@ -1,6 +1,7 @@
 """Proofs: the guarantees of controllers for all time, and the meaning of a proof for a path."""
 
 from collections.abc import Callable, Generator, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from ccmatic.base import InputError, parse_json, read_text
 from ccmatic.contracts import RoundProof, load_definition
 from ccmatic.enclosures import SavedProof
 from ccmatic.guarantees import Guarantee
-from ccmatic.invariants import Bound, Decided, FirstSteps, Invariant
+from ccmatic.invariants import Bound, Decided, FirstSteps, Invariant, Phases
 from ccmatic.logic import isolated, isolated_steps
 from ccmatic.proving import Attempt, Check, Finding, Listener, ProofOutcome
 from ccmatic.query import left_out
@@ -253,7 +254,7 @@ def _by_networks(
 
 def check(
     file: str | Path,
-    *,
+    *following: str | Path,
     allow_code: bool = False,
     solver: SolverOptions = SolverOptions(),
 ) -> Check:
@@ -262,6 +263,8 @@ def check(
     Args:
         file: A result file of `prove`, or an invariant or a proof about first steps that `prove` wrote, which
             certificates alone decide. Or an ONNX file whose metadata name its proofs.
+        following: Proofs about first steps, if `file` is one as well. Each begins where the proof before it ends. The
+            last Finding is about the joined claim.
         allow_code: Whether to run the file that the result names as its proof. Otherwise only shipped proofs are
             accepted.
         solver: SolverOptions.
@@ -275,7 +278,11 @@ def check(
 
     Examples:
         >>> cm.check("results/proofs/cc_qdel_T10.json").verdict
+        >>> cm.check("halves.json", "grows.json").findings[-1].about
     """
+    if following:
+        phases = [invariants.load_first_steps(each, allow_code) for each in (file, *following)]
+        return Check(phases, _joined(phases, _claims(phases), solver))
     if Path(file).suffix == ".onnx":
         proofs = enclosures.proofs_of(file, allow_code)
         return Check(proofs, _findings(*proofs))
@@ -293,6 +300,22 @@ def check(
         return proving.check_rounds(proving.load_rounds(file, allow_code), isolated_steps, solver)
     result = proving.load_result(file, allow_code)
     return proving.check(result, isolated_steps, options=solver)
+
+
+def _claims(phases: Sequence[FirstSteps]) -> list[Phases]:
+    """Return the claims that join the first two proofs, the first three, and so on."""
+    claims: list[Phases] = []
+    for before, each in pairwise(phases):
+        claims.append(Phases.of(claims[-1] if claims else before, each))
+    return claims
+
+
+def _joined(phases: Sequence[FirstSteps], claims: Sequence[Phases], solver: SolverOptions) -> Iterator[Finding]:
+    """Yield the result of checking proofs that follow each other, and the claims that join them."""
+    yield from _findings(*phases)
+    for claim in claims:
+        about = f"{claim.controller.name} on {claim.executions}: {claim.claim}, in C·step"
+        yield Finding(about, claim.fault(solver), "joined: each of these proofs begins where the one before it ends")
 
 
 def _findings(*proofs: Invariant | FirstSteps | SavedProof) -> Iterator[Finding]:

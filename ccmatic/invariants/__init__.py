@@ -5,6 +5,7 @@ from ccmatic.invariants.engine import Answer
 from ccmatic.invariants.expected import START, Decided, asked, claim_of, decide
 from ccmatic.invariants.figure import draw
 from ccmatic.invariants.first_steps import FirstSteps, is_first_steps, load_first_steps
+from ccmatic.invariants.phases import Phases
 from ccmatic.invariants.proof import Proved, Prover, prove
 from ccmatic.invariants.saved import Invariant, is_invariant, load_invariant, refusing
 from ccmatic.invariants.tightest import Bound, tightest
@@ -18,6 +19,7 @@ __all__ = [
     "Decided",
     "FirstSteps",
     "Invariant",
+    "Phases",
     "Proved",
     "Prover",
     "TransitionSystem",

@@ -40,7 +40,7 @@ class FirstSteps:
     @isolated
     def certified(query: Query, controller: Any) -> "FirstSteps | None":
         """Return the proof of a query; None if an execution breaks its expectation."""
-        made = [certificates.certify(conditions) for conditions in _questions(query, controller)]
+        made = [certificates.certify(conditions) for conditions in failures(query, controller)]
         if None in made:
             return None
         return FirstSteps(query, controller, [records.convert(each, CertificateFile) for each in made])
@@ -61,14 +61,14 @@ class FirstSteps:
 
         A solver only decides that executions begin like this: without one, the proof would be about no execution.
         """
-        questions = list(_questions(self.query, self.controller))
+        questions = list(failures(self.query, self.controller))
         if len(self.certificates) != len(questions):
             return f"it has {len(self.certificates)} certificates; expected {len(questions)}"
         for conditions, certificate in zip(questions, self.certificates, strict=True):
             outcome = certificates.check_certificate(conditions, records.data(certificate))
             if outcome.fault:
                 return f"the first steps: {outcome.fault}"
-        return None if _has_execution(self.query, self.controller) else "no execution begins like this"
+        return None if has_execution(self.query, self.controller) else "no execution begins like this"
 
     def save(self, folder: str | Path, name: str) -> Path:
         """Write the proof to a file in a folder, and return the file."""
@@ -83,18 +83,19 @@ class FirstSteps:
         return file
 
 
-def _questions(query: Query, controller: Any) -> Iterator[list[Truth]]:
+def failures(query: Query, controller: Any) -> Iterator[list[Truth]]:
     """Yield the conditions of an execution that breaks the expectation, for each way to fail."""
-    yield from Verifier(query, _reads(query, controller), state=controller.state).questions(controller).values()
+    yield from Verifier(query, own_reads(query, controller), state=controller.state).questions(controller).values()
 
 
-def _reads(query: Query, controller: Any) -> set[str]:
+def own_reads(query: Query, controller: Any) -> set[str]:
+    """Return the beliefs that the controller reads."""
     return query.units().keys() & set(controller.parameters)
 
 
-def _has_execution(query: Query, controller: Any) -> bool:
+def has_execution(query: Query, controller: Any) -> bool:
     """Return whether the premises of the query have an execution."""
-    reads = _reads(query, controller)
+    reads = own_reads(query, controller)
     for way in query.property.ways_to_fail(query.model, query.buffer):
         whole = Part(query, WayToFail(way.name, way.formula, reads=way.reads), SolverOptions(), reads, controller.state)
         if whole.execution(controller, way.premise) == UNSAT:

@@ -329,7 +329,7 @@ class Part:
         if self._checker is not None:
             return self._checker
         checker = Checker(self._options)
-        for law in self._laws():
+        for law in self.laws():
             checker.add(law.formula)
         return self._go(checker)
 
@@ -392,7 +392,7 @@ class Part:
             controller: The controller. None stands for any rates.
             given: The conditions, by their names in the message.
         """
-        laws, sender = list(self._laws()), choices(self.x, controller)
+        laws, sender = list(self.laws()), choices(self.x, controller)
         indices = conflict([*(law.formula for law in laws), sender, *given.values()])
         conditions = [name for index, name in enumerate(given, len(laws) + 1) if index in indices]
         first = {laws[index].name: str(laws[index]) for index in reversed(indices) if index < len(laws)}
@@ -468,7 +468,7 @@ class Part:
 
         With None, the rates are free.
         """
-        laws = [law.formula for law in self._laws()]
+        laws = [law.formula for law in self.laws()]
         return [*laws, *self._way(), *([choices(self.x, controller)] if controller else [])]
 
     def script(self, controller: Decides | None) -> str:
@@ -511,8 +511,10 @@ class Part:
         if controller is not None:
             self.checker.add(self.choices(controller))
 
-    def _laws(self) -> Iterator[Law]:
-        return chain(self.query.laws(self.x), self.query.model.belief_laws(self.x, self.reads))
+    def laws(self, controller: Decides | None = None) -> Iterator[Law]:
+        """Return the laws of the network, of the encoded beliefs, and of senders that obey the controller."""
+        own = replay.sender_laws(self.x, controller)
+        return chain(self.query.laws(self.x), self.query.model.belief_laws(self.x, self.reads), own)
 
     def _way(self) -> Iterator[Truth]:
         if self.way.bounds is Bounds.HOLD:
