@@ -326,6 +326,20 @@ class _Z3(Z3Solver):  # type: ignore[misc]
 class _Yices(SmtLibSolver):  # type: ignore[misc]
     """The solver Yices over a pipe. pySMT leaves the rest of a line unread after a value. This class skips it."""
 
+    def get_value(self, item: Any) -> Any:
+        """Return the value of a formula. A symbol in no assertion may have any value, and Yices does not know it."""
+        if item.is_symbol() and not any(item in names for names in self.declared_vars):
+            manager = self.environment.formula_manager
+            return manager.FALSE() if item.is_symbol(BOOL) else manager.Real(0)
+        return super().get_value(item)
+
+    def _send_command(self, command: Any) -> None:
+        try:
+            super()._send_command(command)
+        except BrokenPipeError:
+            # A broken pipe would look as if nobody read the output of ccmatic, which is no error.
+            raise RuntimeError("the solver Yices has ended early") from None
+
     def _get_answer(self) -> str:
         answer: str = super()._get_answer()
         while not answer and self.solver.poll() is None:

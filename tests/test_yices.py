@@ -1,0 +1,40 @@
+"""Yices: the values of unknowns that no assertion has, and a program that ends early."""
+
+import shutil
+
+import pytest
+
+from ccmatic.logic import boolean, real
+from ccmatic.solving import SAT, Checker, SolverOptions
+from support.cli import run
+
+ASKED = ("--model", "ccac", "--buffer", "infinite", "--horizon", "4")
+
+#: A program that confirms some commands, and then stops to read.
+DEAF = """#!/bin/sh
+for number in 1 2 3; do read line; echo success; done
+read line
+exec 0<&-
+echo success
+exec sleep 1
+"""
+
+
+def test_an_unknown_in_no_assertion_has_a_value():
+    if not shutil.which("yices-smt2"):
+        pytest.skip("no yices-smt2 on this machine")
+    checker = Checker(SolverOptions(solvers=("yices",)))
+    checker.add(real("x") >= 1)
+    assert checker.check() == SAT
+    assert (checker.value(real("y")), checker.value(boolean("b"))) == (0, False)
+    assert checker.value(real("x")) >= 1
+
+
+def test_a_program_that_ends_early_gives_no_verdict(tmp_path, monkeypatch):
+    """A broken pipe to a solver is no broken pipe of the output, which is no error."""
+    program = tmp_path / "yices-smt2"
+    program.write_text(DEAF)
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    code, out, err = run("verify", "always_double", *ASKED, "--solver", "yices", cwd=tmp_path)
+    assert (code, out) == (3, "") and "the solver Yices has ended early" in err
