@@ -6,7 +6,7 @@ from typing import Any
 from pysmt.shortcuts import Symbol
 from pysmt.typing import REAL
 
-from ccmatic.base import NUMBER, TIME
+from ccmatic.base import BYTES, NUMBER, TIME
 from ccmatic.invariants.forms import comparisons
 from ccmatic.invariants.lasting import as_value
 from ccmatic.invariants.transition import TransitionSystem, derive
@@ -16,6 +16,9 @@ from ccmatic.solving import SAT, Checker
 
 #: A number of steps that no bounded state of a controller reaches.
 LARGE = 10**6
+
+#: For a state of each unit, an amount by which a counter grows, and an example of its limit.
+STOPS = {NUMBER: ("1", "5"), TIME: ("step", "5 * R_m"), BYTES: ("MSS", "100 * MSS")}
 
 #: The steps after the start of an execution, within which a test of the time says little about later steps.
 EARLY = 10
@@ -30,17 +33,19 @@ def unbounded(query: Query, controller: Any) -> list[str]:
         controller: The controller, as the query loads it. Its network has a transition system.
     """
     times = [each for each in getattr(controller, "dated", list)() if controller.observations[each].unit == TIME]
-    counts = [each for each in controller.state if each.unit in (NUMBER, TIME)]
+    counts = [each for each in controller.state if each.unit in STOPS]
     return list(_sentences(derive(query, controller), controller, counts, times)) if times or counts else []
 
 
 def _sentences(system: TransitionSystem, controller: Any, counts: list[Any], times: list[str]) -> Iterator[str]:
     possible = _Possible(system)
-    for each in counts:
-        before = Symbol(f"{each.name}_{system.now}", REAL)
-        small, after = as_value(before), system.after.get(before)
-        if after is not None and any(possible(small * sign <= LARGE, after * sign > LARGE) for sign in (1, -1)):
-            step, most = ("step", "5 * R_m") if each.unit == TIME else ("1", "5")
+    states = {each: Symbol(f"{each.name}_{system.now}", REAL) for each in counts}
+    states = {each: before for each, before in states.items() if before in system.after}
+    for each, before in states.items():
+        others = [as_value(other) for about, other in states.items() if about.unit == each.unit and about is not each]
+        small = [term * sign <= LARGE // 2 for term in others for sign in (1, -1)]
+        if any(_grows(possible, small, as_value(before) * sign, system.after[before] * sign, each) for sign in (1, -1)):
+            step, most = STOPS[each.unit]
             stops = f"`{each.name} = min({each.name} + {step}, {most})`"
             yield f"`{each.name}` (line {each.line}) has no bound; expected a state that stops, such as {stops}"
     for name in times:
@@ -51,6 +56,16 @@ def _sentences(system: TransitionSystem, controller: Any, counts: list[Any], tim
             counts_up = "`waited = min(waited + step, 5 * R_m)`"
             problem = f"`{name}` (line {controller.line_of(name)}) has no bound: it is the time since the start"
             yield f"{problem}; expected a state that counts, such as {counts_up}"
+
+
+def _grows(possible: "_Possible", small: list[Truth], before: Any, after: Any, memory: Any) -> bool:
+    """Return whether a step takes a state above LARGE, although all other states of its unit are small.
+
+    A window may be large as well, but some step lowers it. So a state in bytes grows only if no step lowers it.
+    """
+    if memory.unit == BYTES and possible(after < before):
+        return False
+    return possible(before <= LARGE, after > LARGE, *small)
 
 
 class _Possible:
