@@ -24,9 +24,10 @@ from ccmatic.solving import limited
 from ccmatic.workers import Team
 
 #: The settings of Spacer for a system with all laws, and for a system without some laws. The latter ones have rarely
-#: helped without global guidance.
+#: helped without global guidance, or with simpler proof obligations.
 _GLOBAL: dict[str, Any] = {"fp.spacer.global": True}
-PORTFOLIO: dict[bool, tuple[dict[str, Any], ...]] = {True: ({}, _GLOBAL), False: (_GLOBAL,)}
+_SIMPLER: dict[str, Any] = {**_GLOBAL, "fp.spacer.simplify_pob": True}
+PORTFOLIO: dict[bool, tuple[dict[str, Any], ...]] = {True: (_SIMPLER, {}), False: (_GLOBAL,)}
 
 #: The CPU seconds of an attempt in the first round. Each further round doubles them.
 FIRST = 1.0
