@@ -94,7 +94,7 @@ def test_a_strike_is_a_counterexample_of_each_that_it_strikes(small, verdicts):
         assert event.candidate in struck[event.candidate]
         for each in struck[event.candidate]:
             controller = asked.read_controller(SMALL.candidate(each))
-            remembered = controller.followed(asked.observed(trace, state=controller.state).flows[0])
+            remembered, _ = controller.followed(asked.observed(trace, state=controller.state).flows[0])
             rerun = replace(trace, controller=controller.source).with_columns(**remembered)
             assert check_trace(asked, rerun).outcome is Outcome.BREAKS and verdicts[each] == VIOLATED
             own += remembered["grown"] != list(trace.columns["grown"])
@@ -245,6 +245,53 @@ def test_two_flows_on_two_processes(monkeypatch):
     *_, end = made = list(synthesise(asked, jobs=2))
     assert (end.solutions, end.counterexamples, end.left) == (1, 1, 0)
     assert "patience = 1\n" in next(now.controller.source for now in made if now.controller)
+
+
+#: A sketch whose candidates send the same bytes, in packets of different sizes.
+SIZED = Sketch(
+    """
+    window: bytes = above(0)
+
+
+    def update(window, acked, MSS):
+        window = most * MSS
+
+
+    def send(window):
+        return window
+    """,
+    {"most": (1, 2, 3, 4, 6, 8, 12)},
+)
+
+
+#: Nothing has been sent, and the first window is small.
+START = "L[0] == 0; A[0] == 0; c_f[0][0] <= 1"
+
+
+def test_a_counterexample_strikes_senders_of_other_packets(monkeypatch, tmp_path):
+    """Each sender that it strikes is broken, and some of them only with packets of another size."""
+    monkeypatch.setattr(aimd, "TEMPLATE", SIZED)
+    thresholds = {"what": "A[T-1] - S[T-1] > 7/4", "given": f"{START}; alpha >= 1/10; alpha <= 1/2"}
+    asked = queries.make("ccac2021", "infinite", 4, property="avoids", thresholds=thresholds, template="aimd")
+    store = Store(tmp_path / "run.db", asked)
+    list(synthesise(asked, store=store))
+    store.close()
+    reads, sample = asked.read_by_candidates()
+    senders = {(index,): asked.read_controller(SIZED.candidate((index,))) for index in range(SIZED.size)}
+    state = asked.read_controller(sample).state
+    broken = {
+        each: Verifier(asked, reads, state=state).verify(sender).verdict == VIOLATED for each, sender in senders.items()
+    }
+    events = read_run(tmp_path / "run.db")[1]
+    assert {event.candidate for event in of_kind(events, SOLUTION)} == {each for each in broken if not broken[each]}
+    assert check_cover(tmp_path / "run.db", verify=True).covered and {*broken.values()} == {True, False}
+    struck = [
+        (event.candidate, each)
+        for event in of_kind(events, COUNTEREXAMPLE)
+        for each in senders
+        if replays.Replay(asked, Trace.from_json(event.trace)).strikes(SIZED, each)
+    ]
+    assert all(broken[each] for _, each in struck) and any(first != each for first, each in struck)
 
 
 def test_a_search_begins_with_the_packets_of_earlier_counterexamples(verdicts):

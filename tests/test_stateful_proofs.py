@@ -74,7 +74,7 @@ def test_it_does_as_aimd_from_the_third_step_on(what):
     columns["acked_before"] = trace.columns["S"][1:-1]
     flow = query.observed(replace(trace, horizon=8, columns=columns), (), joined.state).flows[0]
     assert joined.first_decision(flow) == 1
-    assert joined.followed(flow)["window"] == list(columns["window"])
+    assert joined.followed(flow)[0]["window"] == list(columns["window"])
 
 
 @pytest.mark.parametrize(

@@ -193,11 +193,15 @@ class Stateful:
         return None if None in parts else lcm(*(part for part in parts if part))
 
     def followed(self, view):
-        """Return the controller's state as columns by name; None once the controller would send other bytes.
+        """Return the controller's state as columns by name, and 1 if the controller sends the view's bytes.
 
         The argument is a view of numbers. The controller's own Python computes the state from the step at which the
         controller decides. Before this step, and wherever the controller leaves a choice to the network, the state
         comes from the view.
+
+        Returns:
+            The columns up to the first step at which the controller sends other bytes, and the window or rate of the
+            view at this step, in parts of the controller's. The part is 0 if no such part exists.
         """
         state = {memory.name: list(view.state[memory.name]) for memory in self.state}
         own, program, decides = replace(view, state=state), self._program, False
@@ -209,8 +213,8 @@ class Stateful:
                 if state[name][t] not in options:
                     step.now[name] = state[name][t] = Fraction(next(iter(options)))
             if any(law is not True for _, _, law in step.sends()):
-                return None
-        return state
+                return state, step.part_of_sent()
+        return state, 1
 
     def lines_run(self, view: FlowView) -> list[dict[int, bool]]:
         """Return the lines of its source that ran at each step of an execution; see `Controller.lines_run`.

@@ -10,18 +10,35 @@ def breaks(query, trace, controller):
     """Return whether a counterexample of another controller is also a counterexample of this controller.
 
     To decide this, start the controller in the trace's first state, and let it update its own state at each step. The
-    trace is a counterexample if the controller sends the same bytes. The trace must belong to the query.
+    trace is a counterexample if the controller sends the same bytes, possibly in packets of another size. The trace
+    must belong to the query.
     """
-    x = query.observed(trace, state=controller.state)
-    for flow in x.flows:
-        state = controller.followed(flow)
-        if state is None:
-            return False
-        flow.state = state
-    if any(formula is not True for flow in x.flows for _, _, formula in controller.laws(flow)):
-        return False
-    own = replace(trace, controller=controller.source, broken=()).with_columns(**x.remembered())
-    return check_trace(query, own).outcome is Outcome.BREAKS
+    own = _sent_by(query, trace, controller)
+    return own is not None and check_trace(query, own).outcome is Outcome.BREAKS
+
+
+def _sent_by(query, trace, controller):
+    """Return the trace with the state of a controller that sends its bytes, or None.
+
+    If the controller sends other bytes, its packets may have another size. The first difference tells this size, if
+    the window and the rate are multiples of it.
+    """
+    for _ in range(2):
+        x = query.observed(trace, state=controller.state)
+        part = 1
+        for flow in x.flows:
+            flow.state, part = controller.followed(flow)
+            if part != 1:
+                break
+        if part == 1:
+            laws = (formula for flow in x.flows for _, _, formula in controller.laws(flow))
+            if any(formula is not True for formula in laws):
+                return None
+            return replace(trace, controller=controller.source, broken=()).with_columns(**x.remembered())
+        trace = replace(trace, constants={**trace.constants, "MSS": trace.constants["MSS"] * part})
+        if part <= 0:
+            return None
+    return None
 
 
 class ReplayGenerator:

@@ -179,6 +179,17 @@ class Step(Encoder):
             else:
                 yield f"{name}_is_not_limited", self.t, self.limits_nothing(name)
 
+    def part_of_sent(self):
+        """Return the first window or rate of a view of numbers that differs from the controller's, in parts of it.
+
+        Return 0 if no window or rate differs, or the controller's is not a number above 0.
+        """
+        amounts = {"window": self.view.cwnd[self.t], "rate": self.view.r[self.t]}
+        made = self.program.sends({**self.arguments(), **self.now})
+        pairs = ((amounts[name], own) for name, own in zip(self.controller.sent(), made, strict=True))
+        amount, own = next(((amount, own) for amount, own in pairs if amount != own), (0, 1))
+        return amount / own if isinstance(own, int | Fraction) and own > 0 else 0
+
     def limits_nothing(self, name):
         """Return the condition that the window, or the rate, is no limit in this step."""
         view, t = self.view, self.t
