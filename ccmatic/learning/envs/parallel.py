@@ -8,15 +8,7 @@ from numpy.typing import NDArray
 from pettingzoo import ParallelEnv
 
 from ccmatic.base import InputError, shown
-from ccmatic.learning.envs.gym import (
-    Floats,
-    check_seed,
-    info,
-    make_environment,
-    played,
-    rule,
-    spaces,
-)
+from ccmatic.learning.envs.gym import Floats, check_seed, info, make_environment, played, rule, spaces
 from ccmatic.learning.envs.picture import MODES, Screen
 from ccmatic.learning.envs.played import Outcome
 
