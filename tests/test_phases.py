@@ -96,6 +96,7 @@ def test_two_phases_join(shrinks, converges, source, tmp_path):
     files = [each.save(tmp_path) for each in (shrinks, converges)]
     checked = cm.check(*files)
     assert checked.verdict == "accepted" and phases.claim in checked.findings[-1].about
+    assert repr(checked) == f"<check of {files[0]} {files[1]}: accepted>" and str(files[1]) in checked._repr_html_()
     code, out, _ = run("check", *files, "--json", cwd=tmp_path)
     lines = [json.loads(line) for line in out.splitlines()]
     assert code == 0 and phases.claim in lines[-2]["about"] and lines[-1]["accepted"]

@@ -282,20 +282,20 @@ def check(
     """
     if following:
         phases = [invariants.load_first_steps(each, allow_code) for each in (file, *following)]
-        return Check(phases, _joined(phases, _claims(phases), solver))
+        return Check(phases, _joined(phases, _claims(phases), solver), " ".join(map(str, (file, *following))))
     if Path(file).suffix == ".onnx":
         proofs = enclosures.proofs_of(file, allow_code)
-        return Check(proofs, _findings(*proofs))
+        return Check(proofs, _findings(*proofs), str(file))
     data = parse_json(read_text(Path(file)), str(file))
     if enclosures.is_saved(data):
         proof = enclosures.load_proof(file, allow_code)
-        return Check(proof, _findings(proof))
+        return Check(proof, _findings(proof), str(file))
     if invariants.is_first_steps(data):
         first = invariants.load_first_steps(file, allow_code)
-        return Check(first, _findings(first))
+        return Check(first, _findings(first), str(file))
     if invariants.is_invariant(data):
         invariant = invariants.load_invariant(file, allow_code)
-        return Check(invariant, _findings(invariant))
+        return Check(invariant, _findings(invariant), str(file))
     if proving.is_of_rounds(data):
         return proving.check_rounds(proving.load_rounds(file, allow_code), isolated_steps, solver)
     result = proving.load_result(file, allow_code)

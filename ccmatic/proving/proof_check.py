@@ -95,11 +95,13 @@ class Check:
     """A running check of a proof.
 
     Iterate over a Check to get each Finding as soon as the check makes it. The property `verdict` completes the check.
-    An error ends the check. `result` is the data that is checked: the Result of a proof, or an invariant.
+    An error ends the check. `result` is the data that is checked: the Result of a proof, an invariant, or several
+    proofs. `file` names the files of data other than a Result.
     """
 
-    def __init__(self, result: Any, findings: Iterator[Finding]):
+    def __init__(self, result: Any, findings: Iterator[Finding], file: str | None = None):
         self.result = result
+        self._file = result.file if file is None else file
         self._remaining = findings
         self._findings_so_far: list[Finding] = []
 
@@ -122,13 +124,11 @@ class Check:
 
     def __repr__(self) -> str:
         verdict = f"{self.verdict}" if self._findings_so_far else "not begun"
-        return f"<check of {self.result.file}: {verdict}>"
+        return f"<check of {self._file}: {verdict}>"
 
     def _repr_html_(self) -> str:
         rows = [(finding.about, finding.fault or finding.how, finding.checked) for finding in self]
-        return markup.paragraphs([f"{self.result.file}: {self.verdict}"]) + markup.table(
-            ("about", "found", "checked"), rows
-        )
+        return markup.paragraphs([f"{self._file}: {self.verdict}"]) + markup.table(("about", "found", "checked"), rows)
 
 
 def check(
