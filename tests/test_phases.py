@@ -7,7 +7,7 @@ import pytest
 import ccmatic as cm
 from ccmatic.invariants import Phases
 from ccmatic.invariants.first_steps import failures
-from ccmatic.invariants.phases import Whole
+from ccmatic.invariants.phases import ExactWindow
 from ccmatic.logic import formula, isolated
 from ccmatic.solving import SolverOptions
 from support.cli import run
@@ -162,7 +162,7 @@ def test_other_proofs_have_no_phases(shrinks, tmp_path):
 @isolated
 def test_the_laws_of_a_phase_are_those_of_its_certificates(converges):
     proof = converges.first
-    whole = Whole(proof.query, proof.controller, SolverOptions())
+    whole = ExactWindow(proof.query, proof.controller, SolverOptions())
     [conditions] = failures(proof.query, proof.controller)
     parts = {part for each in conditions for part in conjuncts(formula(each))}
     own = {part for each in (*whole.laws, whole) for part in conjuncts(formula(getattr(each, "formula", whole.fails)))}

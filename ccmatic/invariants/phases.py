@@ -79,8 +79,8 @@ class Phases:
         Args:
             options: The solvers that decide whether laws and claims follow.
         """
-        parts = [Whole(each.query, self.controller, options) for each in (self.first, self.second)]
-        whole = Whole(self.query, self.controller, options, {name for each in parts for name in each.part.reads})
+        parts = [ExactWindow(each.query, self.controller, options) for each in (self.first, self.second)]
+        whole = ExactWindow(self.query, self.controller, options, {name for each in parts for name in each.part.reads})
         met: list[Truth] = []
         for each, last in zip(parts, (0, _steps(self.first.query)), strict=True):
             for begin in range(last + 1):
@@ -127,7 +127,7 @@ def _joined(first: Query, second: Query) -> Query:
     return joined.on(horizon=max(first.horizon, _steps(first) + second.horizon))
 
 
-class Whole(Window):
+class ExactWindow(Window):
     """An execution with exactly the laws that a proof about first steps has.
 
     Args:
