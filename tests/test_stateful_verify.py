@@ -7,7 +7,9 @@ import pytest
 
 from ccmatic import query as queries
 from ccmatic.base import InputError
+from ccmatic.contracts import following
 from ccmatic.controllers import Stateful
+from ccmatic.logic import linear
 from ccmatic.verification import HOLDS, VIOLATED, Judge, Outcome, check_trace, replay
 from support.cli import lines, run
 from support.sampling import each_nth
@@ -172,3 +174,45 @@ def test_state_of_several_flows_is_no_column_of_the_model():
         judged(asked.read_controller(source), asked)
     asked = queries.make("two_flows", "infinite", 4, property="avoids", thresholds=nothing)
     assert judged(asked.read_controller(source), asked).verdict == HOLDS
+
+
+@pytest.mark.parametrize("name", ["Q_1", "F_12", "limited", "next_window", "older", "older2", "delay_test_3"])
+def test_a_condition_with_the_name_of_other_unknowns_is_refused(name):
+    """Regression: a condition Q_1 that was always false forbade any delay of the bytes served by step 1."""
+    source = (
+        f"window: bytes = above(0)\n{name}: condition = False\n\n"
+        f"def update(window, delay, measured, step, {name}, MSS):\n"
+        f"    window = 100 * MSS if measured and delay > step else MSS\n    {name} = False\n\n"
+        "def send(window):\n    return window\n"
+    )
+    asked = queries.make(
+        "ccac_windows", "infinite", 6, property="avoids", thresholds={"what": "c_f[0][T-1] > 50 * alpha"}
+    )
+    assert judged(asked.read_controller(source.replace(name, "other")), asked).verdict == VIOLATED
+    with pytest.raises(InputError, match=f"the state `{name}` has the name of unknowns of the network; expected"):
+        judged(asked.read_controller(source), asked)
+
+
+def test_a_name_that_only_becomes_that_of_other_unknowns_is_refused():
+    """Unknowns of several flows have the number of their flow, so the condition of flow 1 has the name Q_1."""
+    source = "Q_: condition = False\ndef update(Q_):\n    Q_ = False\ndef send(MSS):\n    return MSS\n"
+    asked = queries.make("two_flows", "infinite", 4, property="avoids", thresholds={"what": "S[0] < 0"})
+    with pytest.raises(InputError, match="the state `Q_` has the name of unknowns of the network"):
+        judged(asked.read_controller(source), asked)
+
+
+def test_the_next_window_has_conditions_of_its_own():
+    """Regression: its conditions had the unknowns of the window before."""
+    asked = query()
+    controller = asked.controller("aimd")
+    x = asked.execution(state=controller.state)
+    after = following(asked.model, x)
+    for memory in controller.state:
+        [own], [others] = ([flow.state[memory.name] for flow in each.flows] for each in (x, after))
+        assert unknowns(own[-1:]) == unknowns(others[:1])
+        assert len(unknowns(others[1:])) == len(others) - 1 and not unknowns(own) & unknowns(others[1:])
+
+
+def unknowns(terms):
+    nodes = [node for term in terms for node in linear(term).coefficients]
+    return {unknown.symbol_name() for node in nodes for unknown in node.get_free_variables()}

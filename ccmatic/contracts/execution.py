@@ -4,6 +4,7 @@ Without loss of generality, the link rate C is 1 and R_m is one step. No byte is
 (docs/reference/encoding.md, notation).
 """
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -26,6 +27,10 @@ from ccmatic.contracts.sources import (
 from ccmatic.contracts.steps import Delay, Number, Steps
 from ccmatic.contracts.views import Bounds, FlowView, NetworkView
 from ccmatic.logic import Truth
+
+#: Names whose unknowns a state may not share: parts of a measured delay, pauses, the next window, bytes older than an
+#: execution, and open tests of delays.
+_NOT_OF_STATE = re.compile(rf"[{LAST.name}{FIRST.name}]_\d+|limited|next_\w+|older\d*|delay_test(_\d+)?")
 
 
 class _Bytes:
@@ -401,7 +406,7 @@ def _rate_execution(
 
 
 def _require_a_name_of_its_own(model: Model, name: str) -> None:
-    """Raise InputError if a state variable has the name of a trace's column.
+    """Raise InputError if a state variable has the name of a trace's column, or its unknowns would be others' unknowns.
 
     With several flows, names of columns end in numbers.
     """
@@ -409,6 +414,8 @@ def _require_a_name_of_its_own(model: Model, name: str) -> None:
     numbers = range(1, model.flows + 1) if model.flows > 1 else ()
     if clash := next((each for each in (name, *(f"{name}{number}" for number in numbers)) if each in taken), None):
         raise InputError(f"the state `{name}` has the name of a column of the trace, {clash}; expected another name")
+    if any(_NOT_OF_STATE.fullmatch(each) for each in (name, *(f"{name}{number}" for number in numbers))):
+        raise InputError(f"the state `{name}` has the name of unknowns of the network; expected another name")
 
 
 def _windows(

@@ -112,7 +112,7 @@ class Unknowns(Source):
     def state(self, name: str, unit: Unit | str) -> Sequence[Number]:
         if unit != CONDITION:
             return self.column(name)
-        return [linear(choice(boolean(f"{name}_{t}"), 1, 0)) for t in range(self._horizon)]
+        return [linear(choice(boolean(f"{self._prefix}{name}_{t}"), 1, 0)) for t in range(self._horizon)]
 
     def constant(self, name: str) -> Number:
         return real(name)
