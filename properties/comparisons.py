@@ -169,6 +169,9 @@ def _reached(head, parts, by, whole, units):
         raise InputError(f"{problem}; expected such as '{misread.EXAMPLES[CONVERGED]}'")
     if head.strip() == CONVERGED:
         return Expectation(Comparison(CONVERGED, ">=", Fraction(1), ""), by=by)
+    if none := _NONE.fullmatch(head.strip()):
+        problem = f"'{shown(whole)}' would hold if a single step has no {none[1]}"
+        raise InputError(f"{problem}; expected '{none[0]}', which is about all steps")
     first, *also = parse_conditions(head, units)
     return Expectation(first, by=by, also=tuple(also))
 

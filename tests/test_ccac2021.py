@@ -4,7 +4,7 @@ import json
 from fractions import Fraction
 
 import pytest
-from ccmatic.models.ccac2021 import CCAC2021
+from ccmatic.models.ccac2021 import CCAC2021, DelayMeasurement
 
 from ccmatic import query as queries
 from ccmatic.base import InputError
@@ -130,6 +130,7 @@ def test_what_is_no_condition_is_refused(text, expected):
     [
         ({"flows": 0}, "flows is 0; expected a whole number from 1 to 8"),
         ({"flows": 9}, "flows is 9; expected a whole number from 1 to 8"),
+        ({"flows": 2, "delay": DelayMeasurement.UNMEASURED}, "delays order the bytes of a shared queue; expected"),
         ({"R": "1/2"}, "R is '1/2'; expected a whole number"),
         ({"waste": "never"}, "waste is 'never'; expected one of Waste.COMPOSING, Waste.NON_COMPOSING"),
         ({"delay": "each flow's own"}, "expected one of DelayMeasurement.PUBLISHED, "),

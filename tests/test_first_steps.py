@@ -23,6 +23,20 @@ TENTH = (
     "buffer 1 bdp, jitter 10 ms"
 )
 
+#: A sender that only some executions of the network can have.
+ASSUMES = """
+window: bytes = above(0)
+
+
+def update(window, lost, step, MSS):
+    assume(lost <= lost[step])
+    window = max(window / 2, MSS)
+
+
+def send(window):
+    return window
+"""
+
 
 def decided(controller, on, expect, start):
     return cm.prove_by_invariant(controller, on, expect, start=start)
@@ -56,6 +70,13 @@ def test_prove_writes_what_check_accepts(tmp_path):
     assert (code, line["verdict"], line["claim"], line["clauses"]) == (0, "proved", "converged within 4 rtt", None)
     code, out, _ = run("check", line["result"], cwd=tmp_path)
     assert code == 0 and "converged within 4 rtt" in out
+
+
+def test_prove_says_what_a_proof_of_first_steps_leaves_out(tmp_path):
+    (tmp_path / "assumes.py").write_text(ASSUMES)
+    how = "--on", TENTH, "--from", "window <= 8 bdp", "--expect", "window <= 4 bdp within 2 rtt"
+    code, out, _ = run("prove", "assumes.py", *how, cwd=tmp_path)
+    assert code == 0 and "left out: assumptions" in out
 
 
 def forged(learned, tmp_path, change):
@@ -151,6 +172,7 @@ def test_the_time_until_conditions_hold_is_measured(tmp_path):
         ("converged", "such as 'converged within 8 rtt'"),
         ("converged within 8", "such as 'converged within 8 rtt'"),
         ("C_L >= 50% within 8", "which only a least utilisation has"),
+        ("no timeout within 3 rtt", "would hold if a single step has no timeout; expected 'no timeout', which"),
         ("converged within 2 rtt while queue <= 1 bdp", "says 'within 2 rtt' and 'while'"),
         ("delay <= 2 rtt within 2 rtt", "no condition at a step"),
         ("utilisation >= 1/2 within 2 rtt", "is no amount of bytes"),

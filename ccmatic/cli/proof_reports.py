@@ -182,13 +182,11 @@ class Progress(Listener):
 def _shown(decided, clauses, seconds, file):
     """Yield lines about the evidence for a verdict on an expectation for all time."""
     claim = decided.claim
-    if decided.first:
-        yield f"    check it: ccmatic check {file}"
-        return
     if claim and claim.within is not None and decided.verdict == "proved":
         yield f"    each interval of t steps serves at least {claim.amount}·t - {claim.within} C·step"
     if clauses:
         yield f"    by an invariant of {clauses} clauses, found in {seconds:.1f} s"
+    if clauses or decided.first:
         yield f"    check it: ccmatic check {file}"
     elif decided.trace is not None:
         long = f"repeats every {decided.period} steps for ever" if decided.period else "breaks it"

@@ -127,6 +127,9 @@ class CCAC2021(Model):
             raise InputError(f"applications may pause, and loss is {self.loss}; expected {Loss.FREE}")
         if not _is_whole(self.flows, 8):
             raise InputError(f"flows is {self.flows!r}; expected a whole number from 1 to 8")
+        if self.flows > 1 and self.delay is DelayMeasurement.UNMEASURED:
+            problem = f"flows is {self.flows}, and delay is {self.delay}, but delays order the bytes of a shared queue"
+            raise InputError(f"{problem}; expected {DelayMeasurement.PER_FLOW}")
         round_trips = self.R if isinstance(self.R, tuple) else (self.R,) * self.flows
         if len(round_trips) != self.flows or not all(_is_whole(R, 100) for R in round_trips):
             of = "" if self.flows == 1 else f", or a tuple of {self.flows}, one for each flow"
