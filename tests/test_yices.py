@@ -10,15 +10,6 @@ from support.cli import run
 
 ASKED = ("--model", "ccac", "--buffer", "infinite", "--horizon", "4")
 
-#: A program that confirms some commands, and then stops to read.
-DEAF = """#!/bin/sh
-for number in 1 2 3; do read line; echo success; done
-read line
-exec 0<&-
-echo success
-exec sleep 1
-"""
-
 
 def test_an_unknown_in_no_assertion_has_a_value():
     if not shutil.which("yices-smt2"):
@@ -32,9 +23,8 @@ def test_an_unknown_in_no_assertion_has_a_value():
 
 def test_a_program_that_ends_early_gives_no_verdict(tmp_path, monkeypatch):
     """A broken pipe to a solver is no broken pipe of the output, which is no error."""
-    program = tmp_path / "yices-smt2"
-    program.write_text(DEAF)
-    program.chmod(0o755)
+    (tmp_path / "yices-smt2").symlink_to(shutil.which("true"))
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     code, out, err = run("verify", "always_double", *ASKED, "--solver", "yices", cwd=tmp_path)
-    assert (code, out) == (3, "") and "the solver Yices has ended early" in err
+    assert (code, out) == (3, ""), err
+    assert "the solver Yices has ended early" in err

@@ -323,6 +323,10 @@ class _Z3(Z3Solver):  # type: ignore[misc]
         return formula
 
 
+#: The message if the program does not answer any more.
+_ENDED = "the solver Yices has ended early"
+
+
 class _Yices(SmtLibSolver):  # type: ignore[misc]
     """The solver Yices over a pipe. pySMT leaves the rest of a line unread after a value. This class skips it."""
 
@@ -338,10 +342,12 @@ class _Yices(SmtLibSolver):  # type: ignore[misc]
             super()._send_command(command)
         except BrokenPipeError:
             # A broken pipe would look as if nobody read the output of ccmatic, which is no error.
-            raise RuntimeError("the solver Yices has ended early") from None
+            raise RuntimeError(_ENDED) from None
 
     def _get_answer(self) -> str:
         answer: str = super()._get_answer()
         while not answer and self.solver.poll() is None:
             answer = super()._get_answer()
+        if not answer:
+            raise RuntimeError(_ENDED)
         return answer
