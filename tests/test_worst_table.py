@@ -34,7 +34,13 @@ def test_both_sides_of_each_edge_are_one_step_apart():
     alone = {(cell["of"], cell["none"], cell["some"]) for cell in FOUND if "verdict" in cell and cell not in edges}
     ends = {("utilisation", "1", None), ("loss", "0", None), ("queue", "0", None)}
     beyond = {("loss", None, "4"), ("queue", None, "8")}
-    assert alone == ends | beyond | {(of, None, None) for of in ("utilisation", "loss", "queue")}
+    timed_out = {("utilisation", "0", None), *((of, None, None) for of in ("utilisation", "loss", "queue"))}
+    assert alone == ends | beyond | timed_out
+    assert all(
+        cell["verdict"] == "unknown"
+        for cell in FOUND
+        if (cell.get("none"), cell.get("some")) == ("0", None) and cell["of"] == "utilisation"
+    )
 
 
 @pytest.mark.slow
