@@ -412,9 +412,10 @@ def _require_a_name_of_its_own(model: Model, name: str) -> None:
     """
     taken = {*BY_FLOW, *(column.name for column in model.columns)}
     numbers = range(1, model.flows + 1) if model.flows > 1 else ()
-    if clash := next((each for each in (name, *(f"{name}{number}" for number in numbers)) if each in taken), None):
+    names = (name, *(f"{name}{number}" for number in numbers))
+    if clash := next((each for each in names if each in taken), None):
         raise InputError(f"the state `{name}` has the name of a column of the trace, {clash}; expected another name")
-    if any(_NOT_OF_STATE.fullmatch(each) for each in (name, *(f"{name}{number}" for number in numbers))):
+    if any(_NOT_OF_STATE.fullmatch(each) for each in names):
         raise InputError(f"the state `{name}` has the name of unknowns of the network; expected another name")
 
 

@@ -341,7 +341,7 @@ class _Yices(SmtLibSolver):  # type: ignore[misc]
         try:
             super()._send_command(command)
         except BrokenPipeError:
-            # A broken pipe would look as if nobody read the output of ccmatic, which is no error.
+            # The command line takes a broken pipe for a closed output of ccmatic, which is no error.
             raise RuntimeError(_ENDED) from None
 
     def _get_answer(self) -> str:
