@@ -8,7 +8,17 @@ from ccmatic.base.clock import Clock, OutOfTime
 from ccmatic.base.columns import aligned
 from ccmatic.base.definitions import Alias, absolute
 from ccmatic.base.embedding import c_comment, c_name, docstring, smtlib_comment, smtlib_name
-from ccmatic.base.errors import BetweenSteps, Disagreement, InputError, TooShort, Unreadable, located, shown, suggest
+from ccmatic.base.errors import (
+    BetweenSteps,
+    Disagreement,
+    InputError,
+    SolverEnded,
+    TooShort,
+    Unreadable,
+    located,
+    shown,
+    suggest,
+)
 from ccmatic.base.files import (
     LARGEST,
     line_of,
@@ -40,6 +50,7 @@ __all__ = [
     "Disagreement",
     "InputError",
     "OutOfTime",
+    "SolverEnded",
     "TooShort",
     "Unit",
     "Unreadable",

@@ -100,6 +100,10 @@ def suggest(word: object, words: Collection[str]) -> str:
     return f"known: {', '.join(sorted(words))}"
 
 
+class SolverEnded(Exception):
+    """The error that a solver's program ended before it answered. The question stays undecided."""
+
+
 class Disagreement(Exception):
     """The error that two solvers gave opposite answers.
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from ccmatic import __version__, base
-from ccmatic.base import Disagreement, InputError, OutOfTime, write_text
+from ccmatic.base import Disagreement, InputError, OutOfTime, SolverEnded, write_text
 from ccmatic.cli import options
 
 #: The commands in the groups of the help, each with its file and with its name in that file.
@@ -119,7 +119,7 @@ def main():
         file = Path("disagreement.smt2")
         write_text(file, f"(set-logic QF_LRA)\n{error.script}")
         code = options.complain(f"{error}; the question was written to {file}", options.UNKNOWN)
-    except OutOfTime as error:
+    except (OutOfTime, SolverEnded) as error:
         code = options.complain(error, options.UNKNOWN)
     except (KeyboardInterrupt, click.Abort):
         code = options.complain("interrupted", options.INTERRUPTED)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from ccmatic.base import Disagreement, InputError, OutOfTime
+from ccmatic.base import Disagreement, InputError, OutOfTime, SolverEnded
 from ccmatic.cli import options
 from ccmatic.cli.command import command
 
@@ -81,7 +81,7 @@ def _prove_there(*about):
         return lines, _prove(*about, write=lines.append), None
     except InputError as error:
         return lines, None, InputError(error.message, error.file, error.line)
-    except (Disagreement, OutOfTime) as error:
+    except (Disagreement, OutOfTime, SolverEnded) as error:
         return lines, None, error
 
 

@@ -18,7 +18,7 @@ from pysmt.solvers.solver import IncrementalTrackingSolver
 from pysmt.solvers.z3 import Z3Converter, Z3Solver
 from pysmt.typing import BOOL
 
-from ccmatic.base import Clock, Disagreement, InputError, OutOfTime, smtlib_comment, smtlib_name
+from ccmatic.base import Clock, Disagreement, InputError, OutOfTime, SolverEnded, smtlib_comment, smtlib_name
 from ccmatic.logic import Linear, Truth, formula
 from ccmatic.solving.contexts import context, limited
 from ccmatic.solving.options import SolverOptions
@@ -342,12 +342,12 @@ class _Yices(SmtLibSolver):  # type: ignore[misc]
             super()._send_command(command)
         except BrokenPipeError:
             # The command line takes a broken pipe for a closed output of ccmatic, which is no error.
-            raise RuntimeError(_ENDED) from None
+            raise SolverEnded(_ENDED) from None
 
     def _get_answer(self) -> str:
         answer: str = super()._get_answer()
         while not answer and self.solver.poll() is None:
             answer = super()._get_answer()
         if not answer:
-            raise RuntimeError(_ENDED)
+            raise SolverEnded(_ENDED)
         return answer

@@ -12,7 +12,7 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Any
 
-from ccmatic.base import Disagreement, InputError, OutOfTime, parse_json
+from ccmatic.base import Disagreement, InputError, OutOfTime, SolverEnded, parse_json
 from ccmatic.records import WorkbenchFile, convert
 from ccmatic.solving import SolverOptions
 from ccmatic.workbench import answers
@@ -49,7 +49,7 @@ def _parts(text: str, solver: SolverOptions) -> Iterator[dict[str, Any]]:
         yield {"refused": {"message": error.message, "file": None, "line": None, "field": error.field}}
     except InputError as error:
         yield {"refused": {"message": error.message, "file": error.file, "line": error.line}}
-    except (Disagreement, OutOfTime) as error:
+    except (Disagreement, OutOfTime, SolverEnded) as error:
         yield {"refused": {"message": str(error), "file": None, "line": None}}
     except Exception as error:
         message = f"a fault of ccmatic itself, please report it: {type(error).__name__}: {error}"
