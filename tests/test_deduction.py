@@ -40,10 +40,10 @@ def test_the_shares_follow(prover):
     ("share", "steps", "values"),
     [
         ("1/4", 41, {}),  # 41 R_m show a fifth
-        ("1/3", 10**6 + 1, {}),  # the limit of the share for a pace of 1/2
-        ("1/4", 65, {"pace": Fraction(2, 5)}),
-        ("1/4", 65, {"utilisation": Fraction(1, 2)}),
         ("1/4", 65, {"most": Fraction(12)}),
+        pytest.param("1/3", 10**6 + 1, {}, marks=pytest.mark.slow),  # the limit of the share for a pace of 1/2
+        pytest.param("1/4", 65, {"pace": Fraction(2, 5)}, marks=pytest.mark.slow),
+        pytest.param("1/4", 65, {"utilisation": Fraction(1, 2)}, marks=pytest.mark.slow),
     ],
 )
 def test_a_better_share_does_not_follow(prover, share, steps, values):

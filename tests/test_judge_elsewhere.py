@@ -54,7 +54,7 @@ def test_the_plugin_judges_in_its_fixture_and_loads_nothing_else(tmp_path):
         assert says in done.stdout, done.stdout
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 @given(scenarios(rule="idle"))
 def test_a_strategy_has_lawful_scenarios_on_which_a_rule_is_asked(scenario):
     assert not [*faults(scenario)] and RULES["idle"].asked(scenario, "") is None
