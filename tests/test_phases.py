@@ -11,29 +11,9 @@ from ccmatic.invariants.phases import ExactWindow
 from ccmatic.logic import formula, isolated
 from ccmatic.solving import SolverOptions
 from support.cli import run
+from support.first_steps import BIG, BY_STATE, HALVES, NETWORK, SMALL, TENTH, proved
 
-#: AIMD's losses are detected a step later; ten packets are C·R_m.
-NETWORK = (
-    "ccac2021 {} mbit, detection=oracle, timer=executions, loss=deterministic, begins=anywhere, delay=none, "
-    "rtt 10 ms, buffer {} bdp, jitter 10 ms"
-)
-TENTH = NETWORK.format(12, 1)
-
-#: An AIMD without memory.
-HALVES = """\
-window: bytes = above(0)
-
-def update(window, lost, MSS, step):
-    if lost > lost[step]:
-        window = window / 2
-    else:
-        window = window + MSS
-
-def send(window, line_rate):
-    return window, line_rate
-"""
-
-#: Controllers that add a packet for three steps only, by the time since the start, or by a state that begins at 0.
+#: A controller that adds a packet for three steps only, by the time since the start.
 BY_TIME = """\
 window: bytes = above(0)
 
@@ -43,25 +23,6 @@ def update(window, time, MSS, R_m):
 def send(window, line_rate):
     return window, line_rate
 """
-BY_STATE = """\
-window: bytes = above(0)
-waited: time = 0
-
-def update(window, waited, MSS, R_m, step):
-    waited = min(waited + step, 5 * R_m)
-    window = window + MSS if waited <= 3 * R_m else MSS
-
-def send(window, line_rate):
-    return window, line_rate
-"""
-
-BIG, SMALL = "queue <= 2 bdp and window <= 8 bdp", "queue <= 2 bdp and window <= 4 bdp"
-
-
-def proved(controller, expect, start, on=TENTH):
-    decided = cm.prove_by_invariant(controller, on, expect, start=start)
-    assert decided.verdict == "proved", decided.why
-    return decided
 
 
 @pytest.fixture(scope="module")
@@ -156,7 +117,7 @@ def test_a_belief_that_keeps_all_samples_does_not_join():
 def test_other_proofs_have_no_phases(shrinks, tmp_path):
     bound = cm.prove_by_invariant("cc_qdel", "ccac, buffer infinite, jitter 1 rtt", "queue <= 7 bdp").save(tmp_path)
     with pytest.raises(cm.InputError, match="expected a first-steps"):
-        cm.check(shrinks.save(tmp_path), bound)
+        cm.check(bound, shrinks.save(tmp_path))
 
 
 @isolated

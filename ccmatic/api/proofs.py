@@ -1,7 +1,6 @@
 """Proofs: the guarantees of controllers for all time, and the meaning of a proof for a path."""
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ from ccmatic.base import InputError, parse_json, read_text
 from ccmatic.contracts import RoundProof, load_definition
 from ccmatic.enclosures import SavedProof
 from ccmatic.guarantees import Guarantee
-from ccmatic.invariants import Bound, Decided, FirstSteps, Invariant, Phases
+from ccmatic.invariants import Bound, Decided, Eventually, FirstSteps, Invariant, Phases
 from ccmatic.logic import isolated, isolated_steps
 from ccmatic.proving import Attempt, Check, Finding, Listener, ProofOutcome
 from ccmatic.query import left_out
@@ -264,7 +263,8 @@ def check(
         file: A result file of `prove`, or an invariant or a proof about first steps that `prove` wrote, which
             certificates alone decide. Or an ONNX file whose metadata name its proofs.
         following: Proofs about first steps, if `file` is one as well. Each begins where the proof before it ends. The
-            last Finding is about the joined claim.
+            last of them may be an invariant: then its claim holds for ever from some step on. The last Finding is about
+            the joined claim.
         allow_code: Whether to run the file that the result names as its proof. Otherwise only shipped proofs are
             accepted.
         solver: SolverOptions.
@@ -281,8 +281,10 @@ def check(
         >>> cm.check("halves.json", "grows.json").findings[-1].about
     """
     if following:
-        phases = [invariants.load_first_steps(each, allow_code) for each in (file, *following)]
-        return Check(phases, _joined(phases, _claims(phases), solver), " ".join(map(str, (file, *following))))
+        steps = [*(invariants.load_first_steps(each, allow_code) for each in (file, *following[:-1]))]
+        last = _load_last(following[-1], allow_code)
+        claims = _claims(steps, last)
+        return Check([*steps, last], _joined([*steps, last], claims, solver), " ".join(map(str, (file, *following))))
     if Path(file).suffix == ".onnx":
         proofs = enclosures.proofs_of(file, allow_code)
         return Check(proofs, _findings(*proofs), str(file))
@@ -302,20 +304,30 @@ def check(
     return proving.check(result, isolated_steps, options=solver)
 
 
-def _claims(phases: Sequence[FirstSteps]) -> list[Phases]:
+def _load_last(file: str | Path, allow_code: bool) -> FirstSteps | Invariant:
+    """Return the last of several proofs to join."""
+    if invariants.is_invariant(parse_json(read_text(Path(file)), str(file))):
+        return invariants.load_invariant(file, allow_code)
+    return invariants.load_first_steps(file, allow_code)
+
+
+def _claims(proofs: Sequence[FirstSteps], last: FirstSteps | Invariant) -> list[Phases | Eventually]:
     """Return the claims that join the first two proofs, the first three, and so on."""
-    claims: list[Phases] = []
-    for before, each in pairwise(phases):
-        claims.append(Phases.of(claims[-1] if claims else before, each))
-    return claims
+    phases: list[FirstSteps | Phases] = [proofs[0]]
+    for each in (*proofs[1:], *([last] if isinstance(last, FirstSteps) else [])):
+        phases.append(Phases.of(phases[-1], each))
+    joined = [each for each in phases if isinstance(each, Phases)]
+    return [*joined, *([Eventually.of(phases[-1], last)] if isinstance(last, Invariant) else [])]
 
 
-def _joined(phases: Sequence[FirstSteps], claims: Sequence[Phases], solver: SolverOptions) -> Iterator[Finding]:
+def _joined(
+    proofs: Sequence[FirstSteps | Invariant], claims: Sequence[Phases | Eventually], solver: SolverOptions
+) -> Iterator[Finding]:
     """Yield the result of checking proofs that follow each other, and the claims that join them."""
-    yield from _findings(*phases)
+    yield from _findings(*proofs)
     for claim in claims:
         about = f"{claim.controller.name} on {claim.executions}: {claim.claim}, in C·step"
-        yield Finding(about, claim.fault(solver), "joined: each of these proofs begins where the one before it ends")
+        yield Finding(about, claim.fault(solver), f"joined: {claim.how}")
 
 
 def _findings(*proofs: Invariant | FirstSteps | SavedProof) -> Iterator[Finding]:

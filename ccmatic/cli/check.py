@@ -18,7 +18,8 @@ def check(proofs, solver, allow_code, as_json):
     The proof may also be an ONNX file that names its proofs, as `train --prove` writes it.
 
     Several proofs about first steps, such as `prove --expect 'converged within 8 rtt'` writes them, are joined to one
-    claim. Each has to begin where the one before it ends.
+    claim. Each has to begin where the one before it ends. The last one may be an invariant, such as `prove --expect
+    'queue <= 7 bdp'` writes it: its claim then holds for ever from some step on.
     """
     from ccmatic import api
     from ccmatic.cli import proof_reports as report

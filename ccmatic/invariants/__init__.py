@@ -2,6 +2,7 @@
 
 from ccmatic.invariants.claims import Claim
 from ccmatic.invariants.engine import Answer
+from ccmatic.invariants.eventually import Eventually
 from ccmatic.invariants.expected import START, Decided, asked, claim_of, decide
 from ccmatic.invariants.figure import draw
 from ccmatic.invariants.first_steps import FirstSteps, is_first_steps, load_first_steps
@@ -17,6 +18,7 @@ __all__ = [
     "Bound",
     "Claim",
     "Decided",
+    "Eventually",
     "FirstSteps",
     "Invariant",
     "Phases",

@@ -38,6 +38,9 @@ class Phases:
     second: FirstSteps
     query: Query
 
+    #: What `fault` decides, for people.
+    how = "each of these proofs begins where the one before it ends"
+
     @staticmethod
     def of(first: "FirstSteps | Phases", second: FirstSteps) -> "Phases":
         """Return two phases as one claim. `fault` decides whether the claim is true.
@@ -45,14 +48,7 @@ class Phases:
         Raises:
             InputError: If the proofs are about different controllers or networks.
         """
-        if first.controller.source != second.controller.source:
-            names = " and ".join(dict.fromkeys((first.controller.name, second.controller.name)))
-            raise InputError(f"the proofs are about different controllers ({names}); expected the same text in both")
-        networks = [_network(each.query) for each in (first, second)]
-        for part in networks[0]:
-            before, after = (each[part] for each in networks)
-            if before != after:
-                raise InputError(f"the {part} is '{before}' in one proof and '{after}' in the next; expected the same")
+        require_same(first, second)
         return Phases(first, second, _joined(first.query, second.query))
 
     @property
@@ -82,7 +78,7 @@ class Phases:
         parts = [ExactWindow(each.query, self.controller, options) for each in (self.first, self.second)]
         whole = ExactWindow(self.query, self.controller, options, {name for each in parts for name in each.part.reads})
         met: list[Truth] = []
-        for each, last in zip(parts, (0, _steps(self.first.query)), strict=True):
+        for each, last in zip(parts, (0, steps_of(self.first.query)), strict=True):
             for begin in range(last + 1):
                 law = whole.breaks(each.laws, begin)
                 if law:
@@ -103,6 +99,18 @@ class Phases:
         return f"executions from step {begin} on may break a law of their proof, {law}{reads}"
 
 
+def require_same(first: Any, second: Any) -> None:
+    """Raise InputError if two proofs are about different controllers or networks."""
+    if first.controller.source != second.controller.source:
+        names = " and ".join(dict.fromkeys((first.controller.name, second.controller.name)))
+        raise InputError(f"the proofs are about different controllers ({names}); expected the same text in both")
+    networks = [_network(each.query) for each in (first, second)]
+    for part in networks[0]:
+        before, after = (each[part] for each in networks)
+        if before != after:
+            raise InputError(f"the {part} is '{before}' in one proof and '{after}' in the next; expected the same")
+
+
 def _network(query: Query) -> dict[str, Any]:
     """Return all parts of a query's network except for its horizon, and the further conditions on executions."""
     record = query.record()
@@ -114,7 +122,7 @@ def _expectation(query: Query) -> Any:
     return about.expectations[0]
 
 
-def _steps(query: Query) -> int:
+def steps_of(query: Query) -> int:
     """Return the number of steps within which an execution should meet the expectation."""
     return int(_expectation(query).by * query.model.round_trip(1))
 
@@ -124,7 +132,7 @@ def _joined(first: Query, second: Query) -> Query:
     expectation = replace(_expectation(second), by=_expectation(first).by + _expectation(second).by)
     about: Any = first.property
     joined = replace(first, property=replace(about, what=str(expectation)))
-    return joined.on(horizon=max(first.horizon, _steps(first) + second.horizon))
+    return joined.on(horizon=max(first.horizon, steps_of(first) + second.horizon))
 
 
 class ExactWindow(Window):
@@ -151,6 +159,12 @@ class ExactWindow(Window):
     def fails(self) -> Truth:
         """The condition that the execution breaks the expectation of the query."""
         return self.part.way.formula(self.x)
+
+    @cached_property
+    def start(self) -> Truth:
+        """The condition that the execution begins as the query states."""
+        premise = self.part.way.premise
+        return premise(self.x) if premise else True
 
     @cached_property
     def checker(self) -> Checker:

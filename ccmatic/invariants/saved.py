@@ -165,8 +165,17 @@ def _implications(
 ) -> Iterator[Implication]:
     """Return the implications of an invariant about the definitions as they are now."""
     problem = Problem(derive(query, controller, without), claim)
+    return problem.implications(clauses_of(clauses, problem))
+
+
+def clauses_of(clauses: Literals, problem: Problem) -> list[Truth]:
+    """Return the clauses of an invariant as conditions on the state of a problem.
+
+    Raises:
+        InputError: If a record names no unknown of the state.
+    """
     unknowns = {name: symbol for symbol, name in problem.names.items()}
-    return problem.implications([clause_of(clause, unknowns) for clause in clauses])
+    return [clause_of(clause, unknowns) for clause in clauses]
 
 
 @isolated
