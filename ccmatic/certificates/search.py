@@ -65,7 +65,7 @@ class _Theory:
         unknowns = dict.fromkeys(unknown for form, _, _ in clauses.atoms.values() for unknown, _ in form)
         self._names = {f"x{number}": unknown for number, unknown in enumerate(unknowns)}
         self._unknowns = {unknown: z3.Real(name, self.context) for name, unknown in self._names.items()}
-        self._read = {}
+        self._read, self._nodes = {}, {}
 
     def harvest(self):
         """Return the clauses over the atoms that Z3 learns by linear arithmetic while it refutes the clauses.
@@ -113,12 +113,17 @@ class _Theory:
         return True
 
     def _node(self, literal):
+        """Return the Z3 node of a literal. Z3's Python interface is slow, so each node is built once."""
+        if literal not in self._nodes:
+            self._nodes[literal] = z3.Not(self._node(-literal)) if literal < 0 else self._positive(literal)
+        return self._nodes[literal]
+
+    def _positive(self, literal):
         inequality = self._clauses.inequality(literal)
         if inequality is None:
-            symbol = z3.Bool(f"p{abs(literal)}", self.context)
-            return symbol if literal > 0 else z3.Not(symbol)
+            return z3.Bool(f"p{literal}", self.context)
         form, bound, strict = inequality
-        term = z3.Sum([coefficient * self._unknowns[unknown] for unknown, coefficient in form])
+        term = z3.Sum([_number(coefficient, self.context) * self._unknowns[unknown] for unknown, coefficient in form])
         number = _number(bound, self.context)
         return term < number if strict else term <= number
 
@@ -168,7 +173,7 @@ def _multiplied(clauses, lemma, context):
     for literal, (form, bound, strict) in inequalities.items():
         solver.add(multipliers[literal] >= 0)
         for unknown, coefficient in form:
-            sums[unknown].append(coefficient * multipliers[literal])
+            sums[unknown].append(_number(coefficient, context) * multipliers[literal])
         sums["bound"].append(_number(bound, context) * multipliers[literal])
         sums["strict"].append(multipliers[literal] if strict else 0)
     bound, strict = z3.Sum(sums.pop("bound")), z3.Sum(sums.pop("strict"))
@@ -182,8 +187,8 @@ def _multiplied(clauses, lemma, context):
     return [[literal, int(value * scale)] for literal, value in values.items() if value]
 
 
-def _number(fraction, context):
-    return z3.Q(fraction.numerator, fraction.denominator, context)
+def _number(number, context):
+    return z3.RealVal(number, context)
 
 
 def _satisfiable(solver, *assumptions):
