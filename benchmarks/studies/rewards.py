@@ -10,7 +10,8 @@ and buffers of 1/2 to 4 BDP. Senders begin at 2 to 10 % of the link.
 
 An outcome is bad if the player uses less than half of the link, loses more than a tenth of its bytes, or queues for
 more than 2 R_m. The score of a player is its reward as a share of the oracle's margin over the idler at 5 %: 0 is the
-idler, and 1 is the oracle. A reward is cheated if a player with a bad outcome has a score of at least 0.9. The oracle
+idler, and 1 is the oracle. Each seed of PPO plays on links of its own, so its score has the margin on these links. A
+reward is cheated if a player with a bad outcome has a score of at least 0.9. The oracle
 has no margin if the action, such as that of an envelope, does not allow its rates. FOLDER keeps the policies and the
 results. The page has the matrix, with the policies of all runs in FOLDER.
 """
@@ -64,12 +65,24 @@ CHEATED = 0.9
 
 def scripted(act):
     """Return the outcomes of all players by one action, with the rewards of all formulas."""
-    environment = Environment(LinkOptions(**LINKS), **OBSERVED, act=act, reward="ltp_beliefs")
-    terms = [signal.load("reward", name).term for name in REWARDS]
+    results = outcomes(act, PLAYERS, REWARDS)[:, :, 0]
+    return {name: results[:, place].tolist() for place, name in enumerate(REWARDS)}
+
+
+def margins(act, names, groups):
+    """Return the rewards of the oracle and of the idler at 5 % for each reward, on groups of links like PPO's seeds."""
+    results = outcomes(act, PLAYERS[:2], names, groups)[..., 0]
+    return {name: results[:, place].T.tolist() for place, name in enumerate(names)}
+
+
+def outcomes(act, players, names, groups=1):
+    """Return the outcomes of players, in the order of `outcome`, as an array (players, rewards, groups of links, 4)."""
+    environment, count = Environment(LinkOptions(**LINKS), **OBSERVED, act=act, reward="ltp_beliefs"), JUDGES * groups
+    terms = [signal.load("reward", name).term for name in names]
     candidates = jnp.linspace(*environment.bounds, 65)
 
     def play(number, high, low, held):
-        links, state = environment.reset(jax.random.key(99), JUDGES)
+        links, state = environment.reset(jax.random.key(99), count)
         particles = begin_particles(jax.random.key(98), links.rtt * links.slot)
         state = state._replace(knowledge=state.knowledge._replace(particles=particles))
 
@@ -78,7 +91,7 @@ def scripted(act):
             queue = jnp.maximum(0, now.out[0] - rate * links.rtt[0] * links.slot)
             careful = jnp.maximum(0.05 * rate, rate - queue / now.seconds[0] / 2)
             wanted = jnp.where(number == 0, careful, rate * jnp.where(step // held % 2 == 0, high, low))
-            rates = jax.vmap(lambda each: environment.acted(links, state, jnp.full((JUDGES, 1), each)).rate[0])
+            rates = jax.vmap(lambda each: environment.acted(links, state, jnp.full((count, 1), each)).rate[0])
             action = candidates[jnp.argmin(jnp.abs(jnp.log(rates(candidates) / wanted)), axis=0)]
             state, *_ = environment.step(links, state, action[:, None])
             now, rewards = state.knowledge.now, jnp.stack([state.knowledge.value(term)[0] for term in terms])
@@ -89,14 +102,12 @@ def scripted(act):
         served, least = links.capacity[FROM:].sum(0, dtype=jnp.float32), links.rtt[0] * links.slot
         queued = waited / jnp.maximum(acked, 1) / least - 1
         measures = acked / served, lost / jnp.maximum(acked + lost, 1), queued
-        return rewards.mean(1) / (LINKS["steps"] - FROM), jnp.stack([each.mean() for each in measures])
+        shares = [jnp.broadcast_to(each, rewards.shape) for each in measures]
+        values = jnp.stack([rewards / (LINKS["steps"] - FROM), *shares], axis=-1)
+        return values.reshape(len(names), groups, JUDGES, -1).mean(2)
 
-    _, *columns = zip(*PLAYERS, strict=True)
-    rewards, measures = jax.jit(jax.vmap(play))(jnp.arange(len(PLAYERS)), *map(jnp.array, columns))
-    return {
-        name: [[float(reward), *map(float, each)] for reward, each in zip(rewards[:, place], measures, strict=True)]
-        for place, name in enumerate(REWARDS)
-    }
+    _, *columns = zip(*players, strict=True)
+    return jax.jit(jax.vmap(play))(jnp.arange(len(players)), *map(jnp.array, columns))
 
 
 def outcome(episode):
@@ -134,27 +145,27 @@ def bad(result):
     return used < 0.5 or lost > 0.1 or queued > 2
 
 
-def scored(players, results):
-    """Return (the oracle's margin, the scores of results) for the outcomes of the scripted players."""
-    idle, margin = players[1][0], players[0][0] - players[1][0]
-    return margin, [(result[0] - idle) / abs(margin) for result in results]
+def scored(result, oracle, idle):
+    """Return the score of an outcome, given the rewards of the oracle and of the idler."""
+    return (result[0] - idle) / abs(oracle - idle)
 
 
-def rows(acts, played, trained):
-    """Yield the rows of the matrix."""
+def rows(acts, played, trained, ends):
+    """Yield the rows of the matrix. `ends` has the `margins` of each action, if PPO has played."""
     for reward, act in product(REWARDS, acts):
-        players = played[act][reward]
-        margin, scores = scored(players, players)
-        cheaters = []
+        players, cheaters = played[act][reward], []
+        oracle, idle = players[0][0], players[1][0]
+        scores = [scored(player, oracle, idle) for player in players]
         for (kind, high, low, held), score, result in zip(PLAYERS[1:], scores[1:], players[1:], strict=True):
             if bad(result):
                 what = f"{high:g}·C" if high == low else f"{high:g}·C, {low:g}·C, {held} each"
                 cheaters.append((score, f"{kind} ({what})", result))
         score, who, result = max(cheaters)
         policies_ = trained.get((reward, act), [])
-        ppo = scored(players, policies_)[1]
+        pairs = ends[act][reward] if policies_ else []
+        ppo = [scored(result, *pair) for result, pair in zip(policies_, pairs, strict=True)]
         names = [f"**{who.split()[0]}**"] if score >= CHEATED else []
-        if margin <= 0 and not names:
+        if oracle <= idle and not names:
             names = ["**idler**" if bad(players[1]) else "no margin"]
         names += ["**PPO**"] if any(s >= CHEATED and bad(r) for s, r in zip(ppo, policies_, strict=True)) else []
         learned_ = [f"{s:.2f}: {r[1]:.0%}, {r[2]:.1%}, {r[3]:.2f}" for s, r in zip(ppo, policies_, strict=True)]
@@ -193,14 +204,20 @@ def main():
     found = cells.results(
         requests, file, lambda cell: scripted(cell["act"]), lambda cell: "played", lambda cell: every <= cell.keys()
     )
-    played, trained = {cell["act"]: cell for cell in found}, {}
+    played, trained, ends = {cell["act"]: cell for cell in found}, {}, {}
     if given.seeds:
         requests = [{"reward": r, "act": act, "seeds": given.seeds} for act, r in product(given.acts, given.rewards)]
         file = given.folder / "ppo.json"
         cells.results(requests, file, lambda cell: learned(cell, given.folder), lambda cell: cell["ppo"])
         kept = (cell for cell in json.loads(file.read_text()) if cell["seeds"] == given.seeds)
         trained = {(cell["reward"], cell["act"]): cell["ppo"] for cell in kept}
-    lines = pages.table(HEAD, rows(ACTS, played, trained))
+        names = [reward for reward in REWARDS if any(reward == other for other, _ in trained)]
+        acts = [act for act in ACTS if any(act == other for _, other in trained)]
+        requests = [{"act": act, "names": names, "groups": given.seeds} for act in acts]
+        file = given.folder / "margins.json"
+        found = cells.results(requests, file, lambda cell: margins(**cell), lambda cell: "margins")
+        ends = {cell["act"]: cell for cell in found}
+    lines = pages.table(HEAD, rows(ACTS, played, trained, ends))
     print(*lines, sep="\n")
     if given.page:
         pages.write(given.page, "matrix", lines)
