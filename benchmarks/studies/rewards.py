@@ -168,7 +168,8 @@ def rows(acts, played, trained, ends):
         if oracle <= idle and not names:
             names = ["**idler**" if bad(players[1]) else "no margin"]
         names += ["**PPO**"] if any(s >= CHEATED and bad(r) for s, r in zip(ppo, policies_, strict=True)) else []
-        learned_ = [f"{s:.2f}: {r[1]:.0%}, {r[2]:.1%}, {r[3]:.2f}" for s, r in zip(ppo, policies_, strict=True)]
+        texts = [f"{score:.2f}" if abs(score) < 1000 else f"{score:.0e}" for score in ppo]
+        learned_ = [f"{t}: {r[1]:.0%}, {r[2]:.1%}, {r[3]:.2f}" for t, r in zip(texts, policies_, strict=True)]
         yield [
             f"`{reward}`",
             f"`{act}`",
