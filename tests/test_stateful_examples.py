@@ -75,6 +75,8 @@ FAULTS = [
     ("cubic", "d <= 8 * MSS", "d <= 9 * MSS", "law <= high"),
     ("cubic_20ms", "1953 * d + 33048 * MSS", "1953 * d + 33000 * MSS", "law <= high"),
     ("cubic_20ms", "(cube + 3456 * MSS) / 432", "(cube + 3400 * MSS) / 432", "law <= high"),
+    ("contract_competing", "12 * since - 16 * MSS", "12 * since - 15 * MSS", "low <= law"),
+    ("contract_competing", "since <= 8 * MSS", "since <= 9 * MSS", "law <= high"),
     ("illinois", "low = 9 / 8 if delay <= 0 * R_m", "low = 10 if delay <= 0 * R_m", "low <= law"),
     ("illinois", "4 / 7 if delay <= R_m", "9 / 8 if delay <= R_m", "low <= law"),
     ("illinois", "else 2 / 5", "else 7 / 20", "law <= high"),

@@ -3,8 +3,9 @@
 After a loss, the window grows as CUBIC's does beyond its last maximum, and by half a packet per R_m. It shrinks to
 7/10 with each loss. The sender returns to the contract 2048 R_m after it began to compete, or after the last loss at
 a delay that a contract can keep. So losses in a short buffer keep it competing, and a long queue without a neighbour
-ends. In an infinite buffer the sender never competes, so proofs/contract.py holds for it as well. Bounds of the cube
-are proved up to 8·R_m; an exported sender follows the law everywhere. A time is stored as packets, one per R_m.
+ends. In an infinite buffer the sender never competes, so proofs/contract.py holds for it as well. Chords and tangents
+bound the cube. This is proved up to 8·R_m; an exported sender follows the law everywhere. A time is stored as packets,
+one per R_m.
 """
 
 C = 2 / 5
@@ -40,8 +41,10 @@ def update(level, competing, window, base, since, elapsed, recover, acked, sent,
         elapsed = elapsed + step
         since = since + MSS * step / R_m
         assume(0 <= since <= 8 * MSS)
-        low = base + since / 2
-        window = bounded(low + C * MSS * (since / MSS * R_m / second) ** 3, low, low + 64 * C * since)
+        line = base + since / 2
+        chords = max(since, 7 * since - 6 * MSS, 28 * since - 48 * MSS, 112 * since - 384 * MSS)
+        tangents = max(0, 3 * since - 2 * MSS, 12 * since - 16 * MSS, 48 * since - 128 * MSS)
+        window = bounded(line + C * MSS * (since / MSS * R_m / second) ** 3, line + C * tangents, line + C * chords)
     else:
         competing = False
         window = sent - acked - lost + 32 * MSS  # no limit
