@@ -5,9 +5,9 @@ from time import process_time
 from typing import Any
 
 from ccmatic.invariants.forms import Replaced
-from ccmatic.invariants.problem import Implication, Problem
-from ccmatic.logic import Condition, Truth, every, no, some
-from ccmatic.solving import UNSAT, Checker, conflict
+from ccmatic.invariants.problem import Problem
+from ccmatic.logic import Condition, Truth, no, some
+from ccmatic.solving import UNSAT, Checker, Conflicts
 
 
 def simplified(problem: Problem, clauses: Sequence[Truth], seconds: float = 10) -> tuple[Truth, ...]:
@@ -18,8 +18,8 @@ def simplified(problem: Problem, clauses: Sequence[Truth], seconds: float = 10) 
         clauses: The clauses of an invariant.
         seconds: A limit in CPU seconds; an invariant that is not yet minimal is an invariant, too.
     """
-    end, stays = process_time() + seconds, _Stays(problem)
-    left = _needed(problem, tuple(clauses))
+    end, stays, needed = process_time() + seconds, _Stays(problem), _Needs(problem)
+    left = needed(tuple(clauses))
     for number in range(len(left)):
         for shorter in _shorter(left[number]):
             if process_time() > end:
@@ -28,7 +28,7 @@ def simplified(problem: Problem, clauses: Sequence[Truth], seconds: float = 10) 
             if stays(candidate, shorter):
                 left = candidate
                 break
-    return _needed(problem, left)
+    return needed(left)
 
 
 class _Stays:
@@ -64,21 +64,27 @@ def _implied(checker: Checker, clauses: Sequence[Truth], then: Mapping[Any, Any]
     return answer == UNSAT
 
 
-def _needed(problem: Problem, clauses: tuple[Truth, ...]) -> tuple[Truth, ...]:
-    """Return the clauses that the claim needs, those that these need to stay true, and so on."""
-    waiting, needed = _core(problem.proves(clauses), len(clauses)), dict[int, None]()
-    while waiting:
-        number = waiting.pop()
-        if number not in needed:
-            needed[number] = None
-            waiting += _core(problem.stays(clauses, clauses[number]), len(clauses))
-    return tuple(clauses[number] for number in sorted(needed))
+class _Needs:
+    """Finds the clauses that the proof needs."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem, system = problem, problem.system
+        self._now, self._step = Conflicts(system.current), Conflicts((*system.current, *system.step))
+
+    def __call__(self, clauses: tuple[Truth, ...]) -> tuple[Truth, ...]:
+        """Return the clauses that the claim needs, those that these need to stay true, and so on."""
+        waiting, needed = _core(self._now, clauses, self._problem.about.holds), dict[int, None]()
+        while waiting:
+            number = waiting.pop()
+            if number not in needed:
+                needed[number] = None
+                waiting += _core(self._step, clauses, Replaced(self._problem.after).condition(clauses[number]))
+        return tuple(clauses[number] for number in sorted(needed))
 
 
-def _core(implication: Implication, count: int) -> list[int]:
-    """Return the numbers of the clauses that an implication needs; its first `count` conditions are clauses."""
-    clauses, others = implication.refuted[:count], implication.refuted[count:]
-    return [number for number in conflict([*clauses, every(list(others))]) if number < count]
+def _core(conflicts: Conflicts, clauses: tuple[Truth, ...], implied: Truth) -> list[int]:
+    """Return the numbers of the clauses that an implication needs."""
+    return [number for number in conflicts.minimal([*clauses, no(implied)]) if number < len(clauses)]
 
 
 def _shorter(clause: Truth) -> Iterator[Truth]:

@@ -3,7 +3,7 @@
 from ccmatic.solving.contexts import context, limited
 from ccmatic.solving.options import NAMES, SolverOptions
 from ccmatic.solving.programs import greatest
-from ccmatic.solving.solver import SAT, UNKNOWN, UNSAT, Checker, conflict, script
+from ccmatic.solving.solver import SAT, UNKNOWN, UNSAT, Checker, Conflicts, conflict, script
 
 __all__ = [
     "NAMES",
@@ -11,6 +11,7 @@ __all__ = [
     "UNKNOWN",
     "UNSAT",
     "Checker",
+    "Conflicts",
     "SolverOptions",
     "conflict",
     "context",

@@ -1,7 +1,7 @@
 """SMT solvers behind one interface: an incremental query for Z3, cvc5 or Yices, or for several of these solvers."""
 
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from fractions import Fraction
 from math import ceil
@@ -162,28 +162,52 @@ class Checker:
         return value if isinstance(value, bool) else Fraction(value)
 
 
-def conflict(conditions: Sequence[Truth]) -> list[int]:
-    """Return the indices of a minimal conflict among conditions that have no common solution.
+class Conflicts:
+    """Searches for minimal conflicts among conditions, under other conditions that are always asserted.
 
-    Together, the conditions at these indices have no common solution. Without any one of them, the rest has a common
-    solution.
+    A Boolean unknown implies each condition, so Z3 keeps what it learns, and converts each condition once.
+
+    Args:
+        always: The conditions that are always asserted.
     """
-    formulas = [formula(condition) for condition in conditions]
-    with _Z3(get_env(), QF_LRA, unsat_cores_mode="all") as solver:
-        for part in formulas:
-            solver.add_assertion(part)
-        solver.solve()
-        core = solver.get_unsat_core()
-    needed, checker = [index for index, part in enumerate(formulas) if part in core], Checker()
-    for index in list(needed):
-        checker.push()
-        for other in needed:
-            if other != index:
-                checker.add(conditions[other])
-        if checker.check() == UNSAT:
-            needed.remove(index)
-        checker.pop()
-    return needed
+
+    def __init__(self, always: Iterable[Truth] = ()) -> None:
+        self._solver = _Z3(get_env(), QF_LRA)
+        self._guards: dict[Any, Any] = {}
+        for condition in always:
+            self._solver.add_assertion(formula(condition))
+
+    def minimal(self, conditions: Sequence[Truth]) -> list[int]:
+        """Return the indices of a minimal conflict among conditions that have no common solution.
+
+        Together, the conditions at these indices have no common solution. Without any one of them, the rest has a
+        common solution.
+        """
+        needed = self._core(dict(enumerate(map(self._guard, conditions))))
+        assert needed is not None, "the conditions have a common solution"
+        for index in list(needed):
+            rest = self._core({other: guard for other, guard in needed.items() if other != index})
+            needed = needed if rest is None else rest
+        return list(needed)
+
+    def _guard(self, condition: Truth) -> Any:
+        node = formula(condition)
+        if node not in self._guards:
+            self._guards[node] = Symbol(f"supposed!{len(self._guards) + 1}", BOOL)
+            self._solver.add_assertion(Implies(self._guards[node], node))
+        return self._guards[node]
+
+    def _core(self, guards: Mapping[int, Any]) -> dict[int, Any] | None:
+        """Return the guards of a conflict; None if the conditions of the guards have a common solution."""
+        if self._solver.solve(list(guards.values())):
+            return None
+        names = {guard.decl().name() for guard in self._solver.z3.unsat_core()}
+        return {index: guard for index, guard in guards.items() if guard.symbol_name() in names}
+
+
+def conflict(conditions: Sequence[Truth]) -> list[int]:
+    """Return the indices of a minimal conflict among conditions, as `Conflicts` finds it."""
+    return Conflicts().minimal(conditions)
 
 
 def script(conditions: Iterable[Truth], comment: str = "") -> str:
