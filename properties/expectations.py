@@ -463,8 +463,19 @@ class Reader:
                 text = f"And({text}, {quantity.value} + {scale} > 0)"
         if quantity.only:
             text = f"And({self._only(expectation)}, {text})"
-        conditions = self._avoided_conditions(expectation, quantity, end if steps is None else f"a+{steps}")
-        text = f"And({conditions}, {text})" if conditions else text
+        conditions = self._conditions_of_step(expectation, quantity, end if steps is None else f"a+{steps}")
+        return self._somewhere(expectation, f"And({conditions}, {text})" if conditions else text, steps)
+
+    def applies(self, expectation):
+        """Return `premise` in the language of `avoids`. For a delay, the result is about all steps."""
+        quantity, _ = self._quantity(expectation.comparison)
+        steps = self._length(expectation, quantity)
+        end = ("T-1" if quantity.intervals else "t") if steps is None else f"a+{steps}"
+        return self._somewhere(expectation, f"And({self._conditions_of_step(expectation, quantity, end)})", steps)
+
+    def _somewhere(self, expectation, text, steps):
+        """Return that a condition holds at some step, or in some interval of this many steps, for some flow."""
+        quantity, _ = self._quantity(expectation.comparison)
         if steps is None and quantity.intervals:
             text = _named(text, a=f"(T-1-{self._period})" if self._period else "0", b="T-1")
         elif quantity.intervals:
@@ -479,7 +490,7 @@ class Reader:
             )
         return text
 
-    def _avoided_conditions(self, expectation, quantity, end):
+    def _conditions_of_step(self, expectation, quantity, end):
         """Return, in the language of `avoids`, the conditions of an expectation at each step of an interval."""
         texts = []
         for each in expectation.conditions:

@@ -85,7 +85,8 @@ class Expects(Property):
         reader = Reader(model, query.execution(state=state), self.period)
         start = STARTS.get(self.start)
         given = reader.given(self._start_conditions()) if start is None else start.texts(model)
-        return reader.edge(expectation), [*given, *self._given()]
+        applies = [reader.applies(expectation)] if expectation.conditions else []
+        return reader.edge(expectation), [*given, *self._given(), *applies]
 
     def least_horizon(self, query, state, expectation, at_first):
         """Return the smallest horizon that shows an expectation on a query's network.

@@ -9,7 +9,7 @@ from ccmatic.properties.expectations import Reader, parse
 
 import ccmatic as cm
 from ccmatic.contracts import Buffer, execution, load_definition
-from ccmatic.logic import either, isolated, no
+from ccmatic.logic import either, every, isolated, no
 from ccmatic.solving import UNSAT, Checker
 from support import ROOT
 
@@ -55,6 +55,20 @@ def test_an_expectation_forbids_what_it_compiles_to(text, model):
     checker = Checker()
     checker.add(either(met, avoided, no(avoided)))
     assert checker.check() == UNSAT
+
+
+@pytest.mark.parametrize("text, model", [each for each in TEXTS if "while" in each[0]])
+@isolated
+def test_the_premise_of_an_expectation_is_what_it_compiles_to(text, model):
+    network = load_definition("models", "MODEL", model)
+    reader = Reader(network, execution(network, 5, Buffer.parse("2"), 1))
+    applies, premise = reader.condition(reader.applies(parse(text))), reader.premise(parse(text))
+    pairs = [(premise, no(applies)), (applies, no(premise))]
+    # The search for a longest delay tries several amounts, so its premise is about all steps.
+    for pair in pairs[: 1 if text.startswith("delay") else 2]:
+        checker = Checker()
+        checker.add(every(*pair))
+        assert checker.check() == UNSAT
 
 
 @pytest.mark.parametrize("text, _", TEXTS)

@@ -49,11 +49,16 @@ def search_each(
             with question.horizon_named():
                 worst = next(results)
         except NoExecution:
-            raise NoExecution(
-                f"there is no execution of {question.controller.name} {question.where}, so there is no worst value; "
-                "expected another start or period"
-            ) from None
+            raise NoExecution(_no_execution(question)) from None
         yield worst.in_units(question.scale, question.expectation.comparison.written[0])
+
+
+def _no_execution(question: Question) -> str:
+    """Return the message that a question is about no execution."""
+    conditions = " and ".join(map(str, question.expectation.conditions))
+    during = f" that meets 'while {conditions}' at any step" if conditions else ""
+    what = f"there is no execution of {question.controller.name} {question.where}{during}, so there is no worst value"
+    return f"{what}; expected another start or period{', or other conditions' if conditions else ''}"
 
 
 @isolated
