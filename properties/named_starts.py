@@ -46,8 +46,8 @@ STARTS = MappingProxyType(
         ),
         "converged": Start(
             "from a converged start",
-            "at most C(R_m + D) waits, no loss is undetected, and each window or rate is within a factor of 2 of a "
-            "fair part of the link",
+            "at most C(R_m + D) waits, no loss is undetected, and each window in the first R_m, or the first rate, is "
+            "within a factor of 2 of a fair part of the link",
             ("A[0] - L[0] - S[0] <= C * (R + D)",),
             (
                 "ALLT(0, N, lambda n: L_f[n][0] == Ld_f[n][0])",
