@@ -164,7 +164,7 @@ def _sender(trace, report, x):
         yield "At each t, the beliefs of the previous row, t - 1, determine the rates that the envelope allows."
         yield from _within(trace, trace.allowed(report.controller))
     elif report.query.model.windows:
-        yield "From the sender's first decision on, the previous row determines its state, which determines cwnd and r."
+        yield "From its first decision on, a sender's previous row determines cwnd and r."
     else:
         yield "At each t, the beliefs of the previous row, t - 1, determine r."
     if len(x.flows) > 1:
