@@ -2,6 +2,7 @@
 
 import random
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -36,6 +37,42 @@ def test_without_losses_a_contract_never_competes_and_keeps_its_pace(what, verdi
     given = f"{GIVEN}; competing_f[0][0] == 0; competing_f[1][0] == 0"
     query = cm.Query(cm.Network("cbr_delay_own_jitter", "infinite", 21), "avoids", what=what, given=given)
     assert cm.verify("contract_competing", query).verdict == verdict
+
+
+#: `contract_competing` while it competes, with the lines of the shipped text by which the window grows.
+COMPETING = '''"""The second mode alone."""
+
+C = 2 / 5
+
+window: bytes = above(0)
+base: bytes = above(0)
+since: bytes = between(0, 8 * MSS)
+recover: bytes = anything()
+
+
+def update(window, base, since, recover, acked, sent, lost, MSS, R_m, step, second):
+    if lost > lost[step] and acked + lost[step] >= recover:
+        base = max(2 * MSS, 7 / 10 * window)
+        window = base
+        since = 0
+        recover = sent
+    else:
+{growth}
+
+def send(window, R_m):
+    return window, window / R_m
+'''
+
+
+@pytest.mark.slow
+def test_while_it_competes_it_keeps_and_leaves_a_tenth_beside_cubic_in_period_two(tmp_path):
+    shipped = (Path(__file__).parents[1] / "examples/controllers/contract_competing.py").read_text()
+    begin, end = shipped.index("        since = since + MSS"), shipped.index("    else:\n        competing = False")
+    (tmp_path / "competing.py").write_text(COMPETING.replace("{growth}", shipped[begin:end]))
+    network = ("--model", "two_flows_constant_rate", "--jitter", "0", "--buffer", "2", "--horizon", "5")
+    question = ("--of", "share", "--period", "2", "--at", "1/10", "--given", "alpha == 1/4")
+    code, out, _ = run("worst", "./competing.py", "cubic", *network, *question, cwd=tmp_path)
+    assert (code, "share: never below 1/10" in " ".join(out.split())) == (0, True)
 
 
 @pytest.mark.parametrize(
