@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from enum import Enum
-from itertools import count
+from itertools import count, islice
 from time import process_time
 from typing import Any, TypeAlias
 
@@ -31,7 +31,7 @@ _SIMPLER: dict[str, Any] = {**_PLAIN, **_GLOBAL, "fp.spacer.simplify_pob": True}
 PORTFOLIO: dict[bool, tuple[dict[str, Any], ...]] = {True: (_PLAIN, _SIMPLER), False: (_GLOBAL,)}
 
 #: The CPU seconds of an attempt in the first round, but at most a quarter of the budget. Each round doubles them.
-FIRST = 4.0
+FIRST = 6.0
 
 #: The CPU seconds of a search before it starts processes.
 ALONE = 6
@@ -117,13 +117,12 @@ _Result: TypeAlias = tuple[Answer, str, str, float]
 def _answers(problems: Iterable[Problem], seconds: float, jobs: int) -> Iterator[tuple[float, _Posed, _Result]]:
     """Yield the CPU seconds that each process has spent so far, and an answer, for rounds of attempts.
 
-    Each round repeats the undecided attempts with twice the CPU seconds, and with another seed. So an attempt that
-    needs t seconds, at least those of the first round, ends before all attempts together have spent 4·t seconds each.
-    A search that a seed misleads has another chance.
+    The first round is about the first problem alone, because the others rarely have the only invariants. Each later
+    round repeats the undecided attempts with twice the CPU seconds, and with another seed, so a search that a seed
+    misleads has another chance.
     """
-    left, each, team = seconds, min(FIRST, seconds / 4), Team(1)
-    posed_ones = map(_Posed.of, problems)
-    attempts: Iterable[_Attempt] = ((posed, how) for posed in posed_ones for how in PORTFOLIO[posed.is_complete])
+    left, each, team, waiting = seconds, min(FIRST, seconds / 4), Team(1), iter(problems)
+    attempts = _attempts(islice(waiting, 1))
     with ExitStack() as stack:
         for seed in count(1):
             undecided: list[_Attempt] = []
@@ -133,6 +132,7 @@ def _answers(problems: Iterable[Problem], seconds: float, jobs: int) -> Iterator
                 undecided += [] if result[0] is Answer.REACHABLE else [(posed, how)]
                 if left <= 0:
                     return
+            undecided += _attempts(waiting)
             if not undecided or left < each:
                 return
             if seconds - left >= ALONE and team.size < jobs:
@@ -141,7 +141,12 @@ def _answers(problems: Iterable[Problem], seconds: float, jobs: int) -> Iterator
             each = 2 * each if share > 6 * each else share
 
 
-def _round(team: Team, attempts: Iterable[_Attempt], seconds: float, seed: int) -> Iterator[tuple[_Attempt, _Result]]:
+def _attempts(problems: Iterable[Problem]) -> list[_Attempt]:
+    """Return an attempt for each problem and each setting of Spacer for it."""
+    return [(posed, how) for posed in map(_Posed.of, problems) for how in PORTFOLIO[posed.is_complete]]
+
+
+def _round(team: Team, attempts: list[_Attempt], seconds: float, seed: int) -> Iterator[tuple[_Attempt, _Result]]:
     """Yield each attempt of a round with its result, as soon as a process has it."""
     for posed, how in attempts:
         team.submit((posed, how), attempt, posed.text, {**how, "fp.spacer.random_seed": seed}, seconds)
