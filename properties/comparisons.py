@@ -22,7 +22,8 @@ CONVERGED = "converged"
 RECOVERED = Fraction(1, 2)
 
 _NAME = r"[A-Za-z_]\w*"
-_AMOUNT = r"(\d{1,30}(?:\.\d{1,30}|/\d{1,30})?)\s*([a-z%]*)"
+#: An amount and its unit. A decimal of 30 and 30 digits reads back as a fraction of at most 60 and 31 digits.
+_AMOUNT = r"(\d{1,60}/\d{1,60}|\d{1,60}(?:\.\d{1,30})?)\s*([a-z%]*)"
 _COMPARISON = re.compile(rf"({_NAME})\s*(<=|>=|<|>)\s*{_AMOUNT}", re.ASCII)
 _NONE = re.compile(rf"no\s+({_NAME})", re.ASCII)
 _CLAUSES = re.compile(r"\s+(to|over every|within|beside|while)\s+")

@@ -80,6 +80,8 @@ def test_an_expectation_reads_back_what_it_says(text, _):
 
 def test_amounts_are_exact():
     assert parse("utilisation >= 33.3 %").comparison.amount == Fraction(333, 1000)
+    tiny = f"window >= 1{29 * '0'}.{29 * '0'}1 bdp"
+    assert parse(str(parse(tiny))) == parse(tiny) and parse(tiny).comparison.amount == 10**29 + Fraction(1, 10**30)
 
 
 def test_a_trace_that_begins_elsewhere_breaks_nothing():
