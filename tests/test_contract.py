@@ -69,7 +69,8 @@ def test_while_it_competes_it_keeps_and_leaves_a_tenth_beside_cubic_in_period_tw
     shipped = (Path(__file__).parents[1] / "examples/controllers/contract_competing.py").read_text()
     begin, end = shipped.index("        since = since + MSS"), shipped.index("    else:\n        competing = False")
     (tmp_path / "competing.py").write_text(COMPETING.replace("{growth}", shipped[begin:end]))
-    network = ("--model", "two_flows_constant_rate", "--jitter", "0", "--buffer", "2", "--horizon", "5")
+    model = "ccac2021:flows=2,begins=anywhere,timer=executions,waste=constant-rate,delay=own"
+    network = ("--model", model, "--jitter", "0", "--buffer", "2", "--horizon", "5")
     question = ("--of", "share", "--period", "2", "--at", "1/10", "--given", "alpha == 1/4")
     code, out, _ = run("worst", "./competing.py", "cubic", *network, *question, cwd=tmp_path)
     assert (code, "share: never below 1/10" in " ".join(out.split())) == (0, True)
