@@ -176,7 +176,7 @@ def rows(acts, played, trained, ends):
             f"{players[0][0]:.3g}, {players[1][0]:.3g}",
             f"{score:.2f}: {who}, uses {result[1]:.0%}, loses {result[2]:.1%}, queues {result[3]:.2f}",
             "; ".join(learned_) or "-",
-            ", ".join(names) or "nobody",
+            ", ".join(names) or "none",
         ]
 
 
