@@ -450,7 +450,6 @@ class Reader:
         comparison = expectation.comparison
         amount = comparison.amount if amount is None else amount
         quantity, scale = self._quantity(comparison)
-        end = "T-1" if quantity.intervals else "t"
         steps = self._length(expectation, quantity)
         if comparison.subject == "delay":
             steps = self._steps(amount) if amount == comparison.amount else amount
@@ -463,15 +462,14 @@ class Reader:
                 text = f"And({text}, {quantity.value} + {scale} > 0)"
         if quantity.only:
             text = f"And({self._only(expectation)}, {text})"
-        conditions = self._conditions_of_step(expectation, quantity, end if steps is None else f"a+{steps}")
+        conditions = self._conditions_of_step(expectation, quantity, steps)
         return self._somewhere(expectation, f"And({conditions}, {text})" if conditions else text, steps)
 
     def applies(self, expectation):
         """Return `premise` in the language of `avoids`. For a delay, the result is about all steps."""
         quantity, _ = self._quantity(expectation.comparison)
         steps = self._length(expectation, quantity)
-        end = ("T-1" if quantity.intervals else "t") if steps is None else f"a+{steps}"
-        return self._somewhere(expectation, f"And({self._conditions_of_step(expectation, quantity, end)})", steps)
+        return self._somewhere(expectation, f"And({self._conditions_of_step(expectation, quantity, steps)})", steps)
 
     def _somewhere(self, expectation, text, steps):
         """Return that a condition holds at some step, or in some interval of this many steps, for some flow."""
@@ -490,9 +488,9 @@ class Reader:
             )
         return text
 
-    def _conditions_of_step(self, expectation, quantity, end):
+    def _conditions_of_step(self, expectation, quantity, steps):
         """Return, in the language of `avoids`, the conditions of an expectation at each step of an interval."""
-        texts = []
+        texts, end = [], "T-1" if steps is None else f"a+{steps}"
         for each in expectation.conditions:
             of_every = len(self._x.flows) > 1 and not quantity.per_flow
             text = self._at_step(each, "n" if quantity.per_flow or of_every else "0")
