@@ -10,7 +10,7 @@ import pytest
 import ccmatic as cm
 from benchmarks.studies import invariants as study
 from ccmatic.base import InputError
-from ccmatic.invariants import Answer, Claim, Invariant, derive, engine, load_invariant, prove
+from ccmatic.invariants import Answer, Claim, Invariant, asked, decide, derive, engine, load_invariant, prove
 from ccmatic.invariants.claims import monitored
 from ccmatic.invariants.facts import facts
 from ccmatic.invariants.forms import Replaced
@@ -341,6 +341,20 @@ def test_an_execution_that_refutes_a_rate_begins_like_the_claim(tmp_path):
     asked = tmp_path / "lazy.py", "ccac, buffer infinite, jitter 1 rtt", "utilisation >= 2/5 within 4 bdp"
     assert cm.prove_by_invariant(*asked, seconds=2, jobs=1).verdict != "refuted"
     assert cm.prove_by_invariant(*asked, start="any", seconds=20, jobs=1).period == 1
+
+
+def test_a_false_utilisation_is_refuted_before_the_search_for_an_invariant():
+    def never(*_):
+        raise AssertionError("the search for an invariant began")
+
+    false, true = (
+        asked("cc_probe_qdel", "ccac, buffer infinite", f"utilisation >= {share}") for share in ("3/4", "1/2")
+    )
+    decided = decide(false, 20, prover=never)
+    assert (decided.verdict, decided.period) == ("refuted", 1)
+    assert cm.replay(decided.trace).outcome.value == "breaks"
+    with pytest.raises(AssertionError, match="began"):
+        decide(true, 20, prover=never)
 
 
 def test_a_proof_and_its_check_name_what_they_leave_out(tmp_path):

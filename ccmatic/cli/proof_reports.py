@@ -189,8 +189,8 @@ def _shown(decided, clauses, seconds, file):
     if clauses or decided.first:
         yield f"    check it: ccmatic check {file}"
     elif decided.trace is not None:
-        long = f"repeats every {decided.period} steps for ever" if decided.period else "breaks it"
-        yield f"    an execution {long}"
+        steps = "each step" if decided.period == 1 else f"every {decided.period} steps"
+        yield f"    an execution {f'repeats after {steps}, for ever' if decided.period else 'breaks it'}"
         yield f"    check it: ccmatic replay {file}"
     else:
         yield f"    {decided.why}"

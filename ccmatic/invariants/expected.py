@@ -1,6 +1,6 @@
 """Expectations for all time: proved by an invariant, refuted by an execution, or unknown."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -30,6 +30,11 @@ SHORT = 8
 #: The largest period of the repeating executions, and the largest horizon of the executions that may refute a claim.
 PERIODS, LONGEST = range(1, 5), 12
 
+#: The periods of the executions that are searched for before an invariant, and the most CPU seconds of this search, at
+#: most a tenth of the budget. Such executions refute most false claims about utilisation, and an absent one costs less
+#: than a second.
+EARLY, EARLY_SECONDS = range(1, 3), 4
+
 #: The units of the amounts that an invariant bounds: a share, or multiples of C·R_m.
 _UNITS = ("", "bdp")
 
@@ -47,7 +52,7 @@ class Decided:
         why: The reason for an unknown verdict.
         period: The period of the execution, in steps, if it repeats for ever.
         first: The proof of an expectation about the first steps, or None.
-        seconds: The CPU seconds of the search, if the expectation is about the first steps.
+        seconds: The CPU seconds of the search, if it did not search for an invariant.
     """
 
     question: Question
@@ -118,21 +123,29 @@ def claim_of(question: Question) -> Claim:
 def decide(question: Question, seconds: float, jobs: int = 2, prover: Prover = prove) -> Decided:
     """Prove or refute an expectation for all time.
 
+    For a utilisation, the function first searches for executions that repeat after few steps. Then it searches for an
+    invariant, and then for other executions.
+
     Args:
         question: The question, as `asked` returns it.
-        seconds: The budget in CPU seconds of the search for an invariant. The search for an execution has the same
-            budget again.
+        seconds: The budget in CPU seconds of the search for an invariant. The later search for an execution has the
+            same budget again.
         jobs: The number of processes.
         prover: The function that searches for a proof.
 
     Raises:
-        InputError: If no invariant proves such an expectation, or the network has no transition system.
+        InputError: If the budget is not above 0, no invariant proves such an expectation, or the network has no
+            transition system.
     """
+    require_budget(seconds)
     if question.expectation.by is not None:
         return _first_steps(question, seconds)
     claim = claim_of(question)
     if claim.is_vacuous:
         return Decided(question, claim, "unknown", why="K allows that the link serves nothing for 1,000 R_m")
+    early = _refuted(question, claim, _repeating(question, claim, EARLY), min(EARLY_SECONDS, seconds / 10))
+    if early:
+        return early
     proved = prover(question.query.of_small_packets(), question.controller, claim, seconds, jobs)
     if proved.answer is Answer.PROVED:
         return Decided(question, claim, "proved", proved)
@@ -141,7 +154,6 @@ def decide(question: Question, seconds: float, jobs: int = 2, prover: Prover = p
 
 def _first_steps(question: Question, seconds: float) -> Decided:
     """Return the verdict on an expectation about the first steps."""
-    require_budget(seconds)
     begin = process_time()
     first, trace = search(question.query.of_small_packets(), question.controller, seconds)
     verdict: Literal["proved", "refuted", "unknown"] = "proved" if first else "refuted" if trace else "unknown"
@@ -151,17 +163,32 @@ def _first_steps(question: Question, seconds: float) -> Decided:
 
 def refute(question: Question, claim: Claim, proved: Proved, seconds: float) -> Decided:
     """Return the verdict on a claim that no invariant proved: an execution refutes it, or it is unknown."""
-    end = process_time() + seconds
-    for period, query in _searches(question, claim):
-        trace = _violation(query, question.controller, end)
-        if trace is not None:
-            return Decided(question, claim, "refuted", proved, trace, period=period)
+    refuted = _refuted(question, claim, _searches(question, claim), seconds, proved)
+    if refuted:
+        return refuted
     why = "no invariant was found in time" if proved.answer is Answer.UNKNOWN else "a step allows more than executions"
     reasons = (
         f"{why}, and no execution of few steps breaks it",
         *unbounded(question.query.of_small_packets(), question.controller),
     )
     return Decided(question, claim, "unknown", proved, why="; ".join(reasons))
+
+
+def _refuted(
+    question: Question,
+    claim: Claim,
+    searches: Iterable[tuple[int | None, Query]],
+    seconds: float,
+    proved: Proved | None = None,
+) -> Decided | None:
+    """Return the refuted claim if one of the searches finds an execution, or None."""
+    begin = process_time()
+    for period, query in searches:
+        trace = _violation(query, question.controller, begin + seconds)
+        if trace is not None:
+            spent = process_time() - begin
+            return Decided(question, claim, "refuted", proved, trace, period=period, seconds=spent)
+    return None
 
 
 def _violation(query: Query, controller: Any, end: float) -> Trace | None:
@@ -186,10 +213,7 @@ def _searches(question: Question, claim: Claim) -> Iterator[tuple[int | None, Qu
         for horizon in range(question.query.horizon, LONGEST + 1):
             yield None, question.query.on(horizon=horizon).of_small_packets()
         return
-    text = question.text.partition(" within ")[0]
-    for period in PERIODS:
-        repeats = questions.ask(question.controller, question.description.text, text, question.start, period=period)
-        yield period, repeats.query.of_small_packets()
+    yield from _repeating(question, claim, PERIODS)
     R, short = question.query.model.round_trip(1), claim.within or 0
     for rounds in range(1, LONGEST // R):
         share = claim.amount - short / (R * rounds)
@@ -197,3 +221,13 @@ def _searches(question: Question, claim: Claim) -> Iterator[tuple[int | None, Qu
             text = f"utilisation >= {share} over every {rounds} rtt"
             falls = questions.ask(question.controller, question.description.text, text, question.start)
             yield None, falls.query.of_small_packets()
+
+
+def _repeating(question: Question, claim: Claim, periods: Iterable[int]) -> Iterator[tuple[int, Query]]:
+    """Yield the queries of `_searches` about executions that repeat for ever; none if the claim bounds no rate."""
+    if claim.subject != "utilisation":
+        return
+    text = question.text.partition(" within ")[0]
+    for period in periods:
+        repeats = questions.ask(question.controller, question.description.text, text, question.start, period=period)
+        yield period, repeats.query.of_small_packets()
