@@ -1,6 +1,7 @@
 """Property: each execution that satisfies the given conditions avoids another condition, `what`."""
 
 import ast
+import re
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from types import MappingProxyType
@@ -78,8 +79,16 @@ class Avoids(Property):
         """Yield the only way to fail: an execution that satisfies `what`."""
         is_given = self.given.strip() or self.periodic or self.repeats
         premise = (lambda x: self._reason(model, x).premise.condition) if is_given else None
-        more = {"bounds": Bounds.STAY, "reads": tuple(self.judges(model))} if self.repeats else {}
-        yield WayToFail(self.what, lambda x: no(self._reason(model, x).condition), premise=premise, **more)
+        more = {"bounds": Bounds.STAY} if self.repeats else {}
+        reads = tuple(self.judges(model))
+        yield WayToFail(self.what, lambda x: no(self._reason(model, x).condition), reads=reads, premise=premise, **more)
+
+    def judges(self, model):
+        """Return the beliefs that are necessary to judge a trace."""
+        if self.repeats:
+            return super().judges(model)
+        conditions = f"{self.what}; {self.given}"
+        return {each.name for each in model.beliefs if re.search(rf"\b{re.escape(each.name)}_f\b", conditions)}
 
     def exclusions(self, model, reads):
         """Yield the exclusions of repeating executions, and the exclusion of larger packets if the property has it."""

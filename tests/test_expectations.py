@@ -97,6 +97,7 @@ def test_a_trace_that_begins_elsewhere_breaks_nothing():
     "text, edge",
     [
         ("queue <= 3 bdp", (3, Fraction(299, 100))),
+        ("queue <= 3 bdp while C_U >= 100%", (3, Fraction(299, 100))),
         ("utilisation >= 30% over every 4 rtt", (0, 1)),
         ("delay <= 3 rtt", (3, 2)),
     ],
