@@ -32,6 +32,14 @@ def test_python_m_ccmatic_is_the_program(tmp_path):
     assert refused.returncode == 2 and "Traceback" not in refused.stderr
 
 
+def test_output_that_nobody_reads_is_no_success():
+    """A pipe such as `ccmatic … | head -1` may end before the answer that counts."""
+    command = [sys.executable, "-m", "ccmatic", "verify", "--help"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        process.stdout.close()
+        assert (process.stderr.read(), process.wait()) == ("", 3)
+
+
 @pytest.mark.parametrize("name", each_nth(2, TINY))
 def test_a_benchmark_runs(name, tmp_path):
     if name == "export" and not shutil.which("cc"):

@@ -126,7 +126,7 @@ def main():
     except BrokenPipeError:
         # When it exits, Python flushes stdout once more, which would fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = options.GOOD
+        code = options.UNKNOWN
     except Exception as error:
         if _is_interrupt(error):
             sys.exit(options.complain("interrupted", options.INTERRUPTED))
