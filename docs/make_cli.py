@@ -19,7 +19,7 @@ prints one JSON object per line on standard output ([keys](formats.md#-json)); m
 | 0 | every question holds; found; accepted |
 | 1 | violated; none exists; refused |
 | 2 | bad input: one message, with file and line |
-| 3 | unknown, timed out, cannot be judged, a run that is not valid, a reader that stops early, or a fault of ccmatic itself |
+| 3 | unknown, timed out, cannot be judged, an invalid run, a reader that stops early, or a fault of ccmatic |
 | 130 | interrupted |
 
 `CCMATIC_TRACEBACK=1` in the environment shows where a fault of ccmatic is.

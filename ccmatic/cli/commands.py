@@ -123,8 +123,9 @@ def main():
         code = options.complain(error, options.UNKNOWN)
     except (KeyboardInterrupt, click.Abort):
         code = options.complain("interrupted", options.INTERRUPTED)
-    except BrokenPipeError:
-        # When it exits, Python flushes stdout once more, which would fail again.
+    except (BrokenPipeError, SystemExit):
+        # Nobody reads the output to its end. Click then exits with 1, which would mean a violation. When it exits,
+        # Python flushes stdout once more, which would fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = options.UNKNOWN
     except Exception as error:
