@@ -78,8 +78,12 @@ def test_an_observation_is_the_last_vectors_but_for_the_latest_d():
     ({"rate": -4}, "rate is -4; expected above 0"),
     ({"rate": {"low": 4}}, "rate has low; expected low and high, and optionally log"),
     ({"rtt": float("nan")}, "rtt is nan; expected a number, a list of numbers, or low and high"),
+    ({"rate": "16"}, "rate is '16'; expected a number, a list of numbers, or low and high"),
+    ({"rate": np.array([[16, 24]])}, "rate is [16, 24]; expected a number, a list of numbers, or low and high"),
     ({"flows": 2}, "2 flows; expected one here"),
     ({"speed": 1}, "unknown option 'speed'"),
+    ({"observe": None}, "unknown observe 'None'; known: aurora"),
+    ({"reward": None}, "unknown reward 'None'; known: aurora"),
     ({"observe": "aurorra"}, "unknown observe 'aurorra'; did you mean 'aurora'?"),
     ({"device": "gpu"}, "no device 'gpu' here; JAX has cpu"),
     ({"rate": 1e6, "rtt": 1000}, "may wait or be served"),
@@ -88,6 +92,12 @@ def test_what_is_refused_is_told_in_one_message(options, message):
     with pytest.raises(InputError) as refused:
         LinkEnv(**options)
     assert message in str(refused.value)
+
+
+@pytest.mark.parametrize("rate", [np.float32(16), np.int64(16), np.array(16), np.array([16]), [np.float32(16)]])
+def test_numbers_of_numpy_are_numbers(rate):
+    (observed, _), (expected, _) = LinkEnv(rate=rate).reset(seed=1), LinkEnv(rate=16).reset(seed=1)
+    assert (observed == expected).all()
 
 
 def test_no_links_and_rewards_that_are_no_numbers_are_refused(tmp_path):

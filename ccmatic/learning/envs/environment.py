@@ -120,10 +120,10 @@ class Environment:
     @cached_property
     def formulas(self) -> tuple[signal.Signal, ...]:
         """The Signals of observations, rewards and actions that are neither functions nor in an envelope."""
-        given = {"observe": self.observe, "reward": self.reward, "act": None if self.envelope else self.act}
-        names: dict[str, Any] = {
-            kind: each for kind, each in given.items() if each is not None and not _is_function(each)
-        }
+        given: dict[str, Any] = {"observe": self.observe, "reward": self.reward}
+        if not self.envelope:
+            given["act"] = self.act
+        names = {kind: each for kind, each in given.items() if not _is_function(each)}
         return tuple(signal.load(kind, name) for kind, name in names.items())
 
     def formula(self, kind: str) -> signal.Signal | None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from ccmatic.base import InputError, shown
@@ -82,7 +83,8 @@ def spread(given: object, name: str, least: float = 0.0, most: float = math.inf,
     """Return the Spread of a value from a file or a keyword.
 
     Args:
-        given: A number, a list of numbers, or a dict with `low`, `high` and optionally `log`.
+        given: A number, a list of numbers, an array of numpy with one or no dimension, or a dict with `low`, `high` and
+            optionally `log`.
         name: The name of the quantity in messages.
         least: The smallest allowed number.
         most: The largest allowed number.
@@ -91,6 +93,8 @@ def spread(given: object, name: str, least: float = 0.0, most: float = math.inf,
     Raises:
         InputError: If the value has another form, or a number is not allowed.
     """
+    if isinstance(given, np.ndarray):
+        given = given.tolist()
     if isinstance(given, OneOf | Range):
         made: Spread = given
     elif isinstance(given, dict):
@@ -116,9 +120,11 @@ def spread(given: object, name: str, least: float = 0.0, most: float = math.inf,
     return made
 
 
-def _number(value: object, name: str) -> float:
+def _number(given: object, name: str) -> float:
+    value = given.item() if isinstance(given, np.generic) else given
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < math.inf:
-        raise InputError(f"{name} is {shown(value)}; expected a number, a list of numbers, or low and high")
+        found = f"'{shown(value)}'" if isinstance(value, str) else shown(value)
+        raise InputError(f"{name} is {found}; expected a number, a list of numbers, or low and high")
     if value and not TINIEST <= abs(value) <= HUGEST:
         raise InputError(f"{name} is {shown(value)}; expected 0, or a size from {TINIEST:g} to {HUGEST:g}")
     return float(value)
