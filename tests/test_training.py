@@ -85,6 +85,7 @@ def test_a_checkpoint_runs_nothing_and_is_refused_where_it_is_none(whole):
 @pytest.mark.parametrize("old, new, message", [
     ("layers", "layer", "tiny.toml:9: unknown key 'layer' in [agent]; did you mean 'layers'?"),
     ("[agent]", "[agents]", "tiny.toml:8: unknown section [agents]; did you mean 'agent'?"),
+    ("[environment]", "adversary = 3\n[environment]", "tiny.toml:1: 'adversary' is a value; expected a section [adv"),
     ("history = 2", "history = 0", "tiny.toml:2: history is 0; expected a whole number from 1 to 1024"),
     ("parallel = 8", "parallel = 0", "tiny.toml:11: parallel is 0; expected a whole number from 1 to 1048576"),
     ("gamma = 0.0", "gamma = nan", "tiny.toml:10: gamma is nan; expected a number from 0 to 1"),

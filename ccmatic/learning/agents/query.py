@@ -159,9 +159,12 @@ def of_sections(sections: dict[str, Any], text: str, file: str | Path) -> Traini
         InputError: As in `load`.
     """
     for section, keys in sections.items():
-        if section not in KNOWN or not isinstance(keys, dict):
-            problem = f"unknown section [{section}]" if isinstance(keys, dict) else f"'{section}' is a value"
-            raise InputError(f"{problem}; {suggest(section, KNOWN)}", str(file), line_of(text, section))
+        problem = None if section in KNOWN else f"unknown section [{section}]; {suggest(section, KNOWN)}"
+        if not isinstance(keys, dict):
+            expected = f"sections [{'], ['.join(KNOWN)}]" if problem else f"a section [{section}]"
+            problem = f"'{section}' is a value; expected {expected}"
+        if problem:
+            raise InputError(problem, str(file), line_of(text, section))
         for key in keys if section != "agent" else ():
             _require_known(section, key, KNOWN[section], file, text)
     with located(str(file)):
