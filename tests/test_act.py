@@ -40,6 +40,14 @@ def test_an_observation_has_the_networks_action_within_its_bounds(tmp_path):
     assert np.std(expected) > 0.1 and all(set(answer) == {"action"} for answer in answers)
 
 
+def test_an_action_that_is_no_number_is_0(tmp_path):
+    """As in compiled training. Two products overflow, and their sum is no number."""
+    weights = np.zeros((18, 1))
+    weights[:2, 0] = 3e38, -3e38
+    policy(tmp_path / "huge.json", layers=[(weights, np.ones(1)), (np.ones((1, 1)), np.ones(1))])
+    assert told(tmp_path / "huge.json", {"observation": [3.0] * 18}) == [{"action": 0.0}]
+
+
 def test_measured_intervals_have_the_rates_of_an_exported_sender(tmp_path):
     given = policy(tmp_path / "made.json")
     library = Library(policies.exported(given))

@@ -60,6 +60,26 @@ def test_baselines_play_and_the_leaderboard_grows(tiny):
     assert len(lines((tiny.parent / "board.jsonl").read_text())) == 5
 
 
+@pytest.mark.parametrize("board, message", [
+    ("board.jsonl", "board.jsonl:1: "),
+    (".", ""),
+    ("none/board.jsonl", "there is no such folder to write to"),
+])  # fmt: skip
+def test_what_is_no_leaderboard_is_refused_before_anybody_plays(board, message, tiny):
+    (tiny.parent / "board.jsonl").write_text('{"player": "forged"}\n')
+    code, out, error = run("bench", "oracle", "--file", tiny, "--out", board, cwd=tiny.parent)
+    assert (code, out) == (2, "") and message in error
+    assert (tiny.parent / "board.jsonl").read_text() == '{"player": "forged"}\n'
+
+
+def test_a_leaderboard_whose_last_line_has_no_end_keeps_it(tiny):
+    board = tiny.parent / "board.jsonl"
+    for _ in range(2):
+        run("bench", "oracle", "--suite", "alone", "--file", tiny, "--out", board)
+        board.write_text(board.read_text().rstrip("\n"))
+    assert len(lines(board.read_text())) == 2
+
+
 def test_a_learner_in_python_measures_as_the_same_player_by_name(tiny):
     """The lowest rate of an envelope, and a rate that does not change, as functions of observations."""
     low = bench.Learner("mine", lambda seen: np.full(len(seen), -1.0), {"act": "envelope:cc_qdel_wide"})
@@ -82,6 +102,9 @@ def test_a_guard_limits_the_rates_of_a_sender(tiny):
     (["guard:cc_qdel_wide"], [], "expected guard:NAME:SENDER"),
     (["oracle"], ["alonee"], "unknown suite 'alonee'; did you mean 'alone'?"),
     ([bench.Learner("none", lambda seen: np.full(len(seen), np.nan))], ["alone"], "an action of none is not finite"),
+    ([bench.Learner("three", lambda seen: [1, 2, 3])], ["alone"], "three decides [1, 2, 3]; expected an array of 4"),
+    ([bench.Learner("no", lambda seen: None)], ["alone"], "no decides None; expected an array of 4 actions"),
+    ([bench.Learner("fast", lambda seen: seen, {"rate": 8})], ["alone"], "unknown option 'rate' in the task of fast"),
 ])  # fmt: skip
 def test_wrong_players_and_suites_are_refused(players, suites, message, tiny):
     with pytest.raises(InputError) as error:

@@ -64,9 +64,21 @@ def test_a_curriculum_compiles_and_stays_within_the_options():
     ({"speed": (1, 2)}, "no range of 'speed' here"),
     ({"rate": 3}, "the range of rate is 3; expected a pair"),
     ({"first": (1, 2)}, "no range of 'first' here"),
+    ({"buffer_bdp": (1, 2)}, "no range of 'buffer_bdp' here; did you mean 'buffer'?"),
+    ({"rate": (30, 20)}, r"the range of rate is \(30, 20\); expected a pair of numbers"),
+    ({"rate": (20, float("nan"))}, r"the range of rate is \(20, nan\); expected a pair of numbers"),
+    ({"rate": ("20", "x")}, r"the range of rate is \('20', 'x'\); expected a pair of numbers"),
 ])  # fmt: skip
 def test_wrong_parameters_are_refused(params, message):
     with pytest.raises(InputError, match=message):
         Task(Environment(LinkOptions())).init(jax.random.key(0), params)
     with pytest.raises(InputError, match="a task of 2 flows; expected one"):
         Task(Environment(LinkOptions(flows=2)))
+
+
+def test_wrong_keys_and_actions_are_refused():
+    task = Task(Environment(LinkOptions()))
+    with pytest.raises(InputError, match=r"the key is 0; expected a key such as jax.random.key\(1\)"):
+        task.init(0)
+    with pytest.raises(InputError, match=r"the action has the shape \(2,\); expected one number"):
+        task.step(jax.random.key(1), task.init(jax.random.key(0))[1], jnp.zeros(2))

@@ -12,7 +12,7 @@ from jax import Array
 from numpy.typing import NDArray
 
 from ccmatic import records
-from ccmatic.base import InputError, read_text, write_text
+from ccmatic.base import InputError, Unreadable, read_text, shown, write_text
 from ccmatic.contracts import Links
 from ccmatic.learning.bench.players import Learner, player
 from ccmatic.learning.bench.suites import Benchmark, Suite
@@ -46,8 +46,9 @@ def measure_all(
         out: The file of the leaderboard, with JSON Lines. None for no file.
 
     Raises:
-        InputError: If there is no such suite or player, or the file cannot be written.
+        InputError: If there is no such suite or player, or the file is no leaderboard or cannot be written.
     """
+    _entries(out)
     chosen = [benchmark.suite(name) for name in suites] or list(benchmark.suites.values())
     for who in players or benchmark.baselines:
         lines, errors = [], []
@@ -61,8 +62,29 @@ def measure_all(
         if not lines:
             raise errors[0]
         if out is not None:
-            before = read_text(out) if Path(out).exists() else ""
-            write_text(out, before + "".join(f"{records.line(line)}\n" for line in lines))
+            write_text(out, _entries(out) + "".join(f"{records.line(line)}\n" for line in lines))
+
+
+def _entries(out: str | Path | None) -> str:
+    """Return the lines of a leaderboard, which need not exist yet.
+
+    Raises:
+        InputError: If the file has another line, or there is no folder for it.
+    """
+    if out is None:
+        return ""
+    if not Path(out).exists():
+        if not Path(out).parent.is_dir():
+            raise Unreadable("there is no such folder to write to", str(Path(out).parent))
+        return ""
+    entries = read_text(out).splitlines()
+    for number, entry in enumerate(entries, 1):
+        try:
+            records.read_record(entry, records.BenchLine, str(out), "line of a leaderboard")
+        except InputError as error:
+            error.line = number
+            raise
+    return "".join(f"{entry}\n" for entry in entries)
 
 
 def measure(benchmark: Benchmark, suite: Suite, who: str | Learner) -> records.BenchLine:
@@ -124,11 +146,26 @@ def _stepwise(environment: Environment, learner: Learner, key: Array, n: int) ->
     step = jax.jit(lambda *carry: _interval(environment, links, *carry))
     observe, sums = jax.jit(environment.observation), _zeros(n)
     for _ in range(environment.options.steps):
-        actions = np.asarray(learner.decide(np.asarray(observe(state))[:, 0]), np.float32).reshape(n, 1)
-        if not np.isfinite(actions).all():
-            raise InputError(f"an action of {learner.name} is not finite; expected numbers")
-        state, sums = step(state, sums, actions)
+        state, sums = step(state, sums, _actions(learner, np.asarray(observe(state))[:, 0]))
     return links, sums
+
+
+def _actions(learner: Learner, observations: NDArray[Any]) -> NDArray[np.float32]:
+    """Return the actions (n, 1) of a learner for observations (n, size).
+
+    Raises:
+        InputError: If they are not n finite numbers.
+    """
+    given, n = learner.decide(observations), len(observations)
+    try:
+        actions = np.asarray(given, np.float32)
+    except (TypeError, ValueError):
+        actions = np.empty(0, np.float32)
+    if actions.shape not in ((n,), (n, 1)):
+        raise InputError(f"{learner.name} decides {shown(given)}; expected an array of {n} actions, one for each link")
+    if not np.isfinite(actions).all():
+        raise InputError(f"an action of {learner.name} is not finite; expected numbers")
+    return actions.reshape(n, 1)
 
 
 def _zeros(n: int) -> Sums:
@@ -141,7 +178,7 @@ def _line(benchmark: Benchmark, suite: Suite, name: str, links: Links, sums: Sum
     used = np.minimum(1, acked / served * suite.link_options.all_flows)
     gone = lost / np.maximum(acked + lost, 1)
     least = np.asarray(links.rtt[0] * links.slot, np.float64)
-    queued = np.where(acked > 0, waited / np.maximum(acked, 1) / least - 1, 0)
+    queued = np.where(acked > 0, np.maximum(waited / np.maximum(acked, 1) / least - 1, 0), 0)
     score = used - QUEUED * np.minimum(queued, MOST_QUEUED) - LOST * gone
     parts = {"score": score, "utilisation": used, "queue_rtt": queued, "loss": gone}
     measured = {name: value for key, part in parts.items() for name, value in _with_interval(key, part)}

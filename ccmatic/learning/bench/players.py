@@ -7,7 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 from numpy.typing import NDArray
 
-from ccmatic.base import InputError, definitions
+from ccmatic.base import InputError, definitions, shown, suggest
 from ccmatic.learning import policies
 from ccmatic.learning.envs import (
     Environment,
@@ -18,6 +18,9 @@ from ccmatic.learning.envs import (
     stateless,
     trained,
 )
+
+#: The options of a Learner's task. The suite determines all others.
+TASK = ("observe", "act", "reward", "history", "delay")
 
 #: The action at each edge of an envelope.
 EDGES = {"low": -1.0, "high": 1.0}
@@ -30,7 +33,7 @@ class Learner:
     Attributes:
         name: The name in the leaderboard.
         decide: A function from observations (n, size) to actions (n), both arrays of NumPy.
-        task: The options `observe`, `act`, `history` and `delay` of its environment.
+        task: The options `observe`, `act`, `reward`, `history` and `delay` of its environment.
     """
 
     name: str
@@ -38,10 +41,16 @@ class Learner:
     task: dict[str, Any] = field(default_factory=dict)
 
     def environment(self, options: LinkOptions) -> Environment:
-        """Return the Environment in which the learner acts."""
+        """Return the Environment in which the learner acts.
+
+        Raises:
+            InputError: If the task has another option, or a wrong value.
+        """
+        for name in self.task:
+            if name not in TASK:
+                raise InputError(f"unknown option '{shown(name)}' in the task of {self.name}; {suggest(name, TASK)}")
         checked = make_environment(self.task)
-        names = ("observe", "act", "reward", "history", "delay")
-        return Environment(options, **{name: getattr(checked, name) for name in names})
+        return Environment(options, **{name: getattr(checked, name) for name in TASK})
 
 
 def player(name: str, options: LinkOptions) -> tuple[Environment, RolloutPolicy]:

@@ -16,7 +16,7 @@ from ccmatic.base import InputError, definitions, exact, shown, suggest
 from ccmatic.contracts import FLUID, MANY, Links, Model, folders, load_definition
 from ccmatic.learning.envs import capacity
 from ccmatic.learning.envs.capacity import MBIT, ExportedLink, Kind
-from ccmatic.learning.envs.spread import Packets, Range, Spread, first, spread
+from ccmatic.learning.envs.spread import Packets, Range, Spread, first, is_range, spread
 
 #: The largest number of slots of delay that the simulator distinguishes.
 LONGEST = 128
@@ -272,7 +272,8 @@ class LinkOptions:
                 because array sizes depend on this range.
 
         Raises:
-            InputError: If there is no such quantity, or its range is no pair.
+            InputError: If there is no such quantity, or its range is no pair of numbers. The ends of a traced range are
+                not compared.
         """
         changed = copy(self)
         for name in ("is_lossy", "is_shaky"):
@@ -280,8 +281,9 @@ class LinkOptions:
         for name, ends in ranges.items():
             own = getattr(self, name) if name in RANGED else None
             if not isinstance(own, Spread):
-                raise InputError(f"no range of '{shown(name)}' here; {suggest(name, RANGED)}")
-            if not isinstance(ends, Sequence) or len(ends) != 2:
+                ranged = [each for each in RANGED if isinstance(getattr(self, each), Spread)]
+                raise InputError(f"no range of '{shown(name)}' here; {suggest(name, ranged)}")
+            if not is_range(ends):
                 raise InputError(f"the range of {name} is {shown(ends)}; expected a pair of numbers (low, high)")
             low, high = (jnp.clip(end, *own.ends) for end in ends)
             changed._set(name, Range(low, high, isinstance(own, Range) and own.log))

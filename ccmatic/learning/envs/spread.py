@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
@@ -118,6 +119,17 @@ def spread(given: object, name: str, least: float = 0.0, most: float = math.inf,
         bounds += f" and at most {most:g}" if most < math.inf else ""
         raise InputError(f"{name} is {low:g}" + (f" to {high:g}" if high > low else "") + f"; expected {bounds}")
     return made
+
+
+def is_range(ends: object) -> bool:
+    """Return whether a value is a pair (low, high) of numbers with low ≤ high. Traced numbers may have any order."""
+    if not isinstance(ends, list | tuple) or len(ends) != 2:
+        return False
+    try:
+        known = [float(end) for end in ends if not isinstance(end, jax.core.Tracer)]
+    except (TypeError, ValueError):
+        return False
+    return all(map(math.isfinite, known)) and known == sorted(known)
 
 
 def _number(given: object, name: str) -> float:

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from ccmatic.base import InputError
+from ccmatic.base import InputError, shown
 from ccmatic.contracts import Links
 from ccmatic.learning.envs.environment import Environment
 from ccmatic.learning.envs.links import Ranges
@@ -58,7 +58,12 @@ class Task:
 
         Returns:
             The observation, an array (size), and the TaskState.
+
+        Raises:
+            InputError: If the key is none of `jax.random.key`, or a range is wrong.
         """
+        if not isinstance(key, Array) or not jnp.issubdtype(key.dtype, jax.dtypes.prng_key):
+            raise InputError(f"the key is {shown(key)}; expected a key such as jax.random.key(1)")
         links, state = self.environment.reset(key[None], 1, params)
         return self.environment.observation(state)[0, 0], TaskState(links, state)
 
@@ -76,7 +81,12 @@ class Task:
         Returns:
             The observation (of the next episode, if it begins), the TaskState, the reward, whether the episode has
             ended, and a dict with `final_obs`, the observation before the next episode, and the measurements.
+
+        Raises:
+            InputError: If the action is not one number, or as in `init`.
         """
+        if jnp.size(action) != 1:
+            raise InputError(f"the action has the shape {jnp.shape(action)}; expected one number")
         choices = self.environment.choices
         chosen = jnp.asarray(choices, jnp.float32)[action] if choices else jnp.asarray(action, jnp.float32)
         state, observation, reward = self.environment.step(task.links, task.state, chosen.reshape(1, 1))

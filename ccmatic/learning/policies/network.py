@@ -48,13 +48,13 @@ def parts(policy: Policy) -> Iterator[str]:
     yield shipped("watch.h")
 
 
-_NETWORK = """/* The action for an observation. */
+_NETWORK = """/* The action for an observation. It is 0 if sums leave the range of floats and give no number. */
 static inline float ccm_network(const float *x)
 {
     float action[1];
 
     ccm_network_of(x, action);
-    return action[0];
+    return isnan(action[0]) ? 0 : action[0];
 }
 """
 
@@ -74,7 +74,7 @@ static inline void ccm_recall(const float *x, float *memory)
 def _choosing(choices: Sequence[float]) -> str:
     """Return the C function that takes the first of the actions with the highest score."""
     numbers = ", ".join(map(float_literal, choices))
-    return f"""/* The action with the highest score for an observation. */
+    return f"""/* The action with the highest score for an observation. A score that is no number is the highest. */
 static inline float ccm_network(const float *x)
 {{
     static const float choices[] = {{{numbers}}};
@@ -83,7 +83,7 @@ static inline float ccm_network(const float *x)
 
     ccm_network_of(x, scores);
     for (unsigned i = 1; i < {len(choices)}; i++)
-        if (scores[i] > scores[best])
+        if (scores[i] > scores[best] || (isnan(scores[i]) && !isnan(scores[best])))
             best = i;
     return choices[best];
 }}
