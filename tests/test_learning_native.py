@@ -47,6 +47,17 @@ def test_a_link_in_c_gives_the_numbers_of_the_arrays(name):
         np.testing.assert_allclose(one, other, rtol=2e-3, atol=2e-3, err_msg=f"interval {step}")
 
 
+def test_a_formula_that_divides_by_0_has_one_value_in_c_and_in_arrays(tmp_path):
+    """The quotient is infinite until bytes are lost."""
+    file = tmp_path / "mine.py"
+    file.write_text("def observe(byte, lost):\n    return [byte / lost]\n")
+    links = LinkOptions(steps=STEPS, first=3.0, buffer_bdp=0.2)
+    environment = Environment(links, observe=str(file), history=1)
+    ours, arrays = (played(make(environment), [5], np.zeros(8)) for make in (Native, lambda e: Played(Fluid(e))))
+    assert ours[1][0] == np.inf and np.isfinite(ours[-1][0])
+    np.testing.assert_allclose(ours, arrays, rtol=2e-3, atol=2e-3)
+
+
 @pytest.mark.parametrize(
     "options",
     [

@@ -49,6 +49,8 @@ def forged(path, **changes):
     ({"layers": [{"weights": [[1, 2]] * 18, "bias": [1]}]}, "expected as many weights in each row as in the bias, 1"),
     ({"layers": [{"weights": [[1, 2]] * 18, "bias": [1, 2]}]}, "the last layer gives 2; expected one number"),
     ({"layers": 3}, "layers: found 3; expected a list"),
+    ({"query": {"environment": {"history": 7}}}, "history is 3; expected 7, as in its query"),
+    ({"query": {"environment": {"observe": "orca"}}}, "observe is custard; expected orca, as in its query"),
     ({"format": "ccmatic trace 1"}, 'expected a policy, with "format": "ccmatic policy 1"'),
 ])  # fmt: skip
 def test_what_is_no_policy_is_said(changes, message, tmp_path):

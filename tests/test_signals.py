@@ -6,6 +6,7 @@ import pytest
 
 from ccmatic.base import InputError, definitions
 from ccmatic.controllers import signal
+from ccmatic.language import value
 from support import ROOT
 
 SAVED = json.loads((ROOT / "tests" / "saved" / "formulas.json").read_text())
@@ -62,6 +63,11 @@ def test_formulas_say_what_they_said_as_functions_of_arrays():
     ("observe", "def observe(thruput):\n    return [1]\n", 1, "unknown name `thruput`, expected what is measured; "),
     ("observe", "def observe(rtt, sent):\n    return [rtt + sent]\n", 2, "adds `sent` (bytes) to `rtt` (time)"),
     ("observe", "def observe(rtt):\n    return [log(rtt)]\n", 2, "found `rtt` (time), expected a number"),
+    ("observe", "def observe(rtt):\n    return []\n", 1, "`observe` returns an empty list, expected at least"),
+    ("observe", "def observe(lost, rtt):\n    if lost > 0:\n        return [1, 0]\n    return [0, rtt, 2]\n", 4,
+     "returns [0, time, number] here and [number, 0] before, expected the same unit on all paths"),
+    ("observe", "def observe(lost):\n    if lost > 0:\n        return 0\n    return [1]\n", 4,
+     "returns [number] here and 0 before, expected the same unit on all paths"),
     ("observe", "import os\n", 1, "found `import os`, expected only a docstring, constants"),
     ("observe", "def other(rtt, second):\n    return rtt / second\n", 1, "found no function `observe`"),
     ("reward", "def reward(acked):\n    return acked\n", 1, "`reward` returns bytes, expected number"),
@@ -79,3 +85,15 @@ def test_what_is_no_formula_is_refused(kind, source, line, message, tmp_path):
         signal.load(kind, str(file))
     assert message in refused.value.message
     assert (refused.value.file, refused.value.line) == (str(file), line)
+
+
+def test_a_list_may_depend_on_an_if(tmp_path):
+    """Each term of the list has the `if`; 0 fits the unit of the other path."""
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "def observe(lost, acked):\n    if lost > acked:\n        return [1, 0]\n    return [0, lost / acked]\n"
+    )
+    read = signal.load("observe", str(file))
+    assert read.size == 2
+    for lost, expected in ((4, (1, 0)), (1, (0, 1 / 2))):
+        assert value(read.term, {"lost": lost, "acked": 2}) == expected

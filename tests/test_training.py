@@ -107,6 +107,18 @@ def test_what_cannot_be_trained_is_said(old, new, message, tmp_path):
     assert code == 2 and message in error and sorted(tmp_path.iterdir()) == [tmp_path / "tiny.toml"]
 
 
+@pytest.mark.parametrize("out, message", [
+    ("tiny.toml", "tiny.toml: this is the file of the training; expected a file for the policy, such as NAME.json"),
+    (".", "this is a folder; expected a file for the policy"),
+    ("none/tiny.json", "none: there is no such folder to write to"),
+])  # fmt: skip
+def test_a_training_replaces_neither_its_own_file_nor_a_folder(out, message, tmp_path):
+    (tmp_path / "tiny.toml").write_text(TINY)
+    code, _, error = run("train", "tiny.toml", "--out", out, cwd=tmp_path)
+    assert code == 2 and message in error
+    assert (tmp_path / "tiny.toml").read_text() == TINY and sorted(tmp_path.iterdir()) == [tmp_path / "tiny.toml"]
+
+
 @pytest.mark.parametrize("text, steps", [
     ("", 401),
     ('[environment]\ninterval = "1/3"', 403),

@@ -100,7 +100,7 @@ def train(
     from ccmatic.learning import agents
 
     training = agents.load(query)
-    file = _policy_file(query, out)
+    file = _policy_file(query, out, ".json")
     if training.warning:
         warned(training.warning)
     if tensorboard is None:
@@ -139,14 +139,21 @@ def sweep(
     """
     from ccmatic.learning import agents
 
-    yield from agents.sweep(query, seed, _policy_file(query, out), told, seeds)
+    yield from agents.sweep(query, seed, _policy_file(query, out, ".json"), told, seeds)
 
 
-def _policy_file(query: str | Path, out: str | Path | None) -> Path:
-    """Return the file of a policy. Raise Unreadable if its folder does not exist."""
-    file = Path(out or f"{Path(query).stem}.json")
+def _policy_file(query: str | Path, out: str | Path | None, suffix: str) -> Path:
+    """Return the file of a policy, by default that of the query with another suffix.
+
+    Raises:
+        Unreadable: If its folder does not exist, or it is a folder or the query itself.
+    """
+    file = Path(out or f"{Path(query).stem}{suffix}")
     if not file.parent.is_dir():
         raise Unreadable("there is no such folder to write to", str(file.parent))
+    if file.is_dir() or (file.exists() and file.samefile(query)):
+        what = "a folder" if file.is_dir() else "the file of the training"
+        raise Unreadable(f"this is {what}; expected a file for the policy, such as NAME{suffix}", str(file))
     return file
 
 
@@ -175,9 +182,7 @@ def train_proved(
     from ccmatic.learning import provable
 
     training = provable.load(query)
-    file = Path(out or f"{training.name}.onnx")
-    if not file.parent.is_dir():
-        raise Unreadable("there is no such folder to write to", str(file.parent))
+    file = _policy_file(query, out, ".onnx")
 
     def listener(made: "provable.Round") -> None:
         claims = {str(proof.claim): proof.answer.value for proof in made.proofs}

@@ -112,7 +112,7 @@ def _quotient(left, right):
     divisor = to_float(right)
     if isinstance(divisor, float) and divisor:
         return left / divisor
-    return left / jnp.where(divisor == 0, 1.0, divisor)  # a divisor of 0 occurs only in a branch that is not taken
+    return left / jnp.asarray(divisor)  # a quotient by 0 is infinite or NaN, as in C
 
 
 _EXTREMES = {"max": _extreme(operator.ge, jnp.maximum), "min": _extreme(operator.le, jnp.minimum)}

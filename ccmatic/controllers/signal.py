@@ -320,6 +320,8 @@ class _Reader(TermsReader):
         if is_list != (self.kind == "observe"):
             shape, expected = ("a list", "one number") if is_list else ("one number", "a list of numbers")
             self.fail(function, f"`{self.kind}` returns {shape}, expected {expected}")
+        if unit == ():
+            self.fail(function, f"`{self.kind}` returns an empty list, expected at least one number")
         expected = RATE if self.kind == "act" else NUMBER
         for part in unit if is_list else (unit,):
             if part not in (None, expected):

@@ -8,13 +8,13 @@ import ast
 import operator
 from collections.abc import Mapping
 from functools import partial, reduce
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from ccmatic.base import NUMBER, InputError, Unit
 from ccmatic.language.reader import Reader, parsed
 from ccmatic.language.scope import Meaning, Row, Term
 from ccmatic.language.statements import first_line, is_constant
-from ccmatic.language.tree import Binary, Function, Tree, Vector
+from ccmatic.language.tree import Binary, Function, If, Tree, Vector
 
 #: The nonlinear functions of one number.
 FUNCTIONS = ("cbrt", "exp", "log", "sqrt", "tanh")
@@ -106,12 +106,21 @@ class TermsReader(Reader):
         self.require_unit(statement, tuple(unit for _, _, unit in terms))
         return Vector(tuple(term for _, term, _ in terms))
 
+    def branches(self, statement: ast.If, rest: list[ast.stmt]) -> Tree:
+        """Return the result of an `if` together with the statements after it. In a list, each term has the `if`."""
+        match super().branches(statement, rest):
+            case If(test, Vector(then), Vector(other)):
+                return Vector(tuple(If(test, *each) for each in zip(then, other, strict=True)))
+            case tree:
+                return tree
+
     def require_unit(self, statement: ast.Return, unit: Returned) -> None:
-        """Raise InputError unless all paths of a function return the same unit."""
-        if self.unit in (_UNKNOWN, None):
-            self.unit = unit
-        elif unit not in (None, self.unit):
-            self.fail(statement, f"returns {unit} here and {self.unit} before, expected the same unit on all paths")
+        """Raise InputError unless all paths of a function return the same unit, or lists of the same units."""
+        common = unit if self.unit == _UNKNOWN else _common(self.unit, unit)
+        if common == _UNKNOWN:
+            units = f"returns {_said(unit)} here and {_said(self.unit)} before"
+            self.fail(statement, f"{units}, expected the same unit on all paths")
+        self.unit = common
 
     def expression(self, node: ast.expr) -> Term:
         match node:
@@ -148,3 +157,18 @@ class TermsReader(Reader):
 
 
 _UNKNOWN = "an unknown unit"
+
+
+def _common(first: Returned, second: Returned) -> Returned:
+    """Return the unit that both units fit, since 0 fits every unit; _UNKNOWN if there is none."""
+    if isinstance(first, tuple) and isinstance(second, tuple) and len(first) == len(second):
+        parts: tuple[Any, ...] = tuple(map(_common, first, second))
+        return _UNKNOWN if _UNKNOWN in parts else parts
+    if None in (first, second) and not isinstance(first, tuple) and not isinstance(second, tuple):
+        return first or second
+    return first if first == second else _UNKNOWN
+
+
+def _said(unit: Returned) -> str:
+    """Return a unit, or the units of a list, as text."""
+    return f"[{', '.join(map(_said, unit))}]" if isinstance(unit, tuple) else str(unit or 0)

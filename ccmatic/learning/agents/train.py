@@ -136,7 +136,8 @@ def _require_finite(number: int, measured: NDArray[Any]) -> None:
     for reward, *_, deviation in measured:
         if not np.isfinite([reward, deviation]).all():
             what = f"reward is {reward:g}, and the deviation of its actions {deviation:g}"
-            raise InputError(f"in episode {number} the mean {what}; expected numbers: choose another reward or rate")
+            expected = "expected numbers: choose another observation, reward or rate"
+            raise InputError(f"in episode {number} the mean {what}; {expected}")
 
 
 def _lines(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ccmatic import controllers, records
-from ccmatic.base import InputError, exact, located, read_text, shown, write_text
+from ccmatic.base import InputError, definitions, exact, located, read_text, shown, write_text
 from ccmatic.controllers import Controller, signal
 from ccmatic.learning.policies import onnx_policy
 from ccmatic.learning.policies.formulas import exportable
@@ -143,6 +143,7 @@ def load(path: str | Path) -> Policy:
         file = records.read_record(read_text(path), records.PolicyFile, str(path))
     with located(str(path)):
         observed, *_ = Policy(file, Path(path).stem).formulas
+    _check_query(file, str(path))
     for name, least in (("history", 1), ("delay", 0)):
         if not least <= getattr(file, name) <= LARGEST:
             raise InputError(f"{name} is {getattr(file, name)}; expected {least} to {LARGEST}", str(path))
@@ -170,6 +171,16 @@ def save(file: records.PolicyFile | records.AdversaryFile, path: str | Path) -> 
         Unreadable: If the file cannot be written.
     """
     write_text(path, records.line(file) + "\n")
+
+
+def _check_query(file: records.PolicyFile, path: str) -> None:
+    """Raise InputError if the query of a policy's training states another sender. Names of files are not compared."""
+    asked = file.query.get("environment")
+    for name in ("observe", "act", "reward", "history", "delay"):
+        stated = asked.get(name) if isinstance(asked, dict) else None
+        is_file = definitions.is_path(str(stated).rpartition(":")[2])
+        if stated is not None and not is_file and stated != getattr(file, name):
+            raise InputError(f"{name} is {getattr(file, name)}; expected {shown(stated)}, as in its query", path)
 
 
 def _check_interval(text: str, path: str) -> None:
