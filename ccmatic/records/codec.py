@@ -74,7 +74,9 @@ def require_format(value: object, kind: type[Any], file: str | None = None) -> N
         tag = kind.__struct_config__.tag
         given = value.get("format") if isinstance(value, dict) else None
         about = f"; its format is {shown(given)!r}" if given else ""
-        raise InputError(f'expected a {tag.split()[1]}, with "format": "{tag}"{about}', file)
+        kind_of_file = tag.split()[1]
+        article = "an" if kind_of_file[0] in "aeiou" else "a"
+        raise InputError(f'expected {article} {kind_of_file}, with "format": "{tag}"{about}', file)
 
 
 def convert(value: object, kind: type[R], file: str | None = None, what: str | None = None) -> R:
