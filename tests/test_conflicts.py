@@ -2,6 +2,7 @@
 
 from itertools import combinations
 
+from ccmatic.base import Clock
 from ccmatic.logic import isolated, no, real
 from ccmatic.solving import SAT, UNSAT, Checker, Conflicts
 
@@ -26,3 +27,14 @@ def test_each_conflict_is_minimal_and_earlier_ones_change_none():
         assert decided([*always, *part]) == UNSAT
         assert all(decided([*always, *rest]) == SAT for rest in combinations(part, len(part) - 1))
         assert len(found) == 2
+
+
+@isolated
+def test_a_conflict_is_not_made_smaller_when_the_time_is_over(monkeypatch):
+    core, asked = Conflicts._core, []
+    monkeypatch.setattr(Conflicts, "_core", lambda self, guards: asked.append(guards) or core(self, guards))
+    x, y = map(real, "xy")
+    conditions, clock = [x <= y, y <= 3, x >= 4, y >= 5], Clock(0)
+    with clock.question():
+        found = Conflicts().minimal(conditions, clock)
+    assert decided([conditions[index] for index in found]) == UNSAT and len(asked) == 1

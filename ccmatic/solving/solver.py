@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from fractions import Fraction
 from math import ceil
 from threading import Lock
@@ -177,17 +177,19 @@ class Conflicts:
         for condition in always:
             self._solver.add_assertion(formula(condition))
 
-    def minimal(self, conditions: Sequence[Truth]) -> list[int]:
+    def minimal(self, conditions: Sequence[Truth], clock: Clock | None = None) -> list[int]:
         """Return the indices of a minimal conflict among conditions that have no common solution.
 
         Together, the conditions at these indices have no common solution. Without any one of them, the rest has a
-        common solution.
+        common solution. If the time of the clock is over, the conflict may have further conditions.
         """
         needed = self._core(dict(enumerate(map(self._guard, conditions))))
         assert needed is not None, "the conditions have a common solution"
-        for index in list(needed):
-            rest = self._core({other: guard for other, guard in needed.items() if other != index})
-            needed = needed if rest is None else rest
+        with suppress(OutOfTime):
+            for index in list(needed):
+                Clock.of(clock).left()
+                rest = self._core({other: guard for other, guard in needed.items() if other != index})
+                needed = needed if rest is None else rest
         return list(needed)
 
     def _guard(self, condition: Truth) -> Any:
@@ -205,9 +207,9 @@ class Conflicts:
         return {index: guard for index, guard in guards.items() if guard.symbol_name() in names}
 
 
-def conflict(conditions: Sequence[Truth]) -> list[int]:
+def conflict(conditions: Sequence[Truth], clock: Clock | None = None) -> list[int]:
     """Return the indices of a minimal conflict among conditions, as `Conflicts` finds it."""
-    return Conflicts().minimal(conditions)
+    return Conflicts().minimal(conditions, clock)
 
 
 def script(conditions: Iterable[Truth], comment: str = "") -> str:

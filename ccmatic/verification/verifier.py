@@ -385,7 +385,7 @@ class Part:
         """Return an InputError that explains why no trace of the controller satisfies the given conditions.
 
         The message names conditions and laws that contradict each other. Each of them is necessary for the
-        contradiction.
+        contradiction, unless the time is over.
 
         Args:
             what: A noun phrase for the traces, in the singular.
@@ -393,7 +393,7 @@ class Part:
             given: The conditions, by their names in the message.
         """
         laws, sender = list(self.laws()), choices(self.x, controller)
-        indices = conflict([*(law.formula for law in laws), sender, *given.values()])
+        indices = conflict([*(law.formula for law in laws), sender, *given.values()], Clock.of(self._options.timeout))
         conditions = [name for index, name in enumerate(given, len(laws) + 1) if index in indices]
         first = {laws[index].name: str(laws[index]) for index in reversed(indices) if index < len(laws)}
         names = list(first.values())[::-1]
