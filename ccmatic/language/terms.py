@@ -160,7 +160,7 @@ _UNKNOWN = "an unknown unit"
 
 
 def _common(first: Returned, second: Returned) -> Returned:
-    """Return the unit that both units fit, since 0 fits every unit; _UNKNOWN if there is none."""
+    """Return the unit that both units fit, or _UNKNOWN. 0 fits every unit."""
     if isinstance(first, tuple) and isinstance(second, tuple) and len(first) == len(second):
         parts: tuple[Any, ...] = tuple(map(_common, first, second))
         return _UNKNOWN if _UNKNOWN in parts else parts

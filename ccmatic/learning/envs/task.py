@@ -60,7 +60,7 @@ class Task:
             The observation, an array (size), and the TaskState.
 
         Raises:
-            InputError: If the key is none of `jax.random.key`, or a range is wrong.
+            InputError: If the key does not come from `jax.random.key`, or a range is wrong.
         """
         if not isinstance(key, Array) or not jnp.issubdtype(key.dtype, jax.dtypes.prng_key):
             raise InputError(f"the key is {shown(key)}; expected a key such as jax.random.key(1)")
