@@ -232,6 +232,12 @@ def test_the_worst_trace_is_a_link_trace(folder):
     assert len(moments) == int(rates.sum() * 0.02 * 125_000 / 1500)
 
 
+def test_an_unknown_sender_is_refused_before_anybody_plays(folder, tmp_path):
+    with pytest.raises(InputError, match="nobody"):
+        next(adversaries.transfer([adversaries.load(folder / "harm.json")], ["nobody"], tmp_path / "traces"))
+    assert not (tmp_path / "traces").exists()
+
+
 def test_two_traces_of_one_name_are_refused(folder, tmp_path):
     """As of two policies of one file's name, or of one target, trained otherwise from the same seed."""
     loaded = [adversaries.load(folder / "harm.json")] * 2

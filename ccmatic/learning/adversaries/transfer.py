@@ -64,11 +64,12 @@ def _traces(
     if folder and twice:
         expected = "adversaries of other names of targets, or other seeds, or one after the other"
         raise InputError(f"the traces of two adversaries would go to {folder}/{twice[0]}.mahimahi; expected {expected}")
-    place = writable_folder(folder) if folder else None
     first = adversaries[0].attack
     names = list(dict.fromkeys([adversary.attack.target.name for adversary in adversaries] + list(senders)))
-    for name in names:
-        yield _line(name, baseline(Attack(target(name, first.options), "naive", runs=first.runs)))
+    attacks = [Attack(target(name, first.options), "naive", runs=first.runs) for name in names]
+    place = writable_folder(folder) if folder else None
+    for name, attack in zip(names, attacks, strict=True):
+        yield _line(name, baseline(attack))
     chosen = [adversary.trace() for adversary in adversaries]
     rates = np.stack([trace for trace, _ in chosen], axis=1)
     episodes = [play(*along(name, first.options, rates), len(chosen)) for name in names]
