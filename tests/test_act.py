@@ -8,7 +8,9 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from msgspec import structs
 
+from ccmatic import records
 from ccmatic.learning import policies
 from ccmatic.runtime.library import Library, LibraryFlow
 from support.cli import run
@@ -46,6 +48,18 @@ def test_an_action_that_is_no_number_is_0(tmp_path):
     weights[:2, 0] = 3e38, -3e38
     policy(tmp_path / "huge.json", layers=[(weights, np.ones(1)), (np.ones((1, 1)), np.ones(1))])
     assert told(tmp_path / "huge.json", {"observation": [3.0] * 18}) == [{"action": 0.0}]
+
+
+def test_a_score_that_is_no_number_is_the_highest(tmp_path):
+    """As in compiled training, whose `argmax` takes it."""
+    weights, bias = np.zeros((18, 3)), [1.0, 0.0, 2.0]
+    weights[:2, 1] = 3e38, -3e38
+    given = policy(tmp_path / "huge.json").file
+    layer = records.LayerRecord(np.float32(weights).tolist(), bias)
+    policies.save(structs.replace(given, layers=[layer], choices=[-2.0, 0.5, 7.0]), tmp_path / "huge.json")
+    assert told(tmp_path / "huge.json", {"observation": [3.0] * 18}) == [{"action": 0.5}]
+    scores = policies.outputs(policies.load(tmp_path / "huge.json").layers, np.full(18, 3, np.float32))
+    assert int(np.argmax(scores)) == 1
 
 
 def test_measured_intervals_have_the_rates_of_an_exported_sender(tmp_path):

@@ -72,6 +72,12 @@ def test_what_is_no_leaderboard_is_refused_before_anybody_plays(board, message, 
     assert (tiny.parent / "board.jsonl").read_text() == '{"player": "forged"}\n'
 
 
+def test_a_line_of_a_leaderboard_is_an_object(tiny):
+    (tiny.parent / "board.jsonl").write_text("3\n")
+    code, out, error = run("bench", "oracle", "--file", tiny, "--out", "board.jsonl", cwd=tiny.parent)
+    assert (code, out) == (2, "") and "board.jsonl:1: no line of a leaderboard" in error
+
+
 def test_a_leaderboard_whose_last_line_has_no_end_keeps_it(tiny):
     board = tiny.parent / "board.jsonl"
     for _ in range(2):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ccmatic import base, exporting
-from ccmatic.base import InputError, Unreadable
+from ccmatic.base import InputError, Unreadable, require_folder
 from ccmatic.records import (
     ActLine,
     AttackLine,
@@ -149,8 +149,7 @@ def _policy_file(query: str | Path, out: str | Path | None, suffix: str) -> Path
         Unreadable: If its folder does not exist, or it is a folder or the query itself.
     """
     file = Path(out or f"{Path(query).stem}{suffix}")
-    if not file.parent.is_dir():
-        raise Unreadable("there is no such folder to write to", str(file.parent))
+    require_folder(file)
     if file.is_dir() or (file.exists() and file.samefile(query)):
         what = "a folder" if file.is_dir() else "the file of the training"
         raise Unreadable(f"this is {what}; expected a file for the policy, such as NAME{suffix}", str(file))

@@ -198,6 +198,13 @@ def write_bytes(path, content):
         raise Unreadable(f"cannot write: {error.strerror}", str(path)) from None
 
 
+def require_folder(path):
+    """Raise Unreadable if the folder of a file that will be written does not exist."""
+    folder = Path(path).parent
+    if not folder.is_dir():
+        raise Unreadable("there is no such folder to write to", str(folder))
+
+
 def writable_folder(path):
     """Create a folder if necessary, and check that files can be written to it, before long work begins.
 

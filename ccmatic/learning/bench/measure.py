@@ -12,7 +12,7 @@ from jax import Array
 from numpy.typing import NDArray
 
 from ccmatic import records
-from ccmatic.base import InputError, Unreadable, read_text, shown, write_text
+from ccmatic.base import InputError, parse_json, read_text, require_folder, shown, write_text
 from ccmatic.contracts import Links
 from ccmatic.learning.bench.players import Learner, player
 from ccmatic.learning.bench.suites import Benchmark, Suite
@@ -74,16 +74,12 @@ def _entries(out: str | Path | None) -> str:
     if out is None:
         return ""
     if not Path(out).exists():
-        if not Path(out).parent.is_dir():
-            raise Unreadable("there is no such folder to write to", str(Path(out).parent))
+        require_folder(out)
         return ""
     entries = read_text(out).splitlines()
     for number, entry in enumerate(entries, 1):
-        try:
-            records.read_record(entry, records.BenchLine, str(out), "line of a leaderboard")
-        except InputError as error:
-            error.line = number
-            raise
+        place = f"{out}:{number}"
+        records.convert(parse_json(entry, place), records.BenchLine, place, "no line of a leaderboard")
     return "".join(f"{entry}\n" for entry in entries)
 
 
