@@ -105,7 +105,7 @@ def test_no_links_and_rewards_that_are_no_numbers_are_refused(tmp_path):
         LinkVectorEnv(0)
     env = LinkVectorEnv(2, steps=3, reward=lambda known: known.now.rtt * float("nan"))
     env.reset(seed=0)
-    with pytest.raises(InputError, match="the reward is nan; expected a finite number"):
+    with pytest.raises(InputError, match="the reward is nan; expected finite numbers"):
         env.step(np.zeros((2, 1)))
     trace = tmp_path / "negative.mahimahi"
     trace.write_text("1\n-2\n")

@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
+from ccmatic.base import InputError
 from ccmatic.learning import Environment, Fluid, LinkEnv, LinkOptions
 from ccmatic.learning.envs.native import Native, is_playable
 from ccmatic.learning.envs.played import Played
@@ -48,14 +49,27 @@ def test_a_link_in_c_gives_the_numbers_of_the_arrays(name):
 
 
 def test_a_formula_that_divides_by_0_has_one_value_in_c_and_in_arrays(tmp_path):
-    """The quotient is infinite until bytes are lost."""
+    """Until bytes are lost, the first quotient is infinite, and the second and its extremes are no numbers."""
     file = tmp_path / "mine.py"
-    file.write_text("def observe(byte, lost):\n    return [byte / lost]\n")
+    extremes = ("max(lost / lost, 1 / 2)", "max(1 / 2, lost / lost)", "min(lost / lost, 2)", "min(2, lost / lost)")
+    compared = ", ".join(f"1 if {each} > 1 / 4 else 0" for each in extremes)
+    file.write_text(f"def observe(byte, lost):\n    return [min(byte / lost, 2), {compared}]\n")
     links = LinkOptions(steps=STEPS, first=3.0, buffer_bdp=0.2)
     environment = Environment(links, observe=str(file), history=1)
     ours, arrays = (played(make(environment), [5], np.zeros(8)) for make in (Native, lambda e: Played(Fluid(e))))
-    assert ours[1][0] == np.inf and np.isfinite(ours[-1][0])
+    assert (ours[1][:5] == (2, 0, 0, 0, 0)).all() and (ours[-1][1:5] == 1).all()
     np.testing.assert_allclose(ours, arrays, rtol=2e-3, atol=2e-3)
+
+
+@pytest.mark.parametrize("observation, found", [("byte / lost", "inf"), ("lost / lost", "nan")])
+def test_an_observation_that_is_not_finite_is_refused(observation, found, tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(f"def observe(byte, lost):\n    return [{observation}]\n")
+    environment = Environment(LinkOptions(steps=STEPS), observe=str(file), history=1)
+    for player in (Native(environment), Played(Fluid(environment))):
+        player.reset([5])
+        with pytest.raises(InputError, match=f"the observation is {found}; expected finite numbers"):
+            player.step(np.zeros((1, 1), np.float32))
 
 
 @pytest.mark.parametrize(

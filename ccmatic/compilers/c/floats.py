@@ -8,7 +8,7 @@ from fractions import Fraction
 from ccmatic.language import ARITHMETIC, Walker
 
 _CALLS = {"cbrt": "cbrtf", "exp": "expf", "log": "logf", "power": "powf", "sqrt": "sqrtf", "tanh": "tanhf"}
-_EXTREMES = {"max": "fmaxf", "min": "fminf"}
+_EXTREMES = {"max": "ccm_maximum", "min": "ccm_minimum"}
 _LOGIC = {"and": " && ", "or": " || "}
 
 
@@ -23,7 +23,7 @@ def float_function(name, tree, inputs):
 
     Returns:
         The C source, with arrays of constants and the function `static inline void NAME(const float in[], float
-        out[])`.
+        out[])`. The code calls functions of `floats.h`.
 
     Raises:
         InputError: If the term reads another name, or has a part that is not a number. The error names the line.

@@ -25,7 +25,7 @@ from ccmatic.language import Binary, Name, Number, Tree, Vector, replaced
 from ccmatic.learning import policies
 from ccmatic.learning.envs.capacity import ExportedLink
 from ccmatic.learning.envs.environment import Environment
-from ccmatic.learning.envs.played import MEASURES, Outcome, whole
+from ccmatic.learning.envs.played import MEASURES, Outcome, finite
 from ccmatic.runtime import compile_c, shipped
 
 #: The names that only rewards read and that the C code knows.
@@ -116,8 +116,8 @@ class Native:
         reward = out[size : size + 1].reshape(1, 1)
         measures = out[size + 1 :].reshape(-1, 1, 1).copy()
         return Outcome(
-            out[:size].reshape(1, 1, size).copy(),
-            whole(reward.copy()),
+            finite("observation", out[:size].reshape(1, 1, size).copy()),
+            finite("reward", reward.copy()),
             dict(zip(MEASURES, measures, strict=True)),
             self._interval,
         )
@@ -179,8 +179,9 @@ def _source(environment: Environment) -> str:
     assert rewarded is not None  # is_playable requires a formula.
     reward = replaced(rewarded.term, alone)
     return "\n".join([
-        *(f"#include <{name}.h>" for name in ("math", "stdbool", "stdint", "string")),
+        *(f"#include <{name}.h>" for name in ("stdbool", "stdint", "string")),
         *(f"#define {name} {value}" for name, value in constants.items()),
+        shipped("floats.h"),
         shipped("measured.h"),
         *policies.formula_parts(memory, environment.formulas),
         *policies.formula_function("ccm_reward", reward, places, f"{known}float capacity, float *reward", "reward"),

@@ -91,7 +91,7 @@ class Played:
     def step(self, actions: NDArray[np.float32]) -> Outcome:
         """Play an interval, as Player.step does."""
         self._state, observation, reward = self._backend.step(self.links, self._state, actions)
-        return self._outcome(observation, whole(reward))
+        return self._outcome(observation, finite("reward", reward))
 
     def close(self) -> None:
         """Close the back end."""
@@ -100,7 +100,7 @@ class Played:
     def _outcome(self, observation: Array, reward: NDArray[Any]) -> Outcome:
         columns = zip(MEASURES, measured(self._state.knowledge), strict=True)
         values = {name: np.asarray(value).T for name, value in columns}
-        return Outcome(np.asarray(observation), reward, values, int(self._state.interval))
+        return Outcome(finite("observation", observation), reward, values, int(self._state.interval))
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for pickling."""
@@ -163,13 +163,17 @@ def measured(knowledge: Knowledge) -> tuple[Array, ...]:
     return tuple(value * factor for value, (_, factor) in zip(values, MEASURES.values(), strict=True))
 
 
-def whole(given: Any) -> NDArray[Any]:
-    """Return the reward as a NumPy array.
+def finite(name: str, given: Any) -> NDArray[Any]:
+    """Return numbers as a NumPy array.
+
+    Args:
+        name: What the numbers are, for messages: `observation` or `reward`.
+        given: The numbers, as an array.
 
     Raises:
-        InputError: If the reward is not finite.
+        InputError: If a number is infinite or NaN.
     """
-    reward: NDArray[Any] = np.asarray(given)
-    if not np.isfinite(reward).all():
-        raise InputError(f"the reward is {reward[~np.isfinite(reward)][0]}; expected a finite number")
-    return reward
+    numbers: NDArray[Any] = np.asarray(given)
+    if not np.isfinite(numbers).all():
+        raise InputError(f"the {name} is {numbers[~np.isfinite(numbers)][0]}; expected finite numbers")
+    return numbers

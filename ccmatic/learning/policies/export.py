@@ -22,8 +22,6 @@ from ccmatic.runtime import shipped
 #: The word for policies inside a guard.
 GUARDED = "policy"
 
-_MATH = "#include <math.h>\n"
-
 
 @dataclass(frozen=True)
 class PolicyExport:
@@ -50,7 +48,7 @@ class PolicyExport:
     def header(self) -> str:
         """Return the text of NAME.h."""
         about = f"{self.policy.file.observe} observations"
-        text = [exporting.title(self.name, about, self.policy.about), _MATH]
+        text = [exporting.title(self.name, about, self.policy.about)]
         text += [exporting.constants(self.name, self._values())]
         text += [shipped("arithmetic.h"), *network.parts(self.policy)]
         text += [shipped(f"{name}.h") for name in ("policy", "step", "counted")]
@@ -135,8 +133,7 @@ class GuidedExport(exporting.Export):
 
     def within(self) -> Iterator[str]:
         """Yield the C code of the network, as exporting.Export.within does."""
-        yield _MATH
-        yield from network.parts(self.policy)
+        return network.parts(self.policy)
 
 
 def exported(policy: Policy) -> PolicyExport | GuidedExport:

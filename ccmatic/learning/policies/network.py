@@ -38,6 +38,7 @@ def constants(policy: Policy) -> dict[str, str | int]:
 
 def parts(policy: Policy) -> Iterator[str]:
     """Yield the C texts that define `ccm_network` and its observations: `struct ccm_watch` and its functions."""
+    yield shipped("floats.h")
     yield shipped("measured.h")
     yield from formulas.parts(policy.memory, policy.formulas)
     if policy.cell is not None:
