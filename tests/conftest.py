@@ -3,6 +3,7 @@
 import gc
 import os
 import shutil
+import tempfile
 
 import pytest
 
@@ -17,8 +18,19 @@ os.environ["CCMATIC_MEMORY"] = ""
 # What JAX compiles for tests, also in processes that they start, runs for moments. To optimize it takes longer.
 os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "true")
 
+# Tests compile many programs again that other tests, also of other workers, have compiled.
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")
+
 # What collecting imports and makes stays until the end. The garbage collector need not look at it again and again.
 gc.disable()
+
+
+def pytest_configure(config):
+    """Share compiled programs among all workers, until the tests end."""
+    if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
+        compiled = tempfile.TemporaryDirectory(prefix="ccmatic-compiled-")
+        config.add_cleanup(compiled.cleanup)
+        os.environ["JAX_COMPILATION_CACHE_DIR"] = compiled.name
 
 
 def pytest_collection_finish():

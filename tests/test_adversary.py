@@ -23,7 +23,6 @@ from ccmatic.compilers.arrays import rates
 from ccmatic.learning import Environment, LinkOptions, adversaries, agents, policies, sender
 from ccmatic.learning.envs import rollout
 from support.cli import lines
-from support.compiling import compiled_once  # noqa: F401
 from support.json_schemas import validate
 from support.policies import policy
 

@@ -10,7 +10,6 @@ from ccmatic import records
 from ccmatic.base import InputError
 from ccmatic.learning import bench
 from support.cli import lines, run
-from support.compiling import compiled_once  # noqa: F401
 
 TINY = """\
 name = "tiny"

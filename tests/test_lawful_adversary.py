@@ -22,7 +22,6 @@ from ccmatic.learning.envs import rollout
 from ccmatic.proving import load_result
 from support import ROOT
 from support.benchmarks import defined_by
-from support.compiling import compiled_once  # noqa: F401
 
 LINKS = {"links": "constant", "rate": 24, "rtt": 10, "jitter": 20, "interval": 2, "buffer_bdp": 2, "first": 1}
 SEED = 0

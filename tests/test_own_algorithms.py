@@ -11,7 +11,6 @@ from ccmatic.base import InputError
 from ccmatic.learning import agents, policies
 from support import ROOT
 from support.cli import lines, run
-from support.compiling import compiled_once  # noqa: F401
 from support.training import cut_off, resumed
 
 FOLDER = ROOT / "tests" / "exercises" / "reinforce"

@@ -9,7 +9,6 @@ from ccmatic.base import InputError
 from ccmatic.learning import policies
 from ccmatic.learning.agents import sweep
 from support.cli import lines, run
-from support.compiling import compiled_once  # noqa: F401
 from support.json_schemas import validate
 
 TINY = """\

@@ -12,7 +12,6 @@ from ccmatic.base import InputError  # noqa: E402
 from ccmatic.learning import agents, policies  # noqa: E402
 from ccmatic.learning.agents.links import Links  # noqa: E402
 from ccmatic.learning.agents.td3.losses import Transitions  # noqa: E402
-from support.compiling import compiled_once  # noqa: E402, F401
 from support.training import cut_off, resumed  # noqa: E402
 
 TINY = """\

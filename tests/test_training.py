@@ -15,7 +15,6 @@ from ccmatic import records
 from ccmatic.base import InputError
 from ccmatic.learning import agents, policies
 from support.cli import lines, run
-from support.compiling import compiled_once  # noqa: F401
 from support.training import cut_off, resumed
 
 TINY = """\
