@@ -87,6 +87,30 @@ def test_a_sender_hears_what_arrived(tmp_path, link, ng, snap):
     assert "captured at the sender" in log.notes[0] and "acknowledgements" in log.notes[0]
 
 
+@pytest.mark.parametrize("ng", [False, True])
+def test_times_since_1970_are_exact(tmp_path, ng):
+    """The writers of dpkt take floats, so the test writes the records."""
+    rows = [(123457, tcp(A, B, 100, length=100)), (163458, tcp(B, A, ack=200))]
+    capture(tmp_path / "a.pcap", [], RAW, ng)
+    with open(tmp_path / "a.pcap", "r+b" if ng else "wb") as file:
+        if ng:
+            file.seek(0, 2)
+        else:
+            dpkt.pcap.Writer(file, linktype=RAW)
+        for micros, packet in rows:
+            ticks = 1764000000 * 10**6 + micros
+            if ng:
+                high, low, size = ticks >> 32, ticks % 2**32, len(packet)
+                block = dpkt.pcapng.EnhancedPacketBlockLE(
+                    ts_high=high, ts_low=low, caplen=size, pkt_len=size, pkt_data=packet
+                )
+                file.write(bytes(block))
+            else:
+                file.write(struct.pack("<IIII", *divmod(ticks, 10**6), len(packet), len(packet)) + packet)
+    log = read_log(tmp_path / "a.pcap")
+    assert (log.sent.tolist(), log.delivered.tolist()) == ([1764000000123457000], [1764000000163458000])
+
+
 def test_what_was_sent_again_in_vain_is_left_out(tmp_path):
     """The second acknowledgement comes sooner after the segment was sent again than any could."""
     rows = [

@@ -212,7 +212,7 @@ def test_a_log_is_called_as_its_file_is():
         (HEAD + "0,1,1500\n1,2,1500\n", ("--controller", "cc_qdel"), "--controller needs --rtt, R_m"),
         (HEAD + "0,1,1500\n1,2,1500\n", ("--rtt", "0.1ns"), "expected a nanosecond or more"),
         (HEAD + "0,1,1500\n1,2,1500\n", ("--plot", "x.txt"), "cannot draw"),
-        ("", (), "no known kind of log"),
+        ("", (), "log.csv: is empty; expected CSV with the header"),
         (HEAD + "0,1,1500\n1,2,1500\n", ("--model", "ideal"), "the model ideal has no jitter"),
         (HEAD + "0,1,1500\n1,2,1500\n", ("--model", "ccac2021"), "the model ccac2021 has no logs.py"),
         (HEAD + "0,1,1500\n1,2,1500\n", ("--model", "ccca"), "did you mean 'ccac'"),

@@ -23,6 +23,15 @@ def test_csv_is_seconds_and_bytes(tmp_path):
     assert log.least_delay() == 41_000_001
 
 
+def test_times_since_1970_are_exact(tmp_path):
+    log = read_log(written(tmp_path, HEAD + "1764000000.000123457,1764000000.020123458,1500\n"))
+    assert (log.sent.tolist(), log.delivered.tolist()) == ([1764000000000123457], [1764000000020123458])
+
+
+def test_a_csv_may_begin_with_a_byte_order_mark(tmp_path):
+    assert read_log(written(tmp_path, "\ufeff" + HEAD + "0,1,1500\n")).delivered.tolist() == [10**9]
+
+
 @pytest.mark.parametrize(
     ("body", "line", "says"),
     [
@@ -35,6 +44,8 @@ def test_csv_is_seconds_and_bytes(tmp_path):
         ("0,1,1500\n\n1,2,1500\n", 3, "''; expected sent,delivered,size"),
         ("0,1,1500\n1,2,1e9\n", 3, "size is '1e9'"),
         ("0,1,1500\n1e99,2,1500\n", 3, "sent is '1e99'"),
+        ("0,1,1500\n-1e15,2,1500\n", 3, "sent is '-1e15'"),
+        (f"0,1,1500\n1e-{10**19},2,1500\n", 3, "sent is '1e-10000"),
         ("0,1,1500\n0x1,2,1500\n", 3, "sent is '0x1'"),
         ("0,1,1500\n1_0,20,1500\n", 3, "sent is '1_0'"),
         ("0,1,1500\n3,2,1500\n", 3, "delivered 1000 ms before it was sent"),
@@ -73,8 +84,10 @@ def test_a_wrong_mark_is_told_with_its_line(tmp_path, body, line, says):
 
 
 def test_a_file_of_another_kind_is_none(tmp_path):
-    with pytest.raises(InputError, match="no known kind of log"):
+    with pytest.raises(InputError, match="begins 'time,size ', which is no known kind of log"):
         read_log(written(tmp_path, "time,size\n"))
+    with pytest.raises(InputError, match="is empty; expected CSV with the header"):
+        read_log(written(tmp_path, ""))
     with pytest.raises(InputError, match="cannot read"):
         read_log(tmp_path / "none.csv")
 

@@ -187,6 +187,12 @@ def test_a_qlog_of_the_sender(tmp_path, text):
     assert in_ms(log) == SEEN and "acknowledgement" in log.notes[0]
 
 
+def test_a_qlogs_times_since_1970_are_exact(tmp_path):
+    (tmp_path / "a.qlog").write_text(document([sent(1764000000000.123, 0), acknowledged(1764000000040.457, [0])]))
+    log = read_log(tmp_path / "a.qlog")
+    assert (log.sent.tolist(), log.delivered.tolist()) == ([1764000000000123000], [1764000000040457000])
+
+
 def test_packets_are_named_beside_the_header_or_in_it(tmp_path):
     """As in picoquic, and in aioquic for lost packets. A packet for a new version of QUIC has no number."""
     old = {"packet_type": "1RTT", "header": {"packet_number": "7", "packet_size": 90}}
@@ -224,7 +230,7 @@ def test_of_several_traces_the_one_that_sends_most(tmp_path):
         (document([sent(0, 0), acknowledged(9, ["a"])]), 2, "an ACK frame without ranges"),
         (document([sent(0, 0), acknowledged(9, [])]), 2, "an ACK frame without ranges"),
         (document([sent(0, 0), sent(float("nan"), 1)]), 2, "an event at nan ms"),
-        (document([sent(0, 0), sent(1e300, 1)]), 2, "an event at 1e+300 ms"),
+        (document([sent(0, 0), sent(1e300, 1)]), 2, "an event at 1E+300 ms"),
         (document([sent(0, 0), sent(10**400, 1)]), 2, "an event at 1000000000"),
         (document([sent(0, 0), sent(10**400, 1)], time_format="delta"), 2, "an event at 1000000000"),
         (document([sent(0, 0), acknowledged(9, [float("inf")])]), 2, "an ACK frame without ranges"),
@@ -238,6 +244,7 @@ def test_of_several_traces_the_one_that_sends_most(tmp_path):
         (document([sent(0, 0)]), None, "no packet is delivered"),
         ("{}", None, "a qlog without a list of traces"),
         ('{"traces": [{}]}', None, "a trace of the qlog without events"),
+        (f'{{"traces": 1e{10**18}}}', None, "an exponent of more than 18 digits"),
         ("{", 1, "not JSON"),
         ("\x1e[]", 1, "a qlog record that is no object"),
     ],

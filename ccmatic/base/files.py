@@ -65,7 +65,7 @@ def _without_waiting(path, flags):  # opening a named pipe that nobody writes wo
 
 
 def read_text(path, most=LARGEST):
-    r"""Return the text of a file of at most `most` bytes, with line ends as "\n".
+    r"""Return the text of a file of at most `most` bytes, with line ends as "\n" and without a byte order mark.
 
     Raises:
         Unreadable: If the file cannot be read, is too large, or is not UTF-8.
@@ -73,7 +73,7 @@ def read_text(path, most=LARGEST):
     try:
         with opened(path) as file:
             content = file.read(most + 1)
-        text = content.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+        text = content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError:
         raise Unreadable("cannot read: not UTF-8 text", str(path)) from None
     except ValueError as error:
@@ -92,13 +92,14 @@ def line_of(text, word):
     return None
 
 
-def parse_json(text, file=None, expected=None):
+def parse_json(text, file=None, expected=None, number=float):
     """Return the data in JSON text.
 
     Args:
         text: The JSON text.
         file: The file that contains the text, for errors.
         expected: The expected content in words, for errors.
+        number: The type of numbers with a decimal point or an exponent, such as Decimal.
 
     Raises:
         InputError: If the text is not JSON, has duplicate keys or control characters, or is nested deeper than DEEPEST.
@@ -106,7 +107,7 @@ def parse_json(text, file=None, expected=None):
     """
     try:
         with located(file):
-            data = json.loads(text, object_pairs_hook=_no_doubles)
+            data = json.loads(text, object_pairs_hook=_no_doubles, parse_float=number)
         for level in _levels(data, file):
             control = next((text for text in level if isinstance(text, str) and _CONTROL.search(text)), None)
             if control is not None:
@@ -116,6 +117,8 @@ def parse_json(text, file=None, expected=None):
         raise InputError(f"{problem}; expected {expected}" if expected else problem, file, error.lineno) from None
     except ValueError:
         raise InputError("an integer of thousands of digits; expected fewer", file) from None
+    except ArithmeticError:  # only a Decimal refuses such a number
+        raise InputError("an exponent of more than 18 digits; expected fewer", file) from None
     except RecursionError:
         raise _too_deep(file) from None
     return data

@@ -3,6 +3,8 @@
 The first bytes of a file determine its format. The name of the file does not matter.
 """
 
+import codecs
+
 from ccmatic.base import InputError, opened, shown
 from ccmatic.fitting.readers import capture_file, captures, csv_text, emulator, link_trace, mm_link, qlog
 
@@ -34,12 +36,15 @@ def read_log(path, two_clocks=False, received=None):
     for is_kind, reader in KINDS:
         if is_kind(begin):
             return reader(str(path), two_clocks)
-    raise InputError(f"begins '{shown(begin[:40])}', which is no known kind of log; expected {EXPECTED}", str(path))
+    beginning = shown(begin.decode(errors="replace"))
+    problem = f"begins '{beginning}', which is no known kind of log" if begin else "is empty"
+    raise InputError(f"{problem}; expected {EXPECTED}", str(path))
 
 
 def _begin(path):
+    """Return the first bytes of a file, without the byte order mark of UTF-8."""
     with opened(path) as file:
-        return file.read(FIRST)
+        return file.read(FIRST).removeprefix(codecs.BOM_UTF8)
 
 
 #: The supported formats: for each one a test of the first bytes, and its reader.

@@ -1,5 +1,7 @@
 """Read packet captures in the formats pcap and pcapng, with the library dpkt."""
 
+from decimal import Decimal
+
 from ccmatic.base import InputError, opened
 from ccmatic.fitting.readers.csv_text import LATEST
 from ccmatic.fitting.readers.headers import LINKS, decode
@@ -42,6 +44,7 @@ def _records(path, file):
     number = 1
     try:
         reader = dpkt.pcap.UniversalReader(_Whole(file))
+        reader._divisor = Decimal(reader._divisor)  # exact times: a float of seconds since 1970 loses hundreds of ns
         link = reader.datalink()
         if link not in LINKS:
             types = ", ".join(map(str, sorted(LINKS)))

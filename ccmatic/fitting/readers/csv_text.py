@@ -8,11 +8,12 @@ mark CE, 0 if it was delivered without, and empty if this is unknown.
 
 import warnings
 from contextlib import suppress
+from decimal import Decimal
 
 import numpy as np
 
 from ccmatic.base import InputError, read_text, shown
-from ccmatic.fitting.log import NEVER, SECOND, UNKNOWN, packet_log
+from ccmatic.fitting.log import NEVER, UNKNOWN, packet_log
 
 HEADER = "sent,delivered,size"
 WITH_MARKS = f"{HEADER},marked"
@@ -42,11 +43,14 @@ def read_log(path, two_clocks=False):
         raise InputError(f"the header is '{shown(head)}'; expected '{HEADER}' or '{WITH_MARKS}'", path, 1)
     sent, delivered, size, *marks = _columns(body, path, names)
     marked = np.where(marks[0] == NOTHING, UNKNOWN, marks[0]) if marks else None
-    return packet_log(path, _ns(sent), _ns(delivered), size, np.arange(2, len(sent) + 2), two_clocks, marked=marked)
+    return packet_log(path, sent, delivered, size, np.arange(2, len(sent) + 2), two_clocks, marked=marked)
 
 
 def _columns(body, path, names):
-    """Return the columns as floats; NOTHING stands for an empty cell. `names` is the header line."""
+    """Return the columns: instants in whole ns, then sizes and marks as floats. `names` is the header line.
+
+    An instant without a value is NEVER, a mark without a value is NOTHING.
+    """
     body, width = body.rstrip("\n") + "\n", names.count(",") + 1
     filled = f"\n{body}".replace(",,", f",{NOTHING},").replace("\n,", f"\n{NOTHING},")[1:]
     if names == WITH_MARKS:
@@ -58,11 +62,14 @@ def _columns(body, path, names):
         raise InputError("no packets; expected one per line", path, 2)
     if not np.array_equal(separators, np.tile(np.frombuffer(b"," * (width - 1) + b"\n", np.uint8), rows)):
         raise _first_fault(body, path, names)
-    with warnings.catch_warnings(), suppress(ValueError):  # NumPy's versions differ on a cell that is no number
+    filled = filled.replace("\n", ",")
+    # NumPy's versions differ on a cell that is no number. A Decimal refuses an exponent of 19 digits.
+    with warnings.catch_warnings(), suppress(ValueError, ArithmeticError):
         warnings.simplefilter("ignore", DeprecationWarning)
-        numbers = np.fromstring(filled.replace("\n", ","), sep=",")
+        numbers = np.fromstring(filled, sep=",")
         if len(numbers) == width * rows and _sane(numbers.reshape(rows, width)):
-            return numbers.reshape(rows, width).T
+            cells = filled.split(",")[:-1]
+            return _ns(cells[0::width]), _ns(cells[1::width]), *numbers.reshape(rows, width).T[2:]
     raise _first_fault(body, path, names)
 
 
@@ -92,11 +99,12 @@ def _number(cell, whole, most):
     if not cell.strip():
         return not whole
     try:
-        value = float(cell.replace("_", "?"))  # Python reads 1_000, but CSV has no such numbers
-    except ValueError:
+        value = Decimal(cell.replace("_", "?"))  # Python reads 1_000, but CSV has no such numbers
+        return abs(value) < most and (not whole or value == int(value))
+    except ArithmeticError:
         return False
-    return abs(value) < most and (not whole or value == int(value))
 
 
-def _ns(seconds):
-    return np.where(seconds == NOTHING, NEVER, np.rint(seconds * SECOND)).astype(np.int64)
+def _ns(cells):
+    """Return exact instants of seconds in text. A float of seconds since 1970 would lose hundreds of ns."""
+    return np.array([NEVER if cell == str(NOTHING) else round(Decimal(cell).scaleb(9)) for cell in cells], np.int64)

@@ -9,6 +9,7 @@ The PacketLog leaves out packets without any such report.
 """
 
 from bisect import bisect_left, bisect_right
+from decimal import Decimal
 
 from ccmatic.base import InputError, parse_json, read_text, shown
 from ccmatic.fitting.log import NEVER, packet_log
@@ -82,7 +83,7 @@ def _events(trace, path):
 
 def _object(text, path, number):
     try:
-        record = parse_json(text)
+        record = parse_json(text, number=Decimal)  # a float of ms since 1970 would lose hundreds of ns
     except InputError as error:
         raise InputError(error.message, path, number or error.line) from None
     if not isinstance(record, dict):
@@ -106,12 +107,12 @@ class _Trace:
     """
 
     def __init__(self, path, fields):
-        self.path, self.rows, self.out, self.now = path, [], {}, 0.0
+        self.path, self.rows, self.out, self.now = path, [], {}, 0
         self.adds = fields.get("time_format") in ("delta", "relative_to_previous_event")
 
     def event(self, number, event):
         """Read an event. Only three event types matter. Raise InputError if the event cannot be read."""
-        if not isinstance(event, dict) or not isinstance(event.get("time"), int | float):
+        if not isinstance(event, dict) or not isinstance(event.get("time"), int | float | Decimal):
             raise InputError("an event without a time; expected `time`, in ms", self.path, number)
         time = event["time"]
         self.now = time + self.now if self.adds and abs(time) < 1000 * LATEST else time
