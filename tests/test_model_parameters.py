@@ -162,7 +162,7 @@ def test_a_world_that_a_model_lacks_is_named(tmp_path):
     with pytest.raises(InputError, match="the model lacks has no logs.py"):
         load_logs(lacks)
     (tmp_path / "packets.h").write_text("no C\n")
-    with pytest.raises(InputError, match="refused the generated C"):
+    with pytest.raises(InputError, match="refused the C code"):
         Simulation(Path(lacks, rate=10, jitter=1))
 
 

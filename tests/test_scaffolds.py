@@ -10,7 +10,7 @@ import pytest
 
 from ccmatic import records
 from ccmatic.base import InputError
-from ccmatic.judging import adaptors, builds, scenario
+from ccmatic.judging import adaptors, builds, scenario, subjects
 from ccmatic.judging.adaptors import golang
 from ccmatic.judging.recording import PACKET, SAMPLE
 from support.machine import needs_compiler, needs_go
@@ -67,10 +67,19 @@ def test_scaffold_is_short(language):
     assert texts and all(len(text.splitlines()) <= 60 for text in texts)
 
 
+@needs_compiler
+def test_a_mistake_in_c_names_the_users_file(tmp_path):
+    file = tmp_path / "mine.c"
+    file.write_text("\nint one(void) { return 1 }\n")
+    with pytest.raises(InputError, match=f"refused the C code: (.|\n)*{file}:2:"):
+        subjects.subject(str(file)).adaptor.build()
+
+
 @needs_go
 @needs_compiler
 def test_go_that_does_not_compile(tmp_path):
     place = shutil.copytree(FOLDER / "scaffold_go", tmp_path / "mine")
     (place / "controller.go").write_text("package main\n\nfunc main() { nothing() }\n")
-    with pytest.raises(InputError, match="undefined: nothing"):
+    with pytest.raises(InputError, match=r"controller.go:3:.*undefined: nothing") as told:
         golang.build_library(place)
+    assert told.value.file == str(place)

@@ -3,6 +3,7 @@
 import ast
 import hashlib
 import importlib
+import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -248,7 +249,9 @@ def _of_library(name: str, library: Path, controller: str) -> Subject:
 
 def _of_c(name: str, file: Path, controller: str) -> Subject:
     def build() -> Path:
-        return shared_library(file.stem, {f"{file.stem}.c": read_text(file)}) / f"{file.stem}.so"
+        # The compiler reads a copy, but its messages name the user's file. JSON quotes the name as C does.
+        text = f"#line 1 {json.dumps(str(file), ensure_ascii=False)}\n{read_text(file)}"
+        return shared_library(file.stem, {f"{file.stem}.c": text}) / f"{file.stem}.so"
 
     return _alone(name, file.name, _version(file), controller or file.stem, build)
 

@@ -248,4 +248,4 @@ def compile_c(arguments):
     except OSError as error:
         raise InputError(f"cannot run the C compiler {compiler}: {error.strerror}") from None
     if done.returncode:
-        raise InputError(f"{compiler} refused the generated C: {done.stderr.strip()[:2000]}")
+        raise InputError(f"{compiler} refused the C code: {done.stderr.strip()[:2000]}")

@@ -168,7 +168,7 @@ def run_go(arguments: list[str], folder: Path, variables: Mapping[str, str] | No
         raise InputError(f"{' '.join(command[:2])} takes longer than {_PATIENCE} s") from None
     if done.returncode:
         messages = [line for line in done.stderr.splitlines() if not line.startswith("go: downloading")]
-        raise InputError(f"{' '.join(command[:2])} fails: " + "\n".join(messages)[-2000:].strip())
+        raise InputError(f"{' '.join(command[:2])} fails: " + "\n".join(messages)[-2000:].strip(), str(folder))
     return done.stdout
 
 
