@@ -101,6 +101,10 @@ def test_a_path_that_breaks_a_law_is_refused(changes, message):
     ("text", "message"),
     [
         ("hlod 3 ms at 1 s", "did you mean 'hold'"),
+        (
+            "lose 0 packets at 5 s",
+            "the event 'lose 0 packets at 5 s', packets: found 0; expected a whole number, at least 1",
+        ),
         ("hold 3 ms", "expected such as 'hold 30 ms at 2 s'"),
         ("hold 3 ms at 1 s of flow 1", "expected such as"),
         ("rtt x0 at 1 s", "the event 'rtt x0 at 1 s'"),
@@ -130,5 +134,5 @@ def test_a_path_that_code_cannot_run_on():
     ],
 )
 def test_a_number_out_of_its_range_is_named(on, field):
-    with pytest.raises(InputError, match=f"the path '.*', {field}: Expected"):
+    with pytest.raises(InputError, match=f"the path '.*', {field}: found .*; expected a whole number, at"):
         words.scenario_of(on)

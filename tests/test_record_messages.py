@@ -18,6 +18,8 @@ DATA = json.loads((Path(__file__).parent.parent / "results" / "gallery" / "late_
         (lambda data: data["constants"].update(MSS=0.5), "constants, MSS: found '0.5'; expected an exact number"),
         (lambda data: data.update(controller=3), "controller: found 3; expected text or null"),
         (lambda data: data.update(horizon="7"), "horizon: found 7; expected a whole number"),
+        (lambda data: data.update(horizon=-1), "horizon: found -1; expected a whole number, at least 0"),
+        (lambda data: data.update(horizon=10**7), "horizon: found 10000000; expected a whole number, at most 1000000"),
         (lambda data: data.pop("broken"), "expected the key 'broken'"),
         (lambda data: data.update(note=""), "unknown key 'note'"),
         (lambda data: data["query"].update(property={"": None}), "query, property, : found None; expected"),

@@ -22,6 +22,7 @@ ABSENT = msgspec.UNSET
 
 #: The wording of msgspec's error messages, and the corresponding wording of ccmatic.
 _EXPECTED = re.compile("Expected `([^`]+)`, got `[^`]+`$")
+_BOUND = re.compile(r"Expected `int` (>=|<=) (-?\d+)$")
 _TYPES = {"str": "text", "int": "a whole number", "float": "a number", "array": "a list", "bool": "true or false"}
 _PHRASES = {
     "Object missing required field": "expected the key",
@@ -131,6 +132,9 @@ def _message(whole: object, kind: type[Any], complaint: str, what: str | None) -
     if expected := _EXPECTED.match(message):
         types = " or ".join(_TYPES.get(name, name) for name in expected[1].split(" | "))
         message = f"found {shown(value)}; expected {types}"
+    if bound := _BOUND.match(message):
+        side = "least" if bound[1] == ">=" else "most"
+        message = f"found {shown(value)}; expected a whole number, at {side} {bound[2]}"
     for theirs, ours in _PHRASES.items():
         message = message.replace(theirs, ours)
     return ": ".join([", ".join(filter(None, [what, place])), message]).removeprefix(": ")
