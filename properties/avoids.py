@@ -61,8 +61,9 @@ class Avoids(Property):
         texts = {name: value for name, value in given.items() if name in ("what", "given")}
         numbers = {name: value for name, value in given.items() if name not in (*texts, "moves", "known")}
         made = super().from_parameters(numbers, allow_code)
-        if not all(isinstance(text, str) and len(text) <= LONGEST for text in texts.values()):
-            raise InputError(f"{shown(texts)} is no condition; expected text of at most {LONGEST} characters")
+        for name, text in texts.items():
+            if not isinstance(text, str) or len(text) > LONGEST:
+                raise InputError(f"{name} is {shown(text)}; expected a condition of at most {LONGEST} characters")
         if not texts.get("what", "").strip():
             raise InputError("avoids says nothing; expected what=CONDITION, such as what='S[T-1] - S[0] < 1'")
         for name in ("periodic", "repeats"):

@@ -161,7 +161,12 @@ class Expressions:
                 left, right = self._number(left, names), self._number(right, names)
                 if isinstance(op, ast.Div) and isinstance(right, int | Fraction):
                     return left / Fraction(right) if right else self._fail(node, "a divisor other than 0")
-                return _ARITHMETIC[type(op)](left, right)
+                try:
+                    return _ARITHMETIC[type(op)](left, right)
+                except InputError as error:  # it names no text
+                    raise InputError(
+                        f"found '{shown(ast.unparse(node))}' in '{shown(self._text)}': {error.message}"
+                    ) from None
         return self._fail(node, "numbers, columns such as S[t], and + - * /")
 
     def _number(self, node, names):

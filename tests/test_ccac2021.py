@@ -100,7 +100,7 @@ EXPRESSIONS = [
     ("S[0]", "a condition"),
     ("S < 1", "a number"),
     ("S[0] < S", "a number"),
-    ("A[0] * S[0] < 1", "not linear"),
+    ("A[0] * S[0] < 1", "found 'A[0] * S[0]' in 'A[0] * S[0] < 1': a product of two unknowns is not linear"),
     ("S[1] / 0 < 1", "a divisor other than 0"),
     ("S[0] <", "is no expression"),
     ("S[0].real < 1", "numbers, columns such as S[t]"),

@@ -3,7 +3,7 @@
 import pytest
 
 from ccmatic import query
-from ccmatic.base import definitions
+from ccmatic.base import InputError, definitions
 from ccmatic.synthesis import cegis
 from ccmatic.synthesis import solution_files as solutions
 
@@ -37,3 +37,36 @@ def test_the_papers_controllers_are_found():
     assert "cc_probe_drain" in {name for controller in found for name in solutions.kin(controller)}
     _, found, _ = solve("g1_t5")
     assert "cc_qdel" in {name for controller in found for name in solutions.kin(controller)}
+
+
+WRONG = """\
+[network]
+model = "ccac"
+buffer = "1 bdp"
+horizon = 7
+jitter = 1
+
+[template]
+name = "two_branches"
+
+[property]
+name = "avoids"
+what = "S[1] > 1"
+"""
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "line", "says"),
+    [
+        ("horizon = 7", "horizon = 5.5", 4, "the horizon is 11/2; expected a whole number of steps"),
+        ("jitter = 1", "jitter = 0.3", 5, "the jitter is 3/10; expected a whole number of steps"),
+        ('"S[1] > 1"', "3", 12, "what is 3; expected a condition"),
+        ('"avoids"', '"quantities"', 11, "there is no 'quantities' in properties; known: avoids, expects, guarantee"),
+        ('"two_branches"', '"nosuch"', 8, "there is no 'nosuch' in templates"),
+    ],
+)
+def test_a_wrong_value_is_told_with_its_line(tmp_path, right, wrong, line, says):
+    (tmp_path / "q.toml").write_text(WRONG.replace(right, wrong))
+    with pytest.raises(InputError) as told:
+        query.load(tmp_path / "q.toml")
+    assert (told.value.file, told.value.line) == (str(tmp_path / "q.toml"), line) and says in told.value.message

@@ -59,7 +59,7 @@ def load(kind, attribute, name, allow_code=False, check=lambda definition, file:
         InputError: If no such definition exists, the definition lacks these parameters, or its code may not be run.
     """
     if not isinstance(name, (str, Path)):
-        raise InputError(f"{shown(name)} is no name in {kind}; {suggest(shown(name), shipped(kind))}")
+        raise InputError(f"{shown(name)} is no name in {kind}; {suggest(shown(name), _known(kind, attribute))}")
     base, parameters = split(kind, name)
     definition = _load(kind, attribute, base, allow_code)
     if file := own_file(kind, base):
@@ -110,27 +110,37 @@ def _parts(name):
 
 
 def _load(kind, attribute, name, allow_code):
-    if is_path(name):
-        if not allow_code:
-            raise InputError(
-                f"it names the file '{name}' for its {kind}, whose code would be run; give --allow-code if you trust "
-                "it, otherwise name a shipped definition"
-            )
-        file = _file_of(name)
-        if not file.is_file():
-            raise Unreadable("cannot read: no such file", str(file))
-        if file.suffix != ".py":
-            raise InputError(f"no Python file; expected {attribute} in a file NAME.py", str(file))
-        spec = importlib.util.spec_from_file_location(file.stem, file.absolute())
-        module = importlib.util.module_from_spec(spec)
-        _run(lambda: spec.loader.exec_module(module), str(file))
-    elif name in (files := _files(kind, ".py")):
-        module = _shipped_module(kind, files[name])
-    else:
-        return _load_installed(kind, name, allow_code)
+    if name in _defining(kind, attribute, (name,)):
+        return getattr(_shipped_module(kind, _files(kind, ".py")[name]), attribute)
+    if not is_path(name):
+        return _load_installed(kind, attribute, name, allow_code)
+    if not allow_code:
+        raise InputError(
+            f"it names the file '{name}' for its {kind}, whose code would be run; give --allow-code if you trust "
+            "it, otherwise name a shipped definition"
+        )
+    file = _file_of(name)
+    if not file.is_file():
+        raise Unreadable("cannot read: no such file", str(file))
+    if file.suffix != ".py":
+        raise InputError(f"no Python file; expected {attribute} in a file NAME.py", str(file))
+    spec = importlib.util.spec_from_file_location(file.stem, file.absolute())
+    module = importlib.util.module_from_spec(spec)
+    _run(lambda: spec.loader.exec_module(module), str(file))
     if not hasattr(module, attribute):
         raise InputError(f"the definition sets no {attribute}", getattr(module, "__file__", name))
     return getattr(module, attribute)
+
+
+def _defining(kind, attribute, names):
+    """Return the names of shipped files that set the attribute, among the given names. Other files are helpers."""
+    files = _files(kind, ".py")
+    return [name for name in names if name in files and hasattr(_shipped_module(kind, files[name]), attribute)]
+
+
+def _known(kind, attribute):
+    """Return the sorted names of the shipped definitions that set the attribute, with aliases."""
+    return sorted([*_defining(kind, attribute, _files(kind, ".py")), *aliases(kind)])
 
 
 def load_from_folder(folder, name, attribute):
@@ -260,12 +270,11 @@ def _suggestion(name, names, suffix):
     return f"did you mean './{file}'?" if os.path.isfile(file) else suggest(shown(name), names)
 
 
-def _load_installed(kind, name, allow_code):
+def _load_installed(kind, attribute, name, allow_code):
     points = installed.points(kind, shipped(kind))
     if name not in points:
-        raise InputError(
-            f"there is no '{shown(name)}' in {kind}; {_suggestion(name, [*shipped(kind), *points], '.py')}"
-        )
+        suggestion = _suggestion(name, [*_known(kind, attribute), *points], ".py")
+        raise InputError(f"there is no '{shown(name)}' in {kind}; {suggestion}")
     if not allow_code:
         raise InputError(
             f"it names '{name}' for its {kind}, which runs code of {installed.origin(points[name])}; give "

@@ -83,7 +83,7 @@ class Unreadable(InputError):
 def shown(value: object, most: int = 40) -> str:
     """Return a value as text of at most `most` characters in one line, for messages."""
     try:
-        text = value if isinstance(value, str) else repr(value)
+        text = str(value) if isinstance(value, str | Fraction) else repr(value)
     except ValueError:
         return "a number of thousands of digits"
     text = text if len(text) <= most else f"{text[:most]}…"

@@ -92,6 +92,29 @@ def line_of(text, word):
     return None
 
 
+@contextmanager
+def located_in(file, text, sections):
+    """Add a TOML file to each InputError that names no file, and the line of the key that the message is about."""
+    try:
+        yield
+    except InputError as error:
+        if error.file is None:
+            error.file, error.line = str(file), _line_meant(text, sections, error.message)
+        raise
+
+
+def _line_meant(text, sections, message):
+    """Return the line of the key whose text a message quotes, or of the first key that the message names."""
+    keys = [(section, key, value) for section, values in sections.items() for key, value in values.items()]
+    quoted = [(section, key) for section, key, value in keys if isinstance(value, str) and f"'{value}'" in message]
+    named = [(section, key) for word in re.findall(r"\w+", message) for section, key, _ in keys if key == word]
+    for section, key in (quoted + named)[:1]:
+        start = line_of(text, section) or 0
+        within = line_of("\n".join(text.splitlines()[start:]), key)
+        return start + within if within else line_of(text, key)
+    return None
+
+
 def parse_json(text, file=None, expected=None, number=float):
     """Return the data in JSON text.
 

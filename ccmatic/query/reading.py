@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ccmatic import records
-from ccmatic.base import InputError, absolute, blamed, definitions, line_of, load_toml, located, suggest
+from ccmatic.base import InputError, absolute, blamed, definitions, line_of, load_toml, located_in, suggest
 from ccmatic.contracts import load_definition
 from ccmatic.query.network import Network
 from ccmatic.query.query import Query
@@ -105,7 +105,7 @@ def load(name: str | Path) -> Query:
     _check_keys(sections, text, str(path))
     network = dict(sections["network"])
     network["model"] = _beside(path, network["model"])
-    with located(str(path)):
+    with located_in(path, text, sections):
         property, thresholds = _property_of(sections, path)
         if "guarantee" in sections:
             network.setdefault("delay", "executions")

@@ -3,7 +3,6 @@
 The file has the sections [environment] and [agent]. To train an adversary, the file also has the section [adversary].
 """
 
-import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -13,7 +12,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from ccmatic import controllers
-from ccmatic.base import InputError, line_of, load_toml, located, shown, suggest
+from ccmatic.base import InputError, line_of, load_toml, located_in, shown, suggest
 from ccmatic.learning import adversaries, policies
 from ccmatic.learning.agents import algorithms
 from ccmatic.learning.agents.contract import Agent, is_whole, require_whole
@@ -167,19 +166,14 @@ def of_sections(sections: dict[str, Any], text: str, file: str | Path) -> Traini
             raise InputError(problem, str(file), line_of(text, section))
         for key in keys if section != "agent" else ():
             _require_known(section, key, KNOWN[section], file, text)
-    with located(str(file)):
-        try:
-            algorithm, agent = _agent(sections.get("agent", {}), file, text)
-            training = Training(Path(file).stem, sections, _environment(sections), algorithm, agent)
-            if isinstance(training.environment, Environment):
-                _check_exported(training.environment)
-            _check_length(training)
-            _check_choices(training, agent)
-            algorithm.check(training)
-        except InputError as error:
-            if error.file is None:
-                error.line = _line(text, error.message, sections)
-            raise
+    with located_in(file, text, sections):
+        algorithm, agent = _agent(sections.get("agent", {}), file, text)
+        training = Training(Path(file).stem, sections, _environment(sections), algorithm, agent)
+        if isinstance(training.environment, Environment):
+            _check_exported(training.environment)
+        _check_length(training)
+        _check_choices(training, agent)
+        algorithm.check(training)
     if isinstance(training.environment, adversaries.Attack):
         return replace(training, environment=adversaries.constrained(training.environment))
     return training
@@ -251,10 +245,3 @@ def _check_length(training: Training) -> None:
     if steps <= training.lag:
         expected = f"at least 1 and {training.lag} more until an effect is observed"
         raise InputError(f"steps is {steps}; expected {expected}, such as {4 + training.lag}")
-
-
-def _line(text: str, message: str, sections: Mapping[str, Mapping[str, Any]]) -> int | None:
-    """Return the line of the first key that an error message names."""
-    keys = {key for section in sections.values() for key in section}
-    named = [word for word in re.findall(r"\w+", message) if word in keys]
-    return line_of(text, named[0]) if named else None
