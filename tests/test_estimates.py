@@ -187,7 +187,7 @@ def test_the_command_says_it_as_text_as_json_and_as_a_picture(tmp_path):
         (("--buffer", "1/4"), "these laws rule it out: ccac.Q_fits_buffer at t=1"),
         (("--model", "ideal", "--jitter", "0"), "ideal.serves_at_link_rate at t=1, ideal.serves_at_link_rate at t=2"),
         (("--model", "cbr_delay"), "the trace has no F, which a sender on cbr_delay sees"),
-        (("--model", "ccac2021"), "senders on ccac2021 send by a window"),
+        (("--model", "ccac_windows"), "late_drain.json: senders on ccac_windows send by a window"),
         (("--horizon", "2"), "the horizon is 2; expected a whole number of steps, 3 to 1000"),
         (("--plot", "out.txt"), "cannot draw this kind of file"),
     ],

@@ -132,6 +132,13 @@ def test_windows_that_only_grow_never_repeat(tmp_path, monkeypatch):
     assert "try --period 2, or more" in out and "try --on '…, buffer 1 bdp'" in out
 
 
+def test_the_answer_names_the_bucket_of_a_policer(tmp_path):
+    (tmp_path / "one.py").write_text(ONE)
+    network = "policer 24 mbit, rtt 40 ms, bucket 1 bdp"
+    _, out, _ = cli.run("starve", "./one.py", "--on", network, "--period", "1", cwd=tmp_path)
+    assert ", bucket 1 bdp, jitter" in out and "buffer" not in out
+
+
 def test_no_larger_buffer_is_suggested_than_the_one_that_was_tried(monkeypatch):
     monkeypatch.setattr(sys.modules[search.__module__], "ROUNDS", 1)
     tried = cm.starve(GROWS, on=IDEAL, periods=(1,))

@@ -24,7 +24,7 @@ def estimate(trace, model, buffer, jitter, horizon, plot, allow_code, as_json):
     The command prints the exact smallest and largest values that the sender's observations allow, and its beliefs. The
     network is the trace's unless options change it.
     """
-    from ccmatic import api, records, traces
+    from ccmatic import api, base, records, traces
     from ccmatic.learning import estimation
 
     if plot:
@@ -37,7 +37,8 @@ def estimate(trace, model, buffer, jitter, horizon, plot, allow_code, as_json):
         if as_json:
             click.echo(records.line(estimation.line(step)))
 
-    estimates = api.estimate(loaded, network, told=progress)
+    with base.located(trace):
+        estimates = api.estimate(loaded, network, told=progress)
     if not as_json:
         click.echo(estimation.text(estimates))
     if plot:

@@ -399,7 +399,8 @@ class Part:
         names = list(first.values())[::-1]
         others = ["the controller"] if len(laws) in indices else []
         others += [f"the network's law{'s' * (len(names) > 1)} {_listed(names)}"] if names else []
-        network = f"{self.query.model.name} with the buffer {self.query.buffer} and the horizon {self.query.horizon}"
+        query, store = self.query, self.query.model.store
+        network = f"{query.network.model_name} with the {store} {query.buffer} and the horizon {query.horizon}"
         meets = f" that meets {_listed(conditions)}" if conditions else ""
         other = ("another condition" if len(conditions) == 1 else "other conditions") if conditions else ""
         expected = f"; expected {other}" if conditions else ""

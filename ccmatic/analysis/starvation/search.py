@@ -150,7 +150,9 @@ class _Search:
         """Return the Starvation of these attempts."""
         network, description = self._placed.network, self._description
         jitter = f"jitter {network.jitter} step{'s' * (network.jitter != 1)}"
-        where = f"{self._model.flows} flows on {network.model_name}, buffer {description.buffer}, {jitter}; "
+        where = (
+            f"{self._model.flows} flows on {network.model_name}, {description.store} {description.buffer}, {jitter}; "
+        )
         where += "each window is at least a packet, each rate a packet per R_m"
         exclusions = [each.worst.left_out for each in attempts if each.worst]
         if not exclusions:

@@ -10,7 +10,7 @@ import re
 from fractions import Fraction
 from math import lcm
 
-from ccmatic.base import InputError
+from ccmatic.base import InputError, shown
 from ccmatic.compilers.text import text
 from ccmatic.language import (
     ARITHMETIC,
@@ -229,8 +229,10 @@ class Expression(Walker):
         """
         common, most = self.denominator_and_most(*trees, factor=factor)
         if most >= MOST:
-            terms = ", ".join(f"`{text(tree)}`" for tree in trees)
-            raise InputError(f"{terms} needs more than 64 bits in C; expected smaller coefficients", self.file)
+            terms = ", ".join(f"`{shown(text(tree), 80)}`" for tree in trees)
+            lines = (line for tree in trees for node in nodes(tree) if (line := getattr(node, "line", None)))
+            problem = f"{terms} needs more than 64 bits in C; expected smaller coefficients"
+            raise InputError(problem, self.file, next(lines, None))
         return common
 
     def is_wide_layer(self, tree, factor=Fraction(1)):

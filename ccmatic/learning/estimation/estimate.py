@@ -96,10 +96,12 @@ def _require(trace: Trace, network: Network) -> None:
     """Raise InputError unless the trace has the observations of a sender on this network."""
     model = network.model
     if model.windows:
-        raise InputError(f"senders on {model.name} send by a window; expected a model on which they send at rates")
+        raise InputError(
+            f"senders on {network.model_name} send by a window; expected a model on which they send at rates"
+        )
     missing = [name for name in ("A", "S", "L", "Ld", "r", *model.measures) if name not in trace.columns]
     if missing:
-        raise InputError(f"the trace has no {', '.join(missing)}, which a sender on {model.name} sees")
+        raise InputError(f"the trace has no {', '.join(missing)}, which a sender on {network.model_name} sees")
     if not network.buffer.finite and any(trace.columns["Ld"]):
         raise InputError("the trace has losses, but the buffer is infinite; expected a finite one")
 
