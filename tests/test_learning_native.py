@@ -48,6 +48,17 @@ def test_a_link_in_c_gives_the_numbers_of_the_arrays(name):
         np.testing.assert_allclose(one, other, rtol=2e-3, atol=2e-3, err_msg=f"interval {step}")
 
 
+def test_bytes_that_wait_for_a_burst_of_the_link_are_late(tmp_path):
+    """The link serves in every tenth slot of 10 ms. Then the first byte has waited nine slots, and the last none."""
+    (tmp_path / "bursts").write_text("100\n" * 50)
+    environment = Environment(LinkOptions(links=f"mahimahi:{tmp_path}/bursts", rtt=10, steps=40), act="rate")
+    for player in (Native(environment), Played(Fluid(environment))):
+        player.reset([1])
+        outcomes = [player.step(np.full((1, 1), 4e5, np.float32)) for _ in range(40)]
+        late = [float(each.measures["rtt_ms"][0, 0]) for each in outcomes if each.measures["throughput_mbit"][0, 0]]
+        assert late[1:] == pytest.approx([10 + 90 / 2] * 3)
+
+
 def test_a_formula_that_divides_by_0_has_one_value_in_c_and_in_arrays(tmp_path):
     """Until bytes are lost, the first quotient is infinite, and the second and its extremes are no numbers."""
     file = tmp_path / "mine.py"

@@ -101,7 +101,8 @@ class SlotOutcome(NamedTuple):
     Attributes:
         acked: Array (f, n). The bytes acknowledged to the senders in the slot.
         lost: Array (f, n). The bytes whose loss the senders detect in the slot.
-        delay: Array (f, n). The queueing delay of the last byte acknowledged, in slots.
+        delays: Two arrays (f, n). The queueing delays of the bytes acknowledged at the beginning and at the end of the
+            slot, in slots.
         accepted: Array (f, n). The bytes that the link accepted in the slot.
         dropped: Array (f, n). The bytes that the full buffer dropped in the slot.
         released: Array (f, n). The bytes that the link released in the slot.
@@ -113,7 +114,7 @@ class SlotOutcome(NamedTuple):
 
     acked: Array
     lost: Array
-    delay: Array
+    delays: tuple[Array, Array]
     accepted: Array
     dropped: Array
     released: Array

@@ -19,12 +19,12 @@ struct ccm_fluid {
     float age;
     int32_t served[CCM_JITTERS], released[CCM_RTT], dropped[CCM_RTT];
     uint32_t accepted[CCM_KEPT];
-    float ages[CCM_RTT], history[CCM_VECTORS * CCM_FEATURES];
+    float ages[CCM_RTT + 1], history[CCM_VECTORS * CCM_FEATURES];
 };
 
 struct ccm_outcome {
     int32_t acked, lost;
-    float delay;
+    float delay_first, delay_last;
 };
 
 static inline int32_t ccm_larger(int32_t a, int32_t b)
@@ -105,12 +105,13 @@ static struct ccm_outcome ccm_slot(const struct ccm_link *link, struct ccm_fluid
     const int32_t waiting = ccm_larger(over - dropped, 0), accepted = total - dropped;
     const int32_t served = f->waiting + accepted - waiting;
     const int32_t held = ccm_held(link, f, t, total, served), inside = waiting + held;
-    const struct ccm_outcome outcome = {f->released[place], f->dropped[place], f->ages[place]};
+    const int32_t now = t % (link->rtt + 1), next = (t + 1) % (link->rtt + 1);
+    const struct ccm_outcome outcome = {f->released[place], f->dropped[place], f->ages[now], f->ages[next]};
 
     f->age = ccm_age(link, f, t, accepted, inside);
     f->released[place] = f->inside + accepted - inside;
     f->dropped[place] = dropped + unlucky;
-    f->ages[place] = f->age;
+    f->ages[now] = f->age;
     f->waiting = waiting;
     f->held = held;
     f->inside = inside;
@@ -121,7 +122,7 @@ static struct ccm_outcome ccm_slot(const struct ccm_link *link, struct ccm_fluid
 static struct ccm_interval ccm_send(const struct ccm_link *link, struct ccm_fluid *f)
 {
     const struct ccm_interval *before = &f->known.now;
-    float end = before->rtt_end, waited = 0, last;
+    float end = before->rtt_end, waited = 0;
     int32_t sent = 0, acked = 0, lost = 0;
     struct ccm_interval now = *before;
 
@@ -130,9 +131,9 @@ static struct ccm_interval ccm_send(const struct ccm_link *link, struct ccm_flui
         const int32_t sending = t < link->stop ? (int32_t)floorf(f->rate * link->slot) : 0;
         const struct ccm_outcome outcome = ccm_slot(link, f, t, sending);
 
-        last = outcome.acked > 0 ? ((float)link->rtt + outcome.delay) * link->slot : end;
-        waited += (float)outcome.acked * (end + last) / 2;
-        end = last;
+        waited += (float)outcome.acked * ((float)link->rtt + (outcome.delay_first + outcome.delay_last) / 2) * link->slot;
+        if (outcome.acked > 0)
+            end = ((float)link->rtt + outcome.delay_last) * link->slot;
         sent += sending;
         acked += outcome.acked;
         lost += outcome.lost;

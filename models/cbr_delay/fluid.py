@@ -33,7 +33,7 @@ class Queues(NamedTuple):
         released: Array (P, f, n). Bytes released in each of the last P slots, the latest slot first. Their
             acknowledgements have not reached the senders yet.
         dropped: Array (P, f, n). Bytes dropped in each of the last P slots.
-        ages: Array (P, n). The values of `age` at the ends of the last P slots.
+        ages: Array (P + 1, n). The values of `age` at the ends of the last P + 1 slots.
     """
 
     waiting: Array
@@ -70,7 +70,7 @@ def begin(links, history, longest_rtt, longest_jitter):
         age=jnp.zeros(n, jnp.float32),
         released=jnp.zeros((longest_rtt, flows, n), jnp.int32),
         dropped=jnp.zeros((longest_rtt, flows, n), jnp.int32),
-        ages=jnp.zeros((longest_rtt, n), jnp.float32),
+        ages=jnp.zeros((longest_rtt + 1, n), jnp.float32),
     )
 
 
@@ -117,10 +117,11 @@ def advance_without(unlucky, links, queues, t, sent):
     have = queues.inside + accepted
     gone = jnp.sum(have, axis=0) - inside
     out = share(gone, jnp.floor(have - left).astype(jnp.int32), have)
+    ages = jnp.broadcast_to(queues.ages[:, None], (queues.ages.shape[0], *sent.shape))
     outcome = SlotOutcome(
         acked=slots_ago(queues.released, links.rtt),
         lost=slots_ago(queues.dropped, links.rtt),
-        delay=slots_ago(jnp.broadcast_to(queues.ages[:, None], queues.released.shape), links.rtt),
+        delays=(slots_ago(ages, links.rtt + 1), slots_ago(ages, links.rtt)),
         accepted=accepted,
         dropped=overflow,
         released=out,

@@ -346,9 +346,9 @@ class Environment:
             here = (links.start <= t) & (t < links.stop)
             sending = jnp.where(here, jnp.floor(state.rate * links.slot), 0).astype(jnp.int32)
             queues, outcome = self.link.advance(links, queues, t, sending)
-            last = jnp.where(outcome.acked > 0, (links.rtt + outcome.delay) * links.slot, end)
-            waited += outcome.acked * (end + last) / 2
-            end, sent = last, sent + sending
+            first, last = ((links.rtt + delay) * links.slot for delay in outcome.delays)
+            waited += outcome.acked * (first + last) / 2
+            end, sent = jnp.where(outcome.acked > 0, last, end), sent + sending
             outcomes.append(outcome)
         every = jax.tree.map(lambda *slots: jnp.stack(slots), *outcomes)
         acked, lost = jnp.sum(every.acked, axis=0), jnp.sum(every.lost, axis=0)
