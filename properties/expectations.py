@@ -323,7 +323,7 @@ class Reader:
             return [(t, t + later) for t in range(end - later)]
         steps = self._length(expectation, quantity)
         if steps is None:
-            return [(self._begin, end - 1)] if quantity.intervals else [(t, t) for t in range(end)]
+            return [(self._begin, end - 1)] if quantity.intervals else [(t, t) for t in range(self._begin, end)]
         if steps >= end:
             raise _too_short(expectation, steps, end)
         return [(t, t + steps) for t in range(end - steps)]

@@ -17,8 +17,16 @@ LONGEST = 4000
 MOST = 200_000
 
 
+#: The columns of all flows that only grow. In an execution that repeats, they grow by the same amount in each period.
+_CUMULATIVE = {"A_f", "S_f", "L_f", "Ld_f"}
+
+
 class Expressions:
-    """Reads conditions on an execution in the syntax of CCAC's queries, a subset of Python's. Executes no code."""
+    """Reads conditions on an execution in the syntax of CCAC's queries, a subset of Python's. Executes no code.
+
+    If the execution repeats itself, windows, rates and own state are those of the last period in each period. The first
+    ones of a trace may differ, because no sender has decided them.
+    """
 
     def __init__(self, x, model, threshold, begin=0):
         """Read conditions on an execution, or on its part that begins at a step.
@@ -49,6 +57,9 @@ class Expressions:
             columns["marked"] = [sum(columns[name][t] for name in echoed) for t in range(x.horizon)]
         if model.windows:
             columns["timeout_f"] = cache(lambda: [[timeout(flow, t) for t in range(x.horizon)] for flow in flows])
+        if x.period:
+            repeat = [name for name in columns if name.endswith("_f") and name not in _CUMULATIVE]
+            columns |= {name: _of_last_period(columns[name], x.period) for name in repeat}
         if begin:
             columns = {name: _from(column, begin) for name, column in columns.items()}
         numbers = {"T": x.horizon - begin, "R": x.R, "D": x.D, "C": x.C, "N": len(flows)}
@@ -190,6 +201,17 @@ def _from(column, begin):
     if column and isinstance(column[0], list):
         return [each[begin:] for each in column]
     return column[begin:]
+
+
+def _of_last_period(column, period):
+    """Return the columns of several flows, in which each earlier period equals the last one."""
+    if callable(column):
+        return cache(lambda: _of_last_period(column(), period))
+    begins = (len(each) - 1 - period for each in column)
+    return [
+        [each[t if t >= begin else begin + (t - begin) % period] for t in range(len(each))]
+        for each, begin in zip(column, begins, strict=True)
+    ]
 
 
 @lru_cache(maxsize=256)

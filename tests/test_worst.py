@@ -158,6 +158,39 @@ def test_a_period_that_no_execution_has_is_refused(period):
         cm.worst("copa", network("ccac2021", horizon=2 * period + 1), given="alpha < 1/4", period=period)
 
 
+TOGGLE = """window: bytes = above(0)
+big: condition = False
+
+
+def update(window, big, MSS):
+    big = not big
+    if big:
+        window = 3 * MSS
+    else:
+        window = MSS
+
+
+def send(window):
+    return window
+"""
+
+
+def test_windows_of_executions_that_repeat_are_those_of_the_last_period(tmp_path):
+    """The window is 3 packets and 1 packet in turn. Only before the first decision may it be anything."""
+    (tmp_path / "toggle.py").write_text(TOGGLE)
+    asked = ["toggle.py", "--on", "24 mbit, rtt 40 ms, buffer 1 bdp", "--period", "2"]
+    for expectation, code in {
+        "window <= 3 packets": 0,
+        "window <= 2 packets": 1,
+        "window >= 1 packets": 0,
+        "growth <= 2 packets": 0,
+        "growth <= 1 packets": 1,
+    }.items():
+        assert run("verify", *asked, "--expect", expectation, cwd=tmp_path)[0] == code, expectation
+    _, out, _ = run("worst", *asked, "--expect", "window <= 3 packets", "--resolution", "1", cwd=tmp_path)
+    assert "never above 3, above 2" in out
+
+
 def test_what_was_not_is_decided_is_unknown(tmp_path):
     asked = ["--model", "ccac2021", "--buffer", "1", "--horizon", "30", "--timeout", "0.2"]
     code, out, _ = run("worst", "aimd", *asked, "--json", cwd=tmp_path)
