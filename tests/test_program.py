@@ -1,13 +1,16 @@
 """`python -m ccmatic` is the program, and benchmarks run: each with as little to do as can be."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import ccmatic
+from ccmatic.base import write_text
 from support import ROOT
 from support.benchmarks import run_benchmark
 from support.cli import run
@@ -38,6 +41,28 @@ def test_output_that_nobody_reads_is_no_success():
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         process.stdout.close()
         assert (process.stderr.read(), process.wait()) == ("", 3)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this machine")
+def test_a_full_disk_is_no_fault_of_ccmatic():
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "ccmatic", "list"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (done.stderr, done.returncode) == ("ccmatic: cannot write: No space left on device\n", 3)
+
+
+def test_a_pipe_and_a_link_stay_what_they_are(tmp_path):
+    """A file that is written atomically replaces what was there: for root, this would also replace /dev/null."""
+    pipe, link, target = tmp_path / "pipe", tmp_path / "link", tmp_path / "target"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    write_text(pipe, "one")
+    assert (os.read(reader, 10), pipe.is_fifo()) == (b"one", True)
+    os.close(reader)
+    target.write_text("zero")
+    link.symlink_to(target)
+    write_text(link, "two")
+    assert link.is_symlink() and target.read_text() == "two"
 
 
 @pytest.mark.parametrize("name", each_nth(2, TINY))

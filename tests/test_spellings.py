@@ -50,6 +50,7 @@ def test_a_bare_plot_is_a_picture_beside_each_trace(arguments, capsys):
 
 def test_a_plot_with_a_file_has_no_hint(capsys):
     assert parsed("verify", "--plot", "a.png")["plot"] == parsed("verify", "--plot=a.png")["plot"] == "a.png"
+    assert parsed("verify", "--plot", "chart")["plot"] == "chart"
     assert capsys.readouterr().err == ""
 
 

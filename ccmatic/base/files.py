@@ -208,19 +208,22 @@ def write_text(path, text):
 
 
 def write_bytes(path, content):
-    """Write a file atomically, through a temporary file beside it.
+    """Write a file atomically, through a temporary file beside it. A device or a pipe is written directly.
 
     Raises:
         Unreadable: If the file cannot be written.
     """
-    path = Path(path)
-    neighbour = path.with_name(path.name + ".partial")
+    target = Path(path).resolve() if Path(path).is_file() else Path(path)  # a link stays
+    is_stream = target.exists() and not target.is_file()
+    neighbour = target if is_stream else target.with_name(target.name + ".partial")
     try:
         neighbour.write_bytes(content)
-        neighbour.replace(path)
+        if not is_stream:
+            neighbour.replace(target)
     except OSError as error:
-        with suppress(OSError):
-            neighbour.unlink()
+        if not is_stream:
+            with suppress(OSError):
+                neighbour.unlink()
         raise Unreadable(f"cannot write: {error.strerror}", str(path)) from None
 
 

@@ -3,6 +3,7 @@
 Each command imports its own modules when it runs. Solvers and numpy take most of a second, and `--help` needs neither.
 """
 
+import errno
 import os
 import re
 import sys
@@ -124,13 +125,15 @@ def main():
     except (KeyboardInterrupt, click.Abort):
         code = options.complain("interrupted", options.INTERRUPTED)
     except (BrokenPipeError, SystemExit):
-        # Nobody reads the output to its end. Click then exits with 1, which would mean a violation. When it exits,
-        # Python flushes stdout once more, which would fail again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Nobody reads the output to its end. Click then exits with 1, which would mean a violation.
+        _drop_output()
         code = options.UNKNOWN
     except Exception as error:
         if _is_interrupt(error):
             sys.exit(options.complain("interrupted", options.INTERRUPTED))
+        if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+            _drop_output()
+            sys.exit(options.complain(f"cannot write: {error.strerror}", options.UNKNOWN))
         if os.environ.get("CCMATIC_TRACEBACK"):
             raise
         message = f"{type(error).__name__}: {error}"
@@ -142,6 +145,11 @@ def main():
             whose = "a fault of ccmatic itself, please report it"
             code = options.complain(f"{whose}: {message} (CCMATIC_TRACEBACK=1 shows where)", options.UNKNOWN)
     sys.exit(code)
+
+
+def _drop_output():
+    """Write the rest of the output nowhere. Python flushes stdout once more when it exits, which would fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _is_interrupt(error):

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from ccmatic.base import definitions
+
 #: The new spelling of each old spelling, by command.
 OLD = {
     "attack": {"--on": "--against"},
@@ -42,7 +44,10 @@ def current(command, arguments):
 
 def _is_file(words):
     """Return whether the word after an option is the option's file: neither another option nor a controller."""
-    return bool(words) and not words[0].startswith("-") and Path(words[0]).suffix not in ("", ".py", ".onnx")
+    if not words or words[0].startswith("-"):
+        return False
+    is_shipped = any(words[0] in definitions.shipped(folder) for folder in definitions.CONTROLLERS)
+    return not is_shipped and Path(words[0]).suffix not in (".py", ".onnx")
 
 
 def _hint(old, new):
