@@ -57,16 +57,19 @@ class WorstValue:
     at_least: bool = False
 
 
-def _number(expectation, value):
+def _number(expectation, quantity, value):
     """Return a value with its unit, and enough digits to show on which side of the amount the value lies."""
-    name, factor = expectation.written
-    unit, factor = (name, factor) if name else ("%", Fraction(1, 100))
-    unit = "packets" if name == "packet" else unit
+    unit, factor = expectation.written
+    if not unit and quantity.whole is None:
+        unit = "rtt" if quantity.dimension == TIME else "bdp"  # the amount is 0, as in `no queue`
+    elif not unit and quantity.unit:
+        unit, factor = "%", Fraction(1, 100)
+    unit = "packets" if unit == "packet" else unit
     for digits in range(4, 13):
         text = f"{float(value / factor):.{digits}g}"
         if value == inf or expectation.met(Fraction(text) * factor) == expectation.met(value):
-            return f"{text} {unit}"
-    return f"{value / factor} {unit}"
+            return f"{text} {unit}".strip()
+    return f"{value / factor} {unit}".strip()
 
 
 class Reader:
@@ -214,7 +217,8 @@ class Reader:
         of = f" of flow {worst.flow + 1}" if worst.flow is not None and len(self._x.flows) > 1 else ""
         if expectation.comparison.subject in CONDITIONS:
             return f"a {expectation.comparison.subject}{of} {where}" if worst.value else ""
-        return f"{'at least ' if worst.at_least else ''}{_number(expectation, worst.value)}{of} {where}"
+        number = _number(expectation, self._quantity(expectation.comparison)[0], worst.value)
+        return f"{'at least ' if worst.at_least else ''}{number}{of} {where}"
 
     def require(self, comparison):
         """Require that a comparison's quantity supports amounts in the unit of the text.
@@ -284,7 +288,7 @@ class Reader:
             return quantity, "R"
         is_rate = comparison.written[0].endswith("bit") and quantity.whole in (None, "1")
         if not unit and not is_rate and (quantity.whole or not comparison.amount):
-            return quantity, quantity.whole or "1"
+            return quantity, quantity.whole or ("R" if quantity.dimension == TIME else IN_BYTES["bdp"])
         number = comparison.amount / comparison.written[1]
         expected = {
             BYTES: f"bdp, packets or kb{', or %' * bool(quantity.whole)}",
@@ -391,8 +395,8 @@ class Reader:
             return Compared(f"{says} {end - begin} steps before", value, "<=", served, "bytes", quantity.of, step=end)
         threshold = comparison.amount * self._term(scale, flow, begin, end)
         over = f" in {end - begin} steps" if end > begin else ""
-        of = f"{amount_text(comparison.amount, comparison.unit)} {quantity.of}".strip()
-        compared = Compared(f"{says}{over}", value, comparison.relation, threshold, "bytes", of, step=end)
+        of = f"{amount_text(comparison.amount, comparison.unit)} {quantity.of}".strip() if quantity.unit else ""
+        compared = Compared(f"{says}{over}", value, comparison.relation, threshold, quantity.unit, of, step=end)
         if not _may_be_of_nothing(comparison, quantity):
             return compared
         something = value + self._term(scale, flow, begin, end) > 0

@@ -65,6 +65,11 @@ class Quantity:
     only: str | None = None
     relations: tuple[str, ...] = ("<", "<=", ">", ">=")
 
+    @property
+    def unit(self) -> str:
+        """The unit of `value`: `bytes`, `rate`, `time`, or none."""
+        return "rate" if self.whole == "C" else {TIME: "time", NUMBER: ""}.get(self.dimension, "bytes")
+
 
 QUANTITIES = MappingProxyType(
     {

@@ -84,3 +84,30 @@ def test_what_is_from_before_the_trace_is_said(controller, start, expect, says, 
     (file,) = tmp_path.glob("*.json")
     run("replay", file, "--html", tmp_path / "page.html")
     assert ("At t = 0" in (tmp_path / "page.html").read_text()) is (says is not None)
+
+
+COUNTS = "count: number = 1\n\n\ndef update(count):\n    count = 1\n\n\ndef send(MSS):\n    return MSS\n"
+PACED = (
+    "pace: rate = above(0)\n\n\ndef update(pace, MSS, R_m):\n    pace = MSS / R_m\n\n\ndef send(pace): return pace\n"
+)
+DOUBLES = "def rate(C_L):\n    return 2 * C_L\n"
+
+
+@pytest.mark.parametrize(
+    "sender, network, expectation, measured, compared",
+    [
+        (
+            COUNTS,
+            "ideal",
+            "count <= 0.5",
+            "count <= 0.5: in this trace 1 at 0 R_m",
+            "count at t = 0: 1, more than 0.5;",
+        ),
+        (PACED, "ideal", "rate <= 1%", " % at 0 R_m", " C, more than 0.01 (1% of the link's rate)"),
+        (DOUBLES, "ccac", "no queue", " bdp at ", "C·R_m, more than 0 (0%)"),
+    ],
+)
+def test_values_have_the_units_of_their_quantities(sender, network, expectation, measured, compared, tmp_path):
+    (tmp_path / "mine.py").write_text(sender)
+    code, out, _ = run("verify", "mine.py", "--on", f"{network}, buffer 1 bdp", "--expect", expectation, cwd=tmp_path)
+    assert code == 1 and measured in out and compared in out
