@@ -66,6 +66,7 @@ def test_a_curriculum_compiles_and_stays_within_the_options():
     ({"first": (1, 2)}, "no range of 'first' here"),
     ({"buffer_bdp": (1, 2)}, "no range of 'buffer_bdp' here; did you mean 'buffer'?"),
     ({"rate": (30, 20)}, r"the range of rate is \(30, 20\); expected a pair of numbers"),
+    ({"rate": (20, 300)}, r"the range of rate is \(20, 300\); expected numbers from "),
     ({"rate": (20, float("nan"))}, r"the range of rate is \(20, nan\); expected a pair of numbers"),
     ({"rate": ("20", "x")}, r"the range of rate is \('20', 'x'\); expected a pair of numbers"),
 ])  # fmt: skip

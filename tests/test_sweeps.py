@@ -5,7 +5,9 @@ import pytest
 pytest.importorskip("jax", reason="no jax: pip install -e '.[rl]'")
 pytest.importorskip("optax", reason="no optax: pip install -e '.[rl]'")
 
+from ccmatic import records
 from ccmatic.base import InputError
+from ccmatic.cli.train import best
 from ccmatic.learning import policies
 from ccmatic.learning.agents import sweep
 from support.cli import lines, run
@@ -61,6 +63,18 @@ def test_a_sweep_prints_its_best_training(tmp_path):
     (tmp_path / "tiny.toml").write_text(TINY + "[sweep.agent]\nlearning_rate = [0.01, 0.001]\n")
     code, out, _ = run("train", "tiny.toml", cwd=tmp_path)
     assert code == 0 and out.splitlines()[-1].startswith("best: agent.learning_rate = 0.0") and "tiny-2.json" in out
+
+
+def test_the_best_training_has_the_highest_reward_of_its_formula():
+    values = [("ltp", 0.9, 1.0), ("ltp", 0.5, 2.0), ("power", 0.9, 9.0)]
+    done = [
+        records.SweepLine({"environment.reward": reward, "agent.gamma": gamma}, [], held_out, held_out, held_out)
+        for reward, gamma, held_out in values
+    ]
+    assert [*best(done)] == done[1:]
+    for line in done:
+        del line.values["environment.reward"]
+    assert [*best(done)] == done[2:]
 
 
 @pytest.mark.parametrize("section, message", [
@@ -119,4 +133,4 @@ def test_a_folder_of_events_that_cannot_be_is_refused(tmp_path):
     assert code == 2 and "cannot write" in error
     (tmp_path / "tiny.toml").write_text(TINY + SWEEP)
     code, _, error = run("train", "tiny.toml", "--tensorboard", "other", cwd=tmp_path)
-    assert code == 2 and "no event files of a sweep" in error
+    assert code == 2 and "a sweep writes no event files" in error

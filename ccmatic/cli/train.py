@@ -51,7 +51,7 @@ def train(query, seed, seeds, out, prove, tensorboard, as_json):
         from ccmatic.learning import agents
 
         if agents.is_sweep(query):
-            options.refuse({"tensorboard": tensorboard}, "no event files of a sweep")
+            options.refuse({"tensorboard": tensorboard}, "no --tensorboard, because a sweep writes no event files")
             return _sweep(query, seed, seeds, out, as_json)
         group = []
 
@@ -88,9 +88,17 @@ def _sweep(query, seed, seeds, out, as_json):
             click.echo(records.line(line))
         else:
             click.echo(f"{_swept(line)}   {line.policies[0]}")
-    if not as_json:
-        click.echo(f"best: {_swept(max(done, key=lambda line: line.held_out))}")
+    for line in () if as_json else best(done):
+        click.echo(f"best: {_swept(line)}")
     return options.GOOD
+
+
+def best(done):
+    """Yield the best training of a sweep for each reward, because rewards of different formulas cannot be compared."""
+    rewards = dict.fromkeys(line.values.get("environment.reward") for line in done)
+    for reward in rewards:
+        same = (line for line in done if line.values.get("environment.reward") == reward)
+        yield max(same, key=lambda line: line.held_out)
 
 
 def _swept(line):

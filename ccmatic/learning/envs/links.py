@@ -268,12 +268,12 @@ class LinkOptions:
         """Return these options with other ranges for some quantities. The ends of the ranges may be traced arrays.
 
         Args:
-            ranges: (low, high) for the names of quantities, of RANGED. Each end is clipped to the option's range,
-                because array sizes depend on this range.
+            ranges: (low, high) for the names of quantities, of RANGED. They have to be within the option's range,
+                because array sizes depend on this range. Traced ends are clipped to it.
 
         Raises:
-            InputError: If there is no such quantity, or its range is no pair of numbers. The ends of a traced range are
-                not compared.
+            InputError: If there is no such quantity, or its range is no pair of numbers within the option's range. The
+                ends of a traced range are not compared.
         """
         changed = copy(self)
         for name in ("is_lossy", "is_shaky"):
@@ -285,7 +285,10 @@ class LinkOptions:
                 raise InputError(f"no range of '{shown(name)}' here; {suggest(name, ranged)}")
             if not is_range(ends):
                 raise InputError(f"the range of {name} is {shown(ends)}; expected a pair of numbers (low, high)")
-            low, high = (jnp.clip(end, *own.ends) for end in ends)
+            least, most = own.ends
+            if not all(isinstance(end, jax.core.Tracer) or least <= float(end) <= most for end in ends):
+                raise InputError(f"the range of {name} is {shown(ends)}; expected numbers from {least:g} to {most:g}")
+            low, high = (jnp.clip(end, least, most) for end in ends)
             changed._set(name, Range(low, high, isinstance(own, Range) and own.log))
         return changed
 
