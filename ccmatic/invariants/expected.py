@@ -109,7 +109,8 @@ def claim_of(question: Question) -> Claim:
     if expectation.conditions or expectation.beside or expectation.interval is not None:
         raise InputError(f"no invariant proves '{expectation}'; expected a bound of all steps, or a utilisation")
     if comparison.unit not in _UNITS:
-        raise InputError(f"no invariant proves '{expectation}'; expected an amount in bdp, or a share of the link")
+        expected = "an amount in bdp of the queue, the window, the loss or a state, or a share of the link"
+        raise InputError(f"no invariant proves '{expectation}'; expected {expected}")
     relation: Literal["<=", ">="] = "<=" if comparison.relation in ("<", "<=") else ">="
     if comparison.relation in ("<", ">"):
         raise InputError(f"an invariant proves no strict inequality; expected '{relation}' in '{expectation}'")
