@@ -71,6 +71,11 @@ def test_what_is_no_leaderboard_is_refused_before_anybody_plays(board, message, 
     assert (tiny.parent / "board.jsonl").read_text() == '{"player": "forged"}\n'
 
 
+def test_a_player_that_does_not_exist_is_refused_before_anybody_plays(tiny):
+    code, out, error = run("bench", "oracle", "orcale", "--file", tiny, "--out", "new.jsonl", cwd=tiny.parent)
+    assert (code, out) == (2, "") and "orcale" in error and not (tiny.parent / "new.jsonl").exists()
+
+
 def test_a_line_of_a_leaderboard_is_an_object(tiny):
     (tiny.parent / "board.jsonl").write_text("3\n")
     code, out, error = run("bench", "oracle", "--file", tiny, "--out", "board.jsonl", cwd=tiny.parent)

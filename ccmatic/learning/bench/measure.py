@@ -50,7 +50,10 @@ def measure_all(
     """
     _entries(out)
     chosen = [benchmark.suite(name) for name in suites] or list(benchmark.suites.values())
-    for who in players or benchmark.baselines:
+    playing = players or benchmark.baselines
+    for who in playing:
+        _require_player(who, chosen)
+    for who in playing:
         lines, errors = [], []
         for suite in chosen:
             try:
@@ -63,6 +66,21 @@ def measure_all(
             raise errors[0]
         if out is not None:
             write_text(out, _entries(out) + "".join(f"{records.line(line)}\n" for line in lines))
+
+
+def _require_player(who: str | Learner, suites: Sequence[Suite]) -> None:
+    """Raise InputError if a player can play on none of the suites, before anybody plays."""
+    errors = []
+    for suite in suites:
+        try:
+            if isinstance(who, Learner):
+                who.environment(suite.link_options)
+            else:
+                player(who, suite.link_options)
+            return
+        except InputError as error:
+            errors.append(error)
+    raise errors[0]
 
 
 def _entries(out: str | Path | None) -> str:
