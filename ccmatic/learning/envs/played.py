@@ -167,7 +167,7 @@ def finite(name: str, given: Any) -> NDArray[Any]:
     """Return numbers as a NumPy array.
 
     Args:
-        name: What the numbers are, for messages: `observation` or `reward`.
+        name: The noun for the numbers in messages: `observation` or `reward`.
         given: The numbers, as an array.
 
     Raises:
