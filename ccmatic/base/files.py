@@ -213,18 +213,28 @@ def write_bytes(path, content):
     Raises:
         Unreadable: If the file cannot be written.
     """
-    target = Path(path).resolve() if Path(path).is_file() else Path(path)  # a link stays
-    is_stream = target.exists() and not target.is_file()
-    neighbour = target if is_stream else target.with_name(target.name + ".partial")
+    path = Path(path)
+    try:
+        if path.is_file():
+            _replace(path.resolve(), content)  # a link stays
+        elif path.exists():
+            path.write_bytes(content)
+        else:
+            _replace(path, content)
+    except OSError as error:
+        raise Unreadable(f"cannot write: {error.strerror}", str(path)) from None
+
+
+def _replace(path, content):
+    """Write a file through a temporary file beside it, which disappears if this fails."""
+    neighbour = path.with_name(path.name + ".partial")
     try:
         neighbour.write_bytes(content)
-        if not is_stream:
-            neighbour.replace(target)
-    except OSError as error:
-        if not is_stream:
-            with suppress(OSError):
-                neighbour.unlink()
-        raise Unreadable(f"cannot write: {error.strerror}", str(path)) from None
+        neighbour.replace(path)
+    except OSError:
+        with suppress(OSError):
+            neighbour.unlink()
+        raise
 
 
 def require_folder(path):
