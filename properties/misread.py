@@ -115,7 +115,7 @@ def unit(name: str, text: str, known) -> InputError:
         path = "'24 mbit, rtt 40 ms, buffer 1 bdp'"
         return InputError(
             f"'{shown(text)}' counts in {name}, and the network has no rate and rtt; expected %, bdp, packets or rtt, "
-            f"or a path such as {path}"
+            f"or a question about a path such as {path}"
         )
     near = _UNITS.get(name) or next(iter(get_close_matches(name, [*filter(None, known)], n=1)), None)
     if near in known:

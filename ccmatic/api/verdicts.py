@@ -202,14 +202,14 @@ def answer_all(
 
 
 def _with_horizons_named(asked: "Sequence[Question]", judgements: Iterator[Judgement]) -> Iterator[Judgement]:
-    """Yield the judgements.
+    """Yield the judgements, whose traces state the paths of their questions.
 
     If a default horizon causes an error, the message states that the horizon is the default.
     """
     for question in asked:
         with question.horizon_named():
             judgement = next(judgements)
-        yield judgement
+        yield question.on_path(judgement)
 
 
 def decide(network: str | Path, property: str | Path, *, timeout: float | None = None) -> "Decision":

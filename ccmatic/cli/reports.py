@@ -29,12 +29,13 @@ def trace_file(folder, controller, trace, question=None):
     Args:
         folder: The folder of traces.
         controller: The controller that chose the trace's rates.
-        trace: The Trace; the digest covers its query and its controller.
+        trace: The Trace; the digest covers its query, its controller, and its path if it has one.
         question: The name of the question in one word. By default, the property of the trace's query.
     """
     names = trace.query["model"], question or trace.query["property"]["name"]
     model, question_name = (Path(name).stem if Path(name).is_absolute() else name for name in names)
-    digest = hashlib.sha256(json.dumps([trace.query, trace.controller], sort_keys=True).encode()).hexdigest()
+    about = [trace.query, trace.controller, *([records.data(trace.path)] if trace.path else [])]
+    digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
     parts = (controller.name, model, f"T{trace.horizon}", question_name)
     return Path(folder) / "-".join([*(re.sub(r"[^\w.+]+", "_", part)[:60] for part in parts), f"{digest[:8]}.json"])
 

@@ -117,7 +117,7 @@ class Monitor:
         def clock(t):
             return Fraction(instants[t], SECOND)
 
-        return [questions.judge(path, x, text, expectation, clock) for text, expectation in self._expected]
+        return [questions.judge(path, x, text, expectation, ("s", clock)) for text, expectation in self._expected]
 
 
 def _execution(link, log, flows, instants):

@@ -6,33 +6,35 @@ Both runs and traces are executions whose values are numbers instead of unknowns
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from math import inf
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
-from ccmatic.base import definitions
+from ccmatic.base import InputError, definitions
 from ccmatic.contracts import Model, NetworkView, load_definition
 from ccmatic.logic import isolated
 from ccmatic.query import from_record
+from ccmatic.questions.networks import units
 from ccmatic.records import ExpectationRecord
 from ccmatic.traces import Trace
 
+#: A unit of time, `s` or `R_m`, and a function from a step to the time.
+Clock: TypeAlias = tuple[Literal["s", "R_m"], Callable[[int], Fraction]]
 
-def read(text: str, units: Mapping[str, Any] | None = None) -> Any:
+
+def read(text: str, given: Mapping[str, Any] | None = None) -> Any:
     """Parse an expectation.
 
     Args:
         text: The text of the expectation.
-        units: The units, as `networks.units` returns them. The default is the set of units that suit every network.
+        given: The units, as `networks.units` returns them. The default is the set of units that suit every network.
 
     Raises:
         InputError: If the text is no valid expectation.
     """
     kind = _kind()
-    return kind.parse(text, units or kind.units)
+    return kind.parse(text, given or kind.units)
 
 
-def judge(
-    model: Model, x: NetworkView, text: str, expectation: Any, clock: Callable[[int], Fraction] | None = None
-) -> ExpectationRecord:
+def judge(model: Model, x: NetworkView, text: str, expectation: Any, clock: Clock | None = None) -> ExpectationRecord:
     """Judge an execution by an expectation.
 
     Args:
@@ -40,8 +42,7 @@ def judge(
         x: The execution. Its values are numbers.
         text: The expectation as the user wrote it.
         expectation: The parsed expectation, as `read` returns it.
-        clock: A function from a step to the time in seconds. By default, times are in R_m and count from the first
-            step.
+        clock: The Clock of all times. By default, times are in R_m and count from the first step.
 
     Returns:
         The ExpectationRecord.
@@ -49,8 +50,8 @@ def judge(
     Raises:
         InputError: If the execution does not show the quantity of the expectation, or is too short.
     """
-    worst, says = _kind().worst(model, x, expectation, clock and ("s", clock))
-    time = clock or (lambda t: Fraction(t, x.R))
+    worst, says = _kind().worst(model, x, expectation, clock)
+    name, time = clock or ("R_m", lambda t: Fraction(t, x.R))
     met = worst is not None and expectation.met(worst.value)
     unit, factor = expectation.written
     shown = worst is not None and worst.value != inf
@@ -63,14 +64,16 @@ def judge(
         flow=None if worst is None or worst.flow is None else worst.flow + 1,
         begin=None if worst is None else float(time(worst.begin)),
         end=None if worst is None else float(time(worst.end)),
-        clock="s" if clock else "R_m",
+        clock=name,
         measured=says,
     )
 
 
 @isolated
 def measure(trace: Trace, text: str, allow_code: bool = False) -> ExpectationRecord:
-    """Judge a trace by an expectation. The function does not check whether the trace obeys the laws.
+    """Judge a trace by an expectation, in the units of the trace's path if it states one.
+
+    The function does not check whether the trace obeys the laws.
 
     Args:
         trace: The trace.
@@ -84,7 +87,15 @@ def measure(trace: Trace, text: str, allow_code: bool = False) -> ExpectationRec
     controller = None if trace.controller is None else query.read_controller(trace.controller)
     reads = trace.columns.keys() & query.units().keys()
     x = query.observed(trace, reads, controller.state if controller else ())
-    return judge(query.model, x, text, read(text))
+    if trace.path is None:
+        return judge(query.model, x, text, read(text))
+    steps = trace.path.rtt / trace.path.step
+    if steps != x.R if query.model.windows else steps > 1:
+        expected = f"{x.R} steps per R_m" if query.model.windows else "at most one step per R_m"
+        raise InputError(f"the path of the trace has {float(steps):.6g} steps per R_m; expected {expected}")
+    scale = Fraction(1) if query.model.windows else steps
+    expectation = read(text, units(trace.path.rate, trace.path.rtt, scale))
+    return judge(query.model, x, text, expectation, ("R_m", lambda t: t / steps))
 
 
 def _kind() -> Any:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 from ccmatic import controllers
 from ccmatic.base import InputError, blamed, definitions, shown
@@ -14,7 +14,11 @@ from ccmatic.query import Decides, Query
 from ccmatic.questions.between_steps import between_steps
 from ccmatic.questions.horizons import long_enough, usual_horizon
 from ccmatic.questions.networks import NetworkDescription, describe, place
+from ccmatic.records import PathRecord
 from ccmatic.traces import Trace
+
+#: An answer to a question: a Judgement or a WorstCase.
+Answer = TypeVar("Answer", bound=Any)
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,18 @@ class Question:
         jitter = f"jitter {network.jitter} step{'s' * (network.jitter != 1)}"
         store = f"{self.description.store} {self.description.buffer}"
         return f"on {network.model_name}, {store}, {jitter}, {long} {self.begins}"
+
+    @property
+    def path(self) -> PathRecord | None:
+        """The path of the question in the user's units; None if the question is about a relative network."""
+        rate, rtt = self.description.rate, self.description.rtt
+        if rate is None or rtt is None:
+            return None
+        return PathRecord(rate=rate, rtt=rtt, step=rtt / self.steps, packet=self.description.packet)
+
+    def on_path(self, answer: Answer) -> Answer:
+        """Return the same answer to this question, whose trace states the path of the question."""
+        return replace(answer, trace=replace(answer.trace, path=self.path)) if answer.trace else answer
 
     @property
     def start(self) -> str:

@@ -35,6 +35,27 @@ class QueryRecord(Record, kw_only=True):
     simulation: dict[str, int] | Absent = ABSENT
 
 
+class PathRecord(Record):
+    """The path in the question of a trace, in the units of the user.
+
+    Attributes:
+        rate: The link's rate C in bytes per second.
+        rtt: The round-trip propagation delay R_m in seconds.
+        step: The length of a step of the trace in seconds.
+        packet: The packet size MSS in bytes.
+    """
+
+    rate: Fraction
+    rtt: Fraction
+    step: Fraction
+    packet: int
+
+    def __post_init__(self) -> None:
+        for name in self.__struct_fields__:  # numbers of the question language have at most 30 digits
+            if not 1e-50 < getattr(self, name) < 1e50:
+                raise ValueError(f"expected a {name} between 10^-50 and 10^50")
+
+
 class TraceFile(Record, tag_field="format", tag="ccmatic trace 1", kw_only=True):
     """A trace: one execution.
 
@@ -43,6 +64,7 @@ class TraceFile(Record, tag_field="format", tag="ccmatic trace 1", kw_only=True)
         broken: The conditions of the property that the trace violates.
         controller: The source of the controller that chose the rates; null if no controller did.
         controller_name: The controller's name, if it has one.
+        path: The path in the question, if the question was about a path.
         digest: The SHA-256 of this object without the field `digest`, as JSON with sorted keys.
     """
 
@@ -54,6 +76,7 @@ class TraceFile(Record, tag_field="format", tag="ccmatic trace 1", kw_only=True)
     columns: dict[str, list[Fraction]]
     controller: str | None
     controller_name: str | Absent = ABSENT
+    path: PathRecord | Absent = ABSENT
     digest: str | Absent = ABSENT
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from ccmatic import __version__, records
 from ccmatic.base import CONSTANTS, InputError, markup, parse_json, read_text, write_text
 from ccmatic.contracts import Model
-from ccmatic.records import QueryRecord, TraceFile
+from ccmatic.records import PathRecord, QueryRecord, TraceFile
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,7 @@ class Trace:
         broken: The conditions of the property that the trace violates, in the words of the property.
         altered: Whether someone changed the file after the trace was saved.
         controller_name: The controller's name, for titles; None if it is unknown.
+        path: The path in the question behind the trace, in the user's units; None if the question names no path.
     """
 
     horizon: int
@@ -48,6 +49,7 @@ class Trace:
     broken: tuple[str, ...] = ()
     altered: bool = False
     controller_name: str | None = None
+    path: PathRecord | None = None
 
     def with_columns(self, **columns: Sequence[Any]) -> "Trace":
         """Return the same trace with additional or replaced columns, each with `horizon` Fractions."""
@@ -109,6 +111,7 @@ class Trace:
             columns={name: list(column) for name, column in self.columns.items()},
             controller=self.controller,
             controller_name=self.controller_name or records.ABSENT,
+            path=self.path or records.ABSENT,
         )
         data = records.data(made)
         return json.dumps({**data, "digest": _digest(data)}, indent=1)
@@ -127,6 +130,7 @@ class Trace:
             controller=read.controller,
             broken=tuple(read.broken),
             controller_name=None if read.controller_name is records.ABSENT else read.controller_name,
+            path=None if read.path is records.ABSENT else read.path,
             altered="digest" in data and data.pop("digest") != _digest(data),
         )
         for name in ("C", "R_m", "D", "MSS"):
@@ -134,6 +138,11 @@ class Trace:
                 raise InputError(f"the trace has no constant {name}", file)
         if trace.constants["R_m"] <= 0:
             raise InputError(f"R_m is {trace.constants['R_m']}; expected a number > 0", file)
+        if trace.path:
+            sent = trace.constants["MSS"] * trace.path.rate * trace.path.step  # bytes are in C times a step
+            if sent != trace.path.packet * trace.constants["C"]:
+                found = f"packets of {trace.path.packet} bytes on this path are not the MSS of the trace"
+                raise InputError(f"path: {found}; expected the path of the trace's question", file)
         for name, column in trace.columns.items():
             if len(column) != trace.horizon:
                 raise InputError(f"column {name} has {len(column)} values, expected {trace.horizon}", file)

@@ -50,7 +50,7 @@ def search_each(
                 worst = next(results)
         except NoExecution:
             raise NoExecution(_no_execution(question)) from None
-        yield worst.in_units(question.scale, question.expectation.comparison.written[0])
+        yield question.on_path(worst.in_units(question.scale, question.expectation.comparison.written[0]))
 
 
 def _no_execution(question: Question) -> str:
