@@ -242,7 +242,7 @@ def test_what_a_machine_lacks_is_said(monkeypatch):
         machine.require()
     for tool in ("ip", "cc"):
         monkeypatch.setattr(machine.shutil, "which", lambda asked, lacks=tool: None if asked == lacks else asked)
-        with pytest.raises(InputError, match=f"`{tool}`; install"):
+        with pytest.raises(InputError, match=f"there is no {tool}; on Debian, apt-get install"):
             machine.require()
     monkeypatch.setattr(machine.os, "geteuid", lambda: 1000)
     with pytest.raises(InputError, match="needs root"):

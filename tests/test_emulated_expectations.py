@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import subprocess
 import sys
 from fractions import Fraction
@@ -10,8 +11,9 @@ import pytest
 
 import ccmatic as cm
 from ccmatic.base import InputError
-from ccmatic.emulation import link
+from ccmatic.emulation import kinds, link, pipeline
 from ccmatic.emulation.monitor import Monitor
+from support import cli
 from support.emulations import again, in_time
 from support.json_schemas import validate
 
@@ -129,3 +131,56 @@ def test_a_run_is_judged(iperf3, tmp_path):
     assert (used["verdict"], queue["verdict"]) == ("met", "not met")
     assert Fraction(used["value"]) / 100 == pytest.approx(found["utilisation"], abs=0.1)
     assert json.loads((out / "measures.json").read_text())["expectations"] == found["expectations"]
+
+
+@pytest.fixture
+def late(monkeypatch):
+    """Runs in which the machine releases each packet 9 ms too late, without a machine that emulates."""
+
+    def run(asked, requests, seconds):
+        arrivals = [(now * MS, now % len(requests)) for now in range(int(1000 * seconds))]
+        emulation = in_time(asked, tuple(request.name for request in requests), arrivals, int(seconds * 10**9))
+        emulation.log["released"] += 9 * MS
+        return again(emulation)
+
+    monkeypatch.setattr(pipeline, "emulate", run)
+    monkeypatch.setattr(pipeline, "require", lambda flows: None)
+
+
+def test_a_run_that_is_not_valid_gets_no_verdict(late):
+    """Such a run printed that its expectations are met."""
+    options = ["--on", PATH, "--flow", "reno", "--seconds", "1", "--expect", "loss <= 100%", "--expect", "loss < 0.1%"]
+    code, out, _ = cli.run("emulate", *options)
+    assert code == 3 and "NOT VALID" in out and not re.search(r"^(not )?met", out, re.MULTILINE)
+    assert "cannot be judged loss <= 100%: the run is not valid" in out
+    code, out, _ = cli.run("emulate", *options, "--json")
+    (found,) = cli.lines(out)
+    validate(found, "MeasuresFile")
+    assert code == 3 and not found["valid"]
+    assert [(each["verdict"], each["value"]) for each in found["expectations"]] == [("cannot be judged", None)] * 2
+
+
+@pytest.mark.parametrize(
+    "given, run",
+    [
+        (["reno"], ["reno", "cubic"]),
+        (["cubic"], ["cubic", "cubic"]),
+        (["reno", "cubic"], ["reno", "cubic"]),
+        (["reno", "cubic@1s-2s,rtt=80ms"], ["reno", "cubic@1s-2s,rtt=80ms"]),
+    ],
+)
+def test_a_competitor_is_added_to_a_single_flow_only(given, run, late):
+    """A second competitor was added beside one that was there."""
+    flows = [word for flow in given for word in ("--flow", flow)]
+    options = ["--on", PATH, *flows, "--seconds", "3", "--expect", "share >= 1% beside cubic"]
+    (found,) = cli.lines(cli.run("emulate", *options, "--json")[1])
+    assert [flow["flow"] for flow in found["flows"]] == run
+    assert ("cubic was added" in cli.run("emulate", *options)[1]) == (len(given) == 1)
+
+
+@pytest.mark.parametrize(
+    "flows, named", [(["cubic", "reno"], ["cubic"]), (["reno"], ["cubic", "reno"]), (["reno", "reno"], ["cubic"])]
+)
+def test_flows_without_the_competitor_are_refused(flows, named):
+    with pytest.raises(InputError, match=f"compares {flows[0]} with cubic.*expected --flow cubic"):
+        kinds.with_competitors(flows, named)

@@ -252,6 +252,8 @@ def test_several_traces_are_checked_one_by_one_and_the_worst_decides(tmp_path):
     assert code == 0 and out.count(f"{good}: passes") == 2
     code, out, _ = run("replay", tmp_path / "forged.json", good, "--json")
     assert code == 1 and [line["passes"] for line in lines(out)] == [False, True]
+    code, out, _ = run("replay", tmp_path / "forged.json", "--expect", "queue <= 9 bdp", "--json")
+    assert code == 1 and [each["verdict"] for each in lines(out)[0]["expectations"]] == ["cannot be judged"]
 
 
 @pytest.mark.parametrize("option", ["--plot", "--html", "--csv"])

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from ccmatic.base.errors import InputError
-from ccmatic.emulation import exported, kinds, link, run
+from ccmatic.emulation import exported, kinds, link, machine, run
 from ccmatic.exporting import files, header
 from ccmatic.exporting.targets import sources
 from ccmatic.runtime import build
@@ -236,17 +236,47 @@ def test_sender_says_what_is_wrong(steady, options, says):
     assert says in done.stderr and not done.stdout
 
 
-@pytest.mark.parametrize("target, tool", [("udp", "make"), ("udp", "cc"), ("bpf", "clang")])
-def test_missing_tools_are_named(tmp_path, monkeypatch, target, tool):
+@pytest.mark.parametrize(
+    "target, missing, says",
+    [
+        ("udp", {"make"}, "there is no make; on Debian, apt-get install make"),
+        ("udp", {"cc"}, "there is no cc; on Debian, apt-get install gcc"),
+        ("bpf", {"clang"}, "there is no clang; on Debian, apt-get install clang"),
+        ("bpf", {"make", "clang"}, "there is no make, no clang; on Debian, apt-get install make clang"),
+        ("bpf", {"libbpf"}, "there is no libbpf's headers; on Debian, apt-get install libbpf-dev"),
+    ],
+)
+def test_missing_tools_are_named(tmp_path, monkeypatch, target, missing, says):
+    """All at once; missing headers showed the compiler's error."""
     files.write(header.make("cc_qdel"), target, tmp_path)
-    for name in {"make", "cc", "clang"} - {tool}:
+    for name in {"make", "cc", "clang"} - missing:
         (tmp_path / "bin").mkdir(exist_ok=True)
-        (tmp_path / "bin" / name).write_text("")
+        (tmp_path / "bin" / name).write_text(f"#!/bin/sh\nexit {int('libbpf' in missing)}\n")
         (tmp_path / "bin" / name).chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    monkeypatch.delenv("CC", raising=False)
-    with pytest.raises(InputError, match=f"there is no {tool}"):
+    for compiler in ("CC", "CLANG"):
+        monkeypatch.delenv(compiler, raising=False)
+    with pytest.raises(InputError) as error:
         (build.build_udp if target == "udp" else build.build_bpf)(tmp_path)
+    assert error.value.message == says
+
+
+@pytest.mark.parametrize(
+    "flow, tools",
+    [
+        ("cubic", "no iperf3;"),
+        ("udp:cc_qdel", "no make;"),
+        ("bpf:cc_qdel", "no make, no clang, no libbpf's headers, no iperf3;"),
+    ],
+)
+def test_a_run_names_all_tools_that_its_flows_miss(flow, tools, tmp_path, monkeypatch):
+    for name in ("ip", "cc"):
+        (tmp_path / name).write_text("#!/bin/sh\nexit 1\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setattr(machine.os, "geteuid", lambda: 0)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(InputError, match=f"there is {tools}"):
+        machine.require([kinds.request(flow)])
 
 
 def emulate(asked, names, seconds):

@@ -280,7 +280,7 @@ def emulate(
         flows: The senders, such as "cubic", "udp:cc_qdel" or "bpf:cc_qdel@10s-30s,rtt=80ms".
         on: The path, such as "24 mbit, rtt 40 ms, buffer 1 bdp, jitter 4 ms", instead of rate, rtt, buffer and jitter.
         expect: Expectations by which the run is judged, such as "loss <= 1%" (docs/reference/expectations.md). An
-            expectation with `beside` adds a flow.
+            expectation with `beside` adds a flow to a single flow; of several flows, a later one has to be this flow.
         rate: C, such as "24mbit".
         rtt: R_m, such as "40ms".
         buffer: The buffer, such as "2bdp", "30000" (bytes) or "infinite"; a BDP is C·R_m.

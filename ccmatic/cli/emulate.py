@@ -78,5 +78,6 @@ def emulate(flows, seconds, warmup, out, plot, as_json, **link):
     if as_json:
         click.echo(records.line(measures))
     else:
-        click.echo("\n".join([as_text(measures), *map(expectation_text, judged)]))
+        added = [f"{each.flow} was added, because an expectation names it" for each in measures.flows[len(flows) :]]
+        click.echo("\n".join([as_text(measures), *added, *map(expectation_text, judged)]))
     return options.expected(judged) if measures.valid else options.UNKNOWN

@@ -282,7 +282,7 @@ def starve_text(answer, file):
 
 def expectation_text(judged):
     """Return an ExpectationRecord as a line for people."""
-    meaning = {"met": "holds", "not met": "violated", "not applicable": "unknown"}[judged.verdict]
+    meaning = {"met": "holds", "not met": "violated"}.get(judged.verdict, "unknown")
     return f"{shown_verdict(judged.verdict, meaning, 14)} {judged.sentence}"
 
 

@@ -16,7 +16,7 @@ from ccmatic import exporting
 from ccmatic.base import InputError
 from ccmatic.emulation import flows, machine
 from ccmatic.learning import policies
-from ccmatic.runtime import build_bpf, build_udp
+from ccmatic.runtime import BPF_TOOLS, UDP_TOOLS, build_bpf, build_udp
 
 _BTF = Path("/sys/kernel/btf/vmlinux")
 
@@ -28,6 +28,8 @@ class Udp:
     sends as many bytes as wait at the start of the schedule. No belief times out before the schedule ends. A controller
     with state takes its steps and its initial state from the holds file.
     """
+
+    tools = UDP_TOOLS
 
     def __init__(self, controller):
         self.export = (
@@ -95,6 +97,8 @@ class Bpf:
     The controller is registered for the whole machine while its flow runs. The registered name is unique to the flow.
     So no flow ever runs another flow's code.
     """
+
+    tools = (*BPF_TOOLS, *flows.Kernel.tools)
 
     def __init__(self, controller):
         self.export = exporting.make(controller)

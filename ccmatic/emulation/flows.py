@@ -3,16 +3,14 @@
 The text of a flow is KIND or KIND:ARGUMENT. Every congestion control of the kernel is a KIND. `kinds.KINDS` lists the
 other kinds. Each kind is a class or a function, and the text after the colon is its argument. The method
 `prepare(context)` is a context manager. This method prepares the machine for the flow, yields Commands, and finally
-removes everything that it created.
+removes everything that it created. The attribute `tools` names the programs that the flow needs.
 """
 
-import shutil
 import socket
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from ccmatic.base import InputError
 from ccmatic.contracts import Model
 from ccmatic.controllers import Controller
 from ccmatic.emulation.link import Link
@@ -105,14 +103,14 @@ class Commands:
 class Kernel:
     """A TCP flow of iperf3 that uses a congestion control of the kernel."""
 
+    tools = ("iperf3",)
+
     def __init__(self, name):
         self.name = name
 
     @contextmanager
     def prepare(self, context):
         """Yield the flow's Commands; the description of this module explains `prepare`."""
-        if not shutil.which("iperf3"):
-            raise InputError("a TCP flow needs `iperf3`; install iperf3")
         place = ["--port", context.port, "--forceflush"]
         seconds = int(context.seconds) + 60
         sender = ["iperf3", "--client", context.address, *place, "--congestion", self.name, "--time", seconds]

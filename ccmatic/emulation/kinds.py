@@ -2,7 +2,7 @@
 
 import re
 
-from ccmatic.base import InputError, definitions, installed, suggest
+from ccmatic.base import InputError, definitions, installed, shown, suggest
 from ccmatic.emulation.exported import Bpf, Trained, Udp, guard
 from ccmatic.emulation.flows import FlowRequest, Kernel, available, in_kernel
 from ccmatic.emulation.link import SECOND, nanoseconds
@@ -32,6 +32,29 @@ def timetable(texts, seconds):
     if flows and min(flow.start for flow in flows) > 0:
         raise InputError("no flow starts at 0 s; expected one that sends the first packet")
     return flows
+
+
+def with_competitors(texts, named):
+    """Return the requests of a run in which the first flow competes with named flows.
+
+    A single flow gets the named flow as its competitor. Several flows stay as they are.
+
+    Args:
+        texts: Texts that `request` can read.
+        named: The flows that expectations name after `beside`.
+
+    Raises:
+        InputError: If there are several flows, or several competitors, and the flows after the first lack a competitor.
+    """
+    if len(texts) == 1 and len(named) == 1:
+        return [*texts, *named]
+    others = [re.split("@|,rtt=", text)[0] for text in texts[1:]]
+    missing = [name for name in named if name not in others]
+    if missing:
+        message = f"an expectation compares {shown(texts[0])} with {shown(missing[0])}, but the flows are"
+        wanted = f"--flow {shown(missing[0])} as well, after the first flow"
+        raise InputError(f"{message} {', '.join(map(shown, texts))}; expected {wanted}")
+    return list(texts)
 
 
 def request(text):

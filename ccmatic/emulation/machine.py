@@ -17,6 +17,7 @@ from pathlib import Path
 
 from ccmatic.base import InputError
 from ccmatic.emulation.link import MS
+from ccmatic.runtime import require_tools
 
 DEVICE, SENDER, RECEIVER = "ccm0", "10.77.0.1", "10.77.0.2"
 NAMESPACES = Path("/run/netns")
@@ -43,17 +44,18 @@ QUEUE = 100_000
 SETTINGS = {"ipv6/conf/all/disable_ipv6": "1", "ipv4/tcp_no_metrics_save": "1"}
 
 
-def require():
+def require(flows=()):
     """Check that this machine and user can emulate a link.
+
+    Args:
+        flows: The FlowRequests. The machine also needs their tools.
 
     Raises:
         InputError: If this machine or user cannot emulate a link. The message names the remedy.
     """
     if os.geteuid() != 0:
         raise InputError("emulation needs root, for network namespaces and TUN devices; run it with sudo")
-    for tool, package in {"ip": "iproute2", "cc": "gcc"}.items():
-        if not shutil.which(tool):
-            raise InputError(f"emulation needs `{tool}`; install {package}")
+    require_tools("ip", "cc", *(tool for request in flows for tool in getattr(request.flow, "tools", ())))
     if not os.path.exists("/dev/net/tun"):
         raise InputError("emulation needs /dev/net/tun; load the kernel's module with `modprobe tun`")
 

@@ -13,7 +13,7 @@ from ccmatic.base import InputError, definitions, shown, writable_folder, write_
 from ccmatic.contracts import Model, load_definition
 from ccmatic.emulation import link as links
 from ccmatic.emulation import mm_log, picture, replay
-from ccmatic.emulation.kinds import timetable
+from ccmatic.emulation.kinds import timetable, with_competitors
 from ccmatic.emulation.link import ENDLESS, SECOND
 from ccmatic.emulation.machine import require
 from ccmatic.emulation.measures import measures, warm_up
@@ -35,8 +35,8 @@ def measure_flows(link, flows, seconds=None, warmup=None, out=None, plot=None, e
             only `schedule`, a file with a schedule or holds. The third has `schedule`, a mahimahi link trace, and
             further arguments of `link.of_opportunities`. The fourth has `on`, a path that `questions.describe` can
             read.
-        flows: Requests of flows, which `kinds.timetable` can read. If an expectation names competitors, the run also
-            has their flows.
+        flows: Requests of flows, which `kinds.timetable` can read. If an expectation names a competitor of a single
+            flow, the run also has the competitor.
         seconds: The length of the run. The default is the length of the schedule; without one, SECONDS or the length of
             the link trace, whichever is longer.
         warmup: The seconds at the start that are not measured. By default, `measures.warm_up` decides.
@@ -51,7 +51,9 @@ def measure_flows(link, flows, seconds=None, warmup=None, out=None, plot=None, e
     Raises:
         InputError: If an argument is wrong, the machine cannot emulate a link, or a flow fails.
     """
-    flows = [*flows, *questions.beside(expect)]
+    if not flows:
+        raise InputError("no flow is given; expected such as cubic")
+    flows = with_competitors(flows, questions.beside(expect))
     emulated = _link(flows=len(flows), **link)
     monitor = Monitor(emulated, expect)
     seconds = seconds or _seconds(emulated)
@@ -66,14 +68,17 @@ def measure_flows(link, flows, seconds=None, warmup=None, out=None, plot=None, e
         raise InputError("a flow's rtt on a schedule, which determines all delays; expected none")
     # If the warm-up lasts until beliefs converge, the warm-up ends in the first half of the run.
     monitor.require(chosen, seconds - (seconds / 2 if warmup is None else warmup))
-    require()
+    require(chosen)
     folder = writable_folder(out) if out else None
     emulation = emulate(emulated, chosen, seconds)
     if warmup is None:
         warmup = warm_up(emulation)
     result = msgspec.structs.replace(measures(emulation, warmup), guarantees=list(proved(emulated, chosen)))
     if expect:
-        result = msgspec.structs.replace(result, expectations=monitor.judged(emulation, warmup))
+        judged = monitor.judged(emulation, warmup)
+        if not result.valid:
+            judged = [each.withheld("the run is not valid") for each in judged]
+        result = msgspec.structs.replace(result, expectations=judged)
     if folder:
         _keep(folder, emulation, result)
     if plot:

@@ -169,7 +169,7 @@ def emulate(link, flows, seconds):
 @contextmanager
 def started(link, flows, seconds):
     """Begin a run like `emulate`, and yield a Running whose flows wait for their turns."""
-    machine.require()
+    machine.require(flows)
     duration = int(seconds * SECOND)
     if any(request.rtt for request in flows):
         link = replace(link, rtts=tuple(request.rtt or link.rtt for request in flows))

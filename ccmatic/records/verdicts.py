@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any, Literal
 
+import msgspec
+
 from ccmatic.records.codec import ABSENT, Absent, Record
 from ccmatic.records.files import QueryRecord, Verdict
 
@@ -38,17 +40,18 @@ class ExpectationRecord(Record):
 
     Attributes:
         verdict: The verdict. The verdict is "not applicable" if the expectation's conditions hold at no step, or if a
-            share is relative to a total of 0.
+            share is relative to a total of 0. The verdict is "cannot be judged" if the run is not valid, or if the
+            trace breaks a law.
         value: The worst value, exact, in `unit`. Null if there is no worst value, or if it is infinite.
         at_least: Whether `value` is only a lower bound. The trace then does not show the true value.
         flow: The number of the flow, which starts at 1. Null if the value concerns all flows.
         begin: The time at which the worst value begins, in the unit `clock`.
         end: The time at which the worst value ends, in the unit `clock`.
-        measured: The worst value in words.
+        measured: The worst value in words, or the reason why the expectation cannot be judged.
     """
 
     expect: str
-    verdict: Literal["met", "not met", "not applicable"]
+    verdict: Literal["met", "not met", "not applicable", "cannot be judged"]
     value: Fraction | None
     unit: str
     at_least: bool
@@ -62,6 +65,11 @@ class ExpectationRecord(Record):
     def sentence(self) -> str:
         """The expectation together with the worst value, as a sentence."""
         return f"{self.expect}{f': {self.measured}' if self.measured else ''}"
+
+    def withheld(self, reason: str) -> "ExpectationRecord":
+        """Return the record without verdict and worst value, because the run or the trace shows something else."""
+        nothing: dict[str, Any] = {"value": None, "at_least": False, "flow": None, "begin": None, "end": None}
+        return msgspec.structs.replace(self, verdict="cannot be judged", measured=reason, **nothing)
 
     def __str__(self) -> str:
         return f"{self.verdict}: {self.sentence}"

@@ -5,14 +5,16 @@ from typing import TYPE_CHECKING
 from ccmatic.base import late
 
 if TYPE_CHECKING:
-    from ccmatic.runtime.build import build_bpf, build_udp
+    from ccmatic.runtime.build import BPF_TOOLS, UDP_TOOLS, build_bpf, build_udp, require_tools
     from ccmatic.runtime.library import CompiledSender, Library, LibraryFlow, compile_c
     from ccmatic.runtime.sources import LONGEST_RTT, LONGEST_STEP, include_folder, library_sources, shipped
     from ccmatic.runtime.stateful_library import StatefulSender, StepObservations
 
 __all__ = [
+    "BPF_TOOLS",
     "LONGEST_RTT",
     "LONGEST_STEP",
+    "UDP_TOOLS",
     "CompiledSender",
     "Library",
     "LibraryFlow",
@@ -23,6 +25,7 @@ __all__ = [
     "compile_c",
     "include_folder",
     "library_sources",
+    "require_tools",
     "shipped",
 ]
 

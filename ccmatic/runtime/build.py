@@ -7,7 +7,33 @@ from pathlib import Path
 
 from ccmatic.base import InputError
 
-_PACKAGES = {"make": "make", "cc": "gcc", "clang": "clang"}
+_HEADERS = "libbpf's headers"
+
+#: The Debian package of each tool that ccmatic runs.
+_PACKAGES = {
+    "make": "make",
+    "cc": "gcc",
+    "clang": "clang",
+    _HEADERS: "libbpf-dev",
+    "ip": "iproute2",
+    "iperf3": "iperf3",
+}
+
+#: The tools that build an export for each target.
+UDP_TOOLS, BPF_TOOLS = ("make", "cc"), ("make", "cc", "clang", _HEADERS)
+
+
+def require_tools(*tools):
+    """Check that this machine has tools, or the substitutes that the environment names, such as CC.
+
+    Raises:
+        InputError: If a tool is missing. The message names all missing tools.
+    """
+    missing = [tool for tool in dict.fromkeys(tools) if not (_has_headers() if tool == _HEADERS else _path(tool))]
+    if missing:
+        packages = " ".join(_PACKAGES[tool] for tool in missing)
+        names = [_substitute(tool) for tool in missing]
+        raise InputError(f"there is no {', no '.join(names)}; on Debian, apt-get install {packages}")
 
 
 def build_udp(folder):
@@ -16,7 +42,8 @@ def build_udp(folder):
     Raises:
         InputError: If a tool is missing, or if the build fails.
     """
-    return _make(folder, "cc", "udp_sender", "udp_receiver")
+    require_tools(*UDP_TOOLS)
+    return _make(folder, "udp_sender", "udp_receiver")
 
 
 def build_bpf(folder, name=None):
@@ -29,22 +56,33 @@ def build_bpf(folder, name=None):
     Raises:
         InputError: If a tool is missing, or the build fails.
     """
+    require_tools(*BPF_TOOLS)
     [source] = Path(folder).glob("*.bpf.c")
-    [program] = _make(folder, "clang", source.with_suffix(".o").name, *([f"TCP_NAME={name}"] if name else ()))
-    return program, *_make(folder, "cc", "loader")
+    [program] = _make(folder, source.with_suffix(".o").name, *([f"TCP_NAME={name}"] if name else ()))
+    return program, *_make(folder, "loader")
 
 
-def _make(folder, compiler, *files):
-    _require(os.environ.get(compiler.upper(), compiler).split()[0], compiler)
-    done = subprocess.run([_require("make"), "-s", "-C", str(folder), *files], capture_output=True, text=True)
+def _make(folder, *files):
+    done = subprocess.run(["make", "-s", "-C", str(folder), *files], capture_output=True, text=True)
     if done.returncode:
         raise InputError(f"cannot build {files[0]}: {done.stderr.strip()[:2000]}", str(folder))
     return tuple(Path(folder) / file for file in files if "=" not in file)
 
 
-def _require(tool, kind=None):
-    """Return the path of a tool, or of a substitute for it. Raise InputError if neither exists."""
-    path = shutil.which(tool)
-    if not path:
-        raise InputError(f"there is no {tool}; on Debian, apt-get install {_PACKAGES[kind or tool]}")
-    return path
+def _substitute(tool):
+    return (os.environ.get(tool.upper()) or tool).split()[0] if tool in ("cc", "clang") else tool
+
+
+def _path(tool):
+    return shutil.which(_substitute(tool))
+
+
+def _has_headers():
+    """Return whether the C compiler finds the headers of libbpf."""
+    compiler = _path("cc") or _path("clang")
+    included = [word for header in ("bpf.h", "bpf_helpers.h") for word in ("-include", f"bpf/{header}")]
+    try:
+        done = subprocess.run([compiler or "", "-E", *included, "-x", "c", os.devnull], capture_output=True)
+    except OSError:
+        return False
+    return done.returncode == 0
