@@ -9,6 +9,7 @@ from ccmatic.properties.expectations import Reader, parse
 import ccmatic as cm
 from ccmatic.contracts import Buffer, execution, load_definition
 from ccmatic.invariants import load_first_steps
+from ccmatic.invariants.expected import Decided
 from ccmatic.invariants.first_steps import search
 from ccmatic.logic import every, isolated, no
 from ccmatic.solving import SAT, UNSAT, Checker
@@ -197,3 +198,9 @@ def test_a_time_that_no_solver_decides_is_unknown():
     asked = cm.ask("cc_qdel", NETWORK, "C_L >= 50% within 7 rtt", start=STALE)
     assert search(asked.query, asked.controller, 0.001) == (None, None)
     assert Fraction(asked.expectation.by) == 7
+
+
+def test_proofs_of_two_relations_have_two_files():
+    texts = [f"queue {relation} 1 bdp within 4 rtt" for relation in ("<", "<=", ">", ">=")]
+    names = {Decided(cm.ask("cc_qdel", NETWORK, text, start=STALE), None, "unknown").name for text in texts}
+    assert len(names) == len(texts)

@@ -38,6 +38,9 @@ EARLY, EARLY_SECONDS = range(1, 3), 4
 #: The units of the amounts that an invariant bounds: a share, or multiples of C·R_m.
 _UNITS = ("", "bdp")
 
+#: The relations in the names of files. A relation stands behind those that contain it.
+_WORDS = {"<=": "at most", ">=": "at least", "<": "below", ">": "above"}
+
 
 @dataclass(frozen=True)
 class Decided:
@@ -68,7 +71,9 @@ class Decided:
     @property
     def name(self) -> str:
         """The name of the file of the invariant, without its suffix."""
-        expected = self.question.text.replace("<=", "at most").replace(">=", "at least")
+        expected = self.question.text
+        for relation, words in _WORDS.items():
+            expected = expected.replace(relation, words)
         text = f"{self.question.controller.name} {expected} on {self.question.description.text}"
         return file_stem(text if self.question.start == START else f"{text} from {self.question.start}")
 
