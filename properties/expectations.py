@@ -35,6 +35,7 @@ from ccmatic.logic import every, no, some
 __all__ = ["QUANTITIES", "UNITS", "Reader", "WorstValue", "parse", "parse_conditions"]
 
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+_WORSE = {"<": "at least", "<=": "above", ">": "at most", ">=": "below"}
 
 
 @dataclass(frozen=True)
@@ -387,19 +388,22 @@ class Reader:
 
     def _compared(self, comparison, quantity, scale, flow, begin, end):
         value = self._term(quantity.value, flow, begin, end)
+        whose = "" if flow is None or len(self._x.flows) == 1 else f" of flow {flow + 1}"
         if comparison.subject in CONDITIONS:
-            return Stated(f"{comparison} at t = {end}", no(value) if comparison.relation == "<=" else value)
-        says = quantity.says if flow is None or len(self._x.flows) == 1 else f"{quantity.says} of flow {flow + 1}"
+            return Stated(f"{comparison}{whose} at t = {end}", no(value) if comparison.relation == "<=" else value)
+        says = f"{quantity.says}{whose}"
         if comparison.subject == "delay":
             served = self._expressions.at("S[t]", t=end)
             return Compared(f"{says} {end - begin} steps before", value, "<=", served, "bytes", quantity.of, step=end)
         threshold = comparison.amount * self._term(scale, flow, begin, end)
-        over = f" in {end - begin} steps" if end > begin else ""
+        over = f" in {end - begin} step{'s' * (end - begin > 1)}" if end > begin else ""
         of = f"{amount_text(comparison.amount, comparison.unit)} {quantity.of}".strip() if quantity.unit else ""
         compared = Compared(f"{says}{over}", value, comparison.relation, threshold, quantity.unit, of, step=end)
         if not _may_be_of_nothing(comparison, quantity):
             return compared
         something = value + self._term(scale, flow, begin, end) > 0
+        if something is True:
+            return compared
         return Implied(Stated(f"there is something {quantity.of}", something), compared)
 
     def _term(self, text, flow, begin, end):
@@ -427,10 +431,9 @@ class Reader:
                 raise _too_short(expectation, self.needed(expectation) - 1, self._x.horizon)
             high, step = Fraction(steps, self._x.R), Fraction(1, 10)
             return WorstQuantity(self.avoided(expectation, "x"), "above", comparison.unit, high=high, step=step)
-        worse = "above" if comparison.relation in ("<", "<=") else "below"
         of = comparison.unit or (quantity.of if quantity else "")
-        largest = Fraction(1) if not comparison.unit and worse == "below" else LARGEST[comparison.unit]
-        return WorstQuantity(self.avoided(expectation, "x"), worse, of, high=max(largest, comparison.amount))
+        high = max(LARGEST[comparison.unit], comparison.amount)
+        return WorstQuantity(self.avoided(expectation, "x"), _WORSE[comparison.relation], of, high=high)
 
     def given(self, comparisons):
         """Return, in the language of `avoids`, that each flow satisfies the comparisons at the first step."""

@@ -17,7 +17,8 @@ class Quantity:
 
     Attributes:
         what: The condition that the quantity is worse than x.
-        worse: "below" if values below x are worse, "above" if values above x are worse; None if unknown.
+        worse: The relation to x of the values that satisfy `what`: "above", "at least", "below" or "at most" x; None if
+            unknown.
         unit: The unit of x in words.
         low: The smallest x that the search tries.
         high: The largest x that the search tries; None if x is a number of steps, whose maximum is half a trace.
@@ -36,6 +37,11 @@ class Quantity:
     flows: tuple[int, int] = (1, 8)
     index: tuple[str, Callable[[Fraction], Fraction]] | None = None
     in_round_trip: bool = False
+
+    @property
+    def grows(self):
+        """Whether larger values are worse; None if unknown."""
+        return None if self.worse is None else self.worse in ("above", "at least")
 
     def require(self, of, model_name, model, horizon):
         """Require that a model and a horizon can show this quantity. Error messages call the quantity `of`.
@@ -133,6 +139,11 @@ EXPECTED = {
     _SHARE.what: "share >= {x}",
     _SHARE.what.replace("begin", "0"): "share >= {x}",
     "L[-1] - L[0] > x * (A[-1] - A[0])": "loss <= {x}",
+}
+
+#: The same of strict expectations, which the amount itself breaks.
+EXPECTED |= {
+    what.replace(" > x", " >= x").replace(" < x", " <= x"): text.replace("=", "") for what, text in EXPECTED.items()
 }
 
 

@@ -217,3 +217,13 @@ def test_the_lines_that_are_read_are_those_of_the_rate(C_L, qdel_L):
     assert rate.rate(values) == controller.rate(values)
     assert taken[max(taken)] is True
     assert all(("if" in lines[line]) for line in taken if line != max(taken))
+
+
+def test_several_violations_of_one_expectation_are_told_with_their_flows_and_steps():
+    network = cm.Network("two_flows", "2", 5)
+    query = cm.Query(network, "expects", what="share > 20% over every 2 rtt", given="S_f[0][1] == S_f[0][4]")
+    (told,) = cm.explain(cm.verify("reno", query).trace).broken
+    assert re.search(r": bytes served of flow 1 in 2 steps at t = \d: 0 C·R_m, not more than .*; also at t = \d", told)
+    query = cm.Query(network, "expects", what="no timeout", given="And(timeout_f[0][3], timeout_f[1][3])")
+    (told,) = cm.explain(cm.verify("reno", query).trace).broken
+    assert "no timeout of flow 1 at t = 3" in told and "no timeout of flow 2 at t = 3" in told

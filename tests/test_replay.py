@@ -270,7 +270,7 @@ def test_a_trace_of_starve_and_of_worst_says_the_expectation_and_the_controllers
     _, out, _ = run(
         "worst", "reno", "--on", path, "--expect", "queue <= 1 bdp", "--from", "converged", "--out", tmp_path
     )
-    assert "'queue <= 1 bdp': this trace shows a value above 99/100 bdp." in out and "avoids" not in out
+    assert "'queue <= 1 bdp': the worst value of this trace is above 99/100 bdp." in out and "avoids" not in out
     (file,) = tmp_path.glob("*.json")
     _, out, _ = run("replay", file)
     assert "'queue <= 99/100 bdp' is not met in this trace." in out and "breaks: queue <= 99/100 bdp" in out

@@ -183,7 +183,7 @@ def of_edge(explanation, of, worst):
     if worst.quantity.worse is None or worst.quantity.low == worst.quantity.high:
         return explanation
     value = f"{worst.quantity.worse} {worst.some} {worst.quantity.unit}".rstrip()
-    return replace(explanation, broken=(f"'{of}': this trace shows a value {value}.",))
+    return replace(explanation, broken=(f"'{of}': the worst value of this trace is {value}.",))
 
 
 def worst_json(of, worst, file, explanation=None, question=None):

@@ -106,7 +106,7 @@ def _worst(leaves, end):
     for leaf in leaves:
         groups.setdefault(leaf.reason.what, []).append(leaf)
     for group in groups.values():
-        if len(group) == 1:
+        if len(group) == 1 or not isinstance(group[0].reason, Compared):
             yield leaf_text(group[0], end)
             continue
         far = max(group, key=lambda leaf: abs(leaf.reason.value - leaf.reason.threshold))

@@ -137,10 +137,10 @@ class Question:
 
         The verdict follows from the WorstCase of the expectation's quantity.
         """
-        amount, below = self.amount, worst.quantity.worse == "below"
-        if worst.none is not None and (worst.none >= amount if below else worst.none <= amount):
+        amount, grows = self.amount, worst.quantity.grows
+        if worst.none is not None and (worst.none <= amount if grows else worst.none >= amount):
             return "holds"
-        if worst.some is not None and (worst.some <= amount if below else worst.some >= amount):
+        if worst.some is not None and (worst.some >= amount if grows else worst.some <= amount):
             return "violated"
         return "unknown"
 

@@ -125,7 +125,7 @@ class WorstLine(QuestionRecord):
     Attributes:
         of: The quantity as the user wrote it.
         what: The condition that an execution is worse than x, as text.
-        worse: Whether executions are worse above or below x.
+        worse: The relation to x of the values that satisfy `what`. Null for a condition of the user.
         verdict: The verdict. The verdict is `found` if `none` and `some` are neighbouring values, or if the searched
             range ends between them.
         never: Whether no execution satisfies the condition, for every decided value of x. If so, `none` and `some` are
@@ -142,7 +142,7 @@ class WorstLine(QuestionRecord):
     controller: str
     of: str
     what: str
-    worse: Literal["below", "above"] | None
+    worse: Literal["below", "at most", "above", "at least"] | None
     verdict: Literal["found", "unknown"]
     never: bool
     none: Fraction | None

@@ -38,8 +38,8 @@ class WorstCase:
 
     Attributes:
         controller: The controller.
-        quantity: The Quantity. Its `what` is a condition on an execution and a value x. Its `worse` states whether
-            larger or smaller values are worse.
+        quantity: The Quantity. Its `what` is a condition on an execution and a value x. Its `worse` states the relation
+            to x of the values that satisfy `what`, such as "above".
         none: The decided value nearest to the edge that no execution reaches; None if the searched range has no such
             value.
         some: The value on the other side of the edge, which the execution `trace` reaches; None if the range has no
@@ -184,7 +184,7 @@ def search(
 
     def decide():
         edge = _Edge(query, decides, xs, listener, options)
-        none, some, verdict = edge.find(quantity.worse, first)
+        none, some, verdict = edge.find(quantity.grows, first)
         trace, report = edge.shown(some) if some is not None else (None, None)
         seconds = monotonic() - begin
         left = left_out(query, decides, later=period is not None)
@@ -270,7 +270,7 @@ class _Edge:
         reads = query.units().keys() & {*controller.parameters}
         return Executions(Part(query, existence, self._options, reads, controller.state), controller)
 
-    def find(self, worse, first=None):
+    def find(self, grows, first=None):
         """Search for the edge. Return (none, some, verdict), which are fields of a WorstCase.
 
         If an execution reaches the mildest value of x, then executions exist. Otherwise the search must check whether
@@ -280,9 +280,9 @@ class _Edge:
             NoExecution: If no execution satisfies the conditions.
         """
         # From here on, the x are ordered from the worst to the mildest.
-        if self._falls(worse):
+        if self._falls(grows):
             self._xs = self._xs[::-1]
-        self._is_monotone = worse is not None
+        self._is_monotone = grows is not None
         if first is not None:
             self._answer(first)
         if self._answer(self._xs[-1]) != SAT and self._ask() == UNKNOWN:
@@ -319,13 +319,13 @@ class _Edge:
         (way,) = condition.ways_to_fail(self._query.model, self._query.buffer)
         return way.formula(execution)
 
-    def _falls(self, worse):
+    def _falls(self, grows):
         """Return whether executions reach the lower values of x.
 
         If it is unknown which values are worse, the ends of the range decide.
         """
-        if worse is not None:
-            return worse == "above"
+        if grows is not None:
+            return grows
         return self._answer(self._xs[0]) == SAT or self._answer(self._xs[-1]) == UNSAT
 
     def _answer(self, x):
