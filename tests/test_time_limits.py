@@ -1,16 +1,20 @@
 """`--timeout` bounds a question from its encoding to its answer. Whatever is undecided then is unknown."""
 
+import itertools
 import shutil
 import time
+from importlib import import_module
 
 import pytest
 
 import ccmatic as cm
 from ccmatic import controllers as cca
 from ccmatic import query
+from ccmatic.analysis import worst_case
 from ccmatic.base import Clock, OutOfTime
+from ccmatic.contracts import steps
 from ccmatic.proving import prover as prove
-from ccmatic.solving import SolverOptions
+from ccmatic.solving import Checker, SolverOptions
 from ccmatic.verification.judgement import Judge
 from ccmatic.verification.verifier import UNDECIDED
 from support import ROOT
@@ -143,6 +147,37 @@ def test_a_clock_of_cpu_seconds_does_not_count_other_work():
     with clock.question():
         time.sleep(0.3)
         assert clock.left() > 0.1
+
+
+def ticking():
+    """A clock on which a second passes each time that somebody looks at it."""
+    return itertools.count().__next__
+
+
+def counted(monkeypatch, owner, name):
+    """Count the calls of a function, in a list."""
+    calls, function = [], getattr(owner, name)
+    monkeypatch.setattr(owner, name, lambda *given, **named: calls.append(given) or function(*given, **named))
+    return calls
+
+
+@pytest.mark.parametrize("find", [cm.answer, cm.worst])
+@pytest.mark.parametrize("controller, horizon", [("bbr", None), ("cubic", 60)])
+def test_without_time_no_solver_is_asked_and_no_delay_encoded(monkeypatch, find, controller, horizon):
+    """The unknowns of the delays grow with the square of the horizon."""
+    question = cm.ask(controller, "ccac, buffer 1 bdp", "delay <= 2 rtt", horizon=horizon)
+    checks, unknowns = counted(monkeypatch, Checker, "check"), counted(monkeypatch, steps, "boolean")
+    found = find(question, solver=SolverOptions(timeout=Clock(0.5, ticking())))
+    assert found.verdict == "unknown" and found.left_out == ()
+    assert not checks and len(unknowns) <= question.query.horizon
+
+
+def test_without_time_no_period_is_tried(monkeypatch):
+    searches = counted(monkeypatch, worst_case, "search")
+    monkeypatch.setattr(import_module("ccmatic.analysis.starvation.search"), "monotonic", ticking())
+    found = cm.starve("vegas", solver=SolverOptions(timeout=0.5))
+    assert found.verdict == "unknown" and not searches
+    assert {attempt.why for attempt in found.attempts} == {"timed out"}
 
 
 def test_a_solver_stops_as_soon_as_its_cpu_seconds_are_spent():

@@ -33,20 +33,40 @@ class Steps(list[T]):
         return super().__getitem__(t)
 
 
+class _Unknowns(Sequence[Truth]):
+    """The truth values of an unknown delay at one step.
+
+    They are created when they are read, so that a clock can stop an encoding: their number for all steps grows with the
+    square of the horizon.
+    """
+
+    def __init__(self, name: str, longest: int) -> None:
+        self._name, self._late = name, list[Truth | None]([None]) * longest
+
+    def __len__(self) -> int:
+        return len(self._late)
+
+    def __getitem__(self, index: Any) -> Any:
+        index = range(len(self._late))[index]
+        if self._late[index] is None:
+            self._late[index] = boolean(f"{self._name}_{index + 1}")
+        return self._late[index]
+
+
 class Delay:
     """The delay in whole steps of a byte served by t, for each t. The delays have an order encoding.
 
     For each t, there is a truth value for each statement "the delay is at least k steps", k = 1 … longest.
     """
 
-    def __init__(self, late: Iterable[list[Truth]], longest: int) -> None:
+    def __init__(self, late: Iterable[Sequence[Truth]], longest: int) -> None:
         self.longest = longest
         self._late, self._column = Steps(late), list[Fraction | int]()
 
     @staticmethod
     def unknown(name: str, horizon: int, longest: int) -> "Delay":
         """Return a delay of unknowns at each of `horizon` steps."""
-        return Delay(([boolean(f"{name}_{t}_{k}") for k in range(1, longest + 1)] for t in range(horizon)), longest)
+        return Delay((_Unknowns(f"{name}_{t}", longest) for t in range(horizon)), longest)
 
     @staticmethod
     def measured(column: Iterable[Fraction | int], longest: int) -> "Delay":

@@ -33,7 +33,7 @@ class Judgement:
         unsure: Whether the search for a counterexample outside the published model timed out.
         report: The Report of the replay of `trace` or `unmodelled`.
         left_out: The Exclusions that apply to the verdict. If the verdict is VIOLATED, only the exclusion
-            named `seconds` can apply.
+            named `seconds` can apply. If the verdict is UNDECIDED, no exclusion applies.
         advice: Sentences that suggest the next query.
         remembered: Whether the judgement comes from a Memory. `seconds` is then the time of the original verification.
     """
@@ -122,6 +122,8 @@ class Judge:
         verdict, trace, report = self._ask(self.query, controller)
         judgement = Judgement(controller, verdict.verdict, verdict.seconds, verdict.way, trace, report=report)
         windows = self.query.model.windows
+        if verdict.verdict == UNDECIDED:
+            return judgement
         if verdict.verdict != HOLDS or windows or self.query.network.delay != "published":
             violated = verdict.verdict == VIOLATED
             left = left_out_of_trace(controller) if violated else left_out(self.query, controller)

@@ -154,8 +154,8 @@ class _Search:
             f"{self._model.flows} flows on {network.model_name}, {description.store} {description.buffer}, {jitter}; "
         )
         where += "each window is at least a packet, each rate a packet per R_m"
-        exclusions = [each.worst.left_out for each in attempts if each.worst]
-        if not exclusions:
+        exclusions = [each.worst.left_out for each in attempts if each.worst and each.exists]
+        if not exclusions and any(each.exists is False for each in attempts):
             period = next((each.period for each in attempts if each.period), None)
             exclusions = [left_out(self._query(LOOK, "", period), self._controller, later=period is not None)]
         left = tuple(dict.fromkeys(exclusion for each in exclusions for exclusion in each))
@@ -176,8 +176,9 @@ class _Search:
         """Search for the smallest share in executions of one period or, if the period is None, in one window."""
         horizon = self._horizon(period)
         self._listener(Attempt(period, horizon, 0).executions)
-        begin, clock = monotonic(), self._clock(period, last)
+        begin = monotonic()
         try:
+            clock = self._clock(period, last)
             with clock.question():
                 worst, horizon = self._worst(period, horizon, self._options.with_clock(clock))
         except NoExecution as error:
@@ -222,11 +223,16 @@ class _Search:
         """Return a clock with half of the remaining time.
 
         The search of the last period or of a window gets all remaining time.
+
+        Raises:
+            OutOfTime: If no time remains.
         """
         limit = self._options.timeout
         if not isinstance(limit, int | float | Fraction):
             return Clock.of(limit)
         left = float(limit) - (monotonic() - self._begin)
+        if left <= 0:
+            raise OutOfTime("the time is over before the period could be tried; expected more")
         seconds = left if period is None else (left - float(limit) / WINDOW_TIME) / (1 if last else 2)
         return Clock(max(seconds, 0.001))
 

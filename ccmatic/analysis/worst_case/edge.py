@@ -48,7 +48,8 @@ class WorstCase:
         seconds: The time that the search took.
         trace: The trace that reaches `some`.
         report: The Report of the trace's replay.
-        left_out: The Exclusions of the question: the executions that it leaves out, and why.
+        left_out: The Exclusions of the question: the executions that it leaves out, and why. Empty without `none` and
+            `some`.
         elsewhere: Whether values between `none` and `some` occur in executions that go on for ever, all of which begin
             in a state outside the controller's declaration. It is unknown whether the controller ever reaches such a
             state.
@@ -187,7 +188,8 @@ def search(
         none, some, verdict = edge.find(quantity.grows, first)
         trace, report = edge.shown(some) if some is not None else (None, None)
         seconds = monotonic() - begin
-        left = left_out(query, decides, later=period is not None)
+        is_decided = none is not None or some is not None  # otherwise, nothing follows that could leave anything out
+        left = left_out(query, decides, later=period is not None) if is_decided else ()
         more = advice(query, decides, verdict == UNDECIDED, edge.late)
         return WorstCase(decides, quantity, none, some, verdict, seconds, trace, report, left, edge.elsewhere, more)
 
