@@ -241,6 +241,7 @@ def test_for_ever_it_loses_at_most_the_share():
     [
         ("cc_qdel", "queue <= 4 bdp", "holds"),
         ("cc_qdel", "loss <= 10%", "violated"),
+        ("always_c_u", "queue <= 4 bdp", "holds"),  # reads C_U
         ("aimd", "delay <= 2 rtt", "holds"),
         ("aimd", "utilisation >= 50%", "violated"),
     ],

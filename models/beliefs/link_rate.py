@@ -85,7 +85,7 @@ def link_rate(model, most=None, program=PROGRAM):
             start=lambda x, t: x.beliefs["C_U"][t] > 0,
             true_start=lambda x: x.C,
             holds=lambda x, bound: bound >= x.C,
-            turns_false=_no_busy_link if program is PROGRAM else None,
+            turns_false=_no_busy_link if program is PROGRAM else RunningMin.turns_false,
         ),
     )
 
