@@ -197,7 +197,8 @@ def check_cover(
         recorded events that do not prove their claim.
 
     Raises:
-        InputError: If the file is no run, or the template has changed since the run.
+        InputError: If the file is no run, or the template or a definition of yours has changed since the
+            run.
     """
     return synthesis.check_cover(run, allow_code, verify_solutions, solver)
 

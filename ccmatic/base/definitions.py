@@ -15,6 +15,7 @@ from types import ModuleType
 
 from ccmatic.base import blame, installed
 from ccmatic.base.errors import InputError, Unreadable, shown, suggest
+from ccmatic.base.files import read_text
 
 #: The folders that contain controllers.
 CONTROLLERS = ("synthesized", "examples.controllers")
@@ -177,6 +178,16 @@ def own_file(kind, name):
     if is_path(base):
         return _file_of(base)
     return None if base in shipped(kind) else Path(installed.file(installed.points(kind, shipped(kind))[base]))
+
+
+def own_texts(names):
+    """Return the texts of the definitions that ccmatic does not ship, by name.
+
+    Args:
+        names: The name of a definition by its kind, such as `models`. None stands for no definition.
+    """
+    files = {name: own_file(kind, name) for kind, name in names.items() if name}
+    return {name: read_text(file) for name, file in files.items() if file}
 
 
 def _file_of(path):

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any
 
 from ccmatic import __version__
-from ccmatic.base import KINDS, definitions, read_text, syntax_tree
+from ccmatic.base import KINDS, definitions, syntax_tree
 
 #: The modules that a definition may import if answers about it are remembered. Their results depend on nothing but
 #: their arguments, or the digest of ccmatic's code covers them.
@@ -50,8 +50,8 @@ def question(
         The question as data for JSON; None if the answer may depend on something else, such as a file that a definition
         reads.
     """
-    own = _own_definitions(record)
-    if own is None or solver is None:
+    own = own_definitions(record)
+    if solver is None or not all(map(_is_closed, own.values())):
         return None
     return {
         "asked": asked,
@@ -64,15 +64,11 @@ def question(
     }
 
 
-def _own_definitions(record: Mapping[str, Any]) -> dict[str, str] | None:
-    """Return the texts of the user's definitions that a query names; None if such a text depends on other files."""
-    texts, thresholds = {}, record["property"]
+def own_definitions(record: Mapping[str, Any]) -> dict[str, str]:
+    """Return the texts of the user's definitions that a query's record names, by name."""
+    thresholds = record["property"]
     named = {"models": record["model"], "properties": thresholds["name"], "proofs": thresholds.get("proof")}
-    for kind, name in named.items():
-        if name and (file := definitions.own_file(kind, name)):
-            texts[name] = read_text(file)
-            if not _is_closed(texts[name]):
-                return None
+    texts: dict[str, str] = definitions.own_texts(named)
     return texts
 
 

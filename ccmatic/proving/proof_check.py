@@ -181,7 +181,8 @@ def _findings(result: Result, options: SolverOptions) -> Generator[Finding, None
 
 
 def _definition(result: Result, proof: Proof) -> Finding:
-    same = result.definition in (digest(result.proof), *proof.formerly)
+    # Earlier versions left out the text of a user's model.
+    same = result.definition in (digest(result.proof, proof.model), digest(result.proof), *proof.formerly)
     changed = "it has changed since: its digest differs from that in the file; prove it again"
     how = f"{result.proof}, with the same text or an earlier text of the same meaning"
     return Finding("definition", None if same else changed, how)

@@ -28,7 +28,8 @@ class Result:
         proof: The name or path of the proof.
         controller: The controller.
         horizon: The number of steps T in a window.
-        definition: A digest of the proof's file. The digest reveals later edits of this file.
+        definition: A digest of the proof's file, and of its model, if that is the user's. The digest reveals later
+            edits of these files.
         constants: The Optimum of each constant, by name.
         answers: The Answer to each lemma, by name.
     """
@@ -129,14 +130,15 @@ def begin_result(folder, prover, proof):
     """
     names = dict.fromkeys((Path(proof).stem, prover.controller.name))
     file = None if folder is None else Path(folder) / f"{'-'.join(names)}_T{prover.query.horizon}.json"
-    fresh = Result(file, prover.name, prover.controller, prover.query.horizon, digest(prover.name))
+    definition = digest(prover.name, prover.proof.model)
+    fresh = Result(file, prover.name, prover.controller, prover.query.horizon, definition)
     if file is None or not file.exists():
         return fresh
     saved = load_result(file, own=prover.name)
     about = [(r.proof, r.controller.source, r.controller.name, r.horizon) for r in (saved, fresh)]
     if about[0] != about[1] or saved.definition not in (fresh.definition, *prover.proof.formerly):
         raise InputError(
-            "it belongs to another version of the proof or of the controller; remove it, or set another --out",
+            "it belongs to another version of the proof, its model or the controller; remove it, or set another --out",
             str(file),
         )
     return saved
@@ -219,10 +221,11 @@ def _result(file, read, allow_code):
     return result
 
 
-def digest(proof):
-    """Return the SHA-256 of the text of a proof's definition."""
+def digest(proof, model=None):
+    """Return the SHA-256 of the text of a proof's definition, and of the text of its model, if that is the user's."""
     path = Path(proof) if definitions.is_path(proof) else definitions.find_file(["proofs"], proof, ".py")
-    return hashlib.sha256(read_text(path).encode()).hexdigest()
+    texts = [read_text(path), *definitions.own_texts({"models": model}).values()]
+    return hashlib.sha256("".join(texts).encode()).hexdigest()
 
 
 def _answer(result, about, what):

@@ -28,8 +28,9 @@ from ccmatic.contracts import (
     observed,
 )
 from ccmatic.logic import every, isolated
+from ccmatic.memory import own_definitions
 from ccmatic.query.network import Network, set_fields
-from ccmatic.records import QueryRecord
+from ccmatic.records import ABSENT, QueryRecord
 
 #: The type of a single controller, or of the controllers of all flows of a path.
 Decides = controllers.Controller | controllers.Stateful | controllers.ControllerGroup
@@ -258,6 +259,23 @@ class Query:
         )
         return record
 
+    def identity(self) -> dict[str, Any]:
+        """Return the record, and a digest of the texts of the user's definitions that the record names.
+
+        As long as the identity stays the same, a saved search may resume.
+        """
+        record = self.record()
+        texts = own_definitions(record)
+        return {**record, "definitions_digest": _digest(texts)} if texts else record
+
+    def require_unchanged(self, record: QueryRecord) -> None:
+        """Raise InputError if a definition of the user has changed since a saved search recorded its identity.
+
+        Searches of earlier versions recorded no digest.
+        """
+        if record.definitions_digest not in (ABSENT, self.identity().get("definitions_digest")):
+            raise InputError("a model or property of yours has changed since; search again, with another output")
+
     def search_space(self) -> Template[Any]:
         """Return the template. Raise InputError if the query has no template."""
         if self.template is None:
@@ -273,18 +291,22 @@ class Query:
         return sorted(template.names & self.units().keys()), template.candidate([0] * len(template.holes()))
 
     def search(self) -> dict[str, Any]:
-        """Describe a synthesis run as text: the query's record, the template's name, and a digest of the template.
+        """Describe a synthesis run as text: the query's identity, the template's name, and a digest of the template.
 
         Raises:
             InputError: If the query has no template.
         """
-        digest = hashlib.sha256(json.dumps(self.search_space().described()).encode()).hexdigest()
-        return {**self.record(), "template": self.names["template"], "template_digest": digest}
+        digest = _digest(self.search_space().described())
+        return {**self.identity(), "template": self.names["template"], "template_digest": digest}
 
     def __str__(self) -> str:
         record = self.record()
         thresholds = ", ".join(f"{name} {value}" for name, value in record.pop("property").items())
         return "; ".join([*(f"{name} {value}" for name, value in record.items()), f"property {thresholds}"])
+
+
+def _digest(data: Any) -> str:
+    return hashlib.sha256(json.dumps(data).encode()).hexdigest()
 
 
 def _check_units(query: Query, template: Template[Any]) -> None:

@@ -21,6 +21,8 @@ class QueryRecord(Record, kw_only=True):
     Attributes:
         template: The name of the search template, for a synthesis query.
         template_digest: The SHA-256 of the forms in each hole of the template.
+        definitions_digest: For saved searches: the SHA-256 of the texts of the user's definitions, if the query names
+            any.
         simulation: For a simulated trace: the seed, and the first step of the trace in the run.
     """
 
@@ -32,6 +34,7 @@ class QueryRecord(Record, kw_only=True):
     property: dict[str, int | str | bool]
     template: str | Absent | None = ABSENT
     template_digest: str | Absent = ABSENT
+    definitions_digest: str | Absent = ABSENT
     simulation: dict[str, int] | Absent = ABSENT
 
 

@@ -87,14 +87,17 @@ def check_cover(path, allow_code=False, verify=False, options=SolverOptions()) -
         options: The SolverOptions for the skipped candidates and, with `verify`, for the solutions.
 
     Raises:
-        InputError: If the file contains no run, or if its template has changed since the run.
+        InputError: If the file contains no run, or if its template or a definition of the user has
+            changed since the run.
     """
     about, events = store.read_run(path)
     with located(str(path)):
         query = queries.from_record(about.query, allow_code)
         if query.template is None:
             raise InputError("the run names no template")
-        if query.search() != records.data(about.query):
+        query.require_unchanged(about.query)
+        digest = {"definitions_digest": about.query.definitions_digest}
+        if query.search() | digest != records.data(about.query) | digest:
             raise InputError("the template has changed since the run")
         run = _Run(query)
         missing = _missing(about, events)

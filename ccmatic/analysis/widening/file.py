@@ -44,7 +44,7 @@ def to_json(widening):
     controller = widening.grid.controller
     made = WideningFile(
         made_by=f"ccmatic {__version__}",
-        query=records.convert(widening.query.record(), QueryRecord),
+        query=records.convert(widening.query.identity(), QueryRecord),
         controller=controller.name,
         source=controller.source,
         step=widening.grid.step,
@@ -67,7 +67,7 @@ def unfinished(folder, query, grid):
         return Checkpoint()
     with located(str(file)):
         about = records.convert(parse_json(read_text(file)), WideningFile, str(file), "not a whole widening")
-        expected = records.convert(query.record(), QueryRecord), grid.controller.source, grid.step, grid.most
+        expected = records.convert(query.identity(), QueryRecord), grid.controller.source, grid.step, grid.most
         if (about.query, about.source, about.step, about.most) != expected:
             return Checkpoint()
         traces = tuple(Trace.load(file.with_name(Path(name).name)) for name in about.breaking)
@@ -121,6 +121,7 @@ def check_widening(folder, allow_code=False, verify=None) -> WideningReport:
     with located(str(file)):
         about = records.convert(parse_json(read_text(file)), WideningFile, str(file), "not a whole widening")
         query = queries.from_record(about.query, allow_code)
+        query.require_unchanged(about.query)
         controller = parse(about.source, about.controller, str(file), query.units())
         grid = Grid(controller, query.units(), about.step, about.most)
     check = _Check(folder, query, grid)
