@@ -7,9 +7,10 @@ from ccmatic.templates import aimd
 
 from ccmatic import query as queries
 from ccmatic.base import InputError
+from ccmatic.cli.synthesis_reports import SynthesisText
 from ccmatic.contracts import Sketch
 from ccmatic.solving import SolverOptions
-from ccmatic.synthesis import COUNTEREXAMPLE, SKIPPED, SOLUTION, Store, check_cover, read_run, synthesise
+from ccmatic.synthesis import COUNTEREXAMPLE, SKIPPED, SOLUTION, Progress, Store, check_cover, read_run, synthesise
 from support import small_run
 from support.cli import lines, run
 
@@ -118,19 +119,26 @@ def test_a_resumed_search_decides_skipped_candidates_again(tmp_path):
     assert searched(copy, HOLDS)[0].solutions == 1
 
 
+@pytest.mark.parametrize("solutions, summary", [(0, "0 solutions"), (1, "1 solution")])
+def test_a_synthesis_with_timeouts_claims_no_completeness(solutions, summary, capsys):
+    with SynthesisText(query(HOLDS)) as report:
+        report.update(Progress(iterations=3, candidates=9, solutions=solutions, undecided=2), None)
+    assert f"{summary}, 2 undecided: 9 candidates, 3 iterations" in capsys.readouterr().out
+
+
 def test_commands_count_skipped_candidates(tmp_path):
     conditions = "".join(f'{name} = "{value}"\n' for name, value in HOLDS.items())
     network = '[network]\nmodel = "ccac2021"\nbuffer = "infinite"\nhorizon = 4\n'
     template = '[template]\nname = "aimd"\n'
     (tmp_path / "small.toml").write_text(f'{network}[property]\nname = "avoids"\n{conditions}{template}')
     code, out, _ = run("synth", "small.toml", "--run", "run.db", cwd=tmp_path)
-    assert code == 0 and "1 solutions (classes), 2 skipped, without executions: all 3 candidates decided" in out
+    assert code == 0 and "one of each class that has one, 2 skipped, without executions: 3 candidates" in out
     code, out, _ = run("synth", "small.toml", "--run", "run.db", "--json", cwd=tmp_path)
     assert code == 0 and lines(out)[-1]["skipped"] == 2
     code, out, _ = run("runs", "run.db", "--json", cwd=tmp_path)
     assert code == 0 and lines(out)[-1]["skipped"] == 2
     code, out, _ = run("check-cover", "run.db", cwd=tmp_path)
-    assert code == 0 and "0 counterexamples replayed, 2 skipped, without executions; its 1 solutions" in out
+    assert code == 0 and "0 counterexamples replayed, 2 skipped, without executions; no class has a solution but" in out
     assert "    the solutions are trusted; --verify-solutions verifies them again" in out
     code, out, _ = run("check-cover", "run.db", "--json", "--verify-solutions", cwd=tmp_path)
     assert code == 0 and lines(out)[-1]["skipped"] == 2

@@ -393,7 +393,9 @@ def find_front(
     decided: Callable[[Any, int, int], None] = lambda point, number, of: None,
     solver: SolverOptions = SolverOptions(),
 ) -> Any:
-    """Prove the controllers of each class of solutions by shapes, and find the controllers that no other one dominates.
+    """Find the controllers that no other one dominates, among the classes of a query's template that have a solution.
+
+    The call proves guarantees by shapes for each controller of these classes that no counterexample breaks.
 
     Args:
         query: The query, with a template.

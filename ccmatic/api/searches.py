@@ -60,10 +60,10 @@ def synthesise(
     cluster: str | None = None,
     solver: SolverOptions = SolverOptions(),
 ) -> Synthesis:
-    """Find all controllers of a template that ensure the query's property, one controller per class.
+    """Find a controller that ensures the query's property, in each class of a template that has one.
 
     Controllers that differ only in the coefficients of constants belong to one class (docs/reference/encoding.md,
-    section 9, "Counting").
+    section 9, "Counting"). The other controllers of a solution's class may violate the property.
 
     Args:
         query: The query.
@@ -182,9 +182,10 @@ def check_cover(
     allow_code: bool = False,
     solver: SolverOptions = SolverOptions(),
 ) -> CoverReport:
-    """Check that the counterexamples and solutions in a run's file decide every candidate.
+    """Check that a run misses no class with a solution.
 
-    The check needs no candidate generator. It needs a solver only for skipped candidates, which it decides again.
+    Each candidate must be broken by a counterexample, be skipped, or belong to the class of a solution. The check
+    needs no candidate generator. It needs a solver only for skipped candidates, which it decides again.
 
     Args:
         run: The run's file.
@@ -193,7 +194,7 @@ def check_cover(
         solver: SolverOptions, for skipped candidates and `verify_solutions`.
 
     Returns:
-        The CoverReport. The field `covered` states whether every candidate is decided. The field `faults` lists
+        The CoverReport. The field `covered` states whether this is true of every candidate. The field `faults` lists
         recorded events that do not prove their claim.
 
     Raises:

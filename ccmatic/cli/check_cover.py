@@ -1,4 +1,4 @@
-"""`ccmatic check-cover`: check that a run decides every candidate."""
+"""`ccmatic check-cover`: check that a run of synthesis misses no class with a solution."""
 
 import click
 
@@ -17,10 +17,10 @@ from ccmatic.cli.command import command
 @options.allow_code
 @options.as_json
 def check_cover(run, verify_solutions, solver, allow_code, as_json):
-    """Check that a run of synthesis decides every candidate.
+    """Check that a synthesis misses no class with a solution.
 
-    The counterexamples, solutions and skipped candidates of the run must do so. The check needs no generator. It
-    needs a solver only for skipped candidates, which it decides again.
+    A counterexample must break each candidate whose class has no solution and that the run did not skip. The check
+    needs no generator. It needs a solver only for skipped candidates, which it decides again.
     """
     from ccmatic import api
     from ccmatic.cli import synthesis_reports as report

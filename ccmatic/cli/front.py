@@ -23,7 +23,8 @@ from ccmatic.cli.command import command
 def front(query, out, step, jobs, cluster, solver, as_json):
     """Find the controllers that no other one dominates.
 
-    The command proves guarantees of every controller in a query's classes, by shapes, and compares them.
+    The command takes the classes of the query's template that have a solution. It proves guarantees for each controller
+    of these classes that no counterexample breaks, and compares the guarantees.
     """
     from ccmatic import api
     from ccmatic.cli import proof_reports as report

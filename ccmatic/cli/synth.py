@@ -1,4 +1,4 @@
-"""`ccmatic synth`: find every controller of a template that ensures a property."""
+"""`ccmatic synth`: find a controller that ensures a property, in each class of a template that has one."""
 
 from pathlib import Path
 
@@ -17,9 +17,11 @@ from ccmatic.cli.command import command
 @options.solver
 @options.as_json
 def synth(query, out, run_file, jobs, cluster, solver, as_json):
-    """Find every controller that ensures a query's property.
+    """Find controllers of a template that ensure a property.
 
-    The controllers are those of the query's template. The command finds one controller of each class.
+    The query names the template and the property. Controllers of a class differ only in coefficients of constants, such
+    as MSS. For each class that contains a controller with this property, the command writes one such controller. The
+    other controllers of the class may violate the property.
     """
     from ccmatic import api
     from ccmatic.cli import synthesis_reports as report

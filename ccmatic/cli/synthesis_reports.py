@@ -50,12 +50,12 @@ def cover_json(path, outcome):
 
 
 def cover_text(path, outcome):
-    """Return a description of whether the run decides every candidate."""
+    """Return a description of whether the run accounts for every candidate."""
     size = f"{outcome.query.template.size:,} candidates"
     claim = (
         "no candidate is a solution"
         if not outcome.solutions
-        else f"its {outcome.solutions} solutions are the only ones"
+        else f"no class has a solution but those of its {_number(outcome.solutions)}"
     )
     question = f"question: {outcome.query}"
     by = "enumeration" if outcome.method == "enumeration" else f"a refutation of {outcome.steps:,} checked steps"
@@ -68,6 +68,11 @@ def cover_text(path, outcome):
     if outcome.uncovered:
         lines += ["    nothing decides this candidate:", *(f"    {line}" for line in outcome.uncovered.splitlines())]
     return "\n".join(lines)
+
+
+def _number(solutions):
+    """Return the number of solutions in words."""
+    return f"{solutions} solution{'s' * (solutions != 1)}"
 
 
 def _skipped(number):
@@ -146,16 +151,16 @@ class SynthesisText:
         self._progress.stop()
         if kind is None:
             now = self._now
-            summary = (
-                f"{now.solutions} solutions (classes)"
-                if now.solutions
-                else "no controller of this template is a solution"
-            )
+            summary = f"{_number(now.solutions)}, one of each class that has one"
+            if now.undecided:
+                summary = _number(now.solutions)
+            elif not now.solutions:
+                summary = "no controller of this template is a solution"
             if now.anyone:
                 summary = "no controller is a solution: for any rates, beliefs turn false on this network"
             undecided = f", {now.undecided} undecided" if now.undecided else ""
             self._console.print(
-                f"\n{summary}{_skipped(now.skipped)}{undecided}: all {now.candidates:,} candidates decided in "
+                f"\n{summary}{_skipped(now.skipped)}{undecided}: {now.candidates:,} candidates, "
                 f"{now.iterations} iterations, {now.seconds:.1f} s"
             )
             for line in left_out_lines(left_out(self._query)):

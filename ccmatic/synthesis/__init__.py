@@ -1,4 +1,4 @@
-"""Synthesis: the search for all controllers of a template that ensure the property of a query."""
+"""Synthesis: the search for the classes of a template with a controller that ensures the property of a query."""
 
 from ccmatic.synthesis.cegis import Progress, synthesise
 from ccmatic.synthesis.cover import Report as CoverReport

@@ -1,6 +1,6 @@
 """Counterexample-guided inductive synthesis (Figure 4 of the paper).
 
-The loop finds all controllers of a template that ensure the property of a query.
+The loop finds a controller that ensures the property of a query, in each class of a template that has one.
 """
 
 from dataclasses import dataclass, replace
