@@ -6,6 +6,7 @@ import shutil
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import z3
@@ -168,6 +169,12 @@ def test_each_option_counts(tmp_path, answers, decided):
 def test_the_version_of_the_solver_counts(tmp_path, answers, decided, monkeypatch):
     change = lambda: monkeypatch.setattr(z3, "get_full_version", lambda: "Z3 0.0")  # noqa: E731
     assert changed(tmp_path, decided, change=change)
+
+
+def test_the_flags_of_python_count(tmp_path, answers, decided, monkeypatch):
+    """Python with -O skips assertions."""
+    flags = SimpleNamespace(version=sys.version, flags=(*sys.flags, 1))
+    assert changed(tmp_path, decided, change=lambda: monkeypatch.setattr(CODE, "sys", flags))
 
 
 def test_another_solver_is_not_remembered():

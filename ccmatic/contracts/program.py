@@ -104,6 +104,7 @@ class Program:
             InputError: If the source is no such program. The error names the line in `file`.
         """
         self.source, self.beliefs, self.file = source, dict(beliefs), file
+        self._before = _lines_before(source, file)
         try:
             functions: dict[str, tuple[Any, Any]] = read_window(source, OBSERVATIONS, self.beliefs, file)
         except InputError as error:
@@ -161,7 +162,7 @@ class Program:
 
     def error(self, message: str, line: int | None) -> InputError:
         """Return an InputError about a line of the program, with the program's file."""
-        return InputError(message, self.file, (line or 1) + _lines_before(self.source, self.file))
+        return InputError(message, self.file, (line or 1) + self._before)
 
     def text(self, name: str) -> str:
         """Return the text of a function."""

@@ -1,6 +1,5 @@
 """Everything that influences an answer, as data: the question, the definitions, the solver, and ccmatic's own code."""
 
-import ast
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -10,21 +9,8 @@ from importlib import import_module
 from typing import Any
 
 from ccmatic import __version__
-from ccmatic.base import KINDS, definitions, syntax_tree
-
-#: The modules that a definition may import if answers about it are remembered. Their results depend on nothing but
-#: their arguments, or the digest of ccmatic's code covers them.
-CLOSED = frozenset(
-    {"__future__", "abc", "collections", "collections.abc", "dataclasses", "enum", "fractions", "functools"}
-    | {"itertools", "math", "numbers", "operator", "typing"}
-    | {f"ccmatic.{package}" for package in ("contracts", "logic")}
-)
-
-#: The folders of shipped definitions, from which a definition may import as well.
-_SHIPPED = tuple(f"ccmatic.{kind}." for kind in ("models", "properties"))
-
-#: The names of functions, or their beginnings, through which a definition may depend on other files.
-_OPEN = ("__", "breakpoint", "compile", "eval", "exec", "input", "load", "open", "read", "globals", "vars")
+from ccmatic.base import KINDS, definitions
+from ccmatic.memory.closed import is_closed
 
 #: The kinds of files that decide what ccmatic does.
 _SUFFIXES = (".py", ".toml", ".h", ".c")
@@ -51,7 +37,7 @@ def question(
         reads.
     """
     own = own_definitions(record)
-    if solver is None or not all(map(_is_closed, own.values())):
+    if solver is None or not all(map(is_closed, own.values())):
         return None
     return {
         "asked": asked,
@@ -59,7 +45,7 @@ def question(
         "controllers": [[each.name, each.source] for each in controllers],
         "solver": dict(solver),
         "definitions": own,
-        "ccmatic": {"version": __version__, "code": code_digest(), "python": sys.version},
+        "ccmatic": {"version": __version__, "code": code_digest(), "python": [sys.version, *sys.flags]},
         **others,
     }
 
@@ -70,24 +56,6 @@ def own_definitions(record: Mapping[str, Any]) -> dict[str, str]:
     named = {"models": record["model"], "properties": thresholds["name"], "proofs": thresholds.get("proof")}
     texts: dict[str, str] = definitions.own_texts(named)
     return texts
-
-
-def _is_closed(text: str) -> bool:
-    """Return whether a definition depends on nothing but its own text and the modules of CLOSED."""
-    for node in ast.walk(syntax_tree(text)):
-        modules, named = [], []
-        match node:
-            case ast.Import(names=names):
-                modules = [alias.name for alias in names]
-            case ast.ImportFrom(module=module, names=names, level=level):
-                modules, named = ["" if level else module or ""], [alias.name for alias in names]
-            case ast.Name(id=name) | ast.Attribute(attr=name):
-                named = [name]
-        if not all(module in CLOSED or module.startswith(_SHIPPED) for module in modules):
-            return False
-        if any(name.startswith(_OPEN) for name in named):
-            return False
-    return True
 
 
 def code_digest() -> str:
