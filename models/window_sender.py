@@ -186,8 +186,9 @@ def _detection_of_executions(flow, dupacks):
 def sent_before(flow, t, dupacks):
     """Yield (condition, bytes) for each step at least R_m before t.
 
-    The condition states that enough bytes sent after that step are acknowledged by t. The bytes are the bytes lost by
-    that step. If the execution repeats and some bytes of the flow are served, the steps include steps before the trace.
+    The condition states that by step t, enough bytes are acknowledged that were sent after that step. The number
+    counts the bytes that were lost by that step. If the execution repeats and some bytes of the flow are served, the
+    steps include steps before the trace.
     """
     reaches = _is_last_period(flow, t) and flow.network.beta is not None
     for u in range(-LONGEST if reaches else 0, t - flow.R + 1):
@@ -394,7 +395,7 @@ def _waited_for(x, k, t):
 def _last_served(x, t, what):
     """Return the condition `what` at the latest step up to t in which the link served bytes.
 
-    The condition has the same value at steps that are one period apart.
+    The condition must have the same value at steps that are one period apart.
     """
     t = t % x.period + x.period  # a step of the second period, so that the trace contains the period before the step
     truth = False
@@ -409,7 +410,10 @@ def _is_served(x):
 
 
 def _admitted_before(x, t):
-    """Return the bytes sent and not lost by a step; the step may lie before the trace."""
+    """Return the number of bytes that were sent by the end of a step, without lost bytes.
+
+    The step may lie before the trace.
+    """
     return _before(x, x.A, t) - _before(x, x.L, t)
 
 

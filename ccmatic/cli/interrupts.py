@@ -15,7 +15,7 @@ def left_in_time():
     """Make Ctrl-C end the process soon while the context lasts.
 
     A compiler ignores interrupts. Compiled code may clean up slowly, and crashes if Python ends while the code runs.
-    The process therefore exits without waiting for either. This exit is safe, because ccmatic writes each file
+    Therefore the process exits at once and waits for neither. This exit is safe, because ccmatic writes each file
     completely or not at all.
     """
     # Python at once writes the number of each signal to this socket, even while compiled code runs.

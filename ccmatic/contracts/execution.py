@@ -356,7 +356,7 @@ class ObservationWindow(Flow):
             Q: The measured delay of the last byte served, in whole steps.
             F: The measured delay of the first byte served, in whole steps.
             limited: Whether the sender was application-limited.
-            row: The other columns by name: cumulative bytes, and the rate in bytes per step.
+            row: The step's value in each other column, by name: cumulative bytes, and the rate in bytes per step.
         """
         if self.timely is self.L:
             del row["timely"]

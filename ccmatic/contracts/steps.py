@@ -36,8 +36,8 @@ class Steps(list[T]):
 class _Unknowns(Sequence[Truth]):
     """The truth values of an unknown delay at one step.
 
-    They are created when they are read, so that a clock can stop an encoding: their number for all steps grows with the
-    square of the horizon.
+    A truth value is created when it is first read. The number of all truth values grows with the square of the horizon,
+    and a time limit can end an encoding before it has created them.
     """
 
     def __init__(self, name: str, longest: int) -> None:

@@ -203,7 +203,7 @@ class Controller:
     def unordered(self, values):
         """Yield (formula, line) for each `between(low, high)`.
 
-        The formula states that the line is reached with low > high. `values` is as in `encode`.
+        The formula states that the decision reaches this line with low > high. `values` is as in `encode`.
         """
         return Encoder(values, self.file).unordered(self.body)
 

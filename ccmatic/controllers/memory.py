@@ -1,4 +1,4 @@
-"""A controller's state: the declarations of its parts, in words and as formulas."""
+"""The variables that a controller keeps from step to step: their declared initial values, in words and as formulas."""
 
 from ccmatic.base import CONDITION
 from ccmatic.compilers.formula import Encoder

@@ -140,7 +140,7 @@ class Stateful:
         return parse_stateful(b"".join(lines).decode(), name, self.file, self.observations | self.beliefs)
 
     def does_less_uninformed(self, view):
-        """Return the formula that the state has a value which is possible only while delays are unknown.
+        """Return a formula: the state gets a value that it could get only because a delay is unknown.
 
         The formula is about the first step at which the controller decides, or the last step of the view. A delay is
         unknown if its bytes were sent before the trace. Every comparison with an unknown delay fails, so the state may
@@ -200,8 +200,8 @@ class Stateful:
         comes from the view.
 
         Returns:
-            The columns up to the first step at which the controller sends other bytes, and the window or rate of the
-            view at this step, in parts of the controller's. The part is 0 if no such part exists.
+            The columns up to the first step at which the controller would send other bytes than the view. Also the
+            ratio of the view's window or rate at this step to the controller's, or 0 if there is no such ratio.
         """
         state = {memory.name: list(view.state[memory.name]) for memory in self.state}
         own, program, decides = replace(view, state=state), self._program, False
@@ -242,7 +242,7 @@ class Stateful:
         return Program(self.source, self.file or f"<{self.name}>", names, self.beliefs, lines)
 
     def dated(self):
-        """Return the names by which the controller can tell where a trace begins."""
+        """Return the names of inputs from which the controller can see where a trace begins, such as `time`."""
         return [name for name in self.parameters if name in self.observations and self.observations[name].dated]
 
     def line_of(self, name):

@@ -280,7 +280,7 @@ def cases(found: Sequence[Fraction]) -> Iterator[Case]:
 
 
 def units(controller: Controller) -> int:
-    """Return the largest number of units that a decision of a controller needs.
+    """Return the number of units of the decision that needs the most units, among all cases of the delay.
 
     Raises:
         InputError: If the controller is no piecewise-linear network of beliefs.

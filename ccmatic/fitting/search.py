@@ -2,10 +2,11 @@
 
 The search always splits the interval with the smallest bound. The function is neither convex nor smooth. An evaluation
 at a point returns the function's value at this point and some lines (`rows.Lines`). The minimum of these lines is a
-concave lower bound on the function, and equals the function at the point. From the point, follow this minimum to the
-place where it has fallen to some level. Between the point and this place, the function lies above the chord of the
-minimum. Therefore, between two neighbouring points, each value lies above at least one of their two chords. The search
-ends when no interval's bound is below the smallest known value by more than the resolution.
+concave lower bound on the function, and equals the function at the point. Consider a place on one side of the point
+where this bound has fallen to some level. A chord is the straight line from the point to the bound at this place. The
+bound is concave, so it lies above the chord, and so does the function. Therefore, between two neighbouring points, each
+value lies above at least one of their two chords. The search ends when no interval's bound is below
+the smallest known value by more than the resolution.
 """
 
 from dataclasses import dataclass, field

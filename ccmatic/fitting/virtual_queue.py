@@ -163,7 +163,10 @@ class Room:
 
 
 def room(packets: Arrivals, load):
-    """Return the Room for packets whose loads are `load`: a packet is accepted if and only if its load fits."""
+    """Return the Room of a buffer that accepts a packet if and only if the packet's load fits.
+
+    `load` has the load of each packet.
+    """
     return _between(load[~packets.lost], load[packets.lost])
 
 

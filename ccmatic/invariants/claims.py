@@ -67,7 +67,7 @@ class Monitored:
 
 
 def monitored(claim: Claim, system: TransitionSystem) -> Monitored:
-    """Return a claim about a transition system.
+    """Return a claim as a condition on the states of a transition system.
 
     Raises:
         InputError: If the network has no such quantity, or the claim bounds a quantity from the other side.

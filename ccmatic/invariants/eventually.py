@@ -1,4 +1,4 @@
-"""A proof about first steps, and then an invariant, as one claim: from some early step on, a bound holds for ever.
+"""Join a proof about the first steps with an invariant: from some early step on, a bound holds for ever.
 
 The first proof states that each execution from a start P meets Q within N steps. The invariant is a set of states that
 no step leaves. If each execution from P that meets Q is in this set at some step n <= N, it stays there, so the
@@ -53,7 +53,7 @@ class Eventually:
 
     @property
     def executions(self) -> str:
-        """The executions of the claim, as in FirstSteps."""
+        """The executions that the joined claim is about, as in FirstSteps."""
         return executions_of(self.first.query)
 
     @property

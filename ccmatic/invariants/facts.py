@@ -1,7 +1,8 @@
 """Simple facts that hold in all states: signs, orders and values of the state's unknowns.
 
-All facts together are an inductive set. They are found without Spacer, by leaving out what a step breaks. The state of
-a search for further clauses needs no unknown that a fact fixes.
+All facts together are an inductive set. ccmatic finds them without Spacer: it begins with many candidates, and drops
+each candidate that some step breaks. If a fact fixes an unknown to one value, a search for further clauses leaves this
+unknown out of the state.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -68,7 +69,10 @@ def _is_useful(fact: Truth, fixed: Mapping[Any, Any]) -> bool:
 def _kept(
     candidates: Sequence[Truth], conditions: Sequence[Truth], after: Mapping[Any, Any], before: Sequence[Truth]
 ) -> list[Truth]:
-    """Return the candidates that hold after all steps that obey conditions, from states that obey `before`."""
+    """Return the candidates that hold after every allowed step.
+
+    A step is allowed if it begins in a state that satisfies `before`, and satisfies the conditions.
+    """
     left, checker = list(candidates), Checker()
     for condition in (*conditions, *before):
         checker.add(condition)

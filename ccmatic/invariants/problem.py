@@ -16,11 +16,11 @@ Clauses = Sequence[Truth]
 
 @dataclass(frozen=True)
 class Implication:
-    """An implication of an invariant; it holds if and only if `refuted` have no common solution.
+    """An implication that an invariant has to satisfy. It holds if the conditions `refuted` have no common solution.
 
     Attributes:
         name: The name, for messages.
-        refuted: The conditions.
+        refuted: Conditions that state the premise and the negation of the conclusion.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Shifts of columns that no law can tell: all counts of bytes may begin at another origin."""
+"""Shifts of columns that change no law: for example, all counts of bytes may begin at another number."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
@@ -14,7 +14,7 @@ def shifts(rows: Iterable[Mapping[str, Fraction]], names: Sequence[str]) -> dict
     pivot, and 0 to the pivots of the other members.
 
     Args:
-        rows: The sum of the coefficients of each column, for each linear term.
+        rows: A row for each linear term of the laws. A row has the sum of the coefficients of each column.
         names: The names of the columns. Names that come first are preferred as pivots.
 
     Returns:

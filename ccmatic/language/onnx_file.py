@@ -92,7 +92,7 @@ class _Program:
         return "\n".join([*lines, end.format(output.text), *more, ""])
 
     def about(self) -> list[str]:
-        """Return the lines of the docstring. The lines repeat the proof that the file names, unchecked."""
+        """Return the lines of the docstring. They name the proof in the file's metadata, which nobody has checked."""
         notes = self.graph.notes
         if not {CLAIMS, PROOFS} <= notes.keys():
             return [f'"""{_ABOUT}"""']

@@ -105,8 +105,8 @@ def decide(network: Piecewise, violation: Violation, seconds: float) -> Decision
 def extremes(network: Piecewise, box: Sequence[Range], step: Fraction, seconds: float) -> Range | None:
     """Return a range that contains all values of a network's only output over a box.
 
-    The ends are the multiples of a step that are nearest to the extreme values, and beyond them unless the output is
-    constant. The search finds them exactly.
+    Both ends are multiples of `step`. Each end is the multiple next to an extreme value, on the outer side. The search
+    finds the ends exactly. If the output is constant, both ends may equal it.
 
     Args:
         network: The network.
@@ -128,7 +128,7 @@ def extremes(network: Piecewise, box: Sequence[Range], step: Fraction, seconds: 
 
 
 def _highest(network: Piecewise, box: Sequence[Range], sign: Fraction, step: Fraction, end: float) -> Fraction:
-    """Return the smallest multiple of a step that is above all values of the output, times a sign."""
+    """Return the smallest multiple of `step` above all values of the output, or of its negative if the sign is -1."""
 
     def search(threshold: Fraction) -> _Search:
         """Return a search for values that are at least a threshold."""

@@ -117,7 +117,7 @@ class Relaxation:
         return len(self._rows) - 1
 
     def fix(self, unit: int, is_active: bool | None) -> None:
-        """Fix a unit to its active or its other side, or free it again."""
+        """Fix a unit to its active side (z = y) or to its other side (z = 0), or free it again."""
         variable = self.network.inputs + unit
         row, high = self.above[unit], max(self.ranges[unit].high, Fraction(0))
         low = self._limits[row][0]
@@ -184,7 +184,10 @@ class Relaxation:
         return bound
 
     def _end(self, row: int, weight: int) -> Fraction | None:
-        """Return the limit of a row that a multiplier uses; None if the row has no such limit."""
+        """Return the limit of a row for a multiplier: the lower limit if the multiplier is above 0, else the upper one.
+
+        The result is None if the row has no such limit, or the multiplier is 0.
+        """
         return self._limits[row][0 if weight > 0 else 1] if weight else None
 
     def _without_slack(self, objective: Form, chosen: list[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -98,10 +98,9 @@ class Trial:
                 yield window.trace(run, self.prover.query.units())
 
     def _look(self, trace):
-        """Count a window of a run.
+        """Record a window that breaks a lemma, or that comes nearer to a violation than all earlier windows.
 
-        A window that breaks a lemma, or that comes nearer to a violation than all earlier windows, counts only if it
-        satisfies all laws of the model. A window soon after a rate change may violate these laws.
+        Such a window counts only if it satisfies all laws of the model. Windows soon after a rate change may not.
         """
         c, query = self.result.values, self._query(str(trace.constants.get("beta", "infinite")))
         x = query.observed(trace, query.units())

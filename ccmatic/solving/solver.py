@@ -357,7 +357,10 @@ class _Yices(SmtLibSolver):  # type: ignore[misc]
     """The solver Yices over a pipe. pySMT leaves the rest of a line unread after a value. This class skips it."""
 
     def get_value(self, item: Any) -> Any:
-        """Return the value of a formula. A symbol in no assertion may have any value, and Yices does not know it."""
+        """Return the value of a formula in the solver's model.
+
+        Yices has no value for a symbol that occurs in no assertion. Such a symbol may have any value.
+        """
         if item.is_symbol() and not any(item in names for names in self.declared_vars):
             manager = self.environment.formula_manager
             return manager.FALSE() if item.is_symbol(BOOL) else manager.Real(0)

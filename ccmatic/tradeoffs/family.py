@@ -32,8 +32,8 @@ class Point:
         probe: The probe duration T*.
         cycles: The number of cycles until the sender's first loss.
         convergence: The time until the sender's first loss.
-        loss: The largest loss of a probe, on the link or on the link P2. P2 is the corner of the belief set with the
-            lowest utilisation.
+        loss: The largest loss of a probe, on the actual link or on the link P2. Among the links that agree with the
+            sender's beliefs, P2 is the one with the lowest utilisation.
         utilisation: The utilisation of the link in the steady state.
         utilisation_P2: The utilisation of P2 in the steady state.
         allowed: The allowed loss f(C).

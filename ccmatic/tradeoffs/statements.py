@@ -240,8 +240,8 @@ class Construction(Step):
     """A construction that is carried out on concrete executions.
 
     Attributes:
-        examine: A function that takes the name of a hypothesis to violate, or None. It returns a witness against the
-            claim, or None if every execution agrees with the claim.
+        examine: A function that checks the claim on concrete executions. Its argument is the name of a hypothesis that
+            these executions violate, or None. It returns an execution that contradicts the claim, or None.
         breaks: For each hypothesis, a description of its violation.
     """
 

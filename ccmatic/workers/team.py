@@ -169,7 +169,7 @@ def _processes(jobs: int) -> Executor:
 def _deaf_children() -> Iterator[None]:
     """Let new processes ignore Ctrl-C within this block.
 
-    A terminal sends Ctrl-C to all processes, but this process ends the others.
+    A terminal sends Ctrl-C to all processes. The child processes ignore it, because this process ends them.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:

@@ -82,7 +82,8 @@ def _marked(links, before, waiting, t, outcome):
 def _until(queues, marked, skipped, t):
     """Return the marked bytes (f, n) among all the bytes that have been released by the end of slot t.
 
-    The next byte to be released came in the slot after `whole` ended. All accepted bytes before it have been released.
+    All bytes that the link accepted by the end of the slot `ended` have been released. The next byte to be released
+    arrived in the slot `at`, which follows.
     """
     slots = marked.shape[0]
     since = queues.accepted[t % slots] - queues.accepted  # the bytes accepted after the end of each slot

@@ -100,7 +100,8 @@ class Smooth(CCAC2021):
     def _waste(self, x):
         """Yield the laws of the budget.
 
-        A column V grows per step by at least |change| of the rate, and per window by at most the budget.
+        The column V sums up the changes of the rate: per step, V grows by at least the size of the change. Within a
+        window of the budget, V grows by at most the budget.
         """
         for t in range(1, x.horizon):
             grown = x.V[t] - x.V[t - 1]

@@ -163,7 +163,8 @@ class _Check:
     def holds(self, path, point, verify):
         """Record an envelope.
 
-        The envelope must equal the grid's envelope at its point. No trace and no verification may refute it.
+        The envelope must equal the grid's envelope at its point. If a trace of the file breaks the envelope, or the
+        verification refutes it, the method raises InputError.
         """
         shape = self._grid.shape
         if len(point) != len(shape) or any(not 0 <= i < n for i, n in zip(point, shape, strict=True)):

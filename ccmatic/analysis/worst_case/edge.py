@@ -40,8 +40,8 @@ class WorstCase:
         controller: The controller.
         quantity: The Quantity. Its `what` is a condition on an execution and a value x. Its `worse` states the relation
             to x of the values that satisfy `what`, such as "above".
-        none: The decided value nearest to the edge that no execution reaches; None if the searched range has no such
-            value.
+        none: A value that no execution reaches. It is the decided value of this kind nearest to the edge; None if the
+            searched range has no such value.
         some: The value on the other side of the edge, which the execution `trace` reaches; None if the range has no
             such value.
         verdict: `found`, or `unknown` if values between `none` and `some` timed out.

@@ -277,7 +277,7 @@ class _Writer(Expression):
 
     @contextmanager
     def defining(self, name, least):
-        """Give whether the caller must define a function whose t is at least `least`, and prepare that definition."""
+        """Prepare the definition of a function for t >= `least`. Give whether the caller must write this definition."""
         around = self.shared, self.least
         self.shared, self.least = None, least
         yield name not in self.called or least < self.called[name][0]
@@ -419,8 +419,8 @@ class _Writer(Expression):
         """Return bounds on the step at which a leaf is read, or on the step `more` steps before.
 
         Returns:
-            The smallest distance from t back to the step, and the smallest step. A negative bound means that the step
-            may be outside of the window.
+            The smallest distance from t back to the step, and the smallest step. If a bound is negative, the step may
+            lie outside of the window.
         """
         back = leaf.back if isinstance(leaf, Past) else Number(Fraction(0))
         if back == Name("time"):

@@ -13,7 +13,7 @@ class Lines(dict):
     """
 
     def mark(self, function, scope):
-        """Make a function record its lines here when it runs.
+        """Change a function so that it records in this object which of its lines run.
 
         Args:
             function: The syntax of the function, which is changed.

@@ -75,7 +75,7 @@ def run_exactly(source, file, lines=None):
 
 
 def exactly(source, scope):
-    """Return the syntax of a source, with a name instead of each number.
+    """Return the syntax tree of a source in which a name replaces each number.
 
     The function adds the exact Fraction of each name to `scope`.
     """

@@ -1,4 +1,4 @@
-"""Laws by which controllers repeat the last period of a trace for ever, provided that their observations repeat."""
+"""Laws for controllers that repeat the last period of a trace for ever. They assume that the observations repeat."""
 
 import operator
 from contextlib import contextmanager
@@ -154,10 +154,10 @@ class _Onward(Step):
 
 
 class _Later(Walker):
-    """Describes the values of trees in the later periods, relative to a step of the last period.
+    """Compares the value of a tree at a step of the last period with its values one, two and more periods later.
 
     For a term, the result is (growth, condition): if the condition holds, the term grows by `growth` in each later
-    period. For a condition, the result is the formula that its outcome is the same in each later period.
+    period. For a condition, the result is a formula which states that the outcome is the same in each later period.
     """
 
     def __init__(self, step):

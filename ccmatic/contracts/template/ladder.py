@@ -39,8 +39,8 @@ def contract_sketch(
         flows: The number of flows that share a link.
 
     Raises:
-        InputError: If the levels do not fall, a band is not a whole number of steps, or the links are slower than all
-            lowest levels or faster than all highest ones.
+        InputError: For one of three reasons: a factor does not make the levels fall; a band is not a whole number of
+            steps; or the links are slower than every lowest level, or faster than every highest level.
     """
     tops, factors, bands = ([exact(number) for number in numbers] for numbers in (top, factor, band))
     if levels < 2:

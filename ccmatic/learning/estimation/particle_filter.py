@@ -242,7 +242,8 @@ def gaps(
         latest: The measurements of the current interval.
         extremes: The smallest RTT and the highest throughput so far.
         jitter: The jitter of the losses in the current and the previous interval, from 0 to LOSS_JITTER.
-        bounds: Whether the extremes act as bounds, as in ParticleFilter.
+        bounds: Whether `extremes` act as bounds (Eq. 4), so that only a violation counts. Otherwise each difference
+            counts.
     """
     xp, delay, ratio = now.arrays, SENSITIVITY["delay"], SENSITIVITY["throughput"]
     least_rtt, most_throughput = extremes

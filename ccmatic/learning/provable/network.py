@@ -36,7 +36,7 @@ def inputs(bounds: Beliefs) -> Array:
 
 
 def begin(layers: Sequence[int], seed: int) -> Weights:
-    """Return random weights (He's), with a last layer that sends about C_L."""
+    """Return random initial weights (He's initialisation). The last layer makes the network send at about C_L."""
     dice = np.random.default_rng(seed)
     sizes = [len(INPUTS), *layers, 1]
     drawn = [dice.normal(size=pair) * np.sqrt(2 / pair[0]) for pair in pairwise(sizes)]

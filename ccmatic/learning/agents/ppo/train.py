@@ -284,7 +284,10 @@ class Agent(contract.Agent):
         return replace(super().actor(state), activation=self.training.agent.options.activation)
 
     def _of_observations(self, state: State, weights: Array, bias: Array) -> tuple[Array, Array]:
-        """Return a layer of observations, given that of normalised ones. Further inputs stay as they are."""
+        """Return a layer that reads plain observations, for a layer that reads normalised observations.
+
+        Inputs that are no observations, such as memory, have the same weights as before.
+        """
         if not self.training.agent.options.normalise:
             return weights, bias
         size = self.training.environment.size
