@@ -1,7 +1,9 @@
 """A model or a property of one's own that changes: nothing that was decided about its earlier text is believed."""
 
 import json
+import os
 import sqlite3
+import sys
 from fractions import Fraction
 
 import pytest
@@ -9,7 +11,8 @@ import pytest
 import ccmatic as cm
 from ccmatic import query as queries
 from ccmatic.analysis.widening import Grid, file
-from ccmatic.base import InputError
+from ccmatic.base import InputError, definitions
+from ccmatic.contracts import load_definition, load_fluid
 from ccmatic.controllers import parse
 from ccmatic.proving import result
 from ccmatic.proving.prover import Prover
@@ -96,3 +99,32 @@ def test_a_proof_does_not_resume(tmp_path):
     model.write_text(model.read_text() + "# another law\n")
     with pytest.raises(InputError, match="it belongs to another version of the proof, its model or the controller"):
         begin()
+
+
+@pytest.mark.parametrize("place", ["a path", "a folder", "a world"])
+def test_a_text_that_changes_within_a_second_is_run(place, tmp_path, monkeypatch):
+    """Python's bytecode of the earlier text has the same size and the same second of change."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    model = """from ccmatic.models.ideal.laws import Ideal
+
+class Mine(Ideal):
+    name = "mine"
+
+    def value(self):
+        return VALUE
+
+MODEL = Mine()
+"""
+    fluid = "def begin(): ...\ndef advance(): ...\n"
+    read = []
+    for value in (1, 2):
+        for name, text in (("laws.py", model), ("fluid.py", fluid), ("helper.py", "")):
+            (tmp_path / name).write_text(f"VALUE = {value}\n{text}")
+            os.utime(tmp_path / name, (10**9, 10**9))
+        (tmp_path / "own.py").write_text("from .helper import VALUE\n")
+        if place == "a folder":
+            read.append(definitions.load_from_folder(tmp_path, "own", "VALUE"))
+            continue
+        mine = load_definition("models", "MODEL", str(tmp_path), allow_code=True)
+        read.append(load_fluid(mine).VALUE if place == "a world" else mine.value())
+    assert read == [1, 2]

@@ -10,6 +10,7 @@ import re
 import sys
 from dataclasses import dataclass
 from functools import cache
+from importlib.machinery import FileFinder, SourceFileLoader
 from pathlib import Path
 from types import ModuleType
 
@@ -125,12 +126,29 @@ def _load(kind, attribute, name, allow_code):
         raise Unreadable("cannot read: no such file", str(file))
     if file.suffix != ".py":
         raise InputError(f"no Python file; expected {attribute} in a file NAME.py", str(file))
-    spec = importlib.util.spec_from_file_location(file.stem, file.absolute())
-    module = importlib.util.module_from_spec(spec)
-    _run(lambda: spec.loader.exec_module(module), str(file))
+    module = _run(lambda: run_file(file.stem, file), str(file))
     if not hasattr(module, attribute):
         raise InputError(f"the definition sets no {attribute}", getattr(module, "__file__", name))
     return getattr(module, attribute)
+
+
+class _TextLoader(SourceFileLoader):
+    """Runs the text of a file, never its bytecode, which may be that of an earlier text.
+
+    Python compares the size and the second of the last change alone.
+    """
+
+    def get_code(self, fullname):
+        return self.source_to_code(self.get_data(self.path), self.path)
+
+
+def run_file(name, file):
+    """Run the text of a user's file as a module with this name, and return the module."""
+    file = str(Path(file).absolute())
+    spec = importlib.util.spec_from_file_location(name, file, loader=_TextLoader(name, file))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def _defining(kind, attribute, names):
@@ -163,6 +181,7 @@ def load_from_folder(folder, name, attribute):
         del sys.modules[loaded]  # the file may have changed since the earlier import
     sys.modules[package] = ModuleType(package)
     sys.modules[package].__path__ = [str(folder)]
+    sys.path_importer_cache[str(folder)] = FileFinder(str(folder), (_TextLoader, [".py"]))
     for part in folder.glob("*.py"):
         blame.register(part)
     _run(lambda: importlib.import_module(f"{package}.{name}"), file)
@@ -295,10 +314,10 @@ def _load_installed(kind, attribute, name, allow_code):
 
 
 def _run(load_module, name):
-    """Run a user's file."""
+    """Run a user's file, and return the result of `load_module`."""
     blame.register(name)
     try:
         with blame.blamed():
-            load_module()
+            return load_module()
     except SyntaxError as error:
         raise InputError(f"not Python: {error.msg}", str(name), error.lineno) from None

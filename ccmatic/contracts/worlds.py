@@ -4,13 +4,12 @@
 the jitter with which the link explains a packet log. A model without such a file uses the file of its base class.
 """
 
-import importlib.util
 import inspect
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-from ccmatic.base import InputError
+from ccmatic.base import InputError, definitions
 from ccmatic.contracts.model import Model
 
 #: The names of the files.
@@ -56,10 +55,7 @@ def load_logs(model: Model) -> ModuleType:
 
 def _load(file: Path, *functions: str) -> ModuleType:
     """Run a file and return its module. Raise InputError if the file lacks one of the functions."""
-    spec = importlib.util.spec_from_file_location(f"{file.parent.name}_{file.stem}", file)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module: ModuleType = definitions.run_file(f"{file.parent.name}_{file.stem}", file)
     for name in functions:
         if not hasattr(module, name):
             raise InputError(f"it defines no {name}; expected a function of this name", str(file))

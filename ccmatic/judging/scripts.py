@@ -7,7 +7,6 @@ methods `acked(event)`, `lost(event)` and `window()` have the meaning of the fun
 """
 
 import ctypes
-import importlib.util
 import os
 import sys
 import traceback
@@ -15,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from ccmatic.base import definitions
 from ccmatic.judging.builds import controller_library
 
 #: The name of the class.
@@ -69,7 +69,7 @@ def command(file: Path) -> tuple[str, ...]:
 
 def main(library: str, file: str) -> int:
     """Run the scenarios in the folders that the standard input names."""
-    kind = getattr(_module(file), CLASS)
+    kind = getattr(definitions.run_file(Path(file).stem, file), CLASS)
     functions = _Functions(kind, file)
     run = ctypes.CDLL(library).run_scenario
     for line in sys.stdin:
@@ -125,11 +125,3 @@ def _whole(method: str, value: Any) -> int:
     if not 0 <= number < 2**63:
         raise ValueError(f"{method}() returned {number}; expected 0 to 2^63 - 1")
     return number
-
-
-def _module(file: str) -> Any:
-    spec = importlib.util.spec_from_file_location(Path(file).stem, file)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
