@@ -153,8 +153,8 @@ def _measured(program: Program, name: str, upper: bool, x: NetworkView) -> Laws:
     """Yield the laws of a belief for each possible measured delay in whole steps.
 
     A window does not distinguish delays of one horizon or more. For these delays, the laws compute a lower bound as if
-    the delay were one horizon. An upper bound grows with the delay, so it is at least its value for a delay of one
-    horizon minus one step.
+    the delay were one horizon. An upper bound grows with the delay. So the laws only require that it is at least
+    the upper bound for a delay of one step less than the horizon.
     """
     for t in range(x.horizon):
         bound = x.before_timeout[name][t]

@@ -22,7 +22,7 @@ _COMPARE: dict[str, Callable[[Term, Term], Truth]] = {
 
 
 class Reason(Protocol):
-    """A condition that can explain why it is true or false of an execution."""
+    """A condition on an execution that can name the parts which make it true or false."""
 
     @property
     def condition(self) -> Truth:

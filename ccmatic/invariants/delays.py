@@ -1,7 +1,8 @@
 """Delays of bytes sent long ago: a transition system knows only the delays of its last steps.
 
-A short delay is known. A longer delay may be any longer one, so each comparison with it has every outcome that some
-longer delay gives it. An unknown delay is that of a byte sent before the execution. Comparisons with it are false.
+The system knows a short delay exactly. It knows about a longer delay only that it is longer. So a comparison with such
+a delay may have each outcome that it has for some longer delay. The delay of a byte sent before the execution is
+unknown, and comparisons with it are false.
 """
 
 from dataclasses import fields, replace

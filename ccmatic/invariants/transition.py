@@ -347,7 +347,7 @@ class _Derivation:
                 yield relative.condition(law.formula)
 
     def _moved_before(self, laws: Sequence[Law]) -> set[tuple[int, Any]]:
-        """Return laws as if the execution began a step earlier."""
+        """Return the laws with all steps shifted, as if the execution began one step earlier."""
         moved = Replaced(self.window.later([law.formula for law in laws], -1))
         truths = ((law.t - 1, moved.condition(law.formula)) for law in laws)
         return {(t, truth.node) for t, truth in truths if not isinstance(truth, bool)}

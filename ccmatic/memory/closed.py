@@ -1,8 +1,8 @@
-"""Whether a definition depends on nothing but its own text and ccmatic's code.
+"""Decide whether a definition depends only on its own text and on ccmatic's code.
 
-The memory has answers about such definitions only. Their text may use a part of Python: builtins that compute, and some
-names of some modules. It may not reach a module, a frame or the namespace of a function, because these lead to the
-environment, the clock and all files.
+The memory stores answers about such definitions only. Their text may use only a part of Python: builtins that compute,
+and some names of some modules. It may not reach a module, a frame or the namespace of a function, because these lead to
+the environment, the clock and all files.
 """
 
 import ast

@@ -124,8 +124,8 @@ class LemmaProver:
     def limits(self, constant):
         """Return the lemmas that limit a constant.
 
-        These lemmas read the constant. The search finds the other constants in these lemmas earlier than this constant,
-        or together with it.
+        These lemmas read the constant. If they read other constants, the search has found these already, or finds them
+        together with this constant.
         """
         names = [other.name for other in self.proof.constants]
         decided = {*names[: names.index(self.proof.joined_with(constant)[-1].name) + 1]}

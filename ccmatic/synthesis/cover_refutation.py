@@ -37,7 +37,8 @@ def refute(template, strikes):
 class _Formula:
     """The clauses of the formula.
 
-    In a model of the formula, a hole may have several forms. This only makes more strikes apply.
+    The clauses do not require that a hole has only one form. This keeps the result sound: further forms only make more
+    strikes apply.
     """
 
     def __init__(self, template, strikes):

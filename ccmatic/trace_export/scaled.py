@@ -172,7 +172,10 @@ class ScaledTrace:
         return [t for t in range(1, len(L)) if L[t] > L[t - 1]]
 
     def left_out(self):
-        """Yield a note on each part of the model that an emulated link lacks: each part beyond a link with a buffer."""
+        """Yield a note on each part of the trace's model that an emulated link lacks.
+
+        An emulated link is a bottleneck with a buffer, and nothing else.
+        """
         for column in self.model.own_columns:
             if column.name in self.trace.columns:
                 yield f"{column.name}, {column.says}, is not in the file: csv, json and npz have it"

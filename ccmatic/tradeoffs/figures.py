@@ -78,7 +78,7 @@ def draw_beliefs(file):
 def beliefs():
     """Yield the numbers of Figure 8: the corners of the belief set, and the largest losses at each corner.
 
-    These are the losses of a probe over T* and of a shorter probe.
+    Each corner has two losses: that of a probe of the duration T*, and that of a shorter probe.
     """
     corners = {"P1": (LEAST_RATE, LEAST_RATE * JITTER), "P2": (LEAST_RATE * (MEASURED + JITTER) // MEASURED, 0)}
     for name, (rate, buffer) in corners.items():

@@ -53,8 +53,8 @@ def require_bounds(controller: Controller | Stateful, R: int, D: int) -> None:
     """Raise InputError unless every range in the update of `controller` is valid wherever the update reaches it.
 
     A range `bounded(law, low, high)` is valid if low <= law <= high and the law divides by no zero. A range
-    `between(low, high)` is valid if low <= high. An update reaches a range if the inputs of the update satisfy the
-    tests on the way to this range. The range must be valid for all such inputs. MSS and line_rate are positive.
+    `between(low, high)` is valid if low <= high. A range has to be valid for all inputs with which
+    the update reaches it: inputs that satisfy the tests on the way to this range. MSS and line_rate are positive.
 
     A test compares a delay in whole steps, as senders observe it. A law reads the exact delay. A byte with a delay of k
     whole steps was sent in the step that ends k steps before the end of the step of its delivery. Sending and delivery

@@ -35,7 +35,7 @@ class CCAC(Model):
         yield from self.losses(x)
 
     def thinned(self, x, t):
-        """Return the bytes that do not reach the link, from a step's bytes that flow evenly to the link."""
+        """Return the bytes of step t that are lost before the link. Models with losses by chance override this."""
         return 0
 
     def losses(self, x):

@@ -290,7 +290,7 @@ class CCAC2021(Model):
             yield "no_token_is_kept", t, self.tokens(x, t) <= x.admitted(t)
 
     def thinned(self, x, t):
-        """Return the bytes that do not reach the link, from a step's bytes that flow evenly to the link."""
+        """Return the bytes of step t that are lost before the link. Models with losses by chance override this."""
         return 0
 
     def _losses(self, x):
@@ -369,7 +369,7 @@ def _is_whole(number, most):
 
 
 def _no_second_service(x):
-    """Yield the law that no service ends within the first step's bytes once the initial bytes have been served."""
+    """Yield the law: after the step that serves the last initial byte, no step ends with a byte of the first step."""
     for t in range(1, x.horizon):
         again = every(x.S[t] > x.S[t - 1], x.admitted(0) < x.S[t - 1])
         yield "no_second_service_in_first_batch", t, implies(again, no(x.Q.exactly(t, t - 1)))

@@ -225,7 +225,10 @@ class ChangingWindows(CCAC2021):
         return served if always else implies(equal(x.P[then], 0), served)
 
     def _waste(self, x):
-        """Yield the laws of waste. If the rate changes in a step, the bytes of the step may come after the waste."""
+        """Yield the laws of waste.
+
+        If the rate changes in a step, the link may waste tokens before the bytes of this step arrive.
+        """
         for t in range(1, x.horizon):
             tokens = self.tokens(x, t)
             idle = either(self._changes_within(x, t), x.admitted(t - 1) <= tokens, x.admitted(t) <= tokens)

@@ -26,7 +26,7 @@ class NoExecution(InputError):
 
     Attributes:
         everywhere: Whether the error also covers executions that begin in a state which the controller reaches only
-            after a while. If so, these executions do not reach any decided value x either.
+            later. If so, these executions reach none of the decided values x.
     """
 
     everywhere = False

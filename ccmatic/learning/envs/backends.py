@@ -67,8 +67,8 @@ class Fluid(SimulatorBackEnd, Generic[State]):
         """Begin an episode.
 
         Args:
-            seed: The seed of all random choices in the episode, or a seed for each link. With an own seed, a link is
-                the same link among any number of links.
+            seed: The seed of all random choices in the episode, or a seed for each link. With a seed for
+                each link, a link does not depend on the number of other links.
 
         Returns:
             The Links, the EnvironmentState, and the observation (n, f, size).

@@ -161,12 +161,12 @@ class Environment:
 
     @cached_property
     def envelope(self) -> Controller | None:
-        """The controller among whose allowed rates an action chooses; None if there is no such controller."""
+        """The controller from whose range of rates an action chooses; None if there is no such controller."""
         return None if isinstance(self.act, functions.ActionFunction) else policies.envelope(self.act)
 
     @cached_property
     def limits(self) -> Controller | None:
-        """The envelope in which each rate lies: that of the actions, or the guard. None without an envelope."""
+        """The envelope that contains each rate: the envelope of the actions, or the guard. None without an envelope."""
         return self.envelope if self.guard is None else policies.envelope(f"envelope:{self.guard}")
 
     @cached_property
