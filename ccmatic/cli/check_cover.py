@@ -19,7 +19,7 @@ from ccmatic.cli.command import command
 def check_cover(run, verify_solutions, solver, allow_code, as_json):
     """Check that a synthesis misses no class with a solution.
 
-    A counterexample must break each candidate whose class has no solution and that the run did not skip. The check
+    Each candidate must be broken by a counterexample, belong to the class of a solution, or be skipped. The check
     needs no generator. It needs a solver only for skipped candidates, which it decides again.
     """
     from ccmatic import api

@@ -23,8 +23,8 @@ from ccmatic.cli.command import command
 def front(query, out, step, jobs, cluster, solver, as_json):
     """Find the controllers that no other one dominates.
 
-    The command takes the classes of the query's template that have a solution. It proves guarantees for each controller
-    of these classes that no counterexample breaks, and compares the guarantees.
+    The command begins with a synthesis. It takes each controller that no counterexample breaks, proves guarantees for
+    it, and compares the guarantees.
     """
     from ccmatic import api
     from ccmatic.cli import proof_reports as report

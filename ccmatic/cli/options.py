@@ -98,7 +98,11 @@ buffer = click.option(
     "--buffer",
     help="The buffer: infinite, any, or a size such as '1 bdp' or '>=1 bdp'. A number without a unit is in C·R_m.",
 )
-horizon = click.option("--horizon", help="The number of steps T of a trace; a step is R_m.")
+horizon = click.option(
+    "--horizon",
+    help="The number T of points of a trace, which spans T - 1 steps. A step is R_m, or R_m + D for senders with beliefs "
+    "on a path.",
+)
 jitter = click.option(
     "--jitter", help="The jitter D, such as '1 rtt'. A number without a unit is in steps.  [default: the model's]"
 )
