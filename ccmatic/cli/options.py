@@ -100,8 +100,8 @@ buffer = click.option(
 )
 horizon = click.option(
     "--horizon",
-    help="The number T of points of a trace, which spans T - 1 steps. A step is R_m, or R_m + D for senders with beliefs "
-    "on a path.",
+    help="The number T of points of a trace, which spans T - 1 steps. A step is R_m, or R_m + D for senders with "
+    "beliefs on a path.",
 )
 jitter = click.option(
     "--jitter", help="The jitter D, such as '1 rtt'. A number without a unit is in steps.  [default: the model's]"
