@@ -22,7 +22,9 @@ ccmatic prove cc_qdel --on 'ccac, buffer infinite, jitter 1 rtt' \\
     help="A name in proofs/, or a file that defines a PROOF.  [default: each shape that fits the controller]",
 )
 @click.option(
-    "--horizon", type=click.IntRange(min=3, max=1000), help="The number of steps T of a window.  [default: the proof's]"
+    "--horizon",
+    type=click.IntRange(min=3, max=1000),
+    help="The number T of points of a window, which spans T - 1 steps.  [default: the proof's]",
 )
 @click.option(
     "--out", default="results/proofs", show_default=True, help="The output folder; the same command resumes there."

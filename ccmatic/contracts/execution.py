@@ -228,7 +228,7 @@ def execution(
 
     Args:
         model: The network model.
-        horizon: T, the number of steps.
+        horizon: T, the number of points of the execution.
         buffer: The bottleneck's buffer.
         jitter: D, in steps.
         bounds: The assumption about the running bounds, one of `Bounds`.

@@ -51,8 +51,8 @@ class Corollary:
     derive: Callable[[Any], Iterable[Truth]]
 
 
-#: A function that returns the corollaries of a proof. Its arguments are the constants by name, the number of steps T of
-#: a window, and D in steps.
+#: A function that returns the corollaries of a proof. Its arguments are the constants by name, the number of points T
+#: of a window, and D in steps.
 Follows = Callable[[Values, int, int], Iterable[Corollary]]
 
 
@@ -258,7 +258,7 @@ class Proof(WithConstants):
         states: The states, in the order in which windows reach them.
         constants: The constants, in the order of the search.
         jitter: D in steps.
-        horizon: T, the number of steps of a window.
+        horizon: T, the number of points of a window, which spans T - 1 steps.
         lemmas: The lemmas that the proof states in addition to those that the declaration implies.
         common: The number of steps that consecutive windows share. Only for window senders may this number exceed one.
         of: A function that takes the controller's state, and returns the proof that replaces this one.

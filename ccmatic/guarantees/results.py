@@ -22,7 +22,7 @@ class Result:
         proof: The definition of the proof.
         definition: The name or the path of the proof's definition.
         controller: The controller whose guarantees are proved.
-        horizon: The horizon T, the number of steps of a window.
+        horizon: The horizon T, the number of points of a window, which spans T - 1 steps.
         constants: The value of each constant, by name.
         verdicts: The verdict on each lemma, by name.
     """

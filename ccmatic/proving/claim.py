@@ -78,7 +78,7 @@ def sentences(proof, model, horizon, c):
     Args:
         proof: The Proof.
         model: The model of the network.
-        horizon: The number of steps T in a window.
+        horizon: The number of points T of a window, which spans T - 1 steps.
         c: The constants by name.
     """
     length = f"{horizon - proof.common} R_m"

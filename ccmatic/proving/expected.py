@@ -36,7 +36,7 @@ def implies(expectation, proof, horizon, constants):
     Args:
         expectation: An Expectation in the network's units, with a bound from above or below.
         proof: The Proof.
-        horizon: The number of steps T in a window.
+        horizon: The number of points T of a window, which spans T - 1 steps.
         constants: The value of each constant, by name.
     """
     comparison = expectation.comparison

@@ -103,7 +103,7 @@ def prove(
         controller: The controller, in a form that `controllers.given` accepts.
         folder: A folder. The folder receives the results after each step, traces, and a report. The same call resumes
             from this folder. If `folder` is None, nothing is saved.
-        horizon: The number of steps T in a window; None stands for the proof's own T.
+        horizon: The number of points T of a window, which spans T - 1 steps; None stands for the proof's own T.
         certify: Whether to write a certificate for each lemma that holds.
         listener: A Listener that receives the progress.
         if_joined: Whether to raise NoValue at once if consecutive windows do not join.

@@ -21,7 +21,7 @@ def windows_of(name, proof, horizon, lemma=""):
     Args:
         name: The name or path of the proof.
         proof: The Proof.
-        horizon: The number of steps T in a window.
+        horizon: The number of points T of a window, which spans T - 1 steps.
         lemma: The name of the lemma that a window may violate.
     """
     about = {"proof": name, "lemma": lemma}
@@ -37,7 +37,7 @@ class Prover(LemmaProver):
     Args:
         name: The name or path of the proof.
         controller: The controller, in a form that `controllers.given` accepts.
-        horizon: A number of steps T that replaces the proof's own T.
+        horizon: A number of points T that replaces the proof's own T.
         options: The SolverOptions. The timeout applies to each question about a lemma.
     """
 

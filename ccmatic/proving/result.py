@@ -27,7 +27,7 @@ class Result:
         file: The path of the JSON file; None if the result is not saved.
         proof: The name or path of the proof.
         controller: The controller.
-        horizon: The number of steps T in a window.
+        horizon: The number of points T of a window, which spans T - 1 steps.
         definition: A digest of the proof's file, and of its model, if that is the user's. The digest reveals later
             edits of these files.
         constants: The Optimum of each constant, by name.

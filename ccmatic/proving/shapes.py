@@ -99,7 +99,7 @@ def attempts(
         folder: The folder for results, as in `prove`.
         listener: A Listener that receives the progress, as in `prove`.
         network: The network, as in `shapes`.
-        horizon: The number of steps T in a window, as in `prove`.
+        horizon: The number of points T of a window, which spans T - 1 steps, as in `prove`.
         certify: Whether to write certificates, as in `prove`.
         options: The SolverOptions, as in `prove`.
     """

@@ -24,7 +24,7 @@ class Network:
             the Model.
         buffer: The buffer: `infinite`, `any`, a size such as "1/2 bdp", or a least size such as ">=1 bdp". A number
             without a unit is in C·R_m. The attribute `buffer` holds a Buffer.
-        horizon: T, the number of steps in a trace: at least D + 2 and at most LONGEST. A step lasts R_m.
+        horizon: T, the number of points of a trace: at least D + 2 and at most LONGEST. A trace spans T - 1 steps.
         jitter: The largest jitter D, as text such as "1 rtt", or as a number of steps. None stands for the model's
             default D. If the model's name also sets D, the two values must agree.
         delay: The laws of delay: one of DELAYS.

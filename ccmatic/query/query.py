@@ -111,7 +111,7 @@ class Query:
 
     @builtins.property
     def horizon(self) -> int:
-        """The number of steps T in a trace."""
+        """The number of points T of a trace, which spans T - 1 steps."""
         return self.network.horizon
 
     @builtins.property

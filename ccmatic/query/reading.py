@@ -66,7 +66,7 @@ def make(
     Args:
         model: The name or path of a network model.
         buffer: The buffer as text, in the form that `contracts.Buffer.parse` reads.
-        horizon: T, the number of steps.
+        horizon: T, the number of points of a trace.
         jitter: D in steps; None stands for the model's default.
         delay: The laws of delay, as in Network.
         property: The name or path of a property; None stands for the default.

@@ -208,7 +208,7 @@ def place(description: NetworkDescription, by_window: bool, flows: int, horizon:
         description: The description.
         by_window: Whether the controllers send by a window.
         flows: The number of controllers.
-        horizon: The number of steps T. The default is the least horizon of the network.
+        horizon: The number of points T of a trace. The default is the least horizon of the network.
 
     Raises:
         InputError: If the network cannot represent the description.

@@ -239,7 +239,7 @@ class ProofFile(Record, tag_field="format", tag="ccmatic proof 1"):
 
     Attributes:
         definition: The SHA-256 of the file that defines the proof.
-        horizon: The number of steps T in a window.
+        horizon: The number of points T of a window, which spans T - 1 steps.
     """
 
     made_by: str
