@@ -64,7 +64,10 @@ def measured(weights):
 
 
 def _played(environment, weights, key):
-    """Return for each link the largest bytes in flight and lack of service since C_L is at least half of C."""
+    """Return two values for each link, from the time at which C_L is at least C/2.
+
+    The values are the largest number of bytes in flight, and the largest lack of service.
+    """
     options = environment.options
     links, state = environment.reset(key, EPISODES)
     capacity = links.capacity.mean(0) / links.slot

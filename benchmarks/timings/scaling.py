@@ -37,7 +37,7 @@ def against_horizon(horizon):
 
 
 def against_space(every):
-    """Return G7 with nested branches, over every n-th condition and rate only; with a fifth branch for 0."""
+    """Return G7 with nested branches, but only every n-th condition and rate. With n = 0, it has a fifth branch."""
     question = query.load("g7_nested")
     condition, rate = question.template.condition[:: every or 1], question.template.then.then
     two = Branch(condition, rate, rate)
