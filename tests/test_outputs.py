@@ -108,6 +108,57 @@ def test_a_killed_synthesis_leaves_nothing_that_looks_complete(tmp_path):
     assert names(tmp_path) == ["g1_t5-solutions"]
 
 
+class Killed(BaseException):
+    """The process ends here."""
+
+
+@pytest.fixture(scope="module")
+def kill_at():
+    """A function that sets the number of operations on files before this process ends; None for no end."""
+    left = None
+
+    def count(event, arguments):
+        nonlocal left
+        if left is not None and event in ("open", "os.mkdir", "os.remove", "os.rename", "os.rmdir"):
+            left -= 1
+            if left < 0:
+                raise Killed
+
+    def at(number):
+        nonlocal left
+        left = number
+
+    sys.addaudithook(count)  # there is no way to remove it
+    return at
+
+
+def killed(number, folder, asked, kill_at):
+    """Write two files, one of them twice, and end before an operation on files. Return whether there are so many."""
+    kill_at(number)
+    try:
+        kept = solutions.Folder(folder, asked)
+        for name, text in (("a.py", "1"), ("b.json", "1"), ("b.json", "2")):
+            kept.keep(name, text)
+        kept.complete()
+    except Killed:
+        return True
+    finally:
+        kill_at(None)
+    return False
+
+
+def test_a_folder_is_written_again_wherever_a_synthesis_was_killed(kill_at, tmp_path):
+    """It refused what it had left itself: a file that was just written, or half-written, or half-removed."""
+    folder, asked = tmp_path / "found", query.load("g1_t5")
+    number = 0
+    while killed(number, folder, asked, kill_at):
+        assert not killed(10**9, folder, asked, kill_at), number
+        assert names(tmp_path) == ["found"] and names(folder) == ["a.py", "b.json", "solutions.json"]
+        killed(12, folder, asked, kill_at)  # the next one also removes what this one leaves
+        number += 1
+    assert number > 40
+
+
 @pytest.mark.parametrize("arguments", each_nth(2, [
     ["replay", "trace.json", "--plot", "none/trace.svg"],
     ["replay", "trace.json", "--csv", "none/trace.csv"],

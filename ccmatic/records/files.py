@@ -161,13 +161,13 @@ class SolutionsFile(Record, tag_field="format", tag="ccmatic solutions 1"):
     """The list of files in a folder of synthesised controllers.
 
     Attributes:
-        files: The SHA-256 of each file, by the file's name.
+        files: The SHA-256 of each file, by the file's name; None while the file is written.
     """
 
     made_by: str
     query: QueryRecord
     complete: bool
-    files: dict[str, str]
+    files: dict[str, str | None]
 
 
 class WideningFile(Record, tag_field="format", tag="ccmatic widening 1"):

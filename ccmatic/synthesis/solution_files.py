@@ -66,15 +66,13 @@ class Folder:
 
     def add(self, progress):
         """Write the newest solution, and return the path that the file will have after `complete`."""
-        self._begin()
-        file = write_solution(self._partial, self._query, progress)
-        self._digests[file.name] = _digest(file)
-        self._say(complete=False)
-        return self.path / file.name
+        return self.keep(f"{progress.controller.name}.py", solution_text(self._query, progress))
 
     def keep(self, name, text):
         """Write another file, and return the path that it will have after `complete`."""
         self._begin()
+        self._digests[name] = None
+        self._say(complete=False)
         write_text(self._partial / name, text)
         self._digests[name] = _digest(self._partial / name)
         self._say(complete=False)
@@ -112,7 +110,10 @@ class Folder:
 
     @staticmethod
     def _remove(folder):
+        """Remove a folder, the list of its files last."""
         if folder.exists():
+            for file in [each for each in folder.iterdir() if each.name != CONTENTS]:
+                file.unlink()
             shutil.rmtree(folder)
 
 
@@ -126,7 +127,7 @@ def written(steps, folder):
 
 
 def _require_own(folder):
-    """Raise InputError if a folder contains a file that no synthesis wrote, whether finished or interrupted."""
+    """Raise InputError if a folder contains a file that no synthesis wrote, whether finished, interrupted or killed."""
     if folder.exists() and not folder.is_dir():
         raise InputError("solutions are written there; expected a folder, or none: remove it or set --out", str(folder))
     files = list(folder.iterdir()) if folder.exists() else []
@@ -135,6 +136,8 @@ def _require_own(folder):
         own = {CONTENTS: None, **records.convert(contents, SolutionsFile).files}
     except InputError:
         own = {}
+    # A killed synthesis leaves the temporary file of `write_text`.
+    own |= dict.fromkeys((f"{name}.partial" for name in (CONTENTS, *own)))
     for file in files:
         if file.name not in own or own[file.name] not in (None, _digest(file)):
             raise InputError(
@@ -149,8 +152,8 @@ def _digest(file):
         return hashlib.file_digest(stored, "sha256").hexdigest()
 
 
-def write_solution(folder, query, progress):
-    """Write the newest solution of a synthesis, and return its path."""
+def solution_text(query, progress):
+    """Return the text of the file of a synthesis's newest solution."""
     controller = progress.controller
     like = kin(controller)
     lines = [f"{controller.name}: found by ccmatic {__version__} for the query {query.name}.", ""]
@@ -159,9 +162,7 @@ def write_solution(folder, query, progress):
     lines += wrap(f"Query: {query}.", 100, break_on_hyphens=False)
     written = _DOCSTRING.sub("", controller.source, count=1).lstrip("\n")
     blank = "\n\n\n" if written.startswith("def") else "\n\n"
-    path = folder / f"{controller.name}.py"
-    write_text(path, docstring("\n".join(lines) + "\n") + blank + written)
-    return path
+    return docstring("\n".join(lines) + "\n") + blank + written
 
 
 def kin(controller):
