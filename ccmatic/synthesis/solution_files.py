@@ -137,7 +137,7 @@ def _require_own(folder):
     except InputError:
         own = {}
     # A killed synthesis leaves the temporary file of `write_text`.
-    own |= dict.fromkeys((f"{name}.partial" for name in (CONTENTS, *own)))
+    own |= dict.fromkeys(f"{name}.partial" for name in (CONTENTS, *own))
     for file in files:
         if file.name not in own or own[file.name] not in (None, _digest(file)):
             raise InputError(
