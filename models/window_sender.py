@@ -138,9 +138,10 @@ def _sending(flow):
     If the application had nothing to send during a part of the step, this value is only an upper bound on A(t).
 
     The published law is min(max(A(t-1), …), A(t-1) + r(t)). The published law has no solution if r(t) < 0. In ccmatic's
-    law, a sender with a negative rate sends no bytes.
+    law, a sender with a negative rate sends no bytes. Up to the start of an execution, and in the first R_m of
+    a trace, a sender may send anything.
     """
-    for t in range(flow.R, flow.horizon):
+    for t in range(max(flow.history + 1, flow.R), flow.horizon):
         allowed = flow.S[t - flow.R] + flow.Ld[t] + flow.cwnd[t]
         before, paced = flow.A[t - 1], flow.A[t - 1] + flow.r[t]
         within = some(flow.A[t] <= before, every(flow.A[t] <= paced, flow.A[t] <= allowed))

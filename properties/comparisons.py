@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from ccmatic.properties import misread
 from ccmatic.properties.named_starts import STARTS, Start
-from ccmatic.properties.subjects import CONDITIONS, PARTS, TIME, UNITS
+from ccmatic.properties.subjects import CONDITIONS, PARTS, QUANTITIES, TIME, UNITS
 
 from ccmatic.base import InputError, exact, shown
 
@@ -98,6 +98,14 @@ class Expectation:
     def written(self):
         """The unit of the expectation's worst value in the text, and the size of this unit in the canonical unit."""
         return self.comparison.written if self.by is None else ("rtt", Fraction(1))
+
+    @property
+    def depth(self):
+        """The bytes that have to wait or to be in flight until a bound breaks, in BDP; 0 if nothing has to fill."""
+        comparison = self.comparison
+        intervals = comparison.subject in QUANTITIES and QUANTITIES[comparison.subject].intervals
+        fills = comparison.relation in ("<", "<=") and comparison.unit in ("bdp", "rtt") and not intervals
+        return comparison.amount if fills and self.by is None else Fraction(0)
 
     @property
     def reached(self):

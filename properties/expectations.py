@@ -76,6 +76,9 @@ def _number(expectation, quantity, value):
 class Reader:
     """Reads expectations as conditions on one execution, whose values are unknowns of a solver or numbers.
 
+    Within this class, steps count from the start of the execution. Results name steps of the trace, which begins with
+    the steps before the start.
+
     Args:
         model: The network's Model.
         x: The execution, as a NetworkView.
@@ -84,6 +87,7 @@ class Reader:
 
     def __init__(self, model, x, period=None):
         self._model, self._x, self._period = model, x, period
+        self._start, self._horizon = x.history, x.horizon - x.history
         self._expressions = Expressions(x, model, Fraction(0))
 
     def reason(self, expectation):
@@ -98,7 +102,7 @@ class Reader:
         if expectation.by is not None:
             steps = self._until(expectation)
             what = " and ".join(map(str, expectation.comparisons))
-            when = f"{what} at a step from 0 to {steps[-1]}"
+            when = f"{what} at a step from {self._start} to {self._start + steps[-1]}"
             return Stated(when, some([self._holds_all(expectation, t) for t in steps]))
         quantity, scale = self._quantity(expectation.comparison)
         self._require_offers(expectation, quantity)
@@ -115,8 +119,8 @@ class Reader:
         if self._period:
             raise InputError(f"'{expectation}' is about the first steps, and executions repeat; expected no period")
         last, needed = self._steps(expectation.by), self.needed(expectation)
-        if needed > self._x.horizon:
-            raise _too_short(expectation, needed - 1, self._x.horizon)
+        if needed > self._horizon:
+            raise _too_short(expectation, needed - 1, self._horizon)
         return range(last + 1)
 
     def _holds_all(self, expectation, t):
@@ -167,7 +171,8 @@ class Reader:
         """Return the time until the conditions of an expectation with `by` hold for the first time."""
         steps = self._until(expectation)
         first = next((t for t in steps if self._holds_all(expectation, t) is True), len(steps))
-        return WorstValue(Fraction(first, self._x.R), 0, min(first, steps[-1]), None, at_least=first == len(steps))
+        rounds, end = Fraction(first, self._x.R), min(first, steps[-1])
+        return WorstValue(rounds, self._start, self._start + end, None, at_least=first == len(steps))
 
     def _counts(self, expectation, begin, end):
         """Return the condition that an interval counts."""
@@ -182,22 +187,23 @@ class Reader:
     def _breaks(self, expectation, flow):
         """Return, for each step of an execution of numbers, whether a condition is broken at that step."""
         if not expectation.conditions:
-            return [False] * self._x.horizon
-        return [self._during(expectation, flow, t, t) is not True for t in range(self._x.horizon)]
+            return [False] * self._horizon
+        return [self._during(expectation, flow, t, t) is not True for t in range(self._horizon)]
 
     def _valued(self, comparison, quantity, scale, flow, begin, end):
         """Return a list with the WorstValue of one interval or step.
 
         If both the value and its whole are 0, the list is empty.
         """
+        first, last = self._start + begin, self._start + end
         if comparison.subject == "delay":
-            served = bisect_left(self._x.S, self._x.A[begin] - self._x.L[begin], begin)
-            rounds = Fraction(served - begin, self._x.R)
-            return [WorstValue(rounds, begin, begin, None, at_least=served == self._x.horizon)]
+            served = bisect_left(self._x.S, self._x.A[first] - self._x.L[first], first)
+            rounds = Fraction(served - first, self._x.R)
+            return [WorstValue(rounds, first, first, None, at_least=served == self._x.horizon)]
         value, whole = (self._term(text, flow, begin, end) for text in (quantity.value, scale))
         if not whole:
-            return [WorstValue(inf, begin, end, flow)] if value else []
-        return [WorstValue(Fraction(value) / whole, begin, end, flow)]
+            return [WorstValue(inf, first, last, flow)] if value else []
+        return [WorstValue(Fraction(value) / whole, first, last, flow)]
 
     def measured(self, expectation, clock=None):
         """Return the worst value in words, such as `78.12 % from 0 to 4 R_m`; "" if the execution has no worst value.
@@ -320,7 +326,7 @@ class Reader:
 
     def _places(self, expectation, quantity):
         """Return (first step, last step) of each interval, or step, at which the quantity is compared."""
-        end = self._x.horizon
+        end = self._horizon
         if expectation.comparison.subject == "delay":
             later = self._steps(expectation.comparison.amount)
             if later >= end:
@@ -328,7 +334,8 @@ class Reader:
             return [(t, t + later) for t in range(end - later)]
         steps = self._length(expectation, quantity)
         if steps is None:
-            return [(self._begin, end - 1)] if quantity.intervals else [(t, t) for t in range(self._begin, end)]
+            first = max(self._begin, self._undecided(quantity))
+            return [(self._begin, end - 1)] if quantity.intervals else [(t, t) for t in range(first, end)]
         if steps >= end:
             raise _too_short(expectation, steps, end)
         return [(t, t + steps) for t in range(end - steps)]
@@ -339,12 +346,16 @@ class Reader:
 
         If the execution repeats, this interval is one period.
         """
-        return self._x.horizon - 1 - self._period if self._period else 0
+        return self._horizon - 1 - self._period if self._period else 0
+
+    def _undecided(self, quantity):
+        """Return the number of steps whose values no controller has decided: a rate sender begins at any rate."""
+        return int(quantity is QUANTITIES["rate"] and not self._model.windows)
 
     @property
     def _half(self):
         """The longest delay, in steps, for which a worst case is searched: half of the execution."""
-        return Fraction((self._x.horizon - 1) // 2)
+        return Fraction((self._horizon - 1) // 2)
 
     def _length(self, expectation, quantity):
         """Return the length of an interval in steps; None for the whole execution, or for a single step."""
@@ -387,18 +398,18 @@ class Reader:
         return self._compared(comparison, quantity, scale, flow, t, t).condition
 
     def _compared(self, comparison, quantity, scale, flow, begin, end):
-        value = self._term(quantity.value, flow, begin, end)
+        value, step = self._term(quantity.value, flow, begin, end), self._start + end
         whose = "" if flow is None or len(self._x.flows) == 1 else f" of flow {flow + 1}"
         if comparison.subject in CONDITIONS:
-            return Stated(f"{comparison}{whose} at t = {end}", no(value) if comparison.relation == "<=" else value)
+            return Stated(f"{comparison}{whose} at t = {step}", no(value) if comparison.relation == "<=" else value)
         says = f"{quantity.says}{whose}"
         if comparison.subject == "delay":
             served = self._expressions.at("S[t]", t=end)
-            return Compared(f"{says} {end - begin} steps before", value, "<=", served, "bytes", quantity.of, step=end)
+            return Compared(f"{says} {end - begin} steps before", value, "<=", served, "bytes", quantity.of, step=step)
         threshold = comparison.amount * self._term(scale, flow, begin, end)
         over = f" in {end - begin} step{'s' * (end - begin > 1)}" if end > begin else ""
         of = f"{amount_text(comparison.amount, comparison.unit)} {quantity.of}".strip() if quantity.unit else ""
-        compared = Compared(f"{says}{over}", value, comparison.relation, threshold, quantity.unit, of, step=end)
+        compared = Compared(f"{says}{over}", value, comparison.relation, threshold, quantity.unit, of, step=step)
         if not _may_be_of_nothing(comparison, quantity):
             return compared
         something = value + self._term(scale, flow, begin, end) > 0
@@ -426,9 +437,9 @@ class Reader:
             unit = "steps to be served, of bytes sent"
             return WorstQuantity(self.avoided(expectation, "x"), "above", unit, high=self._half, step=Fraction(1))
         if quantity and quantity.only:
-            steps = self._x.horizon - self._model.least_horizon - self._length(expectation, quantity)
+            steps = self._horizon - self._model.least_horizon - self._length(expectation, quantity)
             if steps < 0:
-                raise _too_short(expectation, self.needed(expectation) - 1, self._x.horizon)
+                raise _too_short(expectation, self.needed(expectation) - 1, self._horizon)
             high, step = Fraction(steps, self._x.R), Fraction(1, 10)
             return WorstQuantity(self.avoided(expectation, "x"), "above", comparison.unit, high=high, step=step)
         of = comparison.unit or (quantity.of if quantity else "")
@@ -486,7 +497,8 @@ class Reader:
         elif quantity.intervals:
             text = f"ANYT(0, T-{steps}, lambda a: {_named(text, b=f'a+{steps}')})"
         else:
-            text = f"ANYT(0, {f'T-{steps}' if steps else 'T'}, lambda t: {text})"
+            first = self._undecided(quantity)
+            text = f"ANYT({first}, {f'T-{steps}' if steps else 'T'}, lambda t: {text})"
         if quantity.per_flow:
             text = (
                 _named(text, n="0")

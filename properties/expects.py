@@ -24,6 +24,7 @@ class Expects(Property):
     Attributes:
         what: Expectations, separated by `;`.
         start: A name in STARTS, or conditions at the first step, joined by `and`.
+        paced: The numbers, from 1, of the flows of window senders that send at a rate alone, for a named start.
         given: Further conditions on executions, in the language of `avoids`, separated by `;`.
         repeats: If positive, the property concerns only executions that repeat after this many steps and so may go on
             for ever. If 0, the property concerns all executions.
@@ -38,12 +39,13 @@ class Expects(Property):
     what: str = field(default="", **_TEXT)
     start: str = field(default="any", **_TEXT)
     given: str = field(default="", **_TEXT)
+    paced: str = field(default="", **_TEXT)
     repeats: Fraction = Fraction(0)
 
     @classmethod
     def from_parameters(cls, given, allow_code=False):
         """Return the property that a record describes."""
-        texts = {name: value for name, value in given.items() if name in ("what", "start", "given")}
+        texts = {name: value for name, value in given.items() if name in ("what", "start", "given", "paced")}
         numbers = {name: value for name, value in given.items() if name not in texts}
         made = super().from_parameters(numbers, allow_code)
         if not all(isinstance(text, str) and len(text) <= LONGEST for text in texts.values()):
@@ -51,11 +53,18 @@ class Expects(Property):
         if made.repeats.denominator != 1:
             raise InputError(f"repeats is {made.repeats}; expected a whole number of steps")
         made = replace(made, **texts)
+        if not all(each.isdecimal() for each in made.paced.split()):
+            raise InputError(f"paced is '{shown(made.paced)}'; expected numbers of flows, such as '1 2'")
         if not made.expectations:
             raise InputError("nothing is expected; expected such as what='utilisation >= 80%'")
         if made.start not in STARTS:
             made._start_conditions()
         return made
+
+    def parameters(self):
+        """Return the values of the thresholds by name, as text. Without paced flows, `paced` is left out."""
+        values = super().parameters()
+        return values if self.paced else {name: value for name, value in values.items() if name != "paced"}
 
     @property
     def expectations(self):
@@ -84,7 +93,7 @@ class Expects(Property):
         (expectation,), model = self.expectations, query.model
         reader = Reader(model, query.execution(state=state), self.period)
         start = STARTS.get(self.start)
-        given = reader.given(self._start_conditions()) if start is None else start.texts(model)
+        given = reader.given(self._start_conditions()) if start is None else start.texts(model, self._paced)
         applies = [reader.applies(expectation)] if expectation.conditions else []
         return reader.edge(expectation), [*given, *self._given(), *applies]
 
@@ -194,6 +203,10 @@ class Expects(Property):
     def _given(self):
         return [text.strip() for text in self.given.split(";") if text.strip()]
 
+    @property
+    def _paced(self):
+        return [int(number) for number in self.paced.split()]
+
     def _says(self):
         repeated = [f"repeated every {self.repeats} steps"] if self.repeats else []
         return "; ".join([self.begins.says, *self._given(), *repeated])
@@ -216,7 +229,7 @@ class Expects(Property):
         expressions, reader = Expressions(x, model, Fraction(0)), Reader(model, x)
         start = f"the start '{self.start}'"
         if self.start in STARTS:
-            texts = STARTS[self.start].texts(model)
+            texts = STARTS[self.start].texts(model, self._paced)
             parts = {start: every([expressions.condition(text) for text in texts])} if texts else {}
         else:
             parts = {start: reader.at_first(self._start_conditions())}

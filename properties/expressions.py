@@ -35,8 +35,9 @@ class Expressions:
             x: The execution.
             model: The network's Model.
             threshold: The value of `x` in texts.
-            begin: The step of the execution that is step 0 in texts.
+            begin: The step that is step 0 in texts, counted from the start of the execution.
         """
+        begin += x.history
         flows = x.flows
         columns = {name: getattr(x, name) for name in ("A", "S", "L")} | dict(x.own)
         if model.since:
@@ -56,6 +57,9 @@ class Expressions:
         if columns.keys() >= {*echoed}:
             columns["marked"] = [sum(columns[name][t] for name in echoed) for t in range(x.horizon)]
         if model.windows:
+            for name in ("acked", "marked"):
+                observe = model.observations[name].read
+                columns[f"{name}_f"] = [[observe(flow, t) for t in range(x.horizon)] for flow in flows]
             columns["timeout_f"] = cache(lambda: [[timeout(flow, t) for t in range(x.horizon)] for flow in flows])
         if x.period:
             repeat = [name for name in columns if name.endswith("_f") and name not in _CUMULATIVE]

@@ -125,7 +125,7 @@ def ask(
     on: str,
     expect: str,
     *,
-    start: str = "any",
+    start: str | None = None,
     horizon: int | None = None,
     period: int | None = None,
     given: str = "",
@@ -137,8 +137,10 @@ def ask(
         on: The network, such as `ccac, buffer 1 bdp, jitter 1 rtt` or `24 mbit, rtt 40 ms, buffer 1 bdp`.
         expect: The expectation, such as `utilisation >= 80% over every 10 rtt` or `share >= 20% beside cubic`.
         start: The states in which executions begin: `any`, `start`, `informed`, `converged`, or conditions such as
-            `window <= 2 bdp`.
-        horizon: T in steps. By default, as many steps as the expectation needs, but at least 4 R_m.
+            `window <= 2 bdp`. The default is `converged` for controllers with state, unless a period is given, and
+            otherwise `any`.
+        horizon: T, the number of steps from the start on. By default, as many steps as the expectation needs, but at
+            least 4 R_m, and an R_m more for each BDP that has to wait until the expectation breaks.
         period: If given, only executions that repeat after this many steps, and so may go on for ever, count.
         given: Further conditions on executions, in the language of `avoids`, separated by `;`.
 

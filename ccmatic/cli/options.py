@@ -121,7 +121,7 @@ def question(command):
         "start",
         metavar="START",
         help="Where executions begin: any, start, informed, converged, or conditions such as 'window <= 2 bdp'.  "
-        "[default: any; of `prove`: informed]",
+        "[default: converged for controllers with state, any for others; of `prove`: informed]",
     )(command)
     command = click.option(
         "--expect",

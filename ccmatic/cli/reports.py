@@ -146,6 +146,8 @@ def answer_text(question, judgement, file):
         lines[0] += f": in this trace {measured}" if measured else ""
     elif judgement.verdict == "unknown":
         lines[0] += ": timed out"
+    elif question.scope:
+        lines[0] += f", {question.scope}"
     lines += _question_lines(question)
     lines += left_out_lines(judgement.left_out) + advice_lines(advice_on(question, judgement))
     lines += _memory_lines(judgement)
@@ -204,7 +206,8 @@ def worst_text(of, worst, file, question=None):
     """Return the result of `worst` as a few lines for people."""
     lines = [f"{worst.controller.name:<20} {of}: {worst.sentence()}   {worst.seconds:.1f} s"]
     if question:
-        lines = [_headline(worst.controller, question.met(worst), worst.seconds, f"{of}: {worst.sentence()}")]
+        scope = f"; {question.scope}" if question.scope and worst.none is not None else ""
+        lines = [_headline(worst.controller, question.met(worst), worst.seconds, f"{of}: {worst.sentence()}{scope}")]
         lines += _question_lines(question)
     lines += left_out_lines(worst.left_out) + advice_lines(worst.advice) + _memory_lines(worst)
     return "\n".join([*lines, *(file_lines(file) if worst.trace else ())])
@@ -230,7 +233,7 @@ def _question(question):
 
 def _question_lines(question):
     """Return the lines that describe the network of a Question to people."""
-    return [f"    {question.where}", *(f"    note: {note}" for note in question.notes)]
+    return [f"    {line}" for line in (*question.lines, *(f"note: {note}" for note in question.notes))]
 
 
 def starve_json(answer, file):

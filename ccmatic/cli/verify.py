@@ -87,7 +87,7 @@ def verify(
             controllers,
             on,
             expect,
-            start or "any",
+            start,
             horizon,
             period,
             {**network, "query": query_file, "threshold": thresholds},

@@ -117,7 +117,7 @@ def _questions(controllers, of, on, expect, network):
     start, given, period, horizon = (network.pop(name) for name in ("start", "given", "period", "horizon"))
     expectations = options.expectations(on, expect)
     options.refuse({**network, "of": of}, "--on and --expect alone")
-    about = {"start": start or "any", "given": given, "period": period, "horizon": options.whole(horizon, "horizon")}
+    about = {"start": start, "given": given, "period": period, "horizon": options.whole(horizon, "horizon")}
     decides = list(controllers) if len(controllers) > 1 else controllers[0]
     return [api.ask(decides, on, expectation, **about) for expectation in expectations]
 

@@ -85,6 +85,7 @@ class Flow(_Bytes):
     cwnd: Sequence[Number] = ()
     unlimited: Number = Fraction(100)
     period: int | None = None
+    history: int = 0
     carrier: "Execution | None" = None
 
     @property
@@ -124,6 +125,7 @@ class Execution(_Bytes):
         self.beliefs, self.before_timeout, self.state = flow.beliefs, flow.before_timeout, flow.state
         self.kept, self.R, self.number = flow.kept, flow.R, flow.number
         self.cwnd, self.unlimited, self.period = flow.cwnd, flow.unlimited, flow.period
+        self.history = flow.history
 
     def __getattr__(self, name: str) -> Sequence[Number]:
         own: Mapping[str, Sequence[Number]] = self.__dict__.get("own", {})
@@ -223,6 +225,7 @@ def execution(
     pauses: bool = False,
     state: Sequence[StateVariable] = (),
     period: int | None = None,
+    history: int = 0,
 ) -> Execution:
     """Return an execution of a model in which all values are unknowns, in the units of a Trace.
 
@@ -236,10 +239,11 @@ def execution(
             whole rate.
         state: The state of the model's controllers, with names and units.
         period: The period, as in a FlowView.
+        history: The number of steps before the start, as in a FlowView.
     """
     source = Unknowns(horizon, buffer, bounds, pauses)
     if model.windows:
-        return _windows(model, horizon, buffer, jitter, source, state, period)
+        return _windows(model, horizon, buffer, jitter, source, state, period, history)
     return _rate_execution(model, horizon, buffer, jitter, bounds, source)
 
 
@@ -267,6 +271,7 @@ def observed(
     bounds: Bounds = Bounds.MOVE,
     state: Sequence[StateVariable] = (),
     period: int | None = None,
+    history: int = 0,
 ) -> Execution:
     """Return an execution that has the exact numbers of a trace.
 
@@ -282,13 +287,14 @@ def observed(
         bounds: The assumption about the running bounds, one of `Bounds`.
         state: The state of the controllers, with names and units.
         period: The period, as in a FlowView.
+        history: The number of steps before the start, as in a FlowView.
 
     Raises:
         KeyError: If the trace lacks a column or a constant.
     """
     source = Numbers(trace, buffer, reads)
     if model.windows:
-        return _windows(model, trace.horizon, buffer, jitter, source, state, period)
+        return _windows(model, trace.horizon, buffer, jitter, source, state, period, history)
     return _rate_execution(model, trace.horizon, buffer, jitter, bounds, source)
 
 
@@ -427,6 +433,7 @@ def _windows(
     source: Source,
     state: Sequence[StateVariable],
     period: int | None = None,
+    history: int = 0,
 ) -> Windows:
     """Return an execution of a model's window senders.
 
@@ -464,6 +471,7 @@ def _windows(
                 kept=kept,
                 unlimited=100 * source.C,
                 period=period,
+                history=history,
             )
         )
     own = {column.name: Steps(source.column(column.name)) for column in model.own_columns}

@@ -58,6 +58,8 @@ class FlowView(Protocol):
         cwnd: The largest number of bytes that a window sender may have in flight.
         unlimited: A rate so large that it never limits the sender.
         period: The period, in steps, of an execution that repeats for ever; None for any other execution.
+        history: The number of steps before the start. Up to the start, a window sender sends anything, and its state is
+            any declared state. Conditions on executions count steps from the start on.
     """
 
     horizon: int
@@ -83,6 +85,7 @@ class FlowView(Protocol):
     cwnd: Sequence[Number]
     unlimited: Number
     period: int | None
+    history: int
 
     @property
     def network(self) -> "NetworkView | None": ...

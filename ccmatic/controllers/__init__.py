@@ -6,7 +6,15 @@ from ccmatic.controllers.controller import Controller, OtherKind, load, parse
 from ccmatic.controllers.given import given, sends_by_window
 from ccmatic.controllers.memory import Memory
 from ccmatic.controllers.order import require_order
-from ccmatic.controllers.several import ControllerGroup, ControllerText, begun_anywhere, each_of, texts_of
+from ccmatic.controllers.several import (
+    ControllerGroup,
+    ControllerText,
+    begun_anywhere,
+    each_of,
+    first_decision,
+    of_flows,
+    texts_of,
+)
 from ccmatic.controllers.stateful import Stateful
 
 __all__ = [
@@ -18,8 +26,10 @@ __all__ = [
     "Stateful",
     "begun_anywhere",
     "each_of",
+    "first_decision",
     "given",
     "load",
+    "of_flows",
     "parse",
     "require_order",
     "sends_by_window",

@@ -88,6 +88,22 @@ def each_of(controller):
     return controller.each if isinstance(controller, ControllerGroup) else (controller,)
 
 
+def of_flows(controller, flows):
+    """Return the controller of each flow, in a tuple of as many controllers as there are flows."""
+    each = each_of(controller)
+    return each if len(each) == len(flows) else each * len(flows)
+
+
+def first_decision(controller, flows):
+    """Return the first step from which on the controllers of all flows decide.
+
+    The step is 0 if no controller has state. It is None if a controller does not decide in these views of flows.
+    """
+    pairs = zip(of_flows(controller, flows), flows, strict=True)
+    first = [each.first_decision(flow) for each, flow in pairs if each.state]
+    return None if None in first else max(first, default=0)
+
+
 def begun_anywhere(controller, names):
     """Return the controller, or the controllers of several flows, with any initial values for the state in `names`."""
     begun = tuple(each.begun_anywhere(names) if each.state else each for each in each_of(controller))

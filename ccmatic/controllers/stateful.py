@@ -254,9 +254,9 @@ class Stateful:
     def _decides(self, step, before):
         """Return whether the controller decides at this step.
 
-        A controller decides as soon as the sender has observed all inputs of the controller.
+        A controller decides as soon as the sender has observed all inputs of the controller, but only after the start.
         """
-        if not self.state or step.t == 0:
+        if not self.state or step.t <= step.view.history:
             return False
         unseen = step.unseen(self.update)
         if unseen is None or not before:

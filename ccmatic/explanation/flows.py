@@ -82,7 +82,7 @@ class FlowAccount:
 
 
 def accounts(query: Any, controller: Any, x: Any) -> list[FlowAccount]:
-    """Return the FlowAccount of each flow in a numeric execution, for its last period or for the whole execution.
+    """Return the FlowAccount of each flow in a numeric execution, for its last period, or from the start on.
 
     Args:
         query: The Query of the execution's network.
@@ -90,7 +90,7 @@ def accounts(query: Any, controller: Any, x: Any) -> list[FlowAccount]:
         x: The execution, as `Query.observed` returns it.
     """
     end = x.horizon - 1
-    begin = end - x.period if x.period else 0
+    begin = end - x.period if x.period else x.history
     each = controllers.each_of(controller) if controller else ()
     each = each if len(each) == len(x.flows) else (*each, *([None] * len(x.flows)))[:1] * len(x.flows)
     let: Sequence[Any] = query.model.let(x) or [None] * len(x.flows)

@@ -122,11 +122,12 @@ def _earlier(trace, report, x):
     """Yield sentences about values from before the trace, if the query allows executions from any start."""
     if getattr(report.query.property, "start", None) != "any":
         return
-    waits, lost = x.A[0] - x.L[0] - x.S[0], x.L[0]
+    waits, lost = x.inflight(x.history), x.L[x.history]
     shown = [f"{quantity(waits, 'bytes')} waits"] if waits > 0 else []
     shown += [f"{quantity(lost, 'bytes')} is lost"] if lost > 0 else []
     if shown:
-        yield f"At t = 0, {' and '.join(shown)} from before the trace; `--from start` begins with an empty network."
+        begins = f"At t = {x.history}, {' and '.join(shown)} from before the start"
+        yield f"{begins}; `--from start` begins with an empty network."
     delays = [column for name, column in trace.columns.items() if name.rstrip("0123456789") == "Q"]
     late = [(delay, t) for column in delays for t, delay in enumerate(column) if delay > t]
     if late and report.query.model.windows and report.controller and "delay" in report.controller.parameters:
@@ -158,17 +159,25 @@ def _amounts(begin, amounts):
 
 
 def _sender(trace, report, x):
+    if len(x.flows) > 1:
+        yield from (account.sentence() for account in accounts(report.query, report.controller, x))
     if report.controller is None:
         yield "No controller chose the rates: this can happen for any rates."
     elif report.controller.is_envelope:
         yield "At each t, the beliefs of the previous row, t - 1, determine the rates that the envelope allows."
         yield from _within(trace, trace.allowed(report.controller))
     elif report.query.model.windows:
-        yield "From its first decision on, a sender's previous row determines cwnd and r."
+        yield _decided(x)
     else:
         yield "At each t, the beliefs of the previous row, t - 1, determine r."
-    if len(x.flows) > 1:
-        yield from (account.sentence() for account in accounts(report.query, report.controller, x))
+
+
+def _decided(x):
+    """Return a sentence about the steps that the senders decide."""
+    if not x.history:
+        return "From its first decision on, a sender's previous row determines cwnd and r."
+    begin = f"Until t = {x.history}, where the question begins, a sender may have sent anything"
+    return f"{begin}; from then on, its previous row determines cwnd and r."
 
 
 def _within(trace, allowed):

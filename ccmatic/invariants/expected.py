@@ -216,8 +216,9 @@ def _searches(question: Question, claim: Claim) -> Iterator[tuple[int | None, Qu
     steps breaks a rate if it falls short by more than K.
     """
     if claim.subject != "utilisation":
-        for horizon in range(question.query.horizon, LONGEST + 1):
-            yield None, question.query.on(horizon=horizon).of_small_packets()
+        network = question.query.network
+        for steps in range(min(network.steps, questions.ROUNDS * network.model.round_trip(1) + 1), LONGEST + 1):
+            yield None, question.query.on(horizon=network.history + steps).of_small_packets()
         return
     yield from _repeating(question, claim, PERIODS)
     R, short = question.query.model.round_trip(1), claim.within or 0

@@ -30,7 +30,8 @@ def left_out(query: Query, controller: Decides | None = None, later: bool = Fals
     if query.network.delay == "published" and query.model.measures and not query.model.windows:
         exclusions.append(_PUBLISHED_DELAYS)
     state: Any = controller.state
-    for flow, each in zip(query.execution(state=state).flows, _of_flows(query, controller), strict=True):
+    flows = query.execution(state=state).flows
+    for flow, each in zip(flows, controllers.of_flows(controller, flows), strict=True):
         if isinstance(each, controllers.Stateful):
             largest = _LARGE if any(e.name == "packets" for e in exclusions) else _HUGE
             exclusions += _of_sender(query, each, flow, largest, later)
@@ -42,12 +43,6 @@ def left_out(query: Query, controller: Decides | None = None, later: bool = Fals
 _PUBLISHED_DELAYS = Exclusion(
     "published laws", "a step passes without service and the measured delay then grows by more than a step"
 )
-
-
-def _of_flows(query: Query, controller: Decides) -> list[Any]:
-    """Return the controller of each flow."""
-    several = list(controllers.each_of(controller))
-    return several if len(several) == query.model.flows else several * query.model.flows
 
 
 def _of_beliefs(query: Query, controller: controllers.Controller, flow: FlowView) -> Iterator[Exclusion]:

@@ -28,6 +28,8 @@ class Network:
         jitter: The largest jitter D, as text such as "1 rtt", or as a number of steps. None stands for the model's
             default D. If the model's name also sets D, the two values must agree.
         delay: The laws of delay: one of DELAYS.
+        history: The number of steps before the start of the executions. A window sender makes observations in these
+            steps, but may send anything. Questions count from the start on.
         model_name: The model's name or absolute path in records. This argument is necessary only if `model` is a Model
             object.
 
@@ -43,6 +45,7 @@ class Network:
     horizon: int
     jitter: int
     delay: str
+    history: int
     model_name: str
 
     @blamed()
@@ -54,6 +57,7 @@ class Network:
         jitter: int | str | None = None,
         delay: str = "published",
         model_name: str | None = None,
+        history: int | str = 0,
     ) -> None:
         if isinstance(model, Model):
             loaded = model
@@ -75,15 +79,24 @@ class Network:
         if not buffer.finite and (loses or loaded.store != Model.store):
             store = loaded.store
             raise InputError(f"the {store} is {buffer}; the {loaded.name} link drops bytes, expected a finite {store}")
+        history = _whole_steps("history", history, 0)
+        if history and not loaded.windows:
+            raise InputError(f"the history is {history}; a rate sender decides from its beliefs alone, expected 0")
         set_fields(
             self,
             model=loaded,
             buffer=buffer,
-            horizon=_whole_steps("horizon", horizon, jitter + 2),
+            horizon=_whole_steps("horizon", horizon, jitter + 2 + history),
             jitter=jitter,
             delay=delay,
+            history=history,
             model_name=model_name,
         )
+
+    @property
+    def steps(self) -> int:
+        """The number of steps from the start on."""
+        return self.horizon - self.history
 
     def __repr__(self) -> str:
         about = f"{self.model_name!r}, buffer={str(self.buffer)!r}, horizon={self.horizon}, jitter={self.jitter}"

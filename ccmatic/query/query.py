@@ -154,8 +154,8 @@ class Query:
                 be false at first, and may time out.
             state: The state variables of the trace's controller.
         """
-        bounds, period = self._bounds(bounds), self.property.period
-        return execution(self.model, self.horizon, self.buffer, self.jitter, bounds, state=state, period=period)
+        about: dict[str, Any] = {"period": self.property.period, "history": self.network.history}
+        return execution(self.model, self.horizon, self.buffer, self.jitter, self._bounds(bounds), state=state, **about)
 
     def observed(self, trace: TraceData, reads: Collection[str] = (), state: Sequence[StateVariable] = ()) -> Execution:
         """Return an execution with the numbers of a trace, and with the beliefs named in `reads`.
@@ -166,7 +166,15 @@ class Query:
         bounds = self._bounds(Bounds.MOVE)
         try:
             return observed(
-                self.model, self.buffer, self.jitter, trace, reads, bounds, state, period=self.property.period
+                self.model,
+                self.buffer,
+                self.jitter,
+                trace,
+                reads,
+                bounds,
+                state,
+                self.property.period,
+                self.network.history,
             )
         except KeyError as error:
             raise InputError(f"the trace has no {error.args[0]}") from None
@@ -254,6 +262,7 @@ class Query:
                 buffer=str(self.buffer),
                 jitter=str(self.jitter),
                 delay=self.network.delay,
+                history=self.network.history or ABSENT,
                 property={"name": self.names["property"], **self.property.parameters()},
             )
         )

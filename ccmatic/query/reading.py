@@ -45,6 +45,7 @@ def from_record(record: object, allow_code: bool = False) -> Query:
         thresholds,
         query_record.template or None,
         allow_code=allow_code,
+        history=0 if query_record.history is ABSENT else query_record.history,
     )
 
 
@@ -59,6 +60,7 @@ def make(
     thresholds: Mapping[str, Any] | None = None,
     template: str | None = None,
     allow_code: bool = True,
+    history: int | str = 0,
     **about: Any,
 ) -> Query:
     """Make a query from names and numbers in the notation of users.
@@ -73,13 +75,14 @@ def make(
         thresholds: The thresholds of the property, by name.
         template: The name or path of a template, for synthesis.
         allow_code: Whether names may be paths of the user's own files, whose code is run.
+        history: The number of steps before the start, as in Network.
         **about: The other fields of a Query.
 
     Raises:
         InputError: If a value is invalid.
     """
     loaded = load_definition("models", "MODEL", model, allow_code)
-    network = Network(loaded, buffer, horizon, jitter, delay, absolute(model))
+    network = Network(loaded, buffer, horizon, jitter, delay, absolute(model), history)
     if property is None:
         property = definitions.chosen("properties", "DEFAULT")
     kind = load_definition("properties", "PROPERTY", property, allow_code)

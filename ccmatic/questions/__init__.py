@@ -1,6 +1,6 @@
 """The question language: text for networks, expectations and starts (see docs/reference/expectations.md)."""
 
-from ccmatic.questions.horizons import least_of_period, usual_horizon
+from ccmatic.questions.horizons import ROUNDS, least_of_period, usual_horizon
 from ccmatic.questions.measuring import judge, measure, read
 from ccmatic.questions.networks import (
     NetworkDescription,
@@ -15,6 +15,7 @@ from ccmatic.questions.networks import (
 from ccmatic.questions.question import Question, ask, beside
 
 __all__ = [
+    "ROUNDS",
     "NetworkDescription",
     "Question",
     "SolverNetwork",

@@ -1,14 +1,26 @@
-"""The horizon of a question: the number of steps of its executions, if the user gives none."""
+"""The horizon of a question: the number of steps of its executions, before their start and from there on."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from fractions import Fraction
+from math import ceil
 
-from ccmatic.base import InputError, shown
-from ccmatic.query import Network
+from ccmatic import controllers
+from ccmatic.base import BYTES, InputError, shown
+from ccmatic.query import Decides, Network, Query
 
-#: The length of executions, in R_m, if the expectation has no interval.
+#: The length of executions, in R_m, if the expectation has no interval and bounds no queue.
 ROUNDS = 4
+
+#: The counters that senders observe, and their columns in texts.
+_COUNTERS = {"acked": "acked", "lost": "Ld", "marked": "marked"}
+
+#: The largest number of steps before the start that a search for the first decision tries.
+_MOST = 128
+
+#: The longest default, in R_m.
+LONGEST = 16
 
 
 def least_of_period(network: Network, period: int) -> int:
@@ -18,12 +30,56 @@ def least_of_period(network: Network, period: int) -> int:
     return max(2 * period + 1, period + back + 1)
 
 
-def long_enough(network: Network, needed: int, horizon: int | None, period: int | None) -> Network:
+def with_history(query: Query, controller: Decides) -> Network:
+    """Return a query's network with as many steps before the start as the controllers need to decide from the start on.
+
+    A controller decides as soon as it has observed all its inputs. The state at the start is then the state from which
+    its first decision comes.
+
+    Raises:
+        InputError: If a controller reads an observation that the network never shows.
+    """
+    network = query.network
+    if not network.model.windows:
+        return network
+    R = max(network.model.round_trip(number) for number in range(1, network.model.flows + 1))
+    back = 2 * R
+    while True:
+        longer = query.on(horizon=network.horizon + back)
+        first = controllers.first_decision(controller, longer.execution(state=controller.state).flows)
+        if first is not None or back >= _MOST:
+            break
+        back *= 2
+    # Without a decision, the controller's laws report what it never observes.
+    decides = back if first is None else first
+    # A sender sends by the acknowledgements of the bytes of R_m before, and counters at the start are those of then.
+    history = max(decides - 1, R if counters_at_first(controller) else R - 1)
+    return replace(network, horizon=network.horizon + history, history=history)
+
+
+def counters_at_first(controller: Decides) -> list[str]:
+    """Return conditions on the counters at the start, for controllers whose declared first state contains bytes.
+
+    A declaration such as `counted: bytes = 0` is about a sender of which nothing has been acknowledged. The counters of
+    a trace begin anywhere, so its sender would otherwise begin in a state that no sender reaches.
+    """
+    names = set()
+    for each in controllers.each_of(controller):
+        if any(memory.kind == "equal" and memory.unit == BYTES for memory in each.state):
+            names |= _COUNTERS.keys() & set(each.parameters)
+    return [f"ALLT(0, N, lambda n: {_COUNTERS[name]}_f[n][0] == 0)" for name in sorted(names)]
+
+
+def long_enough(network: Network, needed: int, depth: Fraction, horizon: int | None, period: int | None) -> Network:
     """Return the network with as many steps as the question needs, or with the number of steps that the user gives.
+
+    The default covers an R_m for each BDP that has to fill, and ROUNDS more, but at most LONGEST: a sender that adds a
+    BDP per R_m then breaks the expectation.
 
     Args:
         network: The network.
         needed: The number of steps that the expectation needs.
+        depth: The bytes in C·R_m that have to fill before the expectation breaks.
         horizon: The number of steps that the user gives, or None.
         period: The period of the executions in steps, or None if they are not periodic.
 
@@ -35,7 +91,8 @@ def long_enough(network: Network, needed: int, horizon: int | None, period: int 
     least = max(needed, network.jitter + 2, network.model.least_horizon)
     if horizon is not None and horizon < least:
         raise InputError(f"the horizon is {shown(horizon)}; the question needs at least {least} steps")
-    usual = least if period is not None else max(least, ROUNDS * network.model.round_trip(1) + 1)
+    rounds = min(ROUNDS + ceil(depth), LONGEST)
+    usual = least if period is not None else max(least, rounds * network.model.round_trip(1) + 1)
     return replace(network, horizon=horizon or usual)
 
 
@@ -51,8 +108,8 @@ def usual_horizon(network: Network, period: int | None) -> Iterator[None]:
         yield
     except InputError as error:
         if "horizon" in error.message:
-            is_of_rounds = network.horizon == network.model.round_trip(1) * ROUNDS + 1
+            is_of_rounds = network.steps == network.model.round_trip(1) * ROUNDS + 1
             usual = f"{ROUNDS} R_m" if is_of_rounds else "what is expected"
             why = usual if period is None else f"a period of {period}"
-            error.message += f"; no --horizon was given: the default is {network.horizon}, for {why}"
+            error.message += f"; no --horizon was given: the default is {network.steps}, for {why}"
         raise

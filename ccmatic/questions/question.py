@@ -12,13 +12,16 @@ from ccmatic.contracts import load_definition
 from ccmatic.logic import isolated
 from ccmatic.query import Decides, Query
 from ccmatic.questions.between_steps import between_steps
-from ccmatic.questions.horizons import long_enough, usual_horizon
+from ccmatic.questions.horizons import counters_at_first, long_enough, usual_horizon, with_history
 from ccmatic.questions.networks import NetworkDescription, describe, place
 from ccmatic.records import PathRecord
 from ccmatic.traces import Trace
 
 #: An answer to a question: a Judgement or a WorstCase.
 Answer = TypeVar("Answer", bound=Any)
+
+#: The default start of window senders. Their state in it is within reach of a running sender.
+CONVERGED = "converged"
 
 
 @dataclass(frozen=True)
@@ -50,15 +53,37 @@ class Question:
         return usual_horizon(self.query.network, self._expects.period) if self.is_usual else nullcontext()
 
     @property
+    def scope(self) -> str:
+        """A phrase that limits an answer of "holds" to the horizon; empty unless the horizon is the default."""
+        if not self.is_usual or self._expects.period or self.expectation.by is not None:
+            return ""
+        if self.start == "any":
+            return f"in any {self._long}"
+        return f"for the first {self._long}; slow growth needs a longer --horizon"
+
+    @property
+    def _long(self) -> str:
+        return f"{float((self.query.network.steps - 1) / self.steps):.4g} R_m"
+
+    @property
     def where(self) -> str:
-        """A phrase that names the network, the length of the executions, and their start."""
-        network, expects = self.query.network, self._expects
-        period = expects.period
-        rounds = (network.horizon - 1) / self.steps
-        long = f"for ever, repeated every {period} steps" if period else f"for {float(rounds):.4g} R_m"
+        """A phrase that names the network, the length of the executions, and their start with its conditions."""
+        return f"{self._on} {self.begins}"
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines of `where` for people: the conditions of the start have a line of their own."""
+        begins = self._expects.begins
+        means = [f"{begins.says.removeprefix('from ')}: {begins.means}"] if begins.means else []
+        return [f"{self._on} {begins.says}", *means]
+
+    @property
+    def _on(self) -> str:
+        network, period = self.query.network, self._expects.period
+        long = f"for ever, repeated every {period} steps" if period else f"for {self._long}"
         jitter = f"jitter {network.jitter} step{'s' * (network.jitter != 1)}"
         store = f"{self.description.store} {self.description.buffer}"
-        return f"on {network.model_name}, {store}, {jitter}, {long} {self.begins}"
+        return f"on {network.model_name}, {store}, {jitter}, {long}"
 
     @property
     def path(self) -> PathRecord | None:
@@ -106,7 +131,7 @@ class Question:
         if self._expects.start != "any":
             return ()
         worst, _ = self._expects.worst(self.query.model, self._observed(trace), self.expectation)
-        if worst is None or worst.end or self.expectation.met(worst.value):
+        if worst is None or worst.end > self.query.network.history or self.expectation.met(worst.value):
             return ()
         return ("--from converged, or --from start: the first step alone breaks the expectation",)
 
@@ -159,7 +184,7 @@ def ask(
     controller: Any,
     on: str,
     expect: str,
-    start: str = "any",
+    start: str | None = None,
     horizon: int | None = None,
     period: int | None = None,
     given: str = "",
@@ -175,16 +200,24 @@ def ask(
         _require_windows(senders)
     placed = place(description, by_window, len(senders))
     expectation = kind.parse(expect, placed.units)
-    given = "; ".join((*placed.given, *filter(None, [given.strip()])))
+    decides = Query(placed.network, name, what=str(expectation)).controller(senders if len(senders) > 1 else controller)
+    if start is None:
+        start = CONVERGED if decides.state and period is None else "any"
     at_first = kind.at_first(start, placed.units)
     begins = " and ".join(map(str, at_first)) or start
-    shortest = Query(placed.network, name, what=str(expectation), start=begins, given=given)
-    decides = shortest.controller(senders if len(senders) > 1 else controller)
+    given = "; ".join((*placed.given, *filter(None, [given.strip()])))
+    about: dict[str, Any] = {"what": str(expectation), "start": begins, "given": given}
+    if start in kind.starts and (paced := _paced(decides, placed.network.model.flows)):
+        about["paced"] = " ".join(map(str, paced))
+    shortest = Query(placed.network, name, **about)
     expects: Any = shortest.property
     with between_steps(description, placed):
         needed = expects.least_horizon(shortest, decides.state, expectation, at_first)
-    network = long_enough(placed.network, needed, horizon, period)
-    query = Query(network, name, what=str(expectation), start=begins, given=given, repeats=period or 0)
+    network = long_enough(placed.network, needed, expectation.depth, horizon, period)
+    if period is None:
+        network = with_history(shortest.on(horizon=network.horizon), decides)
+        about["given"] = "; ".join(filter(None, [given, *counters_at_first(decides)]))
+    query = Query(network, name, **about, repeats=period or 0)
     question = Question(
         query, decides, expect.strip(), expectation, description, placed.notes, placed.steps, horizon is None
     )
@@ -198,7 +231,7 @@ def ask(
 def _require_sent(expectation: Any, at_first: Sequence[str], decides: Decides) -> None:
     """Raise InputError if conditions name the window or the rate, but the controller's `send` does not return it."""
     named = {*(each.subject for each in expectation.comparisons), *at_first}
-    named |= {"window"} if "growth" in named else set()
+    named |= {"window"} if "growth" in named or expectation.reached.says else set()
     flows = controllers.each_of(decides)[: 1 if expectation.beside and not at_first else None]
     for each in flows:
         sent = each.sent() if isinstance(each, controllers.Stateful) else {}
@@ -206,6 +239,13 @@ def _require_sent(expectation: Any, at_first: Sequence[str], decides: Decides) -
             if name not in sent:
                 message = f"{each.name} sends by a {' and a '.join(sent)} alone, so it has no {name}"
                 raise InputError(f"{message}; expected an expectation about {' or '.join(sent)}")
+
+
+def _paced(decides: Decides, flows: int) -> list[int]:
+    """Return the numbers, from 1, of the flows that have state and send at a rate alone."""
+    each = controllers.each_of(decides)
+    numbered = enumerate(each if len(each) == flows else each * flows, 1)
+    return [n for n, one in numbered if isinstance(one, controllers.Stateful) and one.window is None]
 
 
 def _require_no_queue(named: Sequence[str]) -> None:

@@ -19,6 +19,7 @@ class QueryRecord(Record, kw_only=True):
     Its fields are the keys in the sections `network` and `property` of a query file.
 
     Attributes:
+        history: The number of steps before the start of the executions; see Network.
         template: The name of the search template, for a synthesis query.
         template_digest: The SHA-256 of the forms in each hole of the template.
         definitions_digest: For saved searches: the SHA-256 of the texts of the user's definitions, if the query names
@@ -31,6 +32,7 @@ class QueryRecord(Record, kw_only=True):
     buffer: int | str
     jitter: int | str | Absent | None = ABSENT
     delay: str | Absent = ABSENT
+    history: int | str | Absent = ABSENT
     property: dict[str, int | str | bool]
     template: str | Absent | None = ABSENT
     template_digest: str | Absent = ABSENT

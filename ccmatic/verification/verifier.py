@@ -400,7 +400,7 @@ class Part:
         others = ["the controller"] if len(laws) in indices else []
         others += [f"the network's law{'s' * (len(names) > 1)} {_listed(names)}"] if names else []
         query, store = self.query, self.query.model.store
-        network = f"{query.network.model_name} with the {store} {query.buffer} and the horizon {query.horizon}"
+        network = f"{query.network.model_name} with the {store} {query.buffer} and the horizon {query.network.steps}"
         meets = f" that meets {_listed(conditions)}" if conditions else ""
         other = ("another condition" if len(conditions) == 1 else "other conditions") if conditions else ""
         expected = f"; expected {other}" if conditions else ""

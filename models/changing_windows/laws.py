@@ -84,7 +84,7 @@ class ChangingWindows(CCAC2021):
         room: The least and the largest buffer after the change, in β.
         outage: The longest time without service before the change, in R_m.
         queue: The fate of the bytes that wait at the change.
-        at: The earliest and the latest beginning of the outage, in R_m from the start of the trace. Without an outage,
+        at: The earliest and the latest beginning of the outage, in R_m from the start. Without an outage,
             this is the instant of the change. None means any instant, or never.
     """
 
@@ -164,9 +164,10 @@ class ChangingWindows(CCAC2021):
 
     def _change(self, x):
         """Yield the laws of the clocks of outage and change, and of the bytes that the link could serve."""
-        yield "begins_unchanged", 0, every(equal(x.Z[0], 0), equal(x.P[0], 0))
+        for t in range(x.history + 1):
+            yield "begins_unchanged", t, every(equal(x.Z[t], 0), equal(x.P[t], 0))
         least, most = self.rate
-        begin, end = (None, None) if self.at is None else (each * x.R for each in self.at)
+        begin, end = (None, None) if self.at is None else (x.history + each * x.R for each in self.at)
         for t in range(x.horizon):
             yield "outage_is_bounded", t, x.Z[t] <= self.outage * x.R
             changed = x.Z[t] + x.P[t]

@@ -21,11 +21,13 @@ NEUTRAL = {"what": "S[1] < S[0]"}
 
 
 @lru_cache(maxsize=512)
-def question(model, buffer, horizon, jitter, delay="published", by="avoids"):
+def question(model, buffer, horizon, jitter, delay="published", by="avoids", history=0):
     """A query about a network, of a property; of `avoids` one that nothing breaks."""
     name = str(NETWORKS / model) if model.endswith(".py") else model
     thresholds = NEUTRAL if by == "avoids" else {}
-    return queries.make(name, buffer, horizon, jitter, delay, by if by == "avoids" else None, thresholds)
+    return queries.make(
+        name, buffer, horizon, jitter, delay, by if by == "avoids" else None, thresholds, history=history
+    )
 
 
 class Refused(Exception):
@@ -40,7 +42,11 @@ class Asked:
         network = run.network
         about = network.model, buffer, run.horizon, run.D
         if network.windows:
-            self.queries = {"verify, worst, prove, synth": question(*about)}
+            history = run.horizon - run.D - 2
+            self.queries = {
+                "verify, worst, prove, synth": question(*about),
+                "--on and --expect": question(*about, history=history),
+            }
         else:
             self.queries = {
                 "verify, prove": question(*about, "executions", "synthesis invariant"),

@@ -126,10 +126,8 @@ class _Search:
         query = self._query(LOOK, "")
         self._controller: Decides = query.controller(self._given)
         flow_views = query.execution(state=self._controller.state).flows
-        each = controllers.each_of(self._controller)
-        each = each if len(each) == len(flow_views) else each * len(flow_views)
-        first = [one.first_decision(flow) for one, flow in zip(each, flow_views, strict=True) if one.state]
-        self._decides = max((LOOK if step is None else step for step in first), default=0)
+        first = controllers.first_decision(self._controller, flow_views)
+        self._decides = LOOK if first is None else first
 
     def attempts(self, periods: Sequence[int]) -> Iterator[Attempt]:
         """Yield an Attempt for each period. Stop as soon as some flow gets less than the smallest share to decide.
@@ -209,7 +207,7 @@ class _Search:
         """The conditions of a converged start. These conditions hold until every sender has made its first decision."""
         name = definitions.chosen("properties", "EXPECTS")
         start = load_definition("properties", "PROPERTY", name).starts["converged"]
-        return (*start.given, *start.windows, UNDECIDED.format(self._decides))
+        return (*start.given, *start.of_flows(self._model.flows), UNDECIDED.format(self._decides))
 
     def _horizon(self, period: int | None) -> int:
         """Return the smallest horizon T that shows a period twice, and all decisions of the last period."""

@@ -172,10 +172,10 @@ def search(
     if start not in kind.starts:
         raise InputError(f"the start is '{shown(start)}'; {suggest(start, kind.starts)}")
     quantity = kind.quantity(of) if isinstance(of, str) else of
-    quantity.require(of, network.model_name, network.model, network.horizon)
+    quantity.require(of, network.model_name, network.model, network.steps)
     xs = _range(quantity, network, *((low, high) if at is None else (at, at)), resolution)
     xs = sorted({*xs, *also})
-    quantity = quantity.up_to(xs[-1], network.horizon)
+    quantity = quantity.up_to(xs[-1], network.steps)
     thresholds = {"what": quantity.what, "given": "; ".join(filter(None, (kind.starts[start], given.strip())))}
     query = Query(network, name, **thresholds).of_small_packets()
     decides = query.controller(controller)
@@ -204,7 +204,7 @@ def search(
 
 def _range(quantity, network, low, high, resolution):
     """Return the candidate values of x in increasing order. Raise InputError if the range is invalid."""
-    most = (network.horizon - 1) // 2 if quantity.high is None else quantity.high
+    most = (network.steps - 1) // 2 if quantity.high is None else quantity.high
     first, last, step = (
         exact(default if value is None else value)
         for value, default in ((low, quantity.low), (high, most), (resolution, quantity.step))

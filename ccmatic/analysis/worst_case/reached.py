@@ -44,7 +44,8 @@ def _lasting(query, controller, declared, options):
     reads = query.units().keys() & {*controller.parameters}
     executions = Executions(Part(query, WayToFail("an execution", lambda x: True), options, reads, free.state), free)
     x, left = executions.part.x, declared
-    first = {flow.number: _first_decision(controller, flow) for flow in x.flows}
+    each = controllers.of_flows(controller, x.flows)
+    first = {flow.number: _first_decision(one, flow) for one, flow in zip(each, x.flows, strict=True)}
     while left:
         holds = [(m, flow, t) for m in left for flow in _flows(x, m) for t in range(x.horizon)]
         at_first = [m.first(flow, t) for m, flow, t in holds if t < first[flow.number]]
@@ -62,8 +63,7 @@ def _lasting(query, controller, declared, options):
 
 def _first_decision(controller, flow):
     """Return the first step at which a flow's controller decides. Until then, its state is as at first."""
-    each = [*controllers.each_of(controller)]
-    first = each[flow.number - 1 if len(each) > 1 else 0].first_decision(flow)
+    first = controller.first_decision(flow)
     return flow.horizon if first is None else first
 
 
