@@ -9,12 +9,14 @@ import pytest
 
 import ccmatic as cm
 from ccmatic import guarantees
+from ccmatic.contracts import load_definition
 from ccmatic.emulation import link, pipeline
 from ccmatic.emulation.kinds import timetable
 from ccmatic.evaluation.bounds import bounds
 from ccmatic.exporting import header
 from ccmatic.guarantees import DeployedPath
 from ccmatic.learning import policies
+from ccmatic.proving.report import conditions
 from support import ROOT
 from support.policies import policy
 
@@ -235,6 +237,15 @@ def test_the_units_of_proofs_are_in_their_reports():
         assert "of C(T - D)" in says["utilisation"]
         report = (ROOT / "results" / "proofs" / f"{name}.md").read_text()
         assert f"| {says['utilisation']} |" in report
+
+
+def test_reports_of_proofs_say_what_their_symbols_mean():
+    """R_m is the step of a model of beliefs, which a path's R_m is not."""
+    for name, result in SHIPPED.items():
+        text = (ROOT / "results" / "proofs" / f"{name}.md").read_text()
+        model = load_definition("models", "MODEL", result.proof.model)
+        assert conditions(model) in text
+        assert ("R_m is a step of the model." in text) is not model.windows
 
 
 def test_the_home_page_and_the_shipped_trace_agree():

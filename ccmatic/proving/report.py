@@ -13,11 +13,17 @@ CONDITIONS = """\
 The proof covers {flows} on this network. {each} always has data to send, and shares the link with no other flow. The
 link rate {stays}. The proof does not cover {others}, other buffers, or more jitter.
 
-C is the link rate, R_m is the round-trip time without a queue, D is the jitter, and T is the length of a window. β is
-the size of the buffer, and MSS is the size of a packet. ⌊x⌋ is x rounded down, and log_b is the logarithm to base b.
-The glossary (docs/reference/glossary.md) explains the sender's bounds on the link rate and on the queue, such as C_L
-and q_U.
+{step}
+C is the link rate, D is the jitter, and T is the length of a window. β is the size of the buffer, and MSS is the size
+of a packet. ⌊x⌋ is x rounded down, and log_b is the logarithm to base b. The glossary (docs/reference/glossary.md)
+explains the sender's bounds on the link rate and on the queue, such as C_L and q_U.
 """
+
+#: The meaning of R_m in reports about senders with a window, and about senders with beliefs at a rate.
+R_M = "R_m is the round-trip time without a queue."
+STEP = """\
+R_m is a step of the model. The section "Units" of docs/reference/guarantees.md explains how long a step lasts on a
+path."""
 
 #: The remark on a lemma whose premise no window satisfies.
 OF_NONE = " (no window satisfies the premise)"
@@ -45,7 +51,7 @@ def _report(result, prover, picture):
     yield ""
     yield f"![states and transitions]({picture})"
     yield "\n## What is proved\n"
-    yield CONDITIONS.format(stays=stays(prover.query.model), **_flows(getattr(prover.query.model, "flows", 1)))
+    yield conditions(prover.query.model)
     yield from (f"The proof leaves out {EXCLUSIONS[each.name]}: {each.reason}.\n" for each in prover.left_out)
     yield from (f"- {sentence}" for sentence in sentences(proof, prover.query.model, result.horizon, values))
     yield from _after_changes(proof, result.horizon - proof.common, values)
@@ -68,6 +74,12 @@ def _report(result, prover, picture):
     yield f"The folder `{result.traces.name}/` contains windows as traces."
     yield "Each of these windows violates a lemma, or shows that a constant cannot be better."
     yield "To draw one of these windows, run `ccmatic replay FILE --plot PICTURE.png`."
+
+
+def conditions(model):
+    """Return the assumptions of a proof on a model, and the meaning of the report's symbols."""
+    step = R_M if model.windows else STEP
+    return CONDITIONS.format(stays=stays(model), step=step, **_flows(getattr(model, "flows", 1)))
 
 
 def _flows(number):
