@@ -90,9 +90,9 @@ ATTACKS = {
     "Y = X('Y', (), {'__match_args__': ('__globals__',)})\n"
     f"match cast:\n    case Y(g):\n        MOST = g['sys'].{READ}",
     "a name of a shipped definition": f"from ccmatic.properties.misread import re\nMOST = re.enum.sys.{READ}",
-    "a name of a contract": f"from ccmatic.contracts.worlds import importlib\nMOST = importlib.sys.{READ}",
-    "a contract as a module": f"from ccmatic import contracts\nMOST = contracts.worlds.importlib.sys.{READ}",
-    "a contract as another module": f"import ccmatic.contracts as c\nMOST = c.worlds.importlib.sys.{READ}",
+    "a name of a contract": f"from ccmatic.contracts.worlds import inspect\nMOST = inspect.sys.{READ}",
+    "a contract as a module": f"from ccmatic import contracts\nMOST = contracts.worlds.inspect.sys.{READ}",
+    "a contract as another module": f"import ccmatic.contracts as c\nMOST = c.worlds.inspect.sys.{READ}",
 }
 
 #: Texts that reach other files, or the interpreter, in further ways.
