@@ -29,7 +29,7 @@ from ccmatic.properties.subjects import (
 )
 
 from ccmatic.base import BetweenSteps, InputError, definitions
-from ccmatic.contracts import AllOf, Compared, Implied, Stated
+from ccmatic.contracts import AllOf, Compared, Implied, SenderBelief, Stated
 from ccmatic.logic import every, no, some
 
 __all__ = ["QUANTITIES", "UNITS", "Reader", "WorstValue", "parse", "parse_conditions"]
@@ -312,6 +312,9 @@ class Reader:
         flow = self._x.flows[0]
         declared = {column.name: str(column.unit) for column in (*self._model.beliefs, *flow.kept)}
         units = {own: declared[own] for own in (*flow.beliefs, *flow.state) if own in declared}
+        observed = self._model.observations.get(name)
+        if name not in units and isinstance(observed, SenderBelief):
+            raise misread.unread(name)
         if name not in units:
             raise misread.quantity(name, QUANTITIES, units)
         if units[name] not in OF_UNIT:

@@ -54,6 +54,8 @@ _SUBJECT = r"(?P<subject>[A-Za-z_]\w*)"
 _NUMBER = r"\d+(?:\.\d+|/\d+)?"
 _HEAD = re.compile(rf"{_SUBJECT}\s*(?:<=|>=|<|>)\s*{_NUMBER}\s*[A-Za-z%]*", re.ASCII)
 _RELATION = re.compile(rf"{_SUBJECT}\s*(?P<relation>[<>=!≤≥]+)\s*(?P<amount>.*)")
+#: The rest of a number that the language does not have, such as 1e-3, 1_000 and 1,5.
+_REST_OF_NUMBER = re.compile(r"[-+._\d]|,\d", re.ASCII)
 _NETWORK = re.compile(r"\b(buffer|jitter)\s+[\d>]|\bbuffer\s+(any|infinite)\b|\brtt\s+\d")
 
 
@@ -64,7 +66,8 @@ def comparison(text: str) -> InputError:
         return InputError("the expectation is empty; expected such as 'utilisation >= 80%' or 'queue <= 2 bdp'")
     if _NETWORK.search(text):
         return InputError(f"{label} is a network; expected an expectation, such as 'queue <= 2 bdp'")
-    if head := _HEAD.match(text):
+    head = _HEAD.match(text)
+    if head and not _REST_OF_NUMBER.match(text, head.end()):
         return _after(label, text[: head.end()], text[head.end() :].strip())
     if related := _RELATION.fullmatch(text):
         return _related(label, **related.groupdict())
@@ -100,7 +103,9 @@ def _related(label: str, subject: str, relation: str, amount: str) -> InputError
     example = EXAMPLES.get(subject, EXAMPLES["queue"])
     if amount.startswith("-"):
         return InputError(f"the amount in {label} is below 0; expected 0 or more, such as '{example}'")
-    return InputError(f"the amount in {label} is '{shown(amount)}'; expected a number and a unit, such as '{example}'")
+    return InputError(
+        f"the amount in {label} is '{shown(amount)}'; expected a decimal or fraction, such as '{example}'"
+    )
 
 
 def unit(name: str, text: str, known) -> InputError:
@@ -156,6 +161,14 @@ def quantity(name: str, quantities, own) -> InputError:
         return InputError(f"there is no quantity '{shown(name)}'; did you mean '{name.lower()}'?")
     known = [*quantities, *(each for each in own if each not in quantities)]
     return InputError(f"there is no quantity '{shown(name)}'; {suggest(name, known)}")
+
+
+def unread(name: str) -> InputError:
+    """Return the error for a belief that the controller does not read."""
+    return InputError(
+        f"the controller does not read {name}, so it has no value; expected a controller that reads it, or such as "
+        f"'{EXAMPLES['queue']}'"
+    )
 
 
 def start(text: str, starts) -> InputError:

@@ -385,7 +385,8 @@ class _Edge:
         of = [f"repeats itself every {condition.repeats} steps"] if condition.repeats else []
         of += [f"has {condition.given}"] if condition.given else []
         what = f"execution of {self._controller.name}{' that ' if of else ''}{' and '.join(of)}"
-        where = f"{network.model_name} with the buffer {network.buffer} and the horizon {network.horizon}"
+        store = f"{network.model.store} {network.buffer}"
+        where = f"{network.model_name} with the {store} and the horizon {network.horizon}"
         excluded = "; ".join(map(str, left_out(self._query, self._controller)))
         what += f" (left out: {excluded})" if excluded else ""
         return f"{where} has no {what}, so there is no worst value; expected another period, or weaker conditions"
