@@ -8,7 +8,9 @@ import pytest
 
 from ccmatic import api as cm
 from ccmatic.contracts import load_definition
+from support.benchmarks import defined_by
 from support.cli import run
+from support.machine import needs_compiler
 
 PROOF = load_definition("proofs", "PROOF", "contract")
 NETWORK = cm.Network("cbr_delay_own_jitter", "infinite", 13)
@@ -195,3 +197,14 @@ def test_no_execution_breaks_the_shares_that_the_proof_states(count=60):
 @pytest.mark.slow
 def test_no_execution_of_ten_thousand_breaks_the_shares():
     test_no_execution_breaks_the_shares_that_the_proof_states(10_000)
+
+
+@needs_compiler
+@pytest.mark.parametrize(("apart", "below"), [(0.001, False), (8, True)])
+def test_the_proved_share_needs_senders_that_know_the_propagation_delay(apart, below):
+    """A flow that starts beside a queue of ten R_m takes eleven R_m for one, and first gets a few per cent."""
+    study = defined_by("fair_late")
+    link = study["Link"](packets=2.5, rtt=20, jitter=1, buffer=2000, flows=2)
+    with study["running"].Session(study["subjects"].subject("contract")) as session:
+        least, _ = study["least"](session, "contract", link, 20, apart)
+    assert (least < 1 / 4) == below, least

@@ -37,7 +37,7 @@ TIE = 0.05
 class Link:
     """A link of the grid: packets per R_m, R_m in ms, D in R_m, the buffer in BDP, and the number of flows."""
 
-    packets: int
+    packets: float
     rtt: int
     jitter: int
     buffer: int
@@ -60,9 +60,9 @@ class Link:
         ]
         return Scenario(
             duration=seconds * NS,
-            rate=self.packets * PACKET * 8 * 1000 // self.rtt,
+            rate=int(self.packets * PACKET * 8 * 1000 / self.rtt),
             rtt=rtt,
-            buffer=self.buffer * self.packets * PACKET,
+            buffer=int(self.buffer * self.packets * PACKET),
             jitter=jitter,
             flows=tuple(flows),
             events=tuple(records.HoldEvent(at=at, length=jitter) for at in bursts),

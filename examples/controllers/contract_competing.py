@@ -3,7 +3,8 @@
 After a loss, the window grows as CUBIC's does beyond its last maximum, and by half a packet per R_m. It shrinks to
 7/10 with each loss. The sender returns to the contract 2048 R_m after it began to compete, or after the last loss at
 a delay that a contract can keep. So losses in a short buffer keep it competing, and a long queue without a neighbour
-ends. In an infinite buffer the sender never competes, so proofs/contract.py holds for it as well. Chords and tangents
+ends. Beside CUBIC, with buffers of 2 to 60 BDP, it keeps at least 0.20 of the bytes in simulated runs of 300 s, and
+leaves at least 0.17. Beside Reno it keeps as little as 0.02, and leaves as little as 0.00. In an infinite buffer the sender never competes, so proofs/contract.py holds for it as well. Chords and tangents
 bound the cube. This is proved up to 8·R_m; an exported sender follows the law everywhere. A time is stored as packets,
 one per R_m.
 """
