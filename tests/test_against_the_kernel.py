@@ -3,6 +3,7 @@
 import json
 import sys
 from functools import cache
+from types import SimpleNamespace
 
 import pytest
 
@@ -43,13 +44,39 @@ def test_an_exported_bbr_v1_finds_the_rate_of_the_link(rtt):
     assert alone("exported bbr_v1", rtt=rtt * MS, buffer=4 * BDP)["utilisation"] > 0.9
 
 
+def test_a_cell_of_real_runs_has_the_median_and_the_range_of_the_valid_runs():
+    """A real run lost 19 packets, and a repetition 137: one number misleads."""
+    text = defined_by("against_the_kernel")["text"]
+    measured = [(1.0, 29.4, 19), (0.994, 21, 137), (1.0, 24, 4), (1.0, 30, 20), (1.0, 28, 44)]
+    names = ("utilisation", "queue_ms", "lost")
+    runs = [dict(zip(names, each, strict=True)) | {"faults": []} for each in measured]
+    assert text(runs) == "100 % [99 to 100], 28 ms [21 to 30], 20 [4 to 137]"
+    late = [run | {"faults": ["late"]} for run in runs]
+    assert text([*runs[:3], *late[3:]]) == "100 % [99 to 100], 24 ms [21 to 29], 19 [4 to 137] (3 of 5 runs valid)"
+    assert (text(late), text([])) == ("no valid run", "-")
+
+
+def test_a_cell_of_the_emulator_is_five_runs_and_a_simulated_cell_is_one():
+    definitions = defined_by("against_the_kernel")
+    options = {"rate": ["24mbit"], "rtt": ["40ms"], "buffer": ["1bdp"], "sender": ["bbr", "vegas"]}
+    asked = [(keys["sender"], keys["run"]) for keys in definitions["requested"](SimpleNamespace(**options))]
+    assert asked == [("bbr", 1), ("vegas", 1), *(("bbr", number) for number in (2, 3, 4, 5))]
+
+
+def test_an_invalid_run_is_attempted_three_times():
+    valid = defined_by("against_the_kernel")["real_runs"].valid
+    attempts = iter(["late", "", "late", "late", "late", ""])
+    kept, note = valid(lambda: SimpleNamespace(faults=next(attempts)), runs=3)
+    assert (len(kept), note) == (2, " (2 of 3 runs valid)") and not [*attempts]
+
+
 def test_it_goes_on_from_the_cells_that_are_known(tmp_path, monkeypatch, capsys):
-    cell = {"rate": "24mbit", "rtt": "20ms", "buffer": "1/4bdp", "sender": "vegas"}
+    cell = {"rate": "24mbit", "rtt": "20ms", "buffer": "1/4bdp", "sender": "vegas", "run": 1}
     measured = {"utilisation": 0.125, "queue_ms": 7.0, "lost": 3, "packets": 9}
-    (tmp_path / "cells.jsonl").write_text(json.dumps(cell | measured) + "\n")
+    (tmp_path / "runs.jsonl").write_text(json.dumps(cell | measured) + "\n")
     options = ["--rate", "24mbit", "--rtt", "20ms", "--buffer", "1/4bdp", "--sender", "vegas", "--sender", "copa"]
     monkeypatch.setattr(sys, "argv", ["against_the_kernel.py", str(tmp_path), *options, "--seconds", "2"])
     defined_by("against_the_kernel")["main"]()
     *_, row = capsys.readouterr().out.splitlines()
     assert row.startswith("| 24mbit 20ms 1/4bdp | 12 %, 7 ms, 3 | 9")
-    assert [json.loads(line)["sender"] for line in (tmp_path / "cells.jsonl").open()] == ["vegas", "copa"]
+    assert [json.loads(line)["sender"] for line in (tmp_path / "runs.jsonl").open()] == ["vegas", "copa"]

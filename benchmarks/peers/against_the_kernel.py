@@ -9,9 +9,12 @@ and everything that BPF flows need. For Copa, Vegas and Illinois, the exported c
 first third of a run. For the rest of the run, it measures the used share of the link, the mean wait in the queue, and
 the lost packets.
 
-FOLDER/cells.jsonl has a line per finished cell, and the same command resumes from it. The command repeats an invalid
-run on the emulator, up to three runs in all. Each option restricts the cells, and may be repeated. With --table, the
-command measures nothing and prints the table in Markdown.
+A cell of the emulator is five runs, because real runs differ. Its text is the median, and in brackets the smallest and
+the largest value of the valid runs. The command attempts an invalid run at most three times. A simulated cell is one
+run, because simulated runs do not differ.
+
+FOLDER/runs.jsonl has a line per finished run, and the same command resumes from it. Each option restricts the cells,
+and may be repeated. With --table, the command measures nothing and prints the table in Markdown.
 """
 
 import argparse
@@ -19,86 +22,90 @@ import json
 from itertools import product
 from pathlib import Path
 
+from benchmarks.lib import pages, real_runs
 from benchmarks.peers import papers
 from ccmatic.emulation import kinds, link, measures, run
 
 RATES, RTTS, BUFFERS = ("24mbit", "96mbit"), ("20ms", "40ms", "100ms"), ("1/4bdp", "1bdp", "4bdp")
 EMULATED = ("cubic", "bpf:cubic", "bbr", "bpf:bbr_v1")
 SIMULATED = tuple(f"{kind}{name}" for name in papers.PAPERS for kind in ("", "exported "))
-ATTEMPTS = 3
-KEYS = ("rate", "rtt", "buffer", "sender")
+KEYS = ("rate", "rtt", "buffer", "sender", "run")
 
 
-def cells(given):
-    """Return the keys of each cell that the options request."""
+def requested(given):
+    """Yield the keys of each run that the options request: the first run of each cell, then the second run, …"""
     choices = (given.rate or RATES, given.rtt or RTTS, given.buffer or BUFFERS, given.sender or (*EMULATED, *SIMULATED))
-    return [dict(zip(KEYS, cell, strict=True)) for cell in product(*choices)]
+    for number, *cell in product(range(1, real_runs.RUNS + 1), *choices):
+        if number == 1 or cell[-1] in EMULATED:
+            yield dict(zip(KEYS, (*cell, number), strict=True))
 
 
-def read_cells(file):
-    """Return the cells in a file, by their keys."""
+def read_runs(file):
+    """Return the runs in a file, by their keys."""
     lines = file.read_text().splitlines() if file.exists() else []
-    return {tuple(cell[key] for key in KEYS): cell for cell in map(json.loads, lines)}
+    return {tuple(each[key] for key in KEYS): each for each in map(json.loads, lines)}
 
 
-def measure(cell, seconds):
-    """Measure a cell."""
-    path = link.of_texts(cell["rate"], cell["rtt"], cell["buffer"])
-    if cell["sender"] in EMULATED:
-        return emulated(path, cell["sender"], seconds)
+def measure(keys, seconds):
+    """Measure a run."""
+    path = link.of_texts(keys["rate"], keys["rtt"], keys["buffer"])
+    if keys["sender"] in EMULATED:
+        return emulated(path, keys["sender"], seconds)
     rate = path.rates[0][1]
-    return papers.simulated(cell["sender"], rate, path.rtt, path.buffer, seconds, seconds / 3)
+    return papers.simulated(keys["sender"], rate, path.rtt, path.buffer, seconds, seconds / 3)
 
 
 def emulated(path, name, seconds):
-    """Return the measures of the first valid run, or those of the last run if none is valid."""
-    for _ in range(ATTEMPTS):
-        emulation = run.emulate(path, [kinds.request(name)], seconds)
-        if not emulation.faults:
-            break
+    """Return the measures of the first valid attempt, or those of the last attempt if none is valid."""
+    emulation = real_runs.attempted(lambda: run.emulate(path, [kinds.request(name)], seconds))
     summary = measures.summed_up(emulation, seconds / 3)
     result = {name: summary[name] for name in ("utilisation", "lost", "packets")}
     wait = summary["queueing_delay_ms"].mean
     return result | {"queue_ms": wait, "faults": list(emulation.faults)}
 
 
-def text(cell):
-    """Return a cell as short text: - if the cell is missing, and ? if no run was valid."""
-    if cell is None:
-        return "-"
-    wait = "-" if cell["queue_ms"] is None else f"{cell['queue_ms']:.0f} ms"
-    return f"{100 * cell['utilisation']:.0f} %, {wait}, {cell['lost']}{' ?' if cell.get('faults') else ''}"
+def text(runs):
+    """Return the runs of a cell as short text: `-` if there are none."""
+    valid = [each for each in runs if not each.get("faults")]
+    if not valid:
+        return real_runs.count(0, len(runs)) if runs else "-"
+    waits = [each["queue_ms"] for each in valid if each["queue_ms"] is not None]
+    wait = real_runs.spread(waits, ".0f", " ms") if waits else "-"
+    used = real_runs.spread([100 * each["utilisation"] for each in valid], ".0f", " %")
+    lost = real_runs.spread([each["lost"] for each in valid], ".0f")
+    return f"{used}, {wait}, {lost}{real_runs.count(len(valid), len(runs))}"
 
 
 def table(done, given):
-    """Return the table in Markdown, with a row per link and a column per sender."""
+    """Return the lines of the table in Markdown, with a row per link and a column per sender."""
     senders = given.sender or (*EMULATED, *SIMULATED)
-    lines = ["| " + " | ".join(("link", *senders)) + " |", "|---" * (1 + len(senders)) + "|"]
+    rows = []
     for where in product(given.rate or RATES, given.rtt or RTTS, given.buffer or BUFFERS):
-        row = [text(done.get((*where, sender))) for sender in senders]
-        lines.append("| " + " | ".join([" ".join(where), *row]) + " |")
-    return "\n".join(lines)
+        cells = [[each for key, each in done.items() if key[:-1] == (*where, sender)] for sender in senders]
+        rows.append([" ".join(where), *map(text, cells)])
+    return pages.table(["link", *senders], rows)
 
 
 def main():
     """Measure the missing cells, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, metavar="FOLDER")
-    for key, choices in zip(KEYS, (RATES, RTTS, BUFFERS, (*EMULATED, *SIMULATED)), strict=True):
+    for key, choices in zip(KEYS[:-1], (RATES, RTTS, BUFFERS, (*EMULATED, *SIMULATED)), strict=True):
         parser.add_argument(f"--{key}", action="append", choices=choices)
     parser.add_argument("--seconds", type=float, default=8, help="the length of each run")
     parser.add_argument("--table", action="store_true", help="only print the table")
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
-    file = given.folder / "cells.jsonl"
-    done = read_cells(file)
-    for cell in [] if given.table else cells(given):
-        if tuple(cell.values()) not in done:
-            done[tuple(cell.values())] = cell | measure(cell, given.seconds)
+    file = given.folder / "runs.jsonl"
+    done = read_runs(file)
+    for keys in [] if given.table else requested(given):
+        key = tuple(keys.values())
+        if key not in done:
+            done[key] = keys | measure(keys, given.seconds)
             with file.open("a") as lines:
-                lines.write(json.dumps(done[tuple(cell.values())]) + "\n")
-            print(*cell.values(), text(done[tuple(cell.values())]), sep=", ", flush=True)
-    print(table(done, given))
+                lines.write(json.dumps(done[key]) + "\n")
+            print(*key, text([done[key]]), sep=", ", flush=True)
+    print("\n".join(table(done, given)))
 
 
 if __name__ == "__main__":

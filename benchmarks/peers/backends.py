@@ -1,6 +1,6 @@
 """Compare fluids, simulated packets and the kernel: run the same senders on the same links on three back ends.
 
-    python -m benchmarks.peers.backends [--senders NAME…] [--buffers BDP…] [--out FILE.json]
+    python -m benchmarks.peers.backends [--senders NAME…] [--buffers BDP…]
 
 The links have 24 Mbit/s, an R_m of 40 ms, no jitter, and by default buffers of 1/4 and 2 BDPs. A sender runs
 
@@ -12,17 +12,18 @@ The links have 24 Mbit/s, an R_m of 40 ms, no jitter, and by default buffers of 
 For a controller that forms beliefs, a step takes two R_m, as in its C code. The command prints utilisation, the mean
 and the 95th percentile of the queueing delay in ms, and the lost share, all after a warm-up. The simulators run for 60
 s, with a warm-up of 20 s. The emulator runs for 20 s. Its warm-up lasts until beliefs have converged, or otherwise for
-a third of the run.
+a third of the run. The emulator makes five runs: the command prints the median and, in brackets, the smallest and the
+largest value of the valid runs. It attempts an invalid run at most three times.
 """
 
 import argparse
-import json
 from fractions import Fraction
-from pathlib import Path
+from operator import itemgetter
 
 import jax
 import numpy as np
 
+from benchmarks.lib import real_runs
 from ccmatic.evaluation.runs import SECONDS, WARM_UP, Scenario, emulated, simulated
 from ccmatic.exporting import header
 from ccmatic.learning import Environment, LinkOptions, sender
@@ -62,24 +63,21 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--senders", nargs="+", default=SENDERS)
     parser.add_argument("--buffers", nargs="+", type=Fraction, default=BUFFERS)
-    parser.add_argument("--out", type=Path, metavar="FILE.json")
-    given, rows = parser.parse_args(), []
+    given = parser.parse_args()
     for name in given.senders:
         real = name if header.make(name).remembers else f"udp:{name}"
         for buffer in given.buffers:
-            run = emulated(real, Scenario((RATE,), RTT, buffer, "none", "real"))
+            path = Scenario((RATE,), RTT, buffer, "none", "real")
+            runs, note = real_runs.valid(lambda: emulated(real, path), itemgetter("faults"))  # noqa: B023
             ways = {
-                "fluid": fluid(name, buffer),
-                "packets": four_measures(simulated(name, Scenario((RATE,), RTT, buffer, "none"))),
-                "kernel": four_measures(run),
+                "fluid": ([fluid(name, buffer)], ""),
+                "packets": ([four_measures(simulated(name, Scenario((RATE,), RTT, buffer, "none")))], ""),
+                "kernel": ([four_measures(run) for run in runs], note),
             }
-            rows.append({"sender": name, "buffer_bdp": float(buffer), "faults": run["faults"], **ways})
-            for way, values in ways.items():
-                print(f"{name:14} {float(buffer):5} BDP  {way:8}" + "{:7.3f} {:7.2f} {:7.2f} {:8.5f}".format(*values))
-            for fault in run["faults"]:
-                print(f"  not a valid run: {fault}", flush=True)
-    if given.out:
-        given.out.write_text(json.dumps(rows, indent=1) + "\n")
+            for way, (values, note) in ways.items():
+                columns = zip(zip(*values, strict=True), (".3f", ".2f", ".2f", ".5f"), strict=False)
+                text = "  ".join(real_runs.spread(column, form) for column, form in columns)
+                print(f"{name:14} {float(buffer):5} BDP  {way:8}{text}{note}", flush=True)
 
 
 if __name__ == "__main__":

@@ -3,8 +3,10 @@
     python -m benchmarks.peers.deployed_start FILE [FILE …]      # as root
 
 A FILE is a policy's file, or an ONNX file with the metadata of a policy. The link has 24 Mbit/s, an R_m of 20 ms and a
-buffer of 2 BDP. A run takes 30 s, and the measurements omit the first 10 s. The command prints a row of the table in
-docs/reports/simulators.md for each policy and world, and the largest relative difference of the throughput.
+buffer of 2 BDP. A run takes 30 s, and the measurements omit the first 10 s. The emulator makes five runs: a value is
+the median and, in brackets, the smallest and the largest value of the valid runs. The command attempts an invalid run
+at most three times. It prints a row of the table in docs/reports/simulators.md for each policy and world, and the
+largest relative difference of the throughput.
 """
 
 import argparse
@@ -13,6 +15,7 @@ import jax
 import numpy as np
 
 import ccmatic as cm
+from benchmarks.lib import real_runs
 from ccmatic.learning import LinkOptions, policies, trained
 from ccmatic.learning.envs.backends import Fluid, Packets
 
@@ -37,13 +40,11 @@ def simulated(back_end, file):
 
 
 def real(file):
-    """Return the measurements of a run over the emulator, like `simulated`."""
-    run = cm.emulate([f"policy:{file}"], on=f"{RATE} mbit, rtt {RTT} ms, buffer {BUFFER} bdp", seconds=SECONDS,
-                     warmup=OMITTED)  # fmt: skip
-    for fault in run.faults:
-        print(f"  not a valid run: {fault}", flush=True)
-    flow = run.flows[0]
-    return flow.mbit_per_second, flow.rtt_ms.mean, flow.lost
+    """Return the measurements of the valid runs over the emulator, each like `simulated`, and the note of `count`."""
+    on = f"{RATE} mbit, rtt {RTT} ms, buffer {BUFFER} bdp"
+    runs, note = real_runs.valid(lambda: cm.emulate([f"policy:{file}"], on=on, seconds=SECONDS, warmup=OMITTED))
+    flows = [run.flows[0] for run in runs]
+    return [(flow.mbit_per_second, flow.rtt_ms.mean, flow.lost) for flow in flows], note
 
 
 def main():
@@ -51,10 +52,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+", metavar="FILE")
     for file in parser.parse_args().files:
-        rows = {"fluid": simulated(Fluid, file), "packets": simulated(Packets, file), "emulator": real(file)}
-        for world, (rate, rtt, lost) in rows.items():
-            print(f"| {file} | {world} | {rate:.2f} | {rtt:.1f} | {lost:.0f} |", flush=True)
-        rates = [rate for rate, *_ in rows.values()]
+        simulations = {"fluid": Fluid, "packets": Packets}
+        rows = {name: ([simulated(back_end, file)], "") for name, back_end in simulations.items()}
+        rows["emulator"] = real(file)
+        for world, (runs, note) in rows.items():
+            columns = zip(zip(*runs, strict=True), (".2f", ".1f", ".0f"), strict=False)
+            cells = " | ".join(real_runs.spread(column, form) for column, form in columns)
+            print(f"| {file} | {world} | {cells}{note} |", flush=True)
+        rates = [rate for runs, _ in rows.values() for rate, *_ in runs]
         print(f"{file}: throughput differs by at most {max(rates) / min(rates) - 1:.2%}", flush=True)
 
 

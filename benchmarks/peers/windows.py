@@ -1,20 +1,25 @@
 """Measure the windows of the kernel's flows over time. Each flow runs alone on the same emulated link.
 
-    python -m benchmarks.peers.windows [--rate 12mbit] [--rtt 40ms] [--buffer 1bdp] [--seconds 20] [--json] FLOW…
+    python -m benchmarks.peers.windows [--rate 12mbit] [--rtt 40ms] [--buffer 1bdp] [--seconds 20] [--runs 5] [--json]
+                                       FLOW…
 
 FLOW is one of the kernel's congestion controls, or bpf:CONTROLLER. The command samples the window every 20 ms. For the
-last half of a run, it prints the window's 5th, 50th and 95th percentile and its mean, in segments. The command also
-prints the used share of the link, and the difference of the mean window from the first flow's mean window in percent.
-The command needs root, iperf3, and everything that BPF flows need.
+last half of a run, it measures the window's 5th, 50th and 95th percentile and its mean, in segments, and the used share
+of the link. For each flow, the command prints the median and, in brackets, the smallest and the largest value of the
+valid runs. It also prints the difference of the median of the mean window from the first flow's median, in percent. The
+command attempts an invalid run at most three times. With --json, it prints a line per valid run instead. The command
+needs root, iperf3, and everything that BPF flows need.
 """
 
 import argparse
 import json
 import re
 import threading
+from statistics import median
 
 import numpy as np
 
+from benchmarks.lib import real_runs
 from ccmatic.base import InputError
 from ccmatic.emulation import kinds, link, machine, measures, run
 
@@ -72,22 +77,31 @@ def main():
     for option, default in {"rate": "12mbit", "rtt": "40ms", "buffer": "1bdp"}.items():
         parser.add_argument(f"--{option}", default=default)
     parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--runs", type=int, default=real_runs.RUNS)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("flows", nargs="+", metavar="FLOW")
     given = parser.parse_args()
     path = link.of_texts(given.rate, given.rtt, given.buffer)
-    rows = []
+    first = None
     for name in given.flows:
-        result = row(path, name, given.seconds)
-        rows.append(result | {"off": result["mean"] / (rows[0] if rows else result)["mean"] - 1})
-        print(json.dumps(rows[-1]) if given.json else as_text(rows[-1]), flush=True)
+        runs, note = real_runs.valid(
+            lambda: row(path, name, given.seconds),  # noqa: B023
+            lambda result: result["faults"],
+            given.runs,
+        )
+        first = first or runs
+        if given.json:
+            print(*map(json.dumps, runs), sep="\n", flush=True)
+        else:
+            print(f"{name:<14}  {as_text(runs, first) if runs else ''}{note}", flush=True)
 
 
-def as_text(result):
-    """Return the line of a flow."""
-    parts = [f"{name} {result[name]:.1f}" for name in ("mean", "p5", "p50", "p95")]
-    parts += [f"utilisation {result['utilisation']:.1%}", f"lost {result['lost']}", f"off {result['off']:+.1%}"]
-    return "  ".join([f"{result['flow']:<14}", *parts, *result["faults"]])
+def as_text(runs, first):
+    """Return the measures of a flow's valid runs as text. `first` has the valid runs of the first flow."""
+    parts = [f"{name} {real_runs.spread([run[name] for run in runs], '.1f')}" for name in ("mean", "p5", "p50", "p95")]
+    parts.append(f"utilisation {real_runs.spread([100 * run['utilisation'] for run in runs], '.1f', ' %')}")
+    off = median(run["mean"] for run in runs) / median(run["mean"] for run in first) - 1
+    return "  ".join([*parts, f"lost {real_runs.spread([run['lost'] for run in runs], '.0f')}", f"off {off:+.1%}"])
 
 
 if __name__ == "__main__":

@@ -10,8 +10,9 @@ The path has 24 Mbit/s and R_m 40 ms. NETWORK is one of:
 - `outage`: a buffer of 1 BDP, and no service for 10 R_m in the middle of a run.
 
 Each cell has the utilisation and the share of lost packets after the first third of a run, and on `marking` the share
-of marked packets. The utilisation leaves out the time of the outage. A kernel's cell is one run; an invalid run is
-repeated up to twice, and a cell says if the last run is not valid. The simulated controllers act once per R_m. On
+of marked packets. The utilisation leaves out the time of the outage. A kernel's cell is five runs: the median and, in
+brackets, the smallest and the largest value of the valid runs. The command attempts an invalid run at most three times.
+The simulated controllers act once per R_m. On
 `marking`, the simulated reno and cubic answer a mark as they answer a loss, because the kernel's do so with ECN (RFC
 3168). With --simulated, the command runs no kernel. Other runs need root and a quiet machine.
 """
@@ -21,6 +22,7 @@ import tempfile
 from fractions import Fraction
 from pathlib import Path as File
 
+from benchmarks.lib import real_runs
 from ccmatic.base import definitions
 from ccmatic.emulation import kinds, pipeline
 from ccmatic.emulation import run as emulation
@@ -39,21 +41,22 @@ NETWORKS = {
 #: The model and the jitter of the simulated path, where they are not those of `aggregation`.
 MODELS = {"policer": ("policer", 1), "marking": ("marking", 1), "outage": ("ideal", 0)}
 FLOWS = {"reno": "reno", "cubic": "cubic", "bbr": "bbr_v1"}
-ATTEMPTS = 3
 
 
 def emulated(network, flow, seconds):
     """Return the cell of a kernel's flow."""
     link = pipeline._link(on=NETWORKS[network].format(middle=f"{seconds / 2:g}"))
-    for _ in range(ATTEMPTS):
-        run = emulation.emulate(link, [kinds.request(flow)], seconds)
-        if not run.faults:
-            break
+    runs, note = real_runs.valid(lambda: emulation.emulate(link, [kinds.request(flow)], seconds))
+    return (cell(network, [measured(network, link, run, seconds) for run in runs]) if runs else "") + note
+
+
+def measured(network, link, run, seconds):
+    """Return the utilisation of a run, and its shares of lost and of marked packets."""
     start = seconds / 3
     log = run.log[run.log["arrival"] >= start * 1e9]
     through = (run.log["admitted"] > start * 1e9) & (run.log["admitted"] <= run.duration)
     used = run.log["size"][through].sum() * 8 / capacity(network, link.rates[0][1], start, seconds)
-    return cell(network, used, log["lost"].mean(), (log["marked"] == 1).mean()) + (" (not valid)" if run.faults else "")
+    return used, log["lost"].mean(), (log["marked"] == 1).mean()
 
 
 def capacity(network, rate, start, end):
@@ -61,9 +64,11 @@ def capacity(network, rate, start, end):
     return rate * (end - start - (OUTAGE * 0.04 if network == "outage" else 0))
 
 
-def cell(network, used, lost, marked):
-    """Return the text of a cell."""
-    return f"{used:.1%}, {lost:.2%}" + (f", {marked:.2%}" if network == "marking" else "")
+def cell(network, runs):
+    """Return the text of a cell from the utilisation and the shares of lost and of marked packets of each run."""
+    used, lost, marked = ([100 * value for value in values] for values in zip(*runs, strict=True))
+    text = f"{real_runs.spread(used, '.1f', ' %')}, {real_runs.spread(lost, '.2f', ' %')}"
+    return text + (f", {real_runs.spread(marked, '.2f', ' %')}" if network == "marking" else "")
 
 
 def answering_marks(name, folder):
@@ -111,7 +116,7 @@ def simulated(network, flow, seconds):
     late = run.sent > start * path.step
     served = float(run.samples["S"][-1] - run.samples["S"][start]) * PACKET
     used = served / capacity(network, 25 * BDP * PACKET, start / 25, seconds)
-    return cell(network, used, run.loss(start), run.marked[late].mean())
+    return cell(network, [(used, run.loss(start), run.marked[late].mean())])
 
 
 def main():

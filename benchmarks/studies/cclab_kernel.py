@@ -4,8 +4,9 @@
 
 FOLDER is the folder of `cclab.py`, which has the adversaries. The traces are two random traces, and the worst trace of
 each target's adversary of seed 0. The command prints the used share of the link in %, the mean queueing delay in ms and
-the lost share in %. The command prints these values for fluids, and for the kernel over the emulator. The emulator
-needs root and real time. The command repeats an invalid run once.
+the lost share in %. The command prints these values for fluids, and for the kernel over the emulator. A cell of the
+emulator is five runs: the median and, in brackets, the smallest and the largest value of the valid runs. The command
+attempts an invalid run at most three times. The emulator needs root and real time.
 """
 
 import argparse
@@ -13,10 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.lib import real_runs
 from ccmatic.emulation import kinds, link, measures, run
 from ccmatic.learning import adversaries
 
-ATTEMPTS, RANDOM = 2, 2
+RANDOM = 2
 
 
 def main():
@@ -36,7 +38,9 @@ def main():
     traces.mkdir(exist_ok=True)
     for number, name in enumerate(names):
         file = adversaries.written(traces, name, rates[:, number], first.options)
-        cells = [f"{each}: {cell_text(*fluids[each][number])} | {kernel(each, file, first.options)}" for each in fluids]
+        cells = [
+            f"{each}: {cell_text([fluids[each][number]])} | {kernel(each, file, first.options)}" for each in fluids
+        ]
         print(f"{name:<10}", "   ".join(cells), flush=True)
 
 
@@ -47,21 +51,19 @@ def fluid(sender, options, rates):
 
 
 def kernel(sender, file, options):
-    """Run the kernel's sender for the duration of the trace, and return the result as text."""
+    """Run the kernel's sender for the duration of the trace, five times, and return the results as text."""
     seconds = options.steps * options.rtt.ends[0] / 1000
     path = link.of_opportunities(file, f"{options.rtt.ends[0]:g}ms", f"{options.buffer.ends[0]:g}")
-    for _ in range(ATTEMPTS):
-        emulation = run.emulate(path, [kinds.request(sender)], seconds)
-        if not emulation.faults:
-            break
-    row = measures.measures(emulation, 0)
-    faults = "".join(f" not valid: {fault}" for fault in row.faults)
-    return cell_text(row.utilisation, row.queueing_delay_ms.mean / 1000, row.lost / row.packets) + faults
+    runs, note = real_runs.valid(lambda: run.emulate(path, [kinds.request(sender)], seconds))
+    rows = [measures.measures(emulation, 0) for emulation in runs]
+    results = [(row.utilisation, row.queueing_delay_ms.mean / 1000, row.lost / row.packets) for row in rows]
+    return (cell_text(results) if results else "") + note
 
 
-def cell_text(used, delay, lost):
-    """Return the results of one sender on one trace as text."""
-    return f"{100 * used:5.1f}, {1000 * delay:4.1f}, {100 * lost:4.1f}"
+def cell_text(runs):
+    """Return the results of one sender on one trace as text, from its results in each run."""
+    scales = zip((100, 1000, 100), zip(*runs, strict=True), strict=True)
+    return ", ".join(real_runs.spread([scale * value for value in values], ".1f") for scale, values in scales)
 
 
 if __name__ == "__main__":

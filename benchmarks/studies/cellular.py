@@ -3,10 +3,11 @@
     python -m benchmarks.studies.cellular [--buffer 2bdp] TRACE…
 
 The command needs root, and everything that BPF flows need. Each sender runs for 30 s on each trace, and is measured
-after the first 10 s. The command repeats an invalid run at most twice. A cell has the used share of the link in %, the
-mean and the 95th percentile of the queueing delay in ms, and the lost share of the sent packets in %. For senders that
-form beliefs, a cell also has the percentages of steps in which C_L ≤ C, C ≤ C_U and C_Llambda ≤ C are true. In these
-inequalities, C is the mean rate of the link over the last window.
+after the first 10 s. A cell has the used share of the link in %, the mean and the 95th percentile of the queueing delay
+in ms, and the lost share of the sent packets in %. For senders that form beliefs, a cell also has the percentages of
+steps in which C_L ≤ C, C ≤ C_U and C_Llambda ≤ C are true. In these inequalities, C is the mean rate of the link over
+the last window. A cell is five runs: each value is the median and, in brackets, the smallest and the largest value of
+the valid runs. The command attempts an invalid run at most three times.
 """
 
 import argparse
@@ -14,19 +15,11 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.lib import real_runs
 from ccmatic.emulation import kinds, link, measures, run
 
 SENDERS = ("cubic", "bbr", "bpf:cc_qdel", "udp:cc_qdel", "bpf:cc_probe_slow", "udp:cc_probe_slow")
-SECONDS, WARMUP, ATTEMPTS = 30, 10, 3
-
-
-def emulated(path, sender):
-    """Return the first valid Emulation of a sender, or the last Emulation if all attempts were invalid."""
-    for _ in range(ATTEMPTS):
-        emulation = run.emulate(path, [kinds.request(sender)], SECONDS)
-        if not emulation.faults:
-            break
-    return emulation
+SECONDS, WARMUP = 30, 10
 
 
 def rates(path, steps):
@@ -51,13 +44,20 @@ def true(path, steps):
 
 
 def cell(path, sender):
-    """Return the results of one run as text."""
-    emulation = emulated(path, sender)
-    row, (steps,) = measures.measures(emulation, WARMUP), emulation.steps
-    delay, lost = row.queueing_delay_ms, 100 * row.lost / row.packets
-    measures_text = f"{100 * row.utilisation:.0f}; {delay.mean:.0f}, {delay.p95:.0f}; {lost:.2g}"
-    beliefs = ", ".join(f"{says} {percent:.0f}" for says, percent in true(path, steps).items()) if steps else ""
-    return "; ".join(filter(None, (measures_text, beliefs, *(f"not valid: {fault}" for fault in row.faults))))
+    """Return the results of the runs of a sender as text."""
+    valid, note = real_runs.valid(lambda: run.emulate(path, [kinds.request(sender)], SECONDS))
+    if not valid:
+        return note
+    rows = [measures.measures(emulation, WARMUP) for emulation in valid]
+    used = real_runs.spread([100 * row.utilisation for row in rows], ".0f")
+    mean, p95 = (
+        real_runs.spread([getattr(row.queueing_delay_ms, name) for row in rows], ".0f") for name in ("mean", "p95")
+    )
+    lost = real_runs.spread([100 * row.lost / row.packets for row in rows], ".2g")
+    beliefs = [true(path, emulation.steps[0]) for emulation in valid if emulation.steps[0]]
+    names = beliefs[0] if beliefs else ()
+    held = ", ".join(f"{name} {real_runs.spread([each[name] for each in beliefs], '.0f')}" for name in names)
+    return "; ".join(filter(None, (used, f"{mean}, {p95}", lost, held))) + note
 
 
 def main():

@@ -6,9 +6,10 @@ The paper is Jay et al., "Internet Congestion Control via Deep Reinforcement Lea
 (discounts), 6 (rate, latency, buffer), `noise` (noisy latency, section 4.1), 7 (fairness), or 8 (other rewards, on
 links whose rate changes every five seconds).
 
-The command trains missing policies by PPO, by default for 3 seeds. An interrupted training resumes. As in the paper,
+The command trains missing policies by PPO, by default for 10 seeds. An interrupted training resumes. As in the paper,
 the links of training have a rate of 16 or 64 Mbit/s, a latency of 16 or 64 ms, and buffers of 500 KB. Policies are
-played in the fluid simulator. The command prints the mean of the seeds and, in brackets, their spread.
+played in the fluid simulator. The command prints the mean of the seeds and, in brackets, the smallest and the largest
+value of a seed.
 
 EPISODES is the number of episodes with 256 links and 101 intervals each. This number is enough: in a training of twice
 as many episodes, the mean reward of five episodes is between -20.7 and -20.1 after 26 episodes, and -21.6 at the end.
@@ -65,12 +66,12 @@ def later_half(episode, seeds, where=True):
 
 
 def spread(values, form):
-    """Return the mean of the seeds' numbers, and their spread."""
-    return f"{np.mean(values):{form}} [{np.ptp(values):{form}}]"
+    """Return the mean of the seeds' numbers, and in brackets the smallest and the largest number."""
+    return f"{np.mean(values):{form}} [{np.min(values):{form}} to {np.max(values):{form}}]"
 
 
 def line(name, rows):
-    """Print a line with the mean of each measure over the seeds, and its spread."""
+    """Print a line with the mean of each measure over the seeds, and its range."""
     columns = zip(np.transpose(rows), (".3f", ".2f", ".1f", ".4f"), ("", " Mbit/s", " ms", " lost"), strict=True)
     print(f"{name:>24}  " + "  ".join(spread(values, form) + unit for values, form, unit in columns), flush=True)
 
@@ -213,7 +214,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("figure", choices=FIGURES)
     parser.add_argument("--policies", type=Path, required=True, metavar="FOLDER")
-    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--draw", default="custard.svg", metavar="FILE")
     given = parser.parse_args()
     wide = {"6": 9, "8": 7}.get(given.figure, 4.5)

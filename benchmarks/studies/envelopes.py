@@ -16,8 +16,9 @@ with 26 runs each by default:
 
 The command counts the windows, and the windows that break a lemma of the proof. The command measures the reward, the
 used share of the link, the mean queueing delay, and the lost share of each run from step FROM on. The command prints
-the mean of each measure over all runs, the spread of the measure over the seeds, and the worst value. The command also
-prints these values for benign links in the fluid simulator. FOLDER/envelopes.json keeps the results.
+the mean of each measure over all runs, the smallest and the largest mean of a seed in brackets, and the worst value of
+a run. The command also prints these values for benign links in the fluid simulator. FOLDER/envelopes.json keeps the
+results.
 """
 
 import argparse
@@ -189,14 +190,17 @@ def find(cell, given, patterns):
 def result_lines(results):
     """Yield the table's lines for all seeds of one policy on one sort of links."""
     yield "  mean  " + "  ".join(
-        f"{np.mean(values):.4g} [{np.ptp(values):.2g}]" for values in np.transpose([cell["mean"] for cell in results])
+        f"{np.mean(values):.4g} [{np.min(values):.3g} to {np.max(values):.3g}]"
+        for values in np.transpose([cell["mean"] for cell in results])
     )
     if "worst" in results[0]:
         reward, share, delay, lost = np.transpose([cell["worst"] for cell in results])
         worst = (reward.min(), share.min(), delay.max(), lost.max())
         yield "  worst " + "  ".join(f"{value:.4g}" for value in worst)
         broken = sum((Counter(cell["broken"]) for cell in results), Counter())
-        yield f"  {sum(cell['windows'] for cell in results)} windows, {broken.total()} times a bound broken"
+        of_seeds = ", ".join(str(sum(cell["broken"].values())) for cell in results)
+        windows = sum(cell["windows"] for cell in results)
+        yield f"  {windows} windows, {broken.total()} times a bound broken; by seed: {of_seeds}"
         yield from (f"    {name}: {count}" for name, count in broken.most_common())
         for name in results[0]["allowed"]:
             values = [cell["allowed"][name] for cell in results if name in cell["allowed"]]
