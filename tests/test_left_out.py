@@ -1,6 +1,7 @@
 """Exclusions of a question: each is declared, printed and in the JSON, and none is silent."""
 
 import json
+from itertools import product
 
 import pytest
 
@@ -320,12 +321,27 @@ def test_synthesis_does_not_select_a_controller_that_stops_at_a_rate_below_0(tmp
         ("any", 2, "midpoint", True),
         ("infinite", 2, "always_c_u", False),
         ("3", 1, "always_c_u", False),
+        ("1/4", 0, "always_c_u", True),
+        ("infinite", 0, "always_c_u", False),
     ],
 )
 def test_a_published_upper_bound_that_can_turn_false_is_told(buffer, jitter, controller, told):
     query = cm.Query(cm.Network("ccac", buffer, 5, jitter=jitter), "avoids", what="S[1] < S[0]")
     found = isolated(left_out)(query, query.controller(controller))
     assert any("C_U" in each.reason for each in found if each.name == "first state") == told
+
+
+@pytest.mark.parametrize("pauses", ["", ", application pauses"])
+@pytest.mark.parametrize("buffer", ["1/4 bdp", "1 bdp", "infinite"])
+@pytest.mark.parametrize("model, jitter", [("ideal", 0), *product(["ccac", "cbr_delay", "varying"], [0, 1, 2])])
+def test_an_upper_bound_that_turns_false_is_told(model, buffer, jitter, pauses, tmp_path):
+    """The solver turns C_U false at some rates only on networks of which the answers say so."""
+    any_rate = tmp_path / "any_rate.py"
+    any_rate.write_text("def rate(C_L, C_U):\n    return between(0, 3 * C_L + C_U)\n")
+    network = f"{model}, buffer {buffer}, jitter {jitter} rtt{pauses}"
+    told = cm.answer(cm.ask(any_rate, network, "C_L >= 0")).left_out
+    if not any("C_U" in each.reason for each in told):
+        assert cm.answer(cm.ask(any_rate, network, "C_U >= 100%")).verdict == "holds"
 
 
 @pytest.mark.parametrize("model, told", [("two_flows", True), ("ccac_windows", False)])

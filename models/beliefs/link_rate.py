@@ -1,6 +1,6 @@
 """C_L and C_U: a lower and an upper bound on the link's rate (section 5.1.1)."""
 
-from functools import cache
+from functools import cache, partial
 
 from ccmatic.base import RATE
 from ccmatic.contracts import Program, RunningMax, RunningMin, sender_belief
@@ -85,7 +85,7 @@ def link_rate(model, most=None, program=PROGRAM):
             start=lambda x, t: x.beliefs["C_U"][t] > 0,
             true_start=lambda x: x.C,
             holds=lambda x, bound: bound >= x.C,
-            turns_false=_no_busy_link if program is PROGRAM else RunningMin.turns_false,
+            turns_false=partial(_no_busy_link, model) if program is PROGRAM else RunningMin.turns_false,
         ),
     )
 
@@ -114,9 +114,11 @@ def sender_link_rate(most=lambda x: x.C, pauses=False, program=PROGRAM):
     )
 
 
-def _no_busy_link(flow, buffer):
+def _no_busy_link(model, flow, buffer):
     """Describe the networks on which C_U can turn false.
 
     On these, the sender cannot tell that the link was almost idle. docs/reference/encoding.md explains why.
     """
-    return "D is 2 steps or more and the buffer is finite" if flow.D >= 2 and buffer.finite else None
+    if not buffer.finite or flow.D == 1 or (flow.D == 0 and model.sees_losses_at_once):
+        return None
+    return f"D is {'2 steps or more' if flow.D else 0} and the buffer is finite"
