@@ -6,7 +6,7 @@ docs/reference/expectations.md lists all expectations.
 import operator
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from ccmatic.properties import misread
@@ -78,6 +78,7 @@ class Expectation:
         by: The time in R_m after which, at the latest, `comparison` and `also` hold at the same step for the first
             time. None if the comparison should hold at every step.
         also: The Comparisons that an expectation with `by` states beside its first one.
+        by_written: The unit that the user wrote for `by`, and the size of this unit in R_m.
     """
 
     comparison: Comparison
@@ -88,6 +89,7 @@ class Expectation:
     within: Fraction | None = None
     by: Fraction | None = None
     also: tuple[Comparison, ...] = ()
+    by_written: tuple[str, Fraction] = field(default=("rtt", Fraction(1)), compare=False)
 
     @property
     def comparisons(self):
@@ -97,7 +99,7 @@ class Expectation:
     @property
     def written(self):
         """The unit of the expectation's worst value in the text, and the size of this unit in the canonical unit."""
-        return self.comparison.written if self.by is None else ("rtt", Fraction(1))
+        return self.comparison.written if self.by is None else self.by_written
 
     @property
     def depth(self):
@@ -154,7 +156,7 @@ def parse(text: str, units: Mapping = UNITS) -> Expectation:
         raise InputError(f"'{shown(text)}' says '{twice}' more than once; expected it once")
     by = _time(parts.get("within", ""), units)
     if by is not None and not head.strip().startswith("utilisation"):
-        return _reached(head, parts, by, text, units)
+        return replace(_reached(head, parts, text, units), by=by[0], by_written=by[1])
     interval = _interval(parts["over every"], units) if "over every" in parts else None
     conditions = parse_conditions(parts["while"], units) if "while" in parts else ()
     comparison = _comparison(head, units)
@@ -164,25 +166,25 @@ def parse(text: str, units: Mapping = UNITS) -> Expectation:
 
 
 def _time(text, units):
-    """Return a time in R_m; None if the text is no time."""
+    """Return a time in R_m, and its unit with the unit's size in R_m; None if the text is no time."""
     match = re.fullmatch(_AMOUNT, text.strip())
     dimension, factor, _ = units.get(match[2], (None, 0, "")) if match else (None, 0, "")
-    return exact(match[1]) * factor if dimension == TIME else None
+    return (exact(match[1]) * factor, (match[2], factor)) if dimension == TIME else None
 
 
-def _reached(head, parts, by, whole, units):
-    """Return the expectation that conditions hold at a step, at the latest after a time."""
+def _reached(head, parts, whole, units):
+    """Return the expectation that conditions hold at a step, without the time after which they hold at the latest."""
     if len(parts) > 1:
         other = next(clause for clause in parts if clause != "within")
         problem = f"'{shown(whole)}' says 'within {shown(parts['within'])}' and '{other}'"
         raise InputError(f"{problem}; expected such as '{misread.EXAMPLES[CONVERGED]}'")
     if head.strip() == CONVERGED:
-        return Expectation(Comparison(CONVERGED, ">=", Fraction(1), ""), by=by)
+        return Expectation(Comparison(CONVERGED, ">=", Fraction(1), ""))
     if none := _NONE.fullmatch(head.strip()):
         problem = f"'{shown(whole)}' would hold if a single step has no {none[1]}"
         raise InputError(f"{problem}; expected '{none[0]}', which is about all steps")
     first, *also = parse_conditions(head, units)
-    return Expectation(first, by=by, also=tuple(also))
+    return Expectation(first, also=tuple(also))
 
 
 def _within(text, comparison, whole, units):

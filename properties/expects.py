@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from ccmatic.properties import misread
 from ccmatic.properties.avoids import SMALL_PACKETS, compares_packets
-from ccmatic.properties.expectations import UNITS, Reader, parse, parse_conditions
+from ccmatic.properties.expectations import QUANTITIES, UNITS, Reader, parse, parse_conditions
 from ccmatic.properties.expressions import LONGEST, Expressions
 from ccmatic.properties.named_starts import STARTS, Start
 from ccmatic.properties.repeating import exclusions, repeating
@@ -113,6 +113,13 @@ class Expects(Property):
         for comparison in (*expectation.conditions, *at_first):
             reader.require(comparison)
         return reader.needed(expectation)
+
+    @staticmethod
+    def counts_per_round(expectation):
+        """Return whether an expectation counts bytes in each R_m, because its text names no other interval."""
+        quantity = QUANTITIES.get(expectation.comparison.subject)
+        by_default = quantity is not None and quantity.intervals and expectation.interval is None
+        return by_default and bool(expectation.comparison.unit)
 
     @property
     def period(self):

@@ -155,8 +155,33 @@ def test_the_round_trip_of_a_path_is_never_left_out():
     assert cm.ask("cc_qdel", "24 mbit, rtt 40 ms, buffer 2 bdp", "queue <= 2 bdp").query.jitter == 1
     with pytest.raises(cm.InputError, match="so it cannot have an rtt"):
         cm.ask("cc_qdel", "ideal, rtt 40 ms, buffer 2 bdp, jitter 40 ms", "queue <= 2 bdp")
-    with pytest.raises(cm.InputError, match="would leave executions out"):
+    with pytest.raises(cm.InputError, match="means another queue"):
         cm.ask("cc_qdel", "24 mbit, rtt 40 ms, buffer 2 bdp", "queue <= 2 bdp", start="queue <= 1 bdp")
+
+
+def test_no_lower_bound_rests_on_steps_that_are_longer_than_a_round_trip():
+    """A path with R_m of 40 ms has steps of 50 ms. A burst in 50 ms need not begin in each 40 ms."""
+    path = "24 mbit, rtt 40 ms, buffer infinite, jitter 10 ms"
+    with pytest.raises(cm.InputError, match="expected 'burst >= 1 packet over every 50 ms'"):
+        cm.ask("always_double", path, "burst >= 1 packet")
+    least = cm.answer(cm.ask("always_double", path, "burst >= 1 packet over every 50 ms"))
+    assert least.verdict == "holds"
+    most = cm.ask("always_double", path, "burst <= 1 packet")
+    assert "bytes are counted in each step, which is longer than R_m: a violation may need all of it" in most.notes
+    trace = most.on_path(cm.answer(most)).trace
+    assert cm.measure(trace, "burst <= 1 packet").verdict == "not met"
+    with pytest.raises(cm.InputError, match="expected 'burst >= 1 packet over every 50 ms'"):
+        cm.measure(trace, "burst >= 1 packet")
+    with pytest.raises(cm.InputError, match="means another queue"):
+        cm.ask("always_double", path, "queue >= 1 packet within 100 ms")
+
+
+def test_the_time_within_which_conditions_hold_is_in_the_units_of_the_question():
+    for time, worst, unit in ((100, 150, "ms"), ("5/2", "3.75", "rtt")):
+        text = f"queue <= 1 bdp within {time} {unit}"
+        question = cm.ask("always_double", "24 mbit, rtt 40 ms, buffer infinite, jitter 10 ms", text)
+        trace = cm.answer(question).trace
+        assert question.measured(trace) == f"at least {worst} {unit} from 0 to 2.5 R_m"
 
 
 def test_for_ever_does_not_depend_on_the_horizon():

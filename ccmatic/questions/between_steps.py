@@ -1,4 +1,4 @@
-"""Errors about times that lie between two steps of a network.
+"""Errors about times that are no whole number of a network's steps.
 
 The errors suggest the nearest whole steps, or shorter steps.
 """
@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from math import floor
+from typing import Any
 
-from ccmatic.base import BetweenSteps
+from ccmatic.base import BetweenSteps, InputError
 from ccmatic.questions.networks import NetworkDescription, SolverNetwork
 
 #: The largest number of steps per R_m in a suggestion, because networks with more steps take long to decide.
@@ -34,6 +35,27 @@ def between_steps(description: NetworkDescription, placed: SolverNetwork) -> Ite
         if shorter := _shorter(error.rounds, description, placed):
             error.message += f", or a network of shorter steps: --on '{shorter}'"
         raise
+
+
+def counts_longer(expectation: Any, kind: Any, rtt: Fraction | None, steps: Fraction) -> bool:
+    """Return whether an expectation is about the bytes in each R_m, but the network counts them in longer steps.
+
+    Args:
+        expectation: The expectation.
+        kind: The property that parsed the expectation.
+        rtt: R_m in seconds; None if unknown.
+        steps: The number of steps per R_m.
+
+    Raises:
+        InputError: If this expectation is a lower bound, because a shorter time has fewer bytes.
+    """
+    if rtt is None or steps >= 1 or not kind.counts_per_round(expectation):
+        return False
+    if ">" in expectation.comparison.relation:
+        written, step = expectation.comparison.as_written, f"{float(rtt / steps * 1000):.4g} ms"
+        message = f"'{written}' is about each R_m, and the network counts bytes in each step of {step}, which is longer"
+        raise InputError(f"{message}; expected '{written} over every {step}'")
+    return True
 
 
 def _shown(rounds: Fraction, description: NetworkDescription, placed: SolverNetwork) -> str:

@@ -12,6 +12,7 @@ from ccmatic.base import InputError, definitions
 from ccmatic.contracts import Model, NetworkView, load_definition
 from ccmatic.logic import isolated
 from ccmatic.query import from_record
+from ccmatic.questions.between_steps import counts_longer
 from ccmatic.questions.networks import units
 from ccmatic.records import ExpectationRecord
 from ccmatic.traces import Trace
@@ -95,6 +96,7 @@ def measure(trace: Trace, text: str, allow_code: bool = False) -> ExpectationRec
         raise InputError(f"the path of the trace has {float(steps):.6g} steps per R_m; expected {expected}")
     scale = Fraction(1) if query.model.windows else steps
     expectation = read(text, units(trace.path.rate, trace.path.rtt, scale))
+    counts_longer(expectation, _kind(), trace.path.rtt, steps)
     return judge(query.model, x, text, expectation, ("R_m", lambda t: t / steps))
 
 

@@ -11,8 +11,13 @@ from ccmatic.base import InputError, blamed, definitions, shown
 from ccmatic.contracts import load_definition
 from ccmatic.logic import isolated
 from ccmatic.query import Decides, Query
+<<<<<<< HEAD
 from ccmatic.questions.between_steps import between_steps
 from ccmatic.questions.horizons import counters_at_first, long_enough, usual_horizon, with_history
+=======
+from ccmatic.questions.between_steps import between_steps, counts_longer
+from ccmatic.questions.horizons import long_enough, usual_horizon
+>>>>>>> 7302779b (Refuse lower bounds on bytes where steps are longer than R_m)
 from ccmatic.questions.networks import NetworkDescription, describe, place
 from ccmatic.records import PathRecord
 from ccmatic.traces import Trace
@@ -213,6 +218,7 @@ def ask(
     expects: Any = shortest.property
     with between_steps(description, placed):
         needed = expects.least_horizon(shortest, decides.state, expectation, at_first)
+<<<<<<< HEAD
     network = long_enough(placed.network, needed, expectation.depth, horizon, period)
     if period is None:
         network = with_history(shortest.on(horizon=network.horizon), decides)
@@ -221,9 +227,19 @@ def ask(
     question = Question(
         query, decides, expect.strip(), expectation, description, placed.notes, placed.steps, horizon is None
     )
+=======
+    network = long_enough(placed.network, needed, horizon, period)
+    query = Query(network, name, what=str(expectation), start=begins, given=given, repeats=period or 0)
+    notes = placed.notes
+    if counts_longer(expectation, kind, description.rtt, placed.steps):
+        notes += ("bytes are counted in each step, which is longer than R_m: a violation may need all of it",)
+    question = Question(query, decides, expect.strip(), expectation, description, notes, placed.steps, horizon is None)
+>>>>>>> 7302779b (Refuse lower bounds on bytes where steps are longer than R_m)
     _require_sent(expectation, [each.subject for each in at_first], decides)
     if placed.counts_flight:
-        _require_no_queue([each.subject for each in (*expectation.conditions, *expectation.also, *at_first)])
+        reached = [each for each in (expectation.comparison,) if expectation.by is not None and ">" in each.relation]
+        conditions = (*reached, *expectation.also, *expectation.conditions, *at_first)
+        _require_no_queue([each.subject for each in conditions])
     with question.horizon_named():
         return replace(question, controller=query.controller(decides))
 
@@ -251,11 +267,11 @@ def _paced(decides: Decides, flows: int) -> list[int]:
 def _require_no_queue(named: Sequence[str]) -> None:
     """Raise InputError for conditions on a queue that also counts bytes in flight.
 
-    Such conditions would exclude too many executions.
+    Such conditions would exclude too many executions, or bytes in flight alone would meet them.
     """
     if "queue" in named:
         message = "a condition on the queue of a path, where the network counts bytes in flight as well"
-        raise InputError(f"{message}, would leave executions out; expected a relative network, or no such condition")
+        raise InputError(f"{message}, means another queue; expected a relative network, or no such condition")
 
 
 def beside(texts: Sequence[str]) -> list[str]:
