@@ -11,13 +11,8 @@ from ccmatic.base import InputError, blamed, definitions, shown
 from ccmatic.contracts import load_definition
 from ccmatic.logic import isolated
 from ccmatic.query import Decides, Query
-<<<<<<< HEAD
-from ccmatic.questions.between_steps import between_steps
-from ccmatic.questions.horizons import counters_at_first, long_enough, usual_horizon, with_history
-=======
 from ccmatic.questions.between_steps import between_steps, counts_longer
-from ccmatic.questions.horizons import long_enough, usual_horizon
->>>>>>> 7302779b (Refuse lower bounds on bytes where steps are longer than R_m)
+from ccmatic.questions.horizons import counters_at_first, long_enough, usual_horizon, with_history
 from ccmatic.questions.networks import NetworkDescription, describe, place
 from ccmatic.records import PathRecord
 from ccmatic.traces import Trace
@@ -218,23 +213,15 @@ def ask(
     expects: Any = shortest.property
     with between_steps(description, placed):
         needed = expects.least_horizon(shortest, decides.state, expectation, at_first)
-<<<<<<< HEAD
     network = long_enough(placed.network, needed, expectation.depth, horizon, period)
     if period is None:
         network = with_history(shortest.on(horizon=network.horizon), decides)
         about["given"] = "; ".join(filter(None, [given, *counters_at_first(decides)]))
     query = Query(network, name, **about, repeats=period or 0)
-    question = Question(
-        query, decides, expect.strip(), expectation, description, placed.notes, placed.steps, horizon is None
-    )
-=======
-    network = long_enough(placed.network, needed, horizon, period)
-    query = Query(network, name, what=str(expectation), start=begins, given=given, repeats=period or 0)
     notes = placed.notes
     if counts_longer(expectation, kind, description.rtt, placed.steps):
         notes += ("bytes are counted in each step, which is longer than R_m: a violation may need all of it",)
     question = Question(query, decides, expect.strip(), expectation, description, notes, placed.steps, horizon is None)
->>>>>>> 7302779b (Refuse lower bounds on bytes where steps are longer than R_m)
     _require_sent(expectation, [each.subject for each in at_first], decides)
     if placed.counts_flight:
         reached = [each for each in (expectation.comparison,) if expectation.by is not None and ">" in each.relation]
