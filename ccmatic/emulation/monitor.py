@@ -141,6 +141,7 @@ def _execution(link, log, flows, instants):
         offered=[Fraction(link.capacity(instants[0], now), 8 * SECOND) for now in instants],
         horizon=len(instants),
         period=None,
+        history=0,
         R=R,
         C=link.bdp / R,
         D=Fraction(link.jitter * R, link.rtt),
