@@ -90,7 +90,7 @@ class _NearStep(Step):
         return self.outcomes[key][0]
 
     def _turns(self, node: Any, part: Any, holds: bool) -> Truth:
-        """Return a necessary condition that an even longer delay makes a comparison true, or false."""
+        """Return a condition without which no longer delay makes a comparison true, or false."""
         if node.op in ("==", "!=") or any(other != part for other in self.few_in(node) if other not in self.chosen):
             return True
         left, right = (_Line(self, part).walk(side) for side in (node.left, node.right))
@@ -101,7 +101,7 @@ class _NearStep(Step):
         return slope < 0 if falls else slope > 0
 
     def unknown(self, part: Any) -> Truth:
-        """Return a necessary condition that a delay is unknown, or one of several delays in a maximum or minimum."""
+        """Return a condition without which a delay, or each delay of a maximum or minimum, is known."""
         cases = []
         leaf: Any
         for leaf in leaves(part):
@@ -112,7 +112,9 @@ class _NearStep(Step):
 
 
 class _Line(Walker[Any]):
-    """Describes a term whose delay is its least long delay and n further steps, as (value, slope): value + slope·n.
+    """Describes a term for long delays as (value, slope).
+
+    If the delay is n steps longer than the shortest long delay, the term is value + slope·n.
 
     The result is None for a term that is no such line for all n from 0 on.
     """

@@ -38,7 +38,7 @@ ALONE = 6
 
 
 class Answer(Enum):
-    """The answer of a search. A reachable state may be none of an execution, so only a replay can refute a claim."""
+    """The answer of a search. A state that the system reaches may be impossible, so only a replay refutes a claim."""
 
     PROVED = "proved"
     REACHABLE = "reachable"
@@ -74,7 +74,7 @@ class _Posed:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the system has all laws, so that only its states can break the claim."""
+        """Whether the system has all laws. Otherwise, a state that breaks the claim says nothing."""
         return not self.problem.system.without
 
     @staticmethod
@@ -117,9 +117,9 @@ _Result: TypeAlias = tuple[Answer, str, str, float]
 def _answers(problems: Iterable[Problem], seconds: float, jobs: int) -> Iterator[tuple[float, _Posed, _Result]]:
     """Yield the CPU seconds that each process has spent so far, and an answer, for rounds of attempts.
 
-    The first round is about the first problem alone, because the others rarely have the only invariants. Each later
-    round repeats the undecided attempts with twice the CPU seconds, and with another seed, so a search that a seed
-    misleads has another chance.
+    The first round is about the first problem alone, because the first problem nearly always has an invariant if
+    another problem has one. Each later round repeats the undecided attempts with twice the CPU seconds and another
+    seed, because a search may fail only for some seeds.
     """
     left, each, team, waiting = seconds, min(FIRST, seconds / 4), Team(1), iter(problems)
     attempts = _attempts(islice(waiting, 1))

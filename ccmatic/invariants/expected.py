@@ -212,8 +212,8 @@ def _violation(query: Query, controller: Any, end: float) -> Trace | None:
 def _searches(question: Question, claim: Claim) -> Iterator[tuple[int | None, Query]]:
     """Yield queries whose counterexamples refute a claim, each with the period of its executions.
 
-    A few steps break a bound. An execution that repeats for ever breaks a rate, and no K mends it. An interval of a few
-    steps breaks a rate if it falls short by more than K.
+    An execution of a few steps can break a bound. An execution that repeats for ever can break a utilisation for every
+    K. An execution of a few steps can break a utilisation for one K, if its service falls short by more than K.
     """
     if claim.subject != "utilisation":
         network = question.query.network
@@ -231,7 +231,7 @@ def _searches(question: Question, claim: Claim) -> Iterator[tuple[int | None, Qu
 
 
 def _repeating(question: Question, claim: Claim, periods: Iterable[int]) -> Iterator[tuple[int, Query]]:
-    """Yield the queries of `_searches` about executions that repeat for ever; none if the claim bounds no rate."""
+    """Yield the queries of `_searches` about executions that repeat; none if the claim is about no utilisation."""
     if claim.subject != "utilisation":
         return
     text = question.text.partition(" within ")[0]

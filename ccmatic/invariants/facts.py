@@ -25,7 +25,7 @@ class Facts:
 
     Attributes:
         clauses: The facts.
-        fixed: The unknowns of the state that have one value, 0 or a truth, with this value.
+        fixed: The unknowns that have the same value in all states, with this value: 0, true or false.
     """
 
     clauses: tuple[Truth, ...]
@@ -35,7 +35,7 @@ class Facts:
 def facts(problem: Problem) -> Facts:
     """Return the largest set of simple facts that no initial state and no step breaks.
 
-    Facts that fix no unknown would only distract Spacer, so then the result has no facts.
+    If no fact fixes an unknown, the result is empty, because such facts would only distract Spacer.
     """
     left = _kept(list(_candidates(problem.state)), problem.system.first, problem.at_first, ())
     before = None

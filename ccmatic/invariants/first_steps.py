@@ -1,7 +1,7 @@
-"""Proofs about the first steps of executions, such as `converged within 8 rtt`: certificates, and no invariant.
+"""Proofs about the first steps of executions, such as `converged within 8 rtt`, by certificates without an invariant.
 
-The laws of all steps up to the time of the expectation decide it. Such a proof therefore leaves no law out, and an
-execution that refutes the expectation always exists if no proof does.
+The laws of all steps up to the time of the expectation decide the expectation. So either such a proof exists, or an
+execution that refutes the expectation. The proof uses all laws.
 """
 
 import json
@@ -57,9 +57,9 @@ class FirstSteps:
 
     @isolated
     def fault(self) -> str | None:
-        """Return the reason why this data does not prove the expectation, or None. No solver is trusted.
+        """Return the reason why this data does not prove the expectation, or None. The certificates need no solver.
 
-        A solver only decides that executions begin like this: without one, the proof would be about no execution.
+        A solver only decides that some execution begins as the query states. Otherwise the proof would be vacuous.
         """
         questions = list(failures(self.query, self.controller))
         if len(self.certificates) != len(questions):

@@ -12,7 +12,7 @@ from ccmatic.logic import Condition, Linear, Term, Truth, choice, equal, every, 
 class Replaced(DagWalker):  # type: ignore[misc]
     """Rebuilds conditions and terms with given values in place of some unknowns.
 
-    Equal conditions become the same node, so nodes tell whether results are equal.
+    Equal conditions become the same node. So two results are equal if they are the same node.
 
     Args:
         values: The values, a term or a condition for each unknown's pySMT symbol.
@@ -108,7 +108,7 @@ def comparisons(conditions: Iterable[Truth]) -> Iterator[Linear]:
 
 
 def _choices(term: Linear) -> Iterator[Linear]:
-    """Yield a term with each of its choices made either way."""
+    """Yield all variants of a term: each conditional part is replaced by one of its two alternatives."""
     choices = [node for node in term.coefficients if node.is_ite()]
     if not choices:
         yield term

@@ -29,7 +29,7 @@ FURTHER = (1, 2)
 
 @dataclass(frozen=True)
 class Place:
-    """The column of an unknown and its step; None for the step of a constant.
+    """The column and the step of an unknown. The step of a constant is None.
 
     A measured delay has several unknowns per step. `number` tells them apart.
     """
@@ -51,7 +51,7 @@ class Place:
         return Place(first, int(last))
 
     def since(self, constant: int) -> int:
-        """Return the step; `constant` for a constant."""
+        """Return the step; if the unknown is a constant, return `constant`."""
         return constant if self.t is None else self.t
 
     @property
@@ -72,12 +72,12 @@ def as_value(symbol: Any) -> Condition | Linear:
 
 
 def _time(observation: Observation, known: int, flow: FlowView, t: int) -> Any:
-    """Return a time since the execution began: the time at the first `known` steps, and an unknown later."""
+    """Return the time since the execution began: numbers at the first `known` steps, and unknowns at later steps."""
     return observation.read(flow, t) if t < known else real(f"{observation.name}_{t}")
 
 
 def _concerns(observation: Observation, column: str, flow: FlowView, t: int) -> Any:
-    """Return the condition that an observation is of bytes older than the execution, by the column of their count."""
+    """Return the condition that an observation concerns bytes older than the execution, which a column counts."""
     assert observation.concerns
     return observation.concerns(flow, t, real(f"{column}_{t}"))
 
@@ -153,7 +153,7 @@ class Window:
 
     @cached_property
     def _dated_bytes(self) -> list[tuple[Observation, str]]:
-        """The observations that may be of bytes older than the execution, each with a column of their count."""
+        """The observations that may concern bytes older than the execution, with the columns that count these bytes."""
         observations = getattr(self.controller, "observations", {})
         read = [each for name, each in observations.items() if each.first and name in self.controller.parameters]
         columns: dict[Any, str] = {}
@@ -183,7 +183,7 @@ class Window:
         return [each for each in read if each.dated and each.unit == TIME]
 
     def _passed(self, flow: FlowView) -> Iterator[tuple[str, int, Truth]]:
-        """Yield the laws that at least the time since the first step has passed."""
+        """Yield the laws that the time since the execution began is at least the time since its first step."""
         for each in self._times:
             for t in range(self._known, flow.horizon):
                 yield f"{each.name}_has_passed", t, _time(each, self._known, flow, t) >= each.read(flow, t)
@@ -203,7 +203,7 @@ class Window:
     def later(self, conditions: Sequence[Truth], steps: int) -> dict[Any, Any]:
         """Return values that turn conditions of a part of the execution into those of the part `steps` later.
 
-        The values before the first step are unknowns that no law has.
+        The values before the first step are unknowns that occur in no law.
         """
         values = {}
         for symbol in unknowns(conditions):

@@ -25,8 +25,8 @@ class Proved:
 
     Attributes:
         claim: The claim.
-        answer: PROVED, REACHABLE if a state of the system breaks the claim, or UNKNOWN. A state of the system may be
-            no state of an execution.
+        answer: PROVED, UNKNOWN, or REACHABLE. REACHABLE means that a state of the system breaks the claim. Possibly no
+            execution has this state.
         invariant: The invariant with its certificates, if the claim is proved.
         seconds: The CPU seconds of the search, for each process.
         settings: The settings of the solver that gave the answer.

@@ -180,7 +180,7 @@ def clauses_of(clauses: Literals, problem: Problem) -> list[Truth]:
 
 @isolated
 def refusing(invariant: Invariant, solvers: Sequence[str]) -> list[str]:
-    """Return the solvers that do not find that all implications of an invariant hold."""
+    """Return the solvers that cannot confirm all implications of an invariant."""
     data = invariant.query, invariant.controller, invariant.claim, invariant.clauses, invariant.without
     implications = list(_implications(*data))
     return [solver for solver in solvers if not all(_holds(each, solver) for each in implications)]
@@ -202,7 +202,7 @@ def executions_of(query: Query) -> str:
 
 
 def require_expects(query: Query) -> Any:
-    """Return the property of a query that restricts its executions by their start alone, as the claim's words say.
+    """Return the property of a query. The query may restrict its executions only by their start, as the claim states.
 
     Raises:
         InputError: If the query is about other executions.

@@ -34,7 +34,8 @@ def simplified(problem: Problem, clauses: Sequence[Truth], seconds: float = 10) 
 class _Stays:
     """Decides whether a stronger clause of an invariant holds in all initial states, and after each step.
 
-    If it does, the other clauses still hold after each step, because fewer states precede it.
+    If so, the other clauses still hold after each step, because the stronger clause leaves fewer states before the
+    step.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -72,7 +73,7 @@ class _Needs:
         self._now, self._step = Conflicts(system.current), Conflicts((*system.current, *system.step))
 
     def __call__(self, clauses: tuple[Truth, ...]) -> tuple[Truth, ...]:
-        """Return the clauses that the claim needs, those that these need to stay true, and so on."""
+        """Return the clauses that the claim needs, the clauses that these clauses need to stay true, and so on."""
         waiting, needed = _core(self._now, clauses, self._problem.about.holds), dict[int, None]()
         while waiting:
             number = waiting.pop()

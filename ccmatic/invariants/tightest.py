@@ -1,4 +1,4 @@
-"""The tightest bounds that invariants prove: the search goes along a grid, so it needs no expectation."""
+"""The tightest bounds that invariants prove. The search tries a grid of amounts, so it needs no expectation."""
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
@@ -83,7 +83,7 @@ class _Line:
         If a bound is known, the search first tries the next amount, and ends if it finds no proof.
 
         Args:
-            weaker: The bound of a smaller K, whose proof is one for this K as well.
+            weaker: The bound for a smaller K. Its proof is also valid for this K.
         """
         left = self.seconds
         (low, proved), high, found = self._known(weaker), len(self.amounts), None

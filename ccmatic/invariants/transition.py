@@ -41,22 +41,23 @@ _MORE = 4
 class TransitionSystem:
     """States, the initial states, and a relation between a state and the next states.
 
-    Conditions are about an execution `x`. Its last step is the step of the relation; the state describes the steps
-    before it.
+    All conditions are about an execution `x`. The relation is about the last step of `x`, and the state describes the
+    steps before.
 
     Attributes:
         x: The execution.
         state: The unknowns of the state, as pySMT symbols.
         first: Conditions on an initial state, with unknowns of the steps before it.
         at_first: The value of each unknown of the state in an initial state.
-        current: Conditions on a state that each state of an execution satisfies, with further unknowns of its step.
+        current: Conditions that each state of an execution satisfies. They have further unknowns of the state's step.
         step: Conditions on a state and its next state, with further unknowns of the step.
         after: The value of each unknown of the state after the step.
         shifts: The amounts by which columns may grow without a change of any condition of `step`, by their origins.
         lasting: The conditions of `step`, before an origin of counts is chosen.
         left_out: The names of the laws that the system leaves out, because they do not last.
-        costly: The names of laws without which the state would have fewest unknowns. A system without one of them
-            allows more, and may have a simpler invariant.
+        costly: The names of the laws for which the state needs the most additional unknowns. A system without such a
+        law allows
+            more executions, and may have a simpler invariant.
         without: The names of the laws that the caller left out.
     """
 
@@ -83,7 +84,7 @@ class TransitionSystem:
         """Return a term or a condition about `x` in the values of the system, whose origins are 0.
 
         Raises:
-            InputError: If the value depends on the origins, so a state does not tell it.
+            InputError: If the value depends on the origins, so that it does not follow from the state.
         """
         if isinstance(value, bool):
             return value
@@ -244,7 +245,7 @@ class _Derivation:
         )
 
     def _costly(self, laws: Sequence[Law]) -> Iterator[str]:
-        """Yield the names of the network's laws without which the state would have fewest unknowns.
+        """Yield the names of the network's laws for which the state needs the most additional unknowns.
 
         Laws that relate the origins of columns stay, because a claim may be about a difference of columns.
         """

@@ -1,4 +1,4 @@
-"""Values of a controller that no step bounds, such as a counter or a stored time: reasons why a claim is unknown."""
+"""Values of a controller without a bound, such as a counter or a stored time. They explain an unknown claim."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -59,9 +59,9 @@ def _sentences(system: TransitionSystem, controller: Any, counts: list[Any], tim
 
 
 def _grows(possible: "_Possible", small: list[Truth], before: Any, after: Any, memory: Any) -> bool:
-    """Return whether a step takes a state above LARGE, although all other states of its unit are small.
+    """Return whether a step can raise a state variable above LARGE, although all other variables of its unit are small.
 
-    A window may be large as well, but some step lowers it. So a state in bytes grows only if no step lowers it.
+    A window may become large as well, but some step lowers it. So a variable in bytes counts only if no step lowers it.
     """
     if memory.unit == BYTES and possible(after < before):
         return False
