@@ -161,7 +161,8 @@ def values(execution, subject, unit, interval):
             yield next((u for u in range(t, T) if S[u] >= A[t] - L[t]), T) - t, R, t, t, None
         elif subject == "C_L":
             yield execution.columns["C_L"][t], 1, t, t, 0
-        for n, flow in enumerate(own if subject in ("window", "rate", "timeout") else ()):
+        decided = t > 0 or subject != "rate" or execution.model.windows  # a rate sender begins at any rate
+        for n, flow in enumerate(own if decided and subject in ("window", "rate", "timeout") else ()):
             yield ({"window": flow["cwnd"], "rate": flow["r"]}[subject][t] if subject != "timeout" else
                    int(fires(flow, t, R))), scale, t, t, n  # fmt: skip
 
