@@ -14,7 +14,7 @@ _SIGNS = {"<": "<", "<=": "≤", ">": ">", ">=": "≥", "==": "=", "!=": "≠"}
 
 
 def text(tree):
-    """Return a term or a condition as text. A term is multiplied out into a sum of exact fractions times names."""
+    """Return a term or a condition as text. The text of a term is a sum of products: an exact fraction times names."""
     return Text().of(tree)
 
 

@@ -159,9 +159,9 @@ class Controller:
             view: The view of the controller's flow, which holds numbers.
 
         Returns:
-            For each step, a dict from the number of a line to whether the condition in the line held. A line without a
-            condition has True. The dict of the first step is empty, because the controller chose the rate of this step
-            before the trace.
+            For each step, a dict from the number of a line to whether the condition in the line held. For a line
+            without a condition, the value is True. The dict of the first step is empty, because the controller chose
+            the rate of this step before the trace.
         """
         lines = Lines()
         rate, every = run_exactly(self.source, self.file or f"<{self.name}>", lines), [{}]

@@ -144,9 +144,9 @@ class Stateful:
 
         The formula is about the first step at which the controller decides, or the last step of the view. A delay is
         unknown if its bytes were sent before the trace. Every comparison with an unknown delay fails, so the state may
-        get a value that it could not get otherwise. Any statement about a controller that may begin in any state must
-        cover this case. For a controller that reads only the delay of the current step, `before_trace` states whether
-        the case occurs.
+        get a value that it could not get otherwise. So a statement about a controller that may begin
+        in any state must also cover such values. For a controller that reads only the delay of the current step,
+        `before_trace` states whether the case occurs.
         """
         steps = dict.fromkeys((self.first_decision(view), view.horizon - 1))
         return some([self._does_less_uninformed(view, t) for t in steps])

@@ -57,7 +57,7 @@ def require_bounds(controller: Controller | Stateful, R: int, D: int) -> None:
     the update reaches it: inputs that satisfy the tests on the way to this range. MSS and line_rate are positive.
 
     A test compares a delay in whole steps, as senders observe it. A law reads the exact delay. A byte with a delay of k
-    whole steps was sent in the step that ends k steps before the end of the step of its delivery. Sending and delivery
+    whole steps was sent k steps before the step in which it was delivered. Sending and delivery
     may happen at any time within their steps. So the exact delay lies strictly between k - 1 and k + 1 steps. The range
     must be valid for each such delay.
 

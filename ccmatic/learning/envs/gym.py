@@ -84,7 +84,9 @@ def player(environment: Environment, backend: str, device: str | None) -> Player
 
 
 def played(environment: Environment, backend: str, device: str | None) -> Played:
-    """Return the Played of one link, as `player` does, but never in C: its links are known.
+    """Return the Played of one link.
+
+    The Played knows the values of its link, unlike a player in C. The arguments are as in `player`.
 
     Raises:
         InputError: As `player` does.
