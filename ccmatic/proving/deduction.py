@@ -8,8 +8,9 @@ execution may be arbitrarily long, so facts about distant steps need rules of th
 - `lemmas`: the lemmas hold in each window from the first one on. The rule requires that their premises last.
 - `sum_of`: if a value grows by at least x from each step to the n-th step after it, then the value grows by at least
   k·x in k·n steps.
-- `crossing`: let a level at some step be at least the value of a sum that grows, at the end of the first window. If the
-  level does not exceed the sum's value at that step, then there is a last step at which the sum is at most the level.
+- `crossing`: compare a level at some step with a sum that grows. Suppose that the level is at least the sum's value at
+  the end of the first window, and at most the sum's value at that step. Then there is a last step at which the sum is
+  at most the level.
 - `relate`: two steps in a known order are equal, or the earlier one ends before the later one. In both cases the laws
   that the model declares as `far` hold at these steps. In the second case, sums grow in between.
 
