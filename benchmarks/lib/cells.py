@@ -81,8 +81,8 @@ def text(cell, beyond):
     """Return a cell in a few characters.
 
     Args:
-        cell: A cell. If it has no edge, it has the reason `why`. Otherwise it has both sides of the edge. The text ends
-            with the side beyond which a trace exists.
+        cell: A cell. A cell without an edge has a text `why`, which gives the reason. Other cells have both sides of
+            the edge. The text ends with the side beyond which a trace exists.
         beyond: The sign, < or >, before this side if the cell has no other side. The sign states on which side the edge
             lies.
     """
