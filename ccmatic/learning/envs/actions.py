@@ -1,7 +1,7 @@
-"""The rule of actions: what Gymnasium's and PettingZoo's interfaces clip, and what they refuse.
+"""The rule for actions: Gymnasium's and PettingZoo's interfaces clip some actions, and refuse others.
 
 A finite number outside the bounds is clipped to the bounds. Everything else that is no action is refused: a wrong
-shape, NaN, infinity, text, and a whole number that counts none of the choices.
+shape, NaN, infinity, text, and a whole number that is the index of no choice.
 """
 
 import math
@@ -61,7 +61,7 @@ class ActionRule:
         return np.asarray(self.checked(given, (n,) if self.choices else (n, 1)), np.float32).reshape(n, 1)
 
     def checked(self, given: object, shape: tuple[int, ...]) -> NDArray[np.float64]:
-        """Return actions of the shape, after clipping and in place of choices."""
+        """Return the actions in the given shape, after clipping. An index of a choice is replaced by its action."""
         expected = f"expected {'whole ' if self.choices else ''}numbers of the shape {shape}"
         try:
             numbers = np.asarray(given)

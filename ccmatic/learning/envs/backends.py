@@ -190,7 +190,7 @@ class Packets(SimulatorBackEnd):
 
 
 class _Flow:
-    """What a flow has sent and measured so far."""
+    """The packets that a flow has sent so far, and its measurements."""
 
     def __init__(self) -> None:
         self._carry, self._unlucky, self._totals = 0.0, [0], (0, 0, 0)

@@ -288,8 +288,8 @@ class Environment:
 
         An action outside the bounds is clipped to them, and NaN counts as 0. (Compiled code cannot refuse an action.)
         Each rate is at least one packet per interval, and at most the largest rate that the simulator's integers can
-        count. Only a background flow may send nothing. The rate of a flow that has not started yet does not change, and
-        its action is 0.
+        count. Only a background flow may send nothing. A flow that has not started yet keeps its rate, and has the
+        action 0.
         """
         own = self.own(links)
         here = own.start <= state.interval * self.options.slots
