@@ -226,3 +226,12 @@ def test_a_connection_may_begin_at_the_start(on):
     (way,) = query.property.ways_to_fail(query.model, query.buffer)
     checker.add(every(*idle, equal(x.A[0], x.S[0]), equal(x.L[0], 0), sends, way.premise(x), x.alpha < Fraction(1, 20)))
     assert checker.check() == SAT
+
+
+def test_an_error_about_a_default_start_names_the_default():
+    begins_small = adds_a_packet("losses", "window").replace("level: bytes = above(0)", "level: bytes = 10 * MSS")
+    with pytest.raises(InputError, match="no --from was given: the default is converged"):
+        cm.answer(cm.ask(begins_small, PATH, "queue <= 1 bdp"))
+    with pytest.raises(InputError) as error:
+        cm.answer(cm.ask(begins_small, PATH, "queue <= 1 bdp", start="converged"))
+    assert "no --from was given" not in str(error.value)

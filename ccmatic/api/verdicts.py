@@ -209,7 +209,7 @@ def _with_horizons_named(asked: "Sequence[Question]", judgements: Iterator[Judge
     If a default horizon causes an error, the message states that the horizon is the default.
     """
     for question in asked:
-        with question.horizon_named():
+        with question.defaults_named():
             judgement = next(judgements)
         yield question.on_path(judgement)
 

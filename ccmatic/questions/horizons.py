@@ -113,3 +113,14 @@ def usual_horizon(network: Network, period: int | None) -> Iterator[None]:
             why = usual if period is None else f"a period of {period}"
             error.message += f"; no --horizon was given: the default is {network.steps}, for {why}"
         raise
+
+
+@contextmanager
+def usual_start(start: str) -> Iterator[None]:
+    """Within this block, add to errors about the start that the start is the default."""
+    try:
+        yield
+    except InputError as error:
+        if f"the start '{start}'" in error.message:
+            error.message += f"; no --from was given: the default is {start}, expected such as --from start"
+        raise

@@ -1,7 +1,7 @@
 """Questions: does a controller meet an expectation on a network, from a given start?"""
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeVar
@@ -12,7 +12,7 @@ from ccmatic.contracts import load_definition
 from ccmatic.logic import isolated
 from ccmatic.query import Decides, Query
 from ccmatic.questions.between_steps import between_steps, counts_longer
-from ccmatic.questions.horizons import counters_at_first, long_enough, usual_horizon, with_history
+from ccmatic.questions.horizons import counters_at_first, long_enough, usual_horizon, usual_start, with_history
 from ccmatic.questions.networks import NetworkDescription, describe, place
 from ccmatic.records import PathRecord
 from ccmatic.traces import Trace
@@ -37,6 +37,7 @@ class Question:
         notes: Sentences about the quantities that the network rounds.
         steps: The number of the network's steps per R_m.
         is_usual: Whether the horizon is the default horizon.
+        begins_as_usual: Whether the start is the default start.
     """
 
     query: Query
@@ -47,10 +48,17 @@ class Question:
     notes: tuple[str, ...] = ()
     steps: Fraction = Fraction(1)
     is_usual: bool = False
+    begins_as_usual: bool = False
 
-    def horizon_named(self) -> AbstractContextManager[None]:
-        """Return a context that adds to errors about a default horizon that the horizon is the default."""
-        return usual_horizon(self.query.network, self._expects.period) if self.is_usual else nullcontext()
+    @contextmanager
+    def defaults_named(self) -> Iterator[None]:
+        """Return a context that adds to errors about a default horizon, or a default start, that it is the default."""
+        with ExitStack() as stack:
+            if self.begins_as_usual:
+                stack.enter_context(usual_start(self.start))
+            if self.is_usual:
+                stack.enter_context(usual_horizon(self.query.network, self._expects.period))
+            yield
 
     @property
     def scope(self) -> str:
@@ -201,6 +209,7 @@ def ask(
     placed = place(description, by_window, len(senders))
     expectation = kind.parse(expect, placed.units)
     decides = Query(placed.network, name, what=str(expectation)).controller(senders if len(senders) > 1 else controller)
+    asked_start = start
     if start is None:
         start = CONVERGED if decides.state and period is None else "any"
     at_first = kind.at_first(start, placed.units)
@@ -221,13 +230,14 @@ def ask(
     notes = placed.notes
     if counts_longer(expectation, kind, description.rtt, placed.steps):
         notes += ("bytes are counted in each step, which is longer than R_m: a violation may need all of it",)
-    question = Question(query, decides, expect.strip(), expectation, description, notes, placed.steps, horizon is None)
+    usual = horizon is None, asked_start is None
+    question = Question(query, decides, expect.strip(), expectation, description, notes, placed.steps, *usual)
     _require_sent(expectation, [each.subject for each in at_first], decides)
     if placed.counts_flight:
         reached = [each for each in (expectation.comparison,) if expectation.by is not None and ">" in each.relation]
         conditions = (*reached, *expectation.also, *expectation.conditions, *at_first)
         _require_no_queue([each.subject for each in conditions])
-    with question.horizon_named():
+    with question.defaults_named():
         return replace(question, controller=query.controller(decides))
 
 

@@ -46,7 +46,7 @@ def search_each(
         results = _side_by_side(questions, searches, min(jobs, len(questions)), cluster, options)
     for question in questions:
         try:
-            with question.horizon_named():
+            with question.defaults_named():
                 worst = next(results)
         except NoExecution:
             raise NoExecution(_no_execution(question)) from None
