@@ -1,6 +1,7 @@
 """A law that is not linear lies between bounds that are proved to bound it, or is refused with the point at which one
 does not."""
 
+from contextlib import nullcontext
 from fractions import Fraction
 from unittest.mock import patch
 
@@ -136,6 +137,17 @@ def test_the_ends_of_a_range_are_in_order():
     with pytest.raises(InputError, match="expected low <= high, which fails at MSS = .*, window = ") as caught:
         Judge(asked).judge(asked.read_controller(f"{body}def send(window):\n    return window\n"))
     assert caught.value.line == 3
+
+
+@pytest.mark.parametrize("jitter", [0, 1, 2])
+def test_an_end_of_a_range_reads_an_upper_bound(jitter):
+    """The program of C_U divides by k - D for samples of k > D steps, and not for others."""
+    asked = queries.make("ccac_windows", "1", 7, jitter, property="avoids", thresholds={"what": "S[1] < S[0]"})
+    body = "window: bytes = above(0)\ndef update(window, C_U, R_m, MSS):\n    window = "
+    for most, holds in (("MSS + max(0 * MSS, C_U * R_m)", True), ("MSS / 2 + max(0 * MSS, C_U * R_m)", False)):
+        controller = asked.read_controller(f"{body}between(MSS, {most})\ndef send(window):\n    return window\n")
+        with nullcontext() if holds else pytest.raises(InputError, match="expected low <= high, which fails at"):
+            assert Judge(asked).judge(controller).verdict == "holds"
 
 
 def test_a_test_that_divides_by_0_proves_nothing():

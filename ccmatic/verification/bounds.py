@@ -175,7 +175,10 @@ class _Point:
                 first = GE if pick == "max" else LE
                 return reduce(lambda a, b: Ite(first(a, b), a, b), map(self.term, terms))
             case If(test, then, other):
-                return Ite(self.condition(test), self.term(then), self.term(other))
+                condition = self.condition(test).simplify()
+                if condition.is_constant():  # the other term may divide by 0
+                    return self.term(then if condition.is_true() else other)
+                return Ite(condition, self.term(then), self.term(other))
         raise TypeError(f"no term: {tree!r}")
 
     def quotient(self, number: FNode, divisor: FNode) -> FNode:
