@@ -10,20 +10,26 @@ from ccmatic.base import syntax_tree
 from ccmatic.contracts import Exclusion, FlowView, Model, StateBelief
 from ccmatic.logic import every, isolated, real
 from ccmatic.query.query import Decides, Query
-from ccmatic.solving import UNSAT, Checker
+from ccmatic.solving import UNSAT, Checker, SolverOptions
 
 #: The largest packet sizes to try, in C·R_m: just below the usual bound of 1/5, and almost unbounded.
 _LARGE, _HUGE = Fraction(199, 1000), Fraction(10**6)
 
 
 @isolated
-def left_out(query: Query, controller: Decides | None = None, later: bool = False) -> tuple[Exclusion, ...]:
+def left_out(
+    query: Query, controller: Decides | None = None, later: bool = False, options: SolverOptions = SolverOptions()
+) -> tuple[Exclusion, ...]:
     """List the exclusions that apply to a question, without duplicates.
 
     Args:
         query: The question.
         controller: The controller in question. The default is any candidate of the query's template.
         later: Whether the answer also covers traces that begin in any state that the controller can reach.
+        options: SolverOptions. By default, the time is not limited.
+
+    Raises:
+        OutOfTime: If the time limit of the options is over.
     """
     controller = controller or query.read_controller(query.read_by_candidates()[1])
     exclusions = [*query.model.exclusions(), *query.property.exclusions(query.model, controller.parameters)]
@@ -34,7 +40,7 @@ def left_out(query: Query, controller: Decides | None = None, later: bool = Fals
     for flow, each in zip(flows, controllers.of_flows(controller, flows), strict=True):
         if isinstance(each, controllers.Stateful):
             largest = _LARGE if any(e.name == "packets" for e in exclusions) else _HUGE
-            exclusions += _of_sender(query, each, flow, largest, later)
+            exclusions += _of_sender(query, each, flow, largest, later, options)
         else:
             exclusions += _of_beliefs(query, each, flow)
     return tuple(dict.fromkeys(exclusions))
@@ -81,7 +87,12 @@ def _of_second(controller: Any) -> Iterator[Exclusion]:
 
 
 def _of_sender(
-    query: Query, controller: controllers.Stateful, flow: FlowView, largest: Fraction, later: bool
+    query: Query,
+    controller: controllers.Stateful,
+    flow: FlowView,
+    largest: Fraction,
+    later: bool,
+    options: SolverOptions,
 ) -> Iterator[Exclusion]:
     yield from _of_second(controller)
     assumed = _assumptions(controller)
@@ -92,8 +103,8 @@ def _of_sender(
     if query.model.flows > 1 and (upper := [each.name for each in controller.state if each.is_upper]):
         reason = f"{', '.join(upper)} of {controller.name} is false at first, as it may be beside others"
         yield Exclusion("first state", reason)
-    yield from _of_packets(controller, flow, largest)
-    if not query.property.period and knows_more(controller, flow):
+    yield from _of_packets(controller, flow, largest, options)
+    if not query.property.period and knows_more(controller, flow, options):
         longest = _longest(controller, flow)
         longer = f", if that is more than {longest} steps" if longest else ""
         reason = f"{controller.name} acts on the delay of bytes that it sent before the trace{longer}"
@@ -103,14 +114,14 @@ def _of_sender(
         yield Exclusion("before the trace", reason)
 
 
-def knows_more(controller: controllers.Stateful, flow: FlowView) -> bool:
+def knows_more(controller: controllers.Stateful, flow: FlowView, options: SolverOptions = SolverOptions()) -> bool:
     """Return whether a sender may act as in no execution, because it knows delays from the time before the trace."""
     if controller.first_decision(flow) is None:
         return False
     longest = _longest(controller, flow)
     if longest and controller.treats_long_delays_alike(flow, longest):
         return False
-    checker = Checker()
+    checker = Checker(options)
     checker.add(controller.does_less_uninformed(flow))
     return bool(checker.check() != UNSAT)
 
@@ -144,12 +155,14 @@ def _of_first_state(controller: controllers.Stateful) -> Iterator[Exclusion]:
         yield Exclusion("first state", f"{controller.name} begins with {begins}")
 
 
-def _of_packets(controller: controllers.Stateful, flow: FlowView, largest: Fraction) -> Iterator[Exclusion]:
+def _of_packets(
+    controller: controllers.Stateful, flow: FlowView, largest: Fraction, options: SolverOptions
+) -> Iterator[Exclusion]:
     """Yield the state variables that have no valid initial value for some packet size that the question allows."""
     for memory in controller.state:
         if memory.kind != "between":
             continue
-        checker = Checker()
+        checker = Checker(options)
         checker.add(every(flow.alpha >= largest, memory.first(flow, 0)))
         if checker.check() == UNSAT:
             true = " and is true" if memory.belief else ""

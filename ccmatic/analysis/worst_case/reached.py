@@ -39,7 +39,11 @@ def _lasting(query, controller, declared, options):
     query = query.on(model=query.model.begun_anywhere())
     query = replace(query, property=replace(query.property, repeats=0, given="", x=0))
     free = controllers.begun_anywhere(controller, {each.name for each in declared})
-    if any(each.name == "before the trace" for each in left_out(query, free)):
+    try:
+        excluded = left_out(query, free, options=options)
+    except OutOfTime:
+        return []
+    if any(each.name == "before the trace" for each in excluded):
         return []  # these executions do not show every behaviour of the controller
     reads = query.units().keys() & {*controller.parameters}
     executions = Executions(Part(query, WayToFail("an execution", lambda x: True), options, reads, free.state), free)
