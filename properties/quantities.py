@@ -91,7 +91,7 @@ def jain(share):
     return 1 / (2 * (share**2 + (1 - share) ** 2))
 
 
-#: Some flow gets less than the share x of the bytes served. If the execution repeats, only its last period counts.
+#: Some flow gets less than the share x of the bytes served. If an execution repeats, shares are of its last period.
 _SHARE = Quantity(
     "ANYT(0, N, lambda n: S_f[n][-1] - S_f[n][begin] < x * (S[-1] - S[begin]))",
     "below",
@@ -101,7 +101,9 @@ _SHARE = Quantity(
 )
 
 QUANTITIES = {
-    "utilisation": Quantity("S[-1] - S[0] < x * (offered[-1] - offered[0])", "below", "of what the link carries"),
+    "utilisation": Quantity(
+        "S[-1] - S[begin] < x * (offered[-1] - offered[begin])", "below", "of what the link carries"
+    ),
     "loss": Quantity(
         "ANYT(R, T, lambda t: L[t] - L[t-R] > x * C * R)",
         "above",
@@ -133,6 +135,7 @@ QUANTITIES = {
 #: The expectations that these conditions break. {x} stands for the amount.
 EXPECTED = {
     QUANTITIES["utilisation"].what: "utilisation >= {x}",
+    QUANTITIES["utilisation"].what.replace("begin", "0"): "utilisation >= {x}",
     QUANTITIES["loss"].what: "loss <= {x} bdp",
     QUANTITIES["queue"].what: "queue <= {x} bdp",
     QUANTITIES["window"].what: "window <= {x} bdp",

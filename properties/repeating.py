@@ -3,7 +3,7 @@
 from ccmatic.models.window_sender import LONGEST, dupack_losses
 
 from ccmatic.base import InputError
-from ccmatic.contracts import Exclusion
+from ccmatic.contracts import Exclusion, is_bound
 from ccmatic.logic import either, equal, every, iff
 
 
@@ -24,7 +24,7 @@ def repeating(model, x, period):
     if begin < period:
         problem = f"the trace has {x.horizon} steps, which do not show a period of {period} twice"
         raise InputError(f"{problem}; expected a horizon of {2 * period + 1} at least")
-    back = max(model.looks_back, x.D, *(flow.R for flow in x.flows))
+    back = model.before_period(x.D)
     if begin < back:
         problem = (
             f"the trace has {x.horizon} steps, and laws of {model.name} look back on {back} before its last period"
@@ -36,6 +36,7 @@ def repeating(model, x, period):
     if not model.windows:
         counted.append(x.K)
         parts += [_delays(x, name, period) for name in model.measures]
+        parts += [each.stays_for_ever(x, period) for each in model.beliefs if is_bound(each) and each.name in x.beliefs]
     if len(x.flows) > 1:  # then the trace contains the arrival of all bytes ahead of later bytes
         parts.append(x.S[begin] >= x.admitted(0))
     for flow in x.flows if model.windows else ():

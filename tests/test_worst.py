@@ -75,6 +75,20 @@ def probe_for_ever():
     return cm.worst("cc_probe_slow", network("cbr_delay", "1", 9), period=4, at="7/10")
 
 
+#: A rate that depends on C_L, which the samples of many periods move most.
+BY_SAMPLES = """\
+def rate(C_L, C_U, MSS, R_m):
+    if C_L > 3 * MSS / R_m:
+        return 3 * C_U + 2 * MSS / R_m
+    return C_U / 4 + MSS / R_m
+"""
+
+
+@cache
+def samples_for_ever():
+    return cm.worst(BY_SAMPLES, network("ccac"), "queue", period=2, resolution="1/20")
+
+
 @cache
 def vegas_for_ever():
     """A queue that Vegas keeps: its delay has to be known, not unknown for as long as the trace is."""
@@ -113,11 +127,26 @@ SLOWER = [
 ]
 
 
-@pytest.mark.parametrize("found, period", [*SLOWER, (probe_for_ever, 4)])
+@pytest.mark.parametrize("found, period", [*SLOWER, (probe_for_ever, 4), (samples_for_ever, 2)])
 def test_what_repeats_goes_on(found, period):
     trace = found().trace
     report = check_trace(*unrolled(trace, period))
     assert not report.faults and report.outcome is Outcome.BREAKS
+
+
+def test_a_utilisation_for_ever_is_that_of_a_period():
+    """Five steps with a period of two: of a link that is always busy, jitter held the bytes of a step back."""
+    source = "def rate(C_L, qdel_L, R_m):\n    return C_L / 4 if qdel_L > R_m else 2 * C_L\n"
+    worst = cm.worst(source, network("cbr_delay", "1"), period=2, **SMALL)
+    assert worst.none == 1 and worst.trace is None
+
+
+def test_a_burst_of_losses_by_chance_does_not_recur_in_each_period():
+    lost = "L[-1] - L[begin] > x * (A[-1] - A[begin])"
+    worst = cm.worst(
+        "def rate(C_L):\n    return C_L / 2\n", network("lossy:loss_rate=1/100", "2"), lost, period=1, **SMALL
+    )
+    assert worst.none <= Fraction(1, 10)
 
 
 @pytest.mark.parametrize("found, period", [*SLOWER, (probe_for_ever, 4)])

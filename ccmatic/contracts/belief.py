@@ -204,6 +204,8 @@ class RunningBound:
         program: The program that computes the samples for solvers, simulators and exported code; None for a bound that
             exists only in solvers' queries.
         reads: The beliefs that the samples read.
+        averages: Whether the samples at a step are the amounts of the last 1, 2, … steps, each over the number of these
+            steps and a constant.
     """
 
     name: str
@@ -217,6 +219,7 @@ class RunningBound:
     turns_false: Callable[[FlowView, Buffer], str | None] = lambda flow, buffer: None
     program: Program | None = None
     reads: tuple[str, ...] = ()
+    averages: bool = False
 
     @classmethod
     def of(cls, program: Program, name: str, **more: Any) -> Self:
@@ -274,6 +277,18 @@ class RunningBound:
         for t in range(1, x.horizon):
             for sample in self.samples(x, t):
                 yield f"{self.name}_stays", t, implies(sample.when, self._within(sample, bound))
+
+    def stays_for_ever(self, x: NetworkView, period: int) -> Truth:
+        """Return the condition that no sample moves the bound in an execution that repeats its steps for ever.
+
+        The trace has the short samples. A longer sample has the amount and the time of any number of periods more, so
+        their quotient alone must not move the bound either.
+        """
+        samples = {sample.over: sample for sample in self.samples(x, x.horizon - 1)} if self.averages else {}
+        pairs = [(each, samples[over - period]) for over, each in samples.items() if over - period in samples]
+        growths = [Sample(longer.amount - shorter.amount, period, longer.when) for longer, shorter in pairs]
+        bound = x.beliefs[self.name][0]
+        return every([implies(growth.when, self._within(growth, bound)) for growth in growths])
 
     def consequences(self, x: NetworkView) -> Laws:
         """Yield consequences of the moving encoding. Each consequence reads few steps.

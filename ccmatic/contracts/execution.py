@@ -244,7 +244,7 @@ def execution(
     source = Unknowns(horizon, buffer, bounds, pauses)
     if model.windows:
         return _windows(model, horizon, buffer, jitter, source, state, period, history)
-    return _rate_execution(model, horizon, buffer, jitter, bounds, source)
+    return _rate_execution(model, horizon, buffer, jitter, bounds, source, period)
 
 
 def at_steps(
@@ -295,7 +295,7 @@ def observed(
     source = Numbers(trace, buffer, reads)
     if model.windows:
         return _windows(model, trace.horizon, buffer, jitter, source, state, period, history)
-    return _rate_execution(model, trace.horizon, buffer, jitter, bounds, source)
+    return _rate_execution(model, trace.horizon, buffer, jitter, bounds, source, period)
 
 
 def sender_observations(model: Model, buffer: Buffer, jitter: int, trace: TraceData, horizon: int) -> Execution:
@@ -373,7 +373,13 @@ class ObservationWindow(Flow):
 
 
 def _rate_execution(
-    model: Model, horizon: int, buffer: Buffer, jitter: int, bounds: Bounds, source: Source
+    model: Model,
+    horizon: int,
+    buffer: Buffer,
+    jitter: int,
+    bounds: Bounds,
+    source: Source,
+    period: int | None = None,
 ) -> Execution:
     """Return the execution of a rate sender. A Source supplies its columns."""
     A, S, r = (Steps(source.column(name)) for name in "ASr")
@@ -407,6 +413,7 @@ def _rate_execution(
         excess=Ld,
         beliefs=beliefs,
         before_timeout=before_timeout,
+        period=period,
     )
     return Execution(flow, source.C, buffer, source.beta, K, own, bounds)
 

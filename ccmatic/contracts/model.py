@@ -103,6 +103,14 @@ class Model:
     #: The number of earlier steps that the laws need, because columns do not record the whole past of some quantities.
     looks_back: int = 0
 
+    def before_period(self, jitter: int) -> int:
+        """Return the number of steps before the last period that a trace of a repeating execution needs.
+
+        The running bounds of senders with a rate need two samples that differ by a period.
+        """
+        rounds = (self.round_trip(number) for number in range(1, self.flows + 1))
+        return max(self.looks_back, jitter if self.windows else jitter + 2, *rounds)
+
     def with_parameters(self, texts: Mapping[str, str]) -> "Model":
         """Return this model with other values for some of its parameters.
 

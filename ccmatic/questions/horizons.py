@@ -25,9 +25,7 @@ LONGEST = 16
 
 def least_of_period(network: Network, period: int) -> int:
     """Return the least horizon that shows a period twice, and that also includes the earlier steps that laws read."""
-    model = network.model
-    back = max(model.looks_back, network.jitter, model.round_trip(1))
-    return max(2 * period + 1, period + back + 1)
+    return max(2 * period + 1, period + network.model.before_period(network.jitter) + 1)
 
 
 def with_history(query: Query, controller: Decides) -> Network:

@@ -78,6 +78,7 @@ def link_rate(model, most=None, program=PROGRAM):
             start=lambda x, t: x.beliefs["C_L"][t] >= x.alpha,
             true_start=lambda x: x.alpha,
             holds=lambda x, bound: bound <= most(x),
+            averages=True,
         ),
         RunningMin.of(
             program,
@@ -86,6 +87,7 @@ def link_rate(model, most=None, program=PROGRAM):
             true_start=lambda x: x.C,
             holds=lambda x, bound: bound >= x.C,
             turns_false=partial(_no_busy_link, model) if program is PROGRAM else RunningMin.turns_false,
+            averages=True,
         ),
     )
 
