@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from ccmatic.base import InputError
 from ccmatic.fitting import NEVER, fit, packet_log
-from ccmatic.fitting.coverage import guarantees, sentence
-from ccmatic.guarantees import results
+from ccmatic.fitting.coverage import guarantees
+from ccmatic.guarantees import results, text
 from ccmatic.records import data
 from support.json_schemas import validate
 
@@ -40,7 +41,7 @@ def test_a_proof_covers_any_jitter_with_long_enough_steps():
     assert first.inflight == pytest.approx(10 * first.rate * first.step)
     assert first.buffer == pytest.approx(6 * first.rate * first.step)
     assert first.lossless_buffer == pytest.approx(9 * first.rate * first.step)
-    assert first.utilisation == pytest.approx(0.83 * 8 / 9) and "covered: at least 73.77 % of C" in sentence(first)
+    assert first.utilisation == pytest.approx(0.83 * 8 / 9) and "at least 73.77 % of C" in text([first])
     validate(data(first), "GuaranteeLine")
 
 
@@ -110,7 +111,7 @@ def test_windows_of_a_path_whose_rate_changes_are_not_covered_by_a_constant_rate
     log = packet_log("log", np.full(12_000, NEVER), np.rint(left * 1e9), np.full(12_000, PACKET))
     whole, most = by_hand("cc_probe_slow", log)
     assert whole.covered and whole.jitter > 0.15 and most.step < whole.step / 1.1
-    assert not most.covered and "a constant C" in sentence(most)
+    assert not most.covered and "a constant C" in text([most])
 
 
 def test_losses_that_are_not_by_overflow_are_none_of_the_models():
@@ -137,8 +138,8 @@ def test_a_proof_with_a_lemma_that_is_broken_covers_nothing(monkeypatch):
 
 def test_a_controller_without_a_proof():
     (line,) = asked("always_double", log_of(100, lambda i: 0))
-    assert not line.covered and "a proof of it; there are proofs of " in sentence(line)
-    assert "cc_probe_slow, cc_qdel" in sentence(line)
+    said = " ".join(text([line]).split())
+    assert not line.covered and "a proof of it; there are proofs of " in said and "cc_probe_slow, cc_qdel" in said
     validate(data(line), "GuaranteeLine")
     with pytest.raises(InputError, match="there is no 'nobody'"):
         asked("nobody", log_of(100, lambda i: 0))
@@ -148,3 +149,31 @@ def test_a_model_that_was_not_fitted():
     found = fit(log_of(1000, lambda i: 0), models=("cbr_delay",))
     missing = [line.missing for line in guarantees("cc_qdel", found) if line.model == "ccac"]
     assert missing[:2] == [["a fit of the model ccac"]] * 2
+
+
+def test_guarantees_are_a_table_that_fits_a_terminal_with_the_best_first():
+    """Ten sentences of up to 700 characters were printed."""
+    lines = asked("cc_qdel", log_of(3000, lambda i: 0.02 * (i % 50 == 49)))
+    said = text(lines)
+    assert max(map(len, said.splitlines())) <= 80
+    heading, heads, *rows = said.splitlines()
+    assert heading == "cc_qdel, all of the log: covered, the best guarantee first:"
+    assert heads.split() == ["proof", "D", "ms", "C", "used", "queue", "ms", "buffer", "kB"]
+    table = [row.split() for row in rows[: sum(line.covered for line in lines)]]
+    used = [float(row[2].rstrip("%")) for row in table]
+    assert used == sorted(used, reverse=True) and table[0][0] == "cc_qdel_T11" and len({*used}) > 1
+    for name, jitter, share, queueing, buffer in table:
+        (line,) = (line for line in lines if line.proof == name and line.covered)
+        assert 0 <= 1000 * line.jitter - float(jitter) < 0.1 and 0 <= 100 * line.utilisation - float(share[:-1]) < 0.1
+        assert 0 <= float(queueing) - 1000 * line.inflight / line.rate < 1.01
+        assert 0 <= float(buffer) - line.buffer / 1000 < 1.01
+
+
+def test_a_row_of_a_table_states_what_is_missing_before_it():
+    (whole, most) = asked("cc_probe_slow", log_of(3000, lambda i: 0))[:2]
+    kept = structs.replace(whole, covered=False, missing=["a buffer of 12 BDP", "a constant C"])
+    said = text([kept, structs.replace(most, covered=True, missing=[])]).splitlines()
+    assert said[0].endswith("covered, the best guarantee first:") and said[1].endswith("lost/step")
+    missing = said.index("- a buffer of 12 BDP")
+    assert said[missing - 1].endswith("not covered; what is missing:") and said[missing + 1] == "- a constant C"
+    assert said[missing + 3].startswith(whole.proof)

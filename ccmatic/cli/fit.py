@@ -1,5 +1,7 @@
 """`ccmatic fit`: the smallest jitter that explains a packet log, or the networks that explain it."""
 
+from itertools import groupby
+
 import click
 
 from ccmatic.base import InputError
@@ -80,8 +82,8 @@ def fit(log, models, rtt, horizon, two_clocks, received, controllers, explain, j
             click.echo(records.line(line))
     else:
         click.echo(fitting.text(fitted))
-        for line in covered:
-            click.echo(guarantees.sentence(line))
+        for _, lines in groupby(covered, lambda line: line.controller):
+            click.echo(guarantees.text(lines))
     return options.GOOD
 
 

@@ -242,7 +242,7 @@ def as_text(result):
     sentences = [
         *map(_flow_sentence, result.flows),
         *_over_time(result),
-        *map(guarantees.sentence, result.guarantees or ()),
+        *([guarantees.text(result.guarantees)] if result.guarantees else []),
     ]
     return "\n".join([_heading(result), *table, *beside, *sentences, _worth(result)])
 

@@ -15,9 +15,8 @@ from ccmatic.contracts import Buffer, load_definition
 from ccmatic.fitting.least import unlimited
 from ccmatic.fitting.log import SECOND
 from ccmatic.fitting.report import milliseconds
-from ccmatic.guarantees import sentence
 
-__all__ = ["guarantees", "models", "sentence"]
+__all__ = ["guarantees", "models"]
 
 #: The largest factor of a change that is ignored, and the percentage of the log's windows that the second basis covers.
 SAME, SHARE = 1.1, 95

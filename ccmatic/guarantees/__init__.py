@@ -1,7 +1,8 @@
 """Translate a proof into a guarantee on a path, in the path's own units (docs/reference/guarantees.md)."""
 
 from ccmatic.guarantees.results import Result, of_controller, read_result, shipped
-from ccmatic.guarantees.translation import DeployedPath, Guarantee, path, sentence, translate
+from ccmatic.guarantees.table import text
+from ccmatic.guarantees.translation import DeployedPath, Guarantee, path, translate
 
 __all__ = [
     "DeployedPath",
@@ -10,7 +11,7 @@ __all__ = [
     "of_controller",
     "path",
     "read_result",
-    "sentence",
     "shipped",
+    "text",
     "translate",
 ]

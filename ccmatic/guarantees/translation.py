@@ -178,7 +178,7 @@ class Guarantee:
 
     def _bounds(self):
         if self.utilisation is not None:
-            share = _digits(100 * self.utilisation, up=False)
+            share = digits(100 * self.utilisation, up=False)
             yield f"at least {share} % of C is used in each window of {self.window} steps"
         if self.inflight is not None:
             queueing = f"a packet queues for at most {self._time(self.inflight)}"
@@ -193,16 +193,16 @@ class Guarantee:
     def _time(self, rounds, up=True):
         """Return a time in words, rounded up or down. The time is given in R_m."""
         rtt = self.path.rtt
-        return f"{_digits(rounds, up)} R_m" if rtt is None else f"{_digits(rounds * rtt * 1000, up)} ms"
+        return f"{digits(rounds, up)} R_m" if rtt is None else f"{digits(rounds * rtt * 1000, up)} ms"
 
     def _amount(self, of_bdp, up=True):
         """Return a number of bytes in words, rounded up or down. The number is given in C·R_m."""
         bdp, packet = self.path.bdp, self.path.packet
-        text = f"{_digits(of_bdp, up)} BDP"
+        text = f"{digits(of_bdp, up)} BDP"
         if bdp is None:
             return text
-        packets = f", {_digits(float(of_bdp) * bdp / packet, up)} packets" if packet else ""
-        return f"{text} ({_digits(float(of_bdp) * bdp, up)} bytes{packets})"
+        packets = f", {digits(float(of_bdp) * bdp / packet, up)} packets" if packet else ""
+        return f"{text} ({digits(float(of_bdp) * bdp, up)} bytes{packets})"
 
 
 def translate(result: Result, path: DeployedPath) -> Guarantee:
@@ -248,18 +248,6 @@ def translate(result: Result, path: DeployedPath) -> Guarantee:
     return replace(made, missing=tuple(_missing(made, needed)))
 
 
-def sentence(line: Any) -> str:
-    """Return a GuaranteeLine in words: the proof, the path, whether the proof covers the path, and the bounds."""
-    named = f"{line.controller}, {line.proof}" if line.proof else line.controller
-    missing = "; ".join(line.missing)
-    if line.step is None:
-        return f"{named}: not covered; what is missing: {missing}"
-    jitter, step = (f"{seconds * 1e3:.4g} ms" for seconds in (line.jitter, line.step))
-    verdict = f"not covered; what is missing: {missing}. With that" if missing else "covered"
-    about = f"{named} ({line.model}), {line.basis}, D {jitter}, in steps of {step}"
-    return f"{about}: {verdict}: {line.says}. Required: {line.conditions}"
-
-
 def _missing(made, needed):
     result, path = made.result, made.path
     for lemma in result.proof.all_lemmas(None):
@@ -274,7 +262,7 @@ def _missing(made, needed):
         yield f"a step of more than five packets; it has {float(made.step * path.bdp / path.packet):.2g}"
 
 
-def _digits(number, up=True):
+def digits(number, up=True):
     """Return a number as text with four digits, or with all digits of its whole part. Rounding keeps a bound true."""
     if not number:
         return "0"
