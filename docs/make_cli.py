@@ -19,8 +19,9 @@ prints one JSON object per line on standard output ([keys](formats.md#-json)); m
 | 0 | every question holds; found; accepted |
 | 1 | violated; none exists; refused |
 | 2 | bad input: one message, with file and line |
-| 3 | unknown, timed out, cannot be judged, an invalid run, a reader that stops early, or a fault of ccmatic |
+| 3 | unknown, timed out, cannot be judged, an invalid run, or a fault of ccmatic |
 | 130 | interrupted |
+| 141 | the reader of the output, such as `head`, closed the pipe |
 
 `CCMATIC_TRACEBACK=1` in the environment shows where a fault of ccmatic is.
 

@@ -69,3 +69,16 @@ def test_the_help_of_an_option_is_a_sentence(words, command):
         if isinstance(option, click.Option):
             assert re.match(r"[A-Z]|[a-z]+: ", option.help), (option.name, option.help)
             assert re.search(r"[.\]]$", option.help), (option.name, option.help)
+
+
+@pytest.mark.parametrize("words, command", EVERY)
+def test_the_help_says_how_often_an_option_may_be_given(words, command):
+    """The help of `prove` called --expect repeatable, and `prove` refused a second one."""
+    for option in command.params:
+        if isinstance(option, click.Option):
+            once = (words, option.name) == (("prove",), "expect")
+            assert ("repeatable" in option.help) == (option.multiple and not once), option.name
+            assert ("only one per command" in option.help) == once
+    if words == ("prove",):
+        asked = ["--on", "ccac, buffer 1 bdp", *(f"--expect=queue <= {size} bdp" for size in (4, 5))]
+        assert "expected it once" in run(*words, "aimd", *asked)[2]

@@ -24,6 +24,9 @@ TINY = {
 }
 
 
+LATE = ROOT / "results" / "gallery" / "late_drain.json"
+
+
 def python(*arguments, cwd):
     return subprocess.run([sys.executable, *map(str, arguments)], cwd=cwd, capture_output=True, text=True, timeout=300)
 
@@ -35,12 +38,25 @@ def test_python_m_ccmatic_is_the_program(tmp_path):
     assert refused.returncode == 2 and "Traceback" not in refused.stderr
 
 
-def test_output_that_nobody_reads_is_no_success():
-    """A pipe such as `ccmatic … | head -1` may end before the answer that counts."""
-    command = [sys.executable, "-m", "ccmatic", "verify", "--help"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+@pytest.mark.parametrize("arguments", [["list"], ["--help"], ["verify", "--help"], ["replay", LATE, LATE]])
+def test_a_closed_pipe_ends_a_command_quietly_and_is_no_success(arguments):
+    """`ccmatic … | head -1` may end before the answer that counts. SIGPIPE ends other programs, which a shell shows as
+    141."""
+    with begun(*arguments, stderr=subprocess.PIPE) as process:
         process.stdout.close()
-        assert (process.stderr.read(), process.wait()) == ("", 3)
+        assert (process.stderr.read(), process.wait()) == ("", 141)
+
+
+def test_a_message_that_nobody_reads_is_no_violation():
+    """`ccmatic … 2>&1 | head -0` ended with 1."""
+    with begun("verify", "no_such_controller", stderr=subprocess.STDOUT) as process:
+        process.stdout.close()
+        assert process.wait() == 141
+
+
+def begun(*arguments, stderr):
+    command = [sys.executable, "-m", "ccmatic", *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, text=True)
 
 
 @pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="no /dev/full on this machine")

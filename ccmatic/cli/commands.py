@@ -109,47 +109,61 @@ def cli():
 def main():
     """Run a command. Each error prints one message, and each outcome has a documented exit code."""
     try:
+        code = _run()
+    except BrokenPipeError:  # The reader, such as `head`, has closed the pipe.
+        _drop(sys.stdout)
+        _drop(sys.stderr)
+        code = options.UNREAD
+    sys.exit(code)
+
+
+def _run():
+    """Run a command and return its exit code. May raise BrokenPipeError."""
+    output = sys.stdout
+    try:
         with base.blamed():
             code = cli.main(prog_name="ccmatic", standalone_mode=False)
         sys.stdout.flush()
+        return code
     except InputError as error:
-        code = options.complain(error)
+        return options.complain(error)
     except click.ClickException as error:
-        code = options.complain(re.sub(r"\s*\n\s*", " ", error.format_message()))
+        return options.complain(re.sub(r"\s*\n\s*", " ", error.format_message()))
     except Disagreement as error:
         file = Path("disagreement.smt2")
         write_text(file, f"(set-logic QF_LRA)\n{error.script}")
-        code = options.complain(f"{error}; the question was written to {file}", options.UNKNOWN)
+        return options.complain(f"{error}; the question was written to {file}", options.UNKNOWN)
     except (OutOfTime, SolverEnded) as error:
-        code = options.complain(error, options.UNKNOWN)
+        return options.complain(error, options.UNKNOWN)
     except (KeyboardInterrupt, click.Abort):
-        code = options.complain("interrupted", options.INTERRUPTED)
-    except (BrokenPipeError, SystemExit):
-        # Nobody reads the output to its end. Click then exits with 1, which would mean a violation.
-        _drop_output()
-        code = options.UNKNOWN
+        return options.complain("interrupted", options.INTERRUPTED)
+    except BrokenPipeError:
+        raise
+    except SystemExit:
+        # If the pipe is closed, click replaces the stream and exits with 1, which would mean a violation.
+        if sys.stdout is not output:
+            raise BrokenPipeError from None
+        return options.UNKNOWN
     except Exception as error:
         if _is_interrupt(error):
-            sys.exit(options.complain("interrupted", options.INTERRUPTED))
+            return options.complain("interrupted", options.INTERRUPTED)
         if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-            _drop_output()
-            sys.exit(options.complain(f"cannot write: {error.strerror}", options.UNKNOWN))
+            _drop(sys.stdout)
+            return options.complain(f"cannot write: {error.strerror}", options.UNKNOWN)
         if os.environ.get("CCMATIC_TRACEBACK"):
             raise
         message = f"{type(error).__name__}: {error}"
         if base.blamed_files():
-            code = options.complain(
+            return options.complain(
                 f"{', '.join(base.blamed_files())}: what is defined there cannot be used: {message}"
             )
-        else:
-            whose = "a fault of ccmatic itself, please report it"
-            code = options.complain(f"{whose}: {message} (CCMATIC_TRACEBACK=1 shows where)", options.UNKNOWN)
-    sys.exit(code)
+        whose = "a fault of ccmatic itself, please report it"
+        return options.complain(f"{whose}: {message} (CCMATIC_TRACEBACK=1 shows where)", options.UNKNOWN)
 
 
-def _drop_output():
-    """Write the rest of the output nowhere. Python flushes stdout once more when it exits, which would fail again."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _drop(stream):
+    """Write the rest of a stream nowhere. Python flushes streams once more when it exits, which would fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _is_interrupt(error):

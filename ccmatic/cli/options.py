@@ -14,6 +14,9 @@ from ccmatic import base
 
 GOOD, BROKEN, BAD_INPUT, UNKNOWN, INTERRUPTED = 0, 1, 2, 3, 130
 
+#: The exit code if the reader of the output closes the pipe. Programs that the signal SIGPIPE ends have this code.
+UNREAD = 141
+
 
 class Names(click.Choice):
     """A choice among names. The names come from a module's table, or from a function of the module.
@@ -114,8 +117,11 @@ delay = click.option(
 )
 
 
-def question(command):
-    """Add the options of the question language: `on`, `expect` (a tuple) and `start`."""
+def question(command, expects="repeatable"):
+    """Add the options of the question language: `on`, `expect` (a tuple) and `start`.
+
+    `expects` says how often the command accepts `--expect`.
+    """
     command = click.option(
         "--from",
         "start",
@@ -127,7 +133,7 @@ def question(command):
         "--expect",
         multiple=True,
         metavar="EXPECTATION",
-        help="An expectation, such as 'utilisation >= 80% over every 10 rtt'; repeatable.",
+        help=f"An expectation, such as 'utilisation >= 80% over every 10 rtt'; {expects}.",
     )(command)
     return click.option(
         "--on",

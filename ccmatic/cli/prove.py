@@ -1,5 +1,6 @@
 """`ccmatic prove`: prove the guarantees of a controller for all time."""
 
+from functools import partial
 from pathlib import Path
 
 import click
@@ -29,7 +30,7 @@ ccmatic prove cc_qdel --on 'ccac, buffer infinite, jitter 1 rtt' \\
 @click.option(
     "--out", default="results/proofs", show_default=True, help="The output folder; the same command resumes there."
 )
-@options.question
+@partial(options.question, expects="only one per command")
 @click.option("--certify", is_flag=True, help="Write a certificate for each lemma, for `ccmatic check`.")
 @options.jobs
 @options.cluster
