@@ -173,6 +173,22 @@ def test_links_of_a_page_lead_somewhere(page):
         assert not anchor or anchor in anchors(file), f"{page.name} links to {file.name}#{anchor}"
 
 
+ITEM = re.compile(r"(?P<indent> *)(?:[-*+]|\d+\.) ")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_lists_of_a_page_are_lists(page):
+    """Python's Markdown makes a list only after an empty line, and needs four spaces in front of an inner list."""
+    text = re.sub(r"^( *)```.*?^\1```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    assert not re.findall(r"[.:;*] - (?=[A-Z*`]).*", text), f"{page.name} has a list within a line"
+    before = ""
+    for line in text.splitlines():
+        if item := ITEM.match(line):
+            assert len(item["indent"]) % 4 == 0, f"{page.name}: expected four spaces before '{line}'"
+            assert not before or before[0] == " " or ITEM.match(before), f"{page.name}: no empty line before '{line}'"
+        before = line.rstrip()
+
+
 def test_every_guide_is_at_most_two_clicks_from_the_home_page():
     guides = re.search(r"How do I ….*?(?=\n  - \w)", (ROOT / "mkdocs.yml").read_text("utf-8"), re.DOTALL)[0]
     home = ROOT / "docs" / "index.md"

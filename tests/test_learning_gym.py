@@ -4,6 +4,8 @@ from support import learners  # noqa: F401, I001 (first: it may skip the rest)
 
 import subprocess
 import sys
+import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,7 +16,7 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 
 from ccmatic.base import InputError
-from ccmatic.learning import LinkEnv, LinkVectorEnv
+from ccmatic.learning import LinkEnv, LinkParallelEnv, LinkVectorEnv
 
 #: The checker would rather have bounded observations and actions in [-1, 1].
 pytestmark = pytest.mark.filterwarnings("ignore:.*(Box observation|symmetric and normalized).*:UserWarning")
@@ -29,6 +31,19 @@ def test_it_is_made_after_importing_gymnasium_alone():
     )
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True)
     assert done.stdout == "LinkVectorEnv SAME_STEP\n", done.stderr
+
+
+@pytest.mark.parametrize(
+    "make",
+    [partial(gymnasium.make, "ccmatic.learning:ccmatic/Link-v0"), LinkEnv, partial(LinkVectorEnv, 2), LinkParallelEnv],
+)
+def test_a_reward_that_is_cheated_is_warned_of(make):
+    """Only `train` warned."""
+    with pytest.warns(UserWarning, match="reward 'relative': "):
+        make(reward="relative", steps=5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        make(reward="ltp", steps=5)
 
 
 @pytest.mark.slow

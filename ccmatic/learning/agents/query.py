@@ -103,10 +103,7 @@ class Training:
     @property
     def warning(self) -> str | None:
         """The measured exploit of the reward, as a sentence; None without one."""
-        if isinstance(self.environment, adversaries.Attack):
-            return None
-        reward = self.environment.formula("reward")
-        return f"reward '{reward.name}': {reward.warning}" if reward and reward.warning else None
+        return None if isinstance(self.environment, adversaries.Attack) else self.environment.warning
 
     @property
     def links(self) -> Links:

@@ -130,6 +130,12 @@ class Environment:
         """Return the Signal for `observe`, `reward` or `act`; None if no formula defines it."""
         return next((formula for formula in self.formulas if formula.kind == kind), None)
 
+    @property
+    def warning(self) -> str | None:
+        """The measured exploit of the reward, as a sentence; None without one."""
+        reward = self.formula("reward")
+        return f"reward '{reward.name}': {reward.warning}" if reward and reward.warning else None
+
     def _formula(self, kind: str) -> signal.Signal:
         formula = self.formula(kind)
         assert formula is not None

@@ -1,5 +1,6 @@
 """Gymnasium's interface to one link."""
 
+import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar, SupportsFloat, TypeAlias
 
@@ -44,13 +45,25 @@ def make_environment(options: Mapping[str, Any]) -> Environment:
     return Environment(LinkOptions(**{name: options[name] for name in fields if name in options}), **learned)
 
 
+def warned(options: Mapping[str, Any]) -> Environment:
+    """Return the Environment for the given options, and warn if senders that harm cheat its reward.
+
+    Raises:
+        InputError: As `make_environment` does.
+    """
+    made = make_environment(options)
+    if made.warning:
+        warnings.warn(made.warning, stacklevel=3)
+    return made
+
+
 def alone(options: Mapping[str, Any]) -> Environment:
-    """Return the Environment for the given options, in which one flow learns.
+    """Return the Environment for the given options, in which one flow learns, and warn as `warned` does.
 
     Raises:
         InputError: If an option is wrong, or several flows learn.
     """
-    made = make_environment(options)
+    made = warned(options)
     if made.options.flows != 1:
         raise InputError(f"{made.options.flows} flows; expected one here: several are agents of a LinkParallelEnv")
     return made

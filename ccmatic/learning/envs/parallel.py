@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from pettingzoo import ParallelEnv
 
 from ccmatic.base import InputError, shown
-from ccmatic.learning.envs.gym import Floats, check_seed, info, make_environment, played, rule, spaces
+from ccmatic.learning.envs.gym import Floats, check_seed, info, played, rule, spaces, warned
 from ccmatic.learning.envs.picture import MODES, Screen
 from ccmatic.learning.envs.played import Outcome
 
@@ -36,7 +36,7 @@ class LinkParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no t
         Raises:
             InputError: If an option is wrong.
         """
-        self.environment, self.render_mode = make_environment(options), render_mode
+        self.environment, self.render_mode = warned(options), render_mode
         self.rule = rule(self.environment)
         self.possible_agents = [f"flow_{number}" for number in range(self.environment.options.flows)]
         self.observation_spaces = {agent: spaces(self.environment)[0] for agent in self.possible_agents}
