@@ -5,7 +5,6 @@ import gc
 import os
 import signal
 import sys
-import threading
 
 #: The number of new objects between two collections of garbage. Imports and formulas create many objects that stay, and
 #: Python's default of 700 would examine them again and again.
@@ -40,6 +39,8 @@ def _swallowed(what):
     A library that is interrupted in its middle often cannot tidy up. Its complaints would only hide the interrupt.
     """
     if what.exc_type is KeyboardInterrupt:
+        import threading  # imported here, so that `main` catches interrupts sooner
+
         threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGINT)).start()
 
 

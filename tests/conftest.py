@@ -3,6 +3,7 @@
 import gc
 import os
 import shutil
+import signal
 import tempfile
 
 import pytest
@@ -14,6 +15,10 @@ from support.turns import turn
 
 # Tests ask solvers. No test may pass because of an answer that an earlier test left in the memory.
 os.environ["CCMATIC_MEMORY"] = ""
+
+# A shell starts jobs in the background with SIGINT ignored. Programs that tests start and interrupt would inherit this.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # What JAX compiles for tests, also in processes that they start, runs for moments. To optimize it takes longer.
 os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "true")

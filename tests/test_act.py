@@ -52,6 +52,7 @@ def test_an_action_that_is_no_number_is_0(tmp_path):
 
 def test_a_score_that_is_no_number_is_the_highest(tmp_path):
     """As in compiled training, whose `argmax` takes it."""
+    pytest.importorskip("jax", reason="no jax: pip install -e '.[rl]'")
     weights, bias = np.zeros((18, 3)), [1.0, 0.0, 2.0]
     weights[:2, 1] = 3e38, -3e38
     given = policy(tmp_path / "huge.json").file

@@ -185,7 +185,7 @@ def test_the_command_keeps_what_it_says(iperf3, tmp_path):
 def test_nothing_is_left_of_a_run_that_is_ended(iperf3, how, code, tmp_path):
     options = ["--rate", "24mbit", "--rtt", "10ms", "--buffer", "2bdp", "--seconds", "60"]
     with subprocess.Popen([*CLI, *options], cwd=tmp_path, stderr=subprocess.PIPE) as process:
-        for _ in range(400):
+        for _ in range(3000):
             inside = [pid for name in mine(process.pid) for pid in pids(name)]
             if len(inside) >= 2:
                 break

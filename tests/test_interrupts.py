@@ -12,6 +12,7 @@ from threading import Event, Thread
 import pytest
 
 from ccmatic.emulation.machine import alive
+from support import ROOT
 from support.machine import watched
 from support.sampling import each_nth
 
@@ -247,3 +248,14 @@ def test_an_interrupt_within_a_call_of_a_solver_is_one():
     with pytest.raises(ArgumentError) as error:
         function(1)
     assert _is_interrupt(error.value) and not _is_interrupt(ArgumentError("argument 1: TypeError: wrong type"))
+
+
+def test_the_program_catches_interrupts_before_it_imports_other_modules():
+    """An interrupt in the first 0.05 s printed a traceback. Without `site`, whose imports are Python's own."""
+    program = (
+        f"import sys; sys.path.insert(0, {str(ROOT)!r}); before = {{*sys.modules}}\n"
+        "import ccmatic.__main__; print(*{*sys.modules} - before)"
+    )
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", program], capture_output=True, text=True, check=True)
+    assert {"ccmatic", "ccmatic.__main__", "signal"} <= {*done.stdout.split()}
+    assert {*done.stdout.split()} & {"threading", "typing", "pathlib", "re", "importlib.util"} == set()

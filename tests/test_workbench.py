@@ -58,6 +58,17 @@ class Served:
         assert status == 200, text
         return [json.loads(line) for line in text.splitlines() if line != "{}"]
 
+    def begin(self, questions):
+        """Ask questions; return the connection and the response, from which a worker has begun to decide the first."""
+        connection = http.client.HTTPConnection(self.host, timeout=60)
+        asked = json.dumps(questions).encode()
+        connection.request("POST", "/api/verify", asked, {"Authorization": f"Bearer {self.token}"})
+        response = connection.getresponse()
+        while not (part := json.loads(response.readline())):
+            pass  # The server sends {} while a worker starts.
+        assert part["deciding"] == questions["questions"][0]["expect"]
+        return connection, response
+
     def end(self):
         self.process.send_signal(signal.SIGINT)
         return self.process.communicate(timeout=30)
@@ -312,10 +323,7 @@ def workers(process):
 
 
 def test_stop_ends_the_process_and_others_are_answered_meanwhile(served):
-    connection = http.client.HTTPConnection(served.host, timeout=60)
-    connection.request("POST", "/api/verify", json.dumps(LONG).encode(), {"Authorization": f"Bearer {served.token}"})
-    response = connection.getresponse()
-    assert json.loads(response.readline())["deciding"] == LONG["questions"][0]["expect"]
+    connection, response = served.begin(LONG)
     begun = time.monotonic()
     assert served.ask("GET", "/api/begin")[0] == 200 and time.monotonic() - begun < 5
     before = workers(served.process)
@@ -332,9 +340,7 @@ def test_stop_ends_the_process_and_others_are_answered_meanwhile(served):
 def test_an_interrupt_ends_all_within_two_seconds(tmp_path):
     pytest.importorskip("uvicorn", reason="uvicorn is not installed")
     server = Served(tmp_path)
-    connection = http.client.HTTPConnection(server.host, timeout=60)
-    connection.request("POST", "/api/verify", json.dumps(LONG).encode(), {"Authorization": f"Bearer {server.token}"})
-    connection.getresponse().readline()
+    server.begin(LONG)
     deciding = workers(server.process)
     with watched() as late:
         begun = time.monotonic()
