@@ -10,7 +10,7 @@ from ccmatic.properties.expressions import LONGEST, Expressions
 from ccmatic.properties.quantities import in_words, quantity
 from ccmatic.properties.repeating import exclusions, repeating
 
-from ccmatic.base import InputError, shown, syntax_tree
+from ccmatic.base import InputError, counted, shown, syntax_tree
 from ccmatic.contracts import Bounds, Exclusion, Fails, Implied, Property, Stated, WayToFail
 from ccmatic.logic import equal, every, no
 
@@ -137,7 +137,7 @@ class Avoids(Property):
         if self.repeats:
             given.append(repeating(model, x, self.period))
         says = [self.given] if self.given else []
-        says += [f"it repeats itself every {self.repeats} steps"] if self.repeats else []
+        says += [f"it repeats itself every {counted(self.repeats, 'step')}"] if self.repeats else []
         premise = Stated(f"the premise holds: {' and '.join(says) or 'none is given'}", every(given))
         where = f", where x = {self.x}" if self.x else ""
         return Implied(premise, Fails(Stated(f"{self.what}{where}", reader.condition(self.what))))

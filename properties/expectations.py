@@ -28,7 +28,7 @@ from ccmatic.properties.subjects import (
     Quantity,
 )
 
-from ccmatic.base import BetweenSteps, InputError, definitions
+from ccmatic.base import BetweenSteps, InputError, counted, definitions
 from ccmatic.contracts import AllOf, Compared, Implied, SenderBelief, Stated
 from ccmatic.logic import every, no, some
 
@@ -408,9 +408,10 @@ class Reader:
         says = f"{quantity.says}{whose}"
         if comparison.subject == "delay":
             served = self._expressions.at("S[t]", t=end)
-            return Compared(f"{says} {end - begin} steps before", value, "<=", served, "bytes", quantity.of, step=step)
+            before = f"{counted(end - begin, 'step')} before"
+            return Compared(f"{says} {before}", value, "<=", served, "bytes", quantity.of, step=step)
         threshold = comparison.amount * self._term(scale, flow, begin, end)
-        over = f" in {end - begin} step{'s' * (end - begin > 1)}" if end > begin else ""
+        over = f" in {counted(end - begin, 'step')}" if end > begin else ""
         of = f"{amount_text(comparison.amount, comparison.unit)} {quantity.of}".strip() if quantity.unit else ""
         compared = Compared(f"{says}{over}", value, comparison.relation, threshold, quantity.unit, of, step=step)
         if not _may_be_of_nothing(comparison, quantity):
@@ -525,7 +526,7 @@ class Reader:
 def _too_short(expectation, steps, horizon):
     """Return the error for an execution that is too short to show an expectation."""
     return InputError(
-        f"'{expectation}' is about {steps} steps, and the execution has {horizon - 1}; expected a longer one"
+        f"'{expectation}' is about {counted(steps, 'step')}, and the execution has {horizon - 1}; expected a longer one"
     )
 
 

@@ -10,7 +10,7 @@ from ccmatic.properties.expressions import LONGEST, Expressions
 from ccmatic.properties.named_starts import STARTS, Start
 from ccmatic.properties.repeating import exclusions, repeating
 
-from ccmatic.base import InputError, shown
+from ccmatic.base import InputError, counted, shown
 from ccmatic.contracts import Bounds, Exclusion, Implied, Property, Stated, WayToFail
 from ccmatic.logic import every, no
 
@@ -215,7 +215,7 @@ class Expects(Property):
         return [int(number) for number in self.paced.split()]
 
     def _says(self):
-        repeated = [f"repeated every {self.repeats} steps"] if self.repeats else []
+        repeated = [f"repeated every {counted(self.repeats, 'step')}"] if self.repeats else []
         return "; ".join([self.begins.says, *self._given(), *repeated])
 
     def _start_conditions(self):
@@ -242,7 +242,7 @@ class Expects(Property):
             parts = {start: reader.at_first(self._start_conditions())}
         parts |= {f"the condition '{text}'": expressions.condition(text) for text in self._given()}
         if self.repeats:
-            parts[f"the period of {self.repeats} step{'s' * (self.period > 1)}"] = repeating(model, x, self.period)
+            parts[f"the period of {counted(self.repeats, 'step')}"] = repeating(model, x, self.period)
         if expectation is not None and expectation.conditions:
             conditions = " and ".join(map(str, expectation.conditions))
             parts[f"the condition 'while {conditions}'"] = reader.premise(expectation)

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 from ccmatic.properties.performance import bdp
 
+from ccmatic.base import counted
 from ccmatic.contracts import AllOf, AnyOf, AtMost, Bounds, Compared, Fails, Implied, Property, Stated, WayToFail, share
 from ccmatic.logic import constant, every, no, some
 
@@ -134,7 +135,7 @@ class SynthesisInvariant(Property):
         return self.large_loss * (x.horizon - 1) * x.alpha
 
     def _large_loss(self, x):
-        most, of = self._large(x), f"{self.large_loss}·MSS for each of {x.horizon - 1} steps"
+        most, of = self._large(x), f"{self.large_loss}·MSS for each of {counted(x.horizon - 1, 'step')}"
         steps = range(FIRST, x.horizon)
         return AnyOf(tuple(Compared("lost in the step", _lost(x, t), ">", most, BYTES, of, step=t) for t in steps))
 

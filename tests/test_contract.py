@@ -102,7 +102,7 @@ def test_while_it_competes_it_keeps_a_tenth_beside_cubic_for_two_steps_only(peri
         ({"links": (5, 100)}, "no level reaches a link of 100 packets per R_m, because the flows send at most 32"),
         (
             {"links": (1, 30)},
-            "no level is low enough for a link of 1 packets per R_m, because the flows send at",
+            "no level is low enough for a link of 1 packet per R_m, because the flows send at",
         ),
         ({"links": (30, 5)}, "the links have 30 to 5 packets per R_m; expected the lower rate first"),
     ],

@@ -242,7 +242,7 @@ def test_a_flow_all_of_whose_bytes_are_lost_is_starved_for_ever(starved):
 def test_acknowledgements_find_no_more_losses_of_a_flow_that_is_served_nothing(starved):
     """They could for a while, for losses before the trace, but not for ever."""
     given = "alpha == 1/4; S_f[1][T-1] == S_f[1][T-2]; found2[T-1] > found2[T-2]"
-    with pytest.raises(cm.InputError, match="has no execution of sends that repeats itself every 1 steps"):
+    with pytest.raises(cm.InputError, match="has no execution of sends that repeats itself every 1 step"):
         cm.worst(*starved, "share", period=1, at="1/100", given=given)
 
 

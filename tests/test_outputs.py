@@ -4,11 +4,16 @@ import json
 import shutil
 import subprocess
 import sys
+from fractions import Fraction
+from types import SimpleNamespace
 
 import pytest
 
 from ccmatic import query
+from ccmatic.base import counted
 from ccmatic.base.errors import InputError
+from ccmatic.cli.check_widening import _checked
+from ccmatic.cli.synthesis_reports import cover_text
 from ccmatic.synthesis import cegis
 from ccmatic.synthesis import solution_files as solutions
 from support import ROOT
@@ -195,3 +200,20 @@ def test_a_share_is_at_most_one(value, tmp_path):
     for network in ([*CCAC, "--utilisation", value], ["--query", "query.toml"]):
         code, out, err = run("verify", "cc_qdel", *network, cwd=tmp_path)
         assert (code, out) == (2, "") and f"utilisation is {value}; expected a number from 0 to 1" in err
+
+
+@pytest.mark.parametrize(
+    "number, says",
+    [(0, "0 steps"), (1, "1 step"), (Fraction(1), "1 step"), ("1", "1 step"), (Fraction(1, 2), "1/2 steps")],
+)
+def test_a_number_has_its_noun(number, says):
+    """`synth` printed "1 solutions"."""
+    assert counted(number, "step") == says
+
+
+def test_one_solution_and_one_envelope_are_the_only_ones():
+    question = SimpleNamespace(template=SimpleNamespace(size=7))
+    cover = SimpleNamespace(solutions=1, query=question, method="enumeration", covered=False, faults=(), uncovered=None)
+    assert "no class has a solution but those of its 1 solution" in cover_text("run.db", cover)
+    widened = SimpleNamespace(complete=False, envelopes=1, faults=(), uncovered=None)
+    assert "its 1 envelope is the only maximal one" in next(_checked("folder", widened))

@@ -9,7 +9,7 @@ from ccmatic import controllers, synthesis
 from ccmatic.analysis import widening
 from ccmatic.analysis.widening import Widening, WideningReport
 from ccmatic.api.given import Asked, Given, load_controller, read_query
-from ccmatic.base import exact
+from ccmatic.base import counted, exact
 from ccmatic.controllers import Controller, Stateful
 from ccmatic.logic import isolated, isolated_steps
 from ccmatic.query import Query
@@ -46,7 +46,11 @@ class Synthesis:
 
     def __repr__(self) -> str:
         now = self.now
-        progress = f"{now.solutions} solutions, {now.counterexamples} counterexamples" if now else "not begun"
+        progress = (
+            f"{counted(now.solutions, 'solution')}, {counted(now.counterexamples, 'counterexample')}"
+            if now
+            else "not begun"
+        )
         return f"<synthesis of {self.query.name}: {progress}>"
 
 

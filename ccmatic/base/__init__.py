@@ -5,7 +5,7 @@ from ccmatic.base.bisection import last_good, last_good_at_once, last_good_from_
 from ccmatic.base.blame import blamed, blamed_files, place_of
 from ccmatic.base.catalogue import KINDS, entries
 from ccmatic.base.clock import Clock, OutOfTime
-from ccmatic.base.columns import aligned
+from ccmatic.base.columns import aligned, counted
 from ccmatic.base.definitions import Alias, absolute
 from ccmatic.base.embedding import c_comment, c_name, docstring, smtlib_comment, smtlib_name
 from ccmatic.base.errors import (
@@ -62,6 +62,7 @@ __all__ = [
     "blamed_files",
     "c_comment",
     "c_name",
+    "counted",
     "definitions",
     "docstring",
     "entries",

@@ -17,3 +17,8 @@ def aligned(rows: Iterable[Iterable[object]], left: int = 0) -> list[str]:
         for number, (column, width) in enumerate(zip(columns, widths, strict=True))
     ]
     return ["  ".join(row).rstrip() for row in zip(*padded, strict=True)]
+
+
+def counted(number: object, noun: str) -> str:
+    """Return a number with its noun, such as "1 step" or "2 steps"."""
+    return f"{number} {noun}{'s' * (str(number) != '1')}"

@@ -2,6 +2,7 @@
 
 import click
 
+from ccmatic.base import counted
 from ccmatic.cli import options
 from ccmatic.cli.command import command
 
@@ -37,15 +38,17 @@ def check_widening(folder, verify_envelopes, solver, allow_code, as_json):
 
 
 def _checked(folder, report):
+    one = "its 1 envelope is the only maximal one"
+    only = one if report.envelopes == 1 else f"its {report.envelopes} envelopes are the only maximal ones"
     if not report.complete:
-        yield f"{folder}: does not show that its {report.envelopes} envelopes are the only maximal ones"
+        yield f"{folder}: does not show that {only}"
         yield from (f"    {fault}" for fault in report.faults)
         if report.uncovered:
             yield "    nothing decides this envelope:"
             yield from (f"    {line}" for line in report.uncovered.splitlines())
         return
-    claim = f"its {report.envelopes} envelopes are the only maximal ones among {report.grid:,}"
-    yield f"{folder}: {report.traces} traces replayed; {claim}"
+    claim = f"{only} among {report.grid:,}"
+    yield f"{folder}: {counted(report.traces, 'trace')} replayed; {claim}"
     if not report.verified:
         yield "    the envelopes are trusted to hold; --verify-envelopes verifies them again"
     elif report.undecided:

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from ccmatic import records
+from ccmatic.base import counted
 from ccmatic.cli.reports import left_out_lines
 from ccmatic.cli.verdicts import shown_verdict
 from ccmatic.proving import OF_NONE, Listener, number, undecided
@@ -185,7 +186,7 @@ def _shown(decided, clauses, seconds, file):
     if claim and claim.within is not None and decided.verdict == "proved":
         yield f"    each interval of t steps serves at least {claim.amount}·t - {claim.within} C·step"
     if clauses:
-        yield f"    by an invariant of {clauses} clauses, found in {seconds:.1f} s"
+        yield f"    by an invariant of {counted(clauses, 'clause')}, found in {seconds:.1f} s"
     if clauses or decided.first:
         yield f"    check it: ccmatic check {file}"
     elif decided.trace is not None:
@@ -252,6 +253,6 @@ def front_end(points, dominated, figure, as_json):
     if not points:
         return "no controller of this template is a solution"
     if not best:
-        return f"no shape proves any of the {len(points)} controllers"
-    counted = f"{len(best)} of {len(dominated)} proved controllers ({len(points)} controllers in all)"
-    return f"{counted} are on the front: {', '.join(best)}; {figure}"
+        return f"no shape proves any of the {counted(len(points), 'controller')}"
+    shares = f"{len(best)} of {len(dominated)} proved controllers ({counted(len(points), 'controller')} in all)"
+    return f"{shares} are on the front: {', '.join(best)}; {figure}"

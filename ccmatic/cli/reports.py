@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from ccmatic import records, verification
-from ccmatic.base import Unreadable, aligned, writable_folder
+from ccmatic.base import Unreadable, aligned, counted, writable_folder
 from ccmatic.cli import options
 from ccmatic.cli.verdicts import shown_verdict
 from ccmatic.records import AttemptRecord, DecisionLine, QueryRecord, ReplayLine, StarveLine, VerifyLine, WorstLine
@@ -324,7 +324,7 @@ def on_a_screen(text, explanation):
     while sentences and (not lines[-1] or _rows([*lines, sentences[0]]) < SCREEN[0] - 1):
         lines.append(sentences.pop(0))
     if sentences:
-        lines.append(f"… and {len(sentences)} more sentence{'s'[: len(sentences) > 1]}, with --verbose")
+        lines.append(f"… and {counted(len(sentences), 'more sentence')}, with --verbose")
     return "\n".join(lines)
 
 
@@ -348,7 +348,7 @@ def replay_text(file, trace, outcome, explanation):
         if len(outcome.faults) > 20:
             lines.append(f"    … and {len(outcome.faults) - 20} more")
     else:
-        passes = f"{shown_verdict('passes', 'holds')}, {outcome.checked} laws checked"
+        passes = f"{shown_verdict('passes', 'holds')}, {counted(outcome.checked, 'law')} checked"
         lines.append(f"{file}: {passes}; {_property_text(outcome)}")
     return "\n".join(lines)
 

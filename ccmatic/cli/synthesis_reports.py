@@ -1,6 +1,7 @@
 """The output of synthesis commands, for people and as JSON lines."""
 
 from ccmatic import records
+from ccmatic.base import counted
 from ccmatic.cli.reports import left_out_lines
 from ccmatic.query import left_out
 from ccmatic.records import CoverLine, RunLine, SolutionLine, SynthesisLine
@@ -55,12 +56,12 @@ def cover_text(path, outcome):
     claim = (
         "no candidate is a solution"
         if not outcome.solutions
-        else f"no class has a solution but those of its {_number(outcome.solutions)}"
+        else f"no class has a solution but those of its {counted(outcome.solutions, 'solution')}"
     )
     question = f"question: {outcome.query}"
     by = "enumeration" if outcome.method == "enumeration" else f"a refutation of {outcome.steps:,} checked steps"
     if outcome.covered:
-        seen = f"{outcome.counterexamples} counterexamples replayed{_skipped(outcome.skipped)}"
+        seen = f"{counted(outcome.counterexamples, 'counterexample')} replayed{_skipped(outcome.skipped)}"
         if outcome.undecided:
             claim = f"if the undecided events are right, {claim}"
         return "\n".join([question, f"{path}: {seen}; {claim} among {size}, by {by}", *_of_solutions(outcome)])
@@ -68,11 +69,6 @@ def cover_text(path, outcome):
     if outcome.uncovered:
         lines += ["    nothing decides this candidate:", *(f"    {line}" for line in outcome.uncovered.splitlines())]
     return "\n".join(lines)
-
-
-def _number(solutions):
-    """Return the number of solutions in words."""
-    return f"{solutions} solution{'s' * (solutions != 1)}"
 
 
 def _skipped(number):
@@ -135,7 +131,7 @@ class SynthesisText:
     def update(self, now, file):
         """Show the progress of the search."""
         self._now = now
-        text = f"{now.counterexamples} counterexamples, {now.solutions} solutions"
+        text = f"{counted(now.counterexamples, 'counterexample')}, {counted(now.solutions, 'solution')}"
         if now.left is not None:
             text = f"{now.left:,} candidates left, {text}"
             self._progress.update(self._task, completed=now.candidates - now.left, total=now.candidates)
@@ -151,9 +147,9 @@ class SynthesisText:
         self._progress.stop()
         if kind is None:
             now = self._now
-            summary = f"{_number(now.solutions)}, one of each class that has one"
+            summary = f"{counted(now.solutions, 'solution')}, one of each class that has one"
             if now.undecided:
-                summary = _number(now.solutions)
+                summary = counted(now.solutions, "solution")
             elif not now.solutions:
                 summary = "no controller of this template is a solution"
             if now.anyone:
@@ -161,7 +157,7 @@ class SynthesisText:
             undecided = f", {now.undecided} undecided" if now.undecided else ""
             self._console.print(
                 f"\n{summary}{_skipped(now.skipped)}{undecided}: {now.candidates:,} candidates, "
-                f"{now.iterations} iterations, {now.seconds:.1f} s"
+                f"{counted(now.iterations, 'iteration')}, {now.seconds:.1f} s"
             )
             for line in left_out_lines(left_out(self._query)):
                 self._console.print(line, markup=False)

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ccmatic.base import CONSTANTS, InputError, Unit, definitions, place_of
+from ccmatic.base import CONSTANTS, InputError, Unit, counted, definitions, place_of
 from ccmatic.contracts import proof as lemma
 from ccmatic.contracts.belief import Belief, is_bound
 from ccmatic.contracts.belief import StateBelief as State
@@ -228,11 +228,11 @@ def _takes(function: Any, count: int, name: str | None = None) -> None:
     """Fail unless a function accepts `count` arguments."""
     name = name or function.__name__
     if not callable(function):
-        raise InputError(f"{name} is {function!r}; expected a function of {count} arguments")
+        raise InputError(f"{name} is {function!r}; expected a function of {counted(count, 'argument')}")
     try:
         inspect.signature(function).bind(*range(count))
     except TypeError as error:
-        raise InputError(f"{name} is called with {count} arguments: {error}", *place_of(function)) from None
+        raise InputError(f"{name} is called with {counted(count, 'argument')}: {error}", *place_of(function)) from None
 
 
 _CHECKS = {"MODEL": _model, "PROPERTY": _property, "PROOF": _proof, "TEMPLATE": _template}

@@ -10,7 +10,7 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import Any
 
-from ccmatic.base import BYTES, CONDITION, TIME, InputError, Unit, read_text
+from ccmatic.base import BYTES, CONDITION, TIME, InputError, Unit, counted, read_text
 from ccmatic.contracts.steps import Delay, Number
 from ccmatic.contracts.views import FlowView
 from ccmatic.language import (
@@ -254,7 +254,7 @@ class Moment:
         """Return the value that a name had some steps earlier."""
         back = int(self.term(past.back, index))
         if back > self.t:
-            message = f"`{past.name}[…]` is read {back} steps back where the window has {self.t}"
+            message = f"`{past.name}[…]` is read {counted(back, 'step')} back where the window has {self.t}"
             raise self.program.error(f"{message}; expected a test of `time` before", past.line)
         return self.before(back).read(past.name)
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 
 from ccmatic import guarantees, records
-from ccmatic.base import aligned
+from ccmatic.base import aligned, counted
 from ccmatic.emulation.link import ENDLESS, MS, SECOND
 
 #: A flow has ramped up once its rate over STRETCH R_m is at least RAMPED times its later rate.
@@ -268,7 +268,7 @@ def _flow_sentence(flow):
     """Return a sentence that states when a flow ramped up, and whether its sender's beliefs were true."""
     parts = ["never ramped up" if flow.ramp_seconds is None else f"ramped up in {flow.ramp_seconds:.3g} s"]
     if beliefs := flow.beliefs:
-        when = f"after {beliefs.converged_windows} windows, at {beliefs.converged_seconds or 0:.3g} s"
+        when = f"after {counted(beliefs.converged_windows, 'window')}, at {beliefs.converged_seconds or 0:.3g} s"
         parts.append(
             "beliefs had not converged" if beliefs.converged_windows is None else f"beliefs had converged {when}"
         )
@@ -276,7 +276,7 @@ def _flow_sentence(flow):
         parts.append(f"{len(beliefs.false)} were false by {until:.3g} s" if until else "they are not judged")
     if guard := flow.guard:
         above, below = f"{guard.above} above (by {guard.most_above:.1f} packets at most)", f"{guard.below} below"
-        parts.append(f"of {guard.steps} steps {above} and {below} ({guard.most_below:.1f}) the envelope")
+        parts.append(f"of {counted(guard.steps, 'step')} {above} and {below} ({guard.most_below:.1f}) the envelope")
     return f"{flow.flow}: {'; '.join(parts)}"
 
 

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from ccmatic import guarantees, questions, records
-from ccmatic.base import InputError, definitions, shown, writable_folder, write_bytes, write_text
+from ccmatic.base import InputError, counted, definitions, shown, writable_folder, write_bytes, write_text
 from ccmatic.contracts import Model, load_definition
 from ccmatic.emulation import link as links
 from ccmatic.emulation import mm_log, picture, replay
@@ -166,7 +166,9 @@ def _path(description, flows):
         message = f"the application pauses in '{shown(description.text)}'"
         raise InputError(f"{message}; the emulator's applications always send, expected no such part")
     if description.flows not in (None, flows):
-        raise InputError(f"the path has {description.flows} flows, and {flows} are requested; expected as many --flow")
+        raise InputError(
+            f"the path has {counted(description.flows, 'flow')}, and {flows} are requested; expected as many --flow"
+        )
     texts = {"rate": f"{description.rate * 8}bit", "rtt": f"{description.rtt}s", "buffer": description.buffer}
     name = questions.named_model(description, description.model or definitions.chosen("models", "EMULATED"))
     model = load_definition("models", "MODEL", name, allow_code=True) if description.model else None

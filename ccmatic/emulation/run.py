@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ccmatic.base import InputError, definitions
+from ccmatic.base import InputError, counted, definitions
 from ccmatic.contracts import load_definition
 from ccmatic.emulation import beliefs, machine, replay
 from ccmatic.emulation.flows import Context
@@ -142,7 +142,7 @@ class Emulation:
             if false:
                 step, belief, truth = false[0]
                 yield (
-                    f"{name} believed falsely in {len(false)} of {len(steps)} steps, first at "
+                    f"{name} believed falsely in {len(false)} of {counted(len(steps), 'step')}, first at "
                     f"{steps.columns['time'][step] / SECOND:.3f} s (step {step}): {belief} was "
                     f"{steps.columns[belief][step]}, while {truth}"
                 )

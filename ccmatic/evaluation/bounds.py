@@ -5,6 +5,7 @@ from fractions import Fraction
 from functools import cache
 
 from ccmatic import exporting, guarantees
+from ccmatic.base import counted
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class ProvedBounds:
         if self.utilisation is not None and row.utilisation < self.utilisation - 0.01:
             yield f"utilisation {row.utilisation:.3f}, proved: at least {self.utilisation:.3f}"
         if self.lost_in_step is not None and row.lost_max_in_step > self.lost_in_step:
-            yield f"{row.lost_max_in_step} packets lost in a step, proved: at most {self.lost_in_step}"
+            yield f"{counted(row.lost_max_in_step, 'packet')} lost in a step, proved: at most {self.lost_in_step}"
         if self.inflight_bdp is not None and row.inflight_max_bdp > self.inflight_bdp:
             yield f"{row.inflight_max_bdp:.2f} C·R_m inflight, proved: at most {self.inflight_bdp:.2f}"
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from ccmatic import controllers
-from ccmatic.base import TIME
+from ccmatic.base import TIME, counted
 from ccmatic.explanation.words import number, quantity
 
 #: The longest waiting time, in steps, that is computed exactly.
@@ -62,7 +62,7 @@ class FlowAccount:
     def sentence(self) -> str:
         """Return the account as a sentence."""
         steps = len(self.windows)
-        parts = [f"{self.name} is served {_bytes(self.served)} in {steps} step{'s' * (steps > 1)}"]
+        parts = [f"{self.name} is served {_bytes(self.served)} in {counted(steps, 'step')}"]
         parts += [f"its window is {_range(self.windows, self._window)}"] if self.windows else []
         parts += [f"its bytes wait {_range(self.waits, self.time)}"] if self.waits else []
         parts += [f"it observes a delay of {_range(self.delays, self.time)} in whole steps"] if self.delays else []
@@ -74,7 +74,7 @@ class FlowAccount:
 
     def _window(self, value: Fraction) -> str:
         count = value / self.packet
-        return f"{number(count)} packet{'s' * (count != 1)} ({_bytes(value)})"
+        return f"{counted(number(count), 'packet')} ({_bytes(value)})"
 
     def time(self, steps: Fraction | int) -> str:
         """Return a number of steps as text in R_m."""

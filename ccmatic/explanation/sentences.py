@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ccmatic.base import BYTES, blamed
+from ccmatic.base import BYTES, blamed, counted
 from ccmatic.contracts import BEFORE_TIMEOUT, Compared, Stated
 from ccmatic.explanation.flows import accounts
 from ccmatic.explanation.words import UNITS, leaf_text, number, quantity
@@ -132,7 +132,8 @@ def _earlier(trace, report, x):
     late = [(delay, t) for column in delays for t, delay in enumerate(column) if delay > t]
     if late and report.query.model.windows and report.controller and "delay" in report.controller.parameters:
         delay, t = max(late)
-        yield f"At t = {t}, a delay of {number(delay)} steps is measured, of bytes that waited since before the trace."
+        measured = f"a delay of {counted(number(delay), 'step')} is measured"
+        yield f"At t = {t}, {measured}, of bytes that waited since before the trace."
 
 
 def _network(query, x):
@@ -153,7 +154,7 @@ def _amounts(begin, amounts):
     shown = [(t, amount) for t, amount in amounts.items() if amount > 0]
     if shown:
         listed = ", ".join(f"{quantity(amount, 'bytes')} at t = {t}" for t, amount in shown[:NAMED])
-        rest = f" and in {len(shown) - NAMED} more steps" if len(shown) > NAMED else ""
+        rest = f" and in {counted(len(shown) - NAMED, 'more step')}" if len(shown) > NAMED else ""
         total = f" ({number(sum(amounts.values()))} in all)" if begin.endswith("lost") else ""
         yield f"{begin} {listed}{rest}{total}."
 

@@ -11,7 +11,7 @@ from html import escape
 from importlib.resources import files
 
 from ccmatic import controllers
-from ccmatic.base import BYTES, RATE, TIME, InputError
+from ccmatic.base import BYTES, RATE, TIME, InputError, counted
 from ccmatic.compilers.text import way_taken
 from ccmatic.contracts import BEFORE_TIMEOUT
 from ccmatic.explanation import charts
@@ -162,12 +162,12 @@ def _require_floats(trace):
 
 def _title(trace):
     model, buffer = (str(trace.query.get(name, "unknown")) for name in ("model", "buffer"))
-    return f"A trace of {trace.horizon} steps: model {model}, buffer {buffer}"
+    return f"A trace of {counted(trace.horizon, 'step')}: model {model}, buffer {buffer}"
 
 
 def _verdict(report):
     if report.faults:
-        return f"This is not a trace of this network and controller: it breaks {len(report.faults)} laws."
+        return f"This is not a trace of this network and controller: it breaks {counted(len(report.faults), 'law')}."
     return {
         Outcome.BREAKS: "This execution breaks the property.",
         Outcome.KEEPS: "This execution keeps the property.",

@@ -6,7 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from ccmatic import controllers, guarantees, language
-from ccmatic.base import CONSTANTS, InputError, c_name, definitions, exact, quantities, shown, suggest
+from ccmatic.base import CONSTANTS, InputError, c_name, counted, definitions, exact, quantities, shown, suggest
 from ccmatic.compilers.c import LARGEST_BELIEF, Decision, window_functions
 from ccmatic.contracts import is_bound, load_definition
 from ccmatic.controllers import Controller
@@ -131,7 +131,7 @@ class Export:
         for where, guarantee in proved:
             yield f"Proved of {self.name}{where} by {guarantee.result.file.stem}: {guarantee.sentence()}"
         if not proved:
-            yield f"No shipped proof is about {self.name} in windows of {self.horizon - 1} steps."
+            yield f"No shipped proof is about {self.name} in windows of {counted(self.horizon - 1, 'step')}."
 
     @property
     def constants(self):

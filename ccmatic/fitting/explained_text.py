@@ -1,6 +1,7 @@
 """Report which networks explain a log, for people and as lines of JSON."""
 
 from ccmatic import records
+from ccmatic.base import counted
 from ccmatic.fitting.explanations import NETWORKS
 from ccmatic.fitting.log import SECOND
 
@@ -79,7 +80,7 @@ def explanation_text(explanations):
     log, answers = explanations.log, explanations.answers
     good = [answer for answer in answers if answer.explains]
     lines = [
-        f"{log.source}: {len(log.sent)} packets, {int(log.lost.sum())} lost; R_m {_ms(explanations.rtt)}"
+        f"{log.source}: {counted(len(log.sent), 'packet')}, {int(log.lost.sum())} lost; R_m {_ms(explanations.rtt)}"
         f", jitter of at most {_ms(explanations.jitter)}"
     ]
     if good:

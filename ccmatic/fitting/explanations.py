@@ -11,7 +11,7 @@ from math import inf
 
 import numpy as np
 
-from ccmatic.base import InputError, definitions, quantities
+from ccmatic.base import InputError, counted, definitions, quantities
 from ccmatic.contracts import Model, load_definition
 from ccmatic.fitting import losses
 from ccmatic.fitting.fit import round_trip
@@ -461,7 +461,7 @@ def _on_lossy(found, limits):
     model = _model("LOSSY")
     share = _decimal(max(1, int(found.parameters["share"] * losses.PARTS)), 2)
     burst = -(-found.parameters["burst_bytes"] // PACKET)
-    chance = f"loss {share}%, burst {burst} packet{'s' if burst > 1 else ''}"
+    chance = f"loss {share}%, burst {counted(burst, 'packet')}"
     return f"{_path(model, found, limits)}, {model.store} {found.size} b, {chance}{_jitter(found)}"
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ccmatic import records
-from ccmatic.base import aligned
+from ccmatic.base import aligned, counted
 from ccmatic.fitting.log import NEVER, SECOND
 
 #: The percentiles of windows in the report, and the jitters, in R_m, for which the report counts the windows that need
@@ -73,7 +73,7 @@ def _heading(fitted):
     kept = log.delivered[~log.lost]
     seconds = (kept[-1] - kept[0]) / SECOND
     steps = f"R_m {milliseconds(fitted.rtt)} ms, windows of {fitted.horizon - 1} R_m"
-    return f"{log.source}: {len(log.sent)} packets in {seconds:.6g} s, {int(log.lost.sum())} lost; {steps}"
+    return f"{log.source}: {counted(len(log.sent), 'packet')} in {seconds:.6g} s, {int(log.lost.sum())} lost; {steps}"
 
 
 def _sentences(fitted):

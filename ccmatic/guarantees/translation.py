@@ -12,7 +12,7 @@ from math import ceil, floor, inf, log10
 from typing import Any
 
 from ccmatic import records
-from ccmatic.base import InputError, quantities
+from ccmatic.base import InputError, counted, quantities
 from ccmatic.contracts import Buffer, load_definition
 from ccmatic.guarantees.results import Result
 
@@ -179,7 +179,7 @@ class Guarantee:
     def _bounds(self):
         if self.utilisation is not None:
             share = digits(100 * self.utilisation, up=False)
-            yield f"at least {share} % of C is used in each window of {self.window} steps"
+            yield f"at least {share} % of C is used in each window of {counted(self.window, 'step')}"
         if self.inflight is not None:
             queueing = f"a packet queues for at most {self._time(self.inflight)}"
             yield f"at most {self._amount(self.inflight)} are in flight, so {queueing}"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ccmatic import certificates, records
-from ccmatic.base import InputError
+from ccmatic.base import InputError, counted
 from ccmatic.invariants.first_steps import FirstSteps, has_execution
 from ccmatic.invariants.forms import Replaced
 from ccmatic.invariants.phases import ExactWindow, Phases, require_same, steps_of
@@ -78,7 +78,8 @@ class Eventually:
             return error.message
         implications = list(problem.implications(clauses))
         if len(self.second.certificates) != len(implications):
-            return f"the invariant has {len(self.second.certificates)} certificates; expected {len(implications)}"
+            has = counted(len(self.second.certificates), "certificate")
+            return f"the invariant has {has}; expected {len(implications)}"
         for implication, certificate in list(zip(implications, self.second.certificates, strict=True))[1:]:
             outcome = certificates.check_certificate(implication.refuted, records.data(certificate))
             if outcome.fault:

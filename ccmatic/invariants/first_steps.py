@@ -12,7 +12,7 @@ from time import process_time
 from typing import Any
 
 from ccmatic import __version__, certificates, records
-from ccmatic.base import Clock, InputError, located, read_text, writable_folder, write_text
+from ccmatic.base import Clock, InputError, counted, located, read_text, writable_folder, write_text
 from ccmatic.contracts import WayToFail
 from ccmatic.invariants.saved import executions_of, require_expects
 from ccmatic.logic import Truth, isolated
@@ -63,7 +63,7 @@ class FirstSteps:
         """
         questions = list(failures(self.query, self.controller))
         if len(self.certificates) != len(questions):
-            return f"it has {len(self.certificates)} certificates; expected {len(questions)}"
+            return f"it has {counted(len(self.certificates), 'certificate')}; expected {len(questions)}"
         for conditions, certificate in zip(questions, self.certificates, strict=True):
             outcome = certificates.check_certificate(conditions, records.data(certificate))
             if outcome.fault:

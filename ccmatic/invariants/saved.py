@@ -10,7 +10,7 @@ from typing import Any
 from pysmt.typing import BOOL
 
 from ccmatic import __version__, certificates, records
-from ccmatic.base import InputError, definitions, located, read_text, shown, writable_folder, write_text
+from ccmatic.base import InputError, counted, definitions, located, read_text, shown, writable_folder, write_text
 from ccmatic.invariants.claims import Claim
 from ccmatic.invariants.forms import Replaced
 from ccmatic.invariants.problem import Implication, Problem
@@ -115,7 +115,7 @@ class Invariant:
         The certificates need no solver. The derivation of the system asks a solver which laws hold at each step.
         """
         if len(self.certificates) != len(self.clauses) + 2:
-            return f"it has {len(self.certificates)} certificates; expected {len(self.clauses) + 2}"
+            return f"it has {counted(len(self.certificates), 'certificate')}; expected {len(self.clauses) + 2}"
         implications = list(_implications(self.query, self.controller, self.claim, self.clauses, self.without))
         for implication, certificate in zip(implications, self.certificates, strict=True):
             outcome = certificates.check_certificate(implication.refuted, records.data(certificate))

@@ -13,7 +13,7 @@ from typing import Any
 from pysmt.shortcuts import Symbol
 from pysmt.typing import BOOL, REAL
 
-from ccmatic.base import BYTES, CONDITION, InputError
+from ccmatic.base import BYTES, CONDITION, InputError, counted
 from ccmatic.contracts import Execution, Law
 from ccmatic.controllers import each_of
 from ccmatic.invariants.delays import measures_delays
@@ -129,7 +129,10 @@ def derive(query: Query, controller: Any, without: Collection[str] = ()) -> Tran
         window = Window(query, controller, memory + 1, memory)
         unseen = window.unseen()
         if unseen:
-            unbounded, line = f"`{unseen.name}` of more than {memory - 1} steps ago", getattr(unseen, "line", None)
+            unbounded, line = (
+                f"`{unseen.name}` of more than {counted(memory - 1, 'step')} ago",
+                getattr(unseen, "line", None),
+            )
             continue
         derivation = _Derivation(window)
         line = None

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 
-from ccmatic.base import CONDITION, NUMBER
+from ccmatic.base import CONDITION, NUMBER, counted
 from ccmatic.language.scope import LIST, Meaning, Operand, Reading, Row, Scope, Term
 from ccmatic.language.tree import Affine, Item, Local, Logic, Number, Tree, Vector
 from ccmatic.language.vectors import added
@@ -182,7 +182,7 @@ class RowReader(Scope):
         if not vector:
             self.fail(node, f"found `{ast.unparse(node)}`, expected a list of at least one term")
         if any(len(row) != len(vector) for row in rows) or len(rows) != len(bias) or not rows:
-            expected = f"rows of {len(vector)} weights, and as many numbers in the bias as rows"
+            expected = f"rows of {counted(len(vector), 'weight')}, and as many numbers in the bias as rows"
             self.fail(node, f"found `{ast.unparse(node)}`, expected {expected}")
         terms, unit = self.alike(node, "adds", "to", operands)
         unit, numbers = unit or NUMBER, self.numbers(node, bias)

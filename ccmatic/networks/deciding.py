@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ccmatic.base import InputError
+from ccmatic.base import InputError, counted
 from ccmatic.logic import Linear, Term, every, isolated, linear, real
 from ccmatic.networks.piecewise import ONE, ZERO, Form, Piecewise, combined
 from ccmatic.networks.relaxation import Range, Relaxation
@@ -73,7 +73,9 @@ def decide(network: Piecewise, violation: Violation, seconds: float) -> Decision
         raise InputError("highspy is not installed; pip install 'ccmatic[rl]'") from None
     sizes = network.inputs, len(network.outputs)
     if sizes != (violation.inputs, violation.outputs):
-        declared = f"the property declares {violation.inputs} inputs and {violation.outputs} outputs"
+        declared = (
+            f"the property declares {counted(violation.inputs, 'input')} and {counted(violation.outputs, 'output')}"
+        )
         raise InputError(f"{declared}; expected as many as the network has, {sizes[0]} and {sizes[1]}")
     if len(network.units) > MOST_UNITS:
         raise InputError(f"the network has {len(network.units)} units; expected at most {MOST_UNITS}")

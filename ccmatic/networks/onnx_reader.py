@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ccmatic.base import InputError, opened, shown, write_bytes
+from ccmatic.base import InputError, counted, opened, shown, write_bytes
 from ccmatic.networks.graph import Bent, Extreme, Graph, Joined, Layer, Recurrent, Row, Rows, Scaled, Statement, Total
 
 if TYPE_CHECKING:
@@ -237,7 +237,9 @@ class _Reader:
         size = prod(x.shape)
         along = size if is_column else (x.shape or (0,))[-1]
         if matrix.ndim != 2 or not matrix.size or matrix.shape[1] != size or along != size:
-            raise Unfit(f"weights of the shape {matrix.T.shape} for {size} numbers; expected one row for each")
+            raise Unfit(
+                f"weights of the shape {matrix.T.shape} for {counted(size, 'number')}; expected one row for each"
+            )
         shape = (*x.shape[:-1], len(matrix))
         if is_column:
             shape = (*x.shape[:-2], len(matrix), 1) if len(x.shape) > 1 else (len(matrix),)

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ccmatic import certificates
-from ccmatic.base import InputError
+from ccmatic.base import InputError, counted
 from ccmatic.contracts import Corollary, Execution, RecordingDict, at_steps
 from ccmatic.logic import Term, Truth, every, formula, linear, no, some
 
@@ -259,7 +259,7 @@ class Deduction:
     def _require_begun(self, last: Instant, steps: int) -> None:
         """Refuse a window that may begin before the first one: named steps are not before the first window's end."""
         if last.offset < 0 or last.name == ANY or not 1 <= steps <= self._query.horizon:
-            raise NotDerived(f"a window of {steps} steps ends at {last}; expected a window that has begun")
+            raise NotDerived(f"a window of {counted(steps, 'step')} ends at {last}; expected a window that has begun")
 
     def _require_growing(self, *sums: Sum) -> None:
         for each in sums:

@@ -5,7 +5,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from ccmatic import certificates, verification
-from ccmatic.base import InputError, OutOfTime
+from ccmatic.base import InputError, OutOfTime, counted
 from ccmatic.contracts import Constant, Lemma, Values
 from ccmatic.proving.certificate_files import read_certificate
 from ccmatic.proving.lemma_prover import Answer
@@ -120,7 +120,8 @@ def decide(prover: Prover, question: Question) -> Decision:
 def _certified(prover: Prover, lemma: Lemma, values: Values, file: Path) -> Decision:
     """Check the certificate of a lemma."""
     outcome = certificates.check_certificate(prover.question(lemma, values), read_certificate(file))
-    how = f"certificate of {outcome.lemmas} inequalities and {outcome.steps} steps"
+    inequalities = "1 inequality" if outcome.lemmas == 1 else f"{outcome.lemmas} inequalities"
+    how = f"certificate of {inequalities} and {counted(outcome.steps, 'step')}"
     if outcome.fault:
         return Decision(f"its certificate: {outcome.fault}", how=how)
     answer = prover.confirm(Answer(lemma.name, HOLDS, 0), values)

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from ccmatic import controllers
-from ccmatic.base import syntax_tree
+from ccmatic.base import counted, syntax_tree
 from ccmatic.contracts import Exclusion, FlowView, Model, StateBelief
 from ccmatic.logic import every, isolated, real
 from ccmatic.query.query import Decides, Query
@@ -106,7 +106,7 @@ def _of_sender(
     yield from _of_packets(controller, flow, largest, options)
     if not query.property.period and knows_more(controller, flow, options):
         longest = _longest(controller, flow)
-        longer = f", if that is more than {longest} steps" if longest else ""
+        longer = f", if that is more than {counted(longest, 'step')}" if longest else ""
         reason = f"{controller.name} acts on the delay of bytes that it sent before the trace{longer}"
         yield Exclusion("before the trace", reason)
     if sampled := [name for name, belief in _beliefs(controller).items() if _reads_time(belief)]:

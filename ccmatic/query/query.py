@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ccmatic import controllers, records
-from ccmatic.base import InputError, Unit, absolute, blamed, definitions, shown
+from ccmatic.base import InputError, Unit, absolute, blamed, counted, definitions, shown
 from ccmatic.contracts import (
     Bounds,
     Buffer,
@@ -241,7 +241,7 @@ class Query:
         """Return the controller. Raise InputError if the number of controllers differs from the number of flows."""
         count, flows = len(controllers.each_of(controller)), self.model.flows
         if count not in (1, flows):
-            path = f"{self.network.model_name} has {flows} flow{'s' if flows > 1 else ''}"
+            path = f"{self.network.model_name} has {counted(flows, 'flow')}"
             raise InputError(f"{path}, and {count} controllers are given; expected one for all, or one for each")
         # A model's belief may have this name, too. But only window senders observe marks.
         observes = self.model.windows and self.model.threshold is None

@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import ceil
 
 from ccmatic import controllers
-from ccmatic.base import BYTES, InputError, shown
+from ccmatic.base import BYTES, InputError, counted, shown
 from ccmatic.query import Decides, Network, Query
 
 #: The length of executions, in R_m, if the expectation has no interval and bounds no queue.
@@ -88,7 +88,7 @@ def long_enough(network: Network, needed: int, depth: Fraction, horizon: int | N
         needed = max(needed, least_of_period(network, period))
     least = max(needed, network.jitter + 2, network.model.least_horizon)
     if horizon is not None and horizon < least:
-        raise InputError(f"the horizon is {shown(horizon)}; the question needs at least {least} steps")
+        raise InputError(f"the horizon is {shown(horizon)}; the question needs at least {counted(least, 'step')}")
     rounds = min(ROUNDS + ceil(depth), LONGEST)
     usual = least if period is not None else max(least, rounds * network.model.round_trip(1) + 1)
     return replace(network, horizon=horizon or usual)

@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import inf
 from typing import Any, Literal, TypeAlias
 
-from ccmatic.base import InputError, definitions
+from ccmatic.base import InputError, counted, definitions
 from ccmatic.contracts import Model, NetworkView, load_definition
 from ccmatic.logic import isolated
 from ccmatic.query import from_record
@@ -92,7 +92,7 @@ def measure(trace: Trace, text: str, allow_code: bool = False) -> ExpectationRec
         return judge(query.model, x, text, read(text))
     steps = trace.path.rtt / trace.path.step
     if steps != x.R if query.model.windows else steps > 1:
-        expected = f"{x.R} steps per R_m" if query.model.windows else "at most one step per R_m"
+        expected = f"{counted(x.R, 'step')} per R_m" if query.model.windows else "at most one step per R_m"
         raise InputError(f"the path of the trace has {float(steps):.6g} steps per R_m; expected {expected}")
     scale = Fraction(1) if query.model.windows else steps
     expectation = read(text, units(trace.path.rate, trace.path.rtt, scale))

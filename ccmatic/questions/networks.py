@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import ceil
 from typing import Any
 
-from ccmatic.base import InputError, definitions, exact, quantities, shown
+from ccmatic.base import InputError, counted, definitions, exact, quantities, shown
 from ccmatic.contracts import Model, load_definition
 from ccmatic.query import Network
 from ccmatic.questions import changes
@@ -290,7 +290,7 @@ def _model(description: NetworkDescription, by_window: bool, flows: int) -> tupl
         name = f"{name}{',' if ':' in name else ':'}application=pauses"
         model = load_definition("models", "MODEL", name, allow_code=True)
     if model.flows != wanted and (flows > 1 or description.flows):
-        problem = f"{name} has {model.flows} flow{'s' * (model.flows > 1)}"
+        problem = f"{name} has {counted(model.flows, 'flow')}"
         rates = "" if by_window else "; flows that share it send by a window, and this controller sends at a rate"
         raise InputError(f"{problem}; expected {wanted}{rates}")
     require_store(description, model)
@@ -558,7 +558,7 @@ def _setting(key: str, text: str) -> str:
         return str(share)
     if not match or match[2] not in _PACKETS or not amount or amount.denominator != 1:
         least = max(1, ceil(amount or 0)) if match and match[2] in _PACKETS else 1
-        near = f"{least} packet{'s' * (least > 1)}"
+        near = counted(least, "packet")
         raise InputError(f"the burst is '{shown(text)}'; expected whole packets, at least one, such as 'burst {near}'")
     return str(amount)
 

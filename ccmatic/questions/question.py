@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, TypeVar
 
 from ccmatic import controllers
-from ccmatic.base import InputError, blamed, definitions, shown
+from ccmatic.base import InputError, blamed, counted, definitions, shown
 from ccmatic.contracts import load_definition
 from ccmatic.logic import isolated
 from ccmatic.query import Decides, Query
@@ -88,8 +88,8 @@ class Question:
     @property
     def _on(self) -> str:
         network, period = self.query.network, self._expects.period
-        long = f"for ever, repeated every {period} steps" if period else f"for {self._long}"
-        jitter = f"jitter {network.jitter} step{'s' * (network.jitter != 1)}"
+        long = f"for ever, repeated every {counted(period, 'step')}" if period else f"for {self._long}"
+        jitter = f"jitter {counted(network.jitter, 'step')}"
         store = f"{self.description.store} {self.description.buffer}"
         return f"on {network.model_name}, {store}, {jitter}, {long}"
 

@@ -5,7 +5,7 @@ from io import BytesIO
 from pathlib import Path
 from textwrap import wrap
 
-from ccmatic.base import InputError, write_bytes
+from ccmatic.base import InputError, counted, write_bytes
 
 #: The file suffixes of drawings, each with the metadata that keeps the time of drawing out of the file.
 UNDATED = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
@@ -136,7 +136,7 @@ def _annotate(figure, trace, heading):
     height = figure.get_figheight()
     left = MARGIN_LEFT / WIDTH / 2
     model, buffer = (trace.query.get(name, "unknown") for name in ("model", "buffer"))
-    title = f"A trace of {trace.horizon} step{'s'[: trace.horizon != 1]}, model {model}, buffer {buffer}"
+    title = f"A trace of {counted(trace.horizon, 'step')}, model {model}, buffer {buffer}"
     plain = {"va": "top", "parse_math": False}
     figure.text(left, 1 - 0.12 / height, title, fontsize=LARGE, fontweight="bold", **plain)
     figure.text(left, 1 - 0.38 / height, "\n".join(heading), color=dark(LOSS), **plain)

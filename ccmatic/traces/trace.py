@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from ccmatic import __version__, records
-from ccmatic.base import CONSTANTS, InputError, markup, parse_json, read_text, write_text
+from ccmatic.base import CONSTANTS, InputError, counted, markup, parse_json, read_text, write_text
 from ccmatic.contracts import Model
 from ccmatic.records import PathRecord, QueryRecord, TraceFile
 
@@ -145,7 +145,7 @@ class Trace:
                 raise InputError(f"path: {found}; expected the path of the trace's question", file)
         for name, column in trace.columns.items():
             if len(column) != trace.horizon:
-                raise InputError(f"column {name} has {len(column)} values, expected {trace.horizon}", file)
+                raise InputError(f"column {name} has {counted(len(column), 'value')}, expected {trace.horizon}", file)
         return trace
 
     @staticmethod
@@ -204,12 +204,12 @@ class Trace:
         return pandas.DataFrame(self.to_numpy()).set_index("t")
 
     def __repr__(self) -> str:
-        return f"<trace of {self.horizon} steps{self._breaks()}; columns {', '.join(self.columns)}>"
+        return f"<trace of {counted(self.horizon, 'step')}{self._breaks()}; columns {', '.join(self.columns)}>"
 
     def _repr_html_(self) -> str:
         constants = ", ".join(f"{name} = {value}" for name, value in self.constants.items())
         rows = [row.values() for row in self.rows()]
-        heading = [f"trace of {self.horizon} steps{self._breaks()}", constants]
+        heading = [f"trace of {counted(self.horizon, 'step')}{self._breaks()}", constants]
         return markup.paragraphs(heading) + markup.table(("t", *self.columns), rows)
 
     def _breaks(self) -> str:

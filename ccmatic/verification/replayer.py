@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from ccmatic import base
 from ccmatic import query as queries
-from ccmatic.base import InputError, located
+from ccmatic.base import InputError, counted, located
 from ccmatic.contracts import Bounds, Execution, Law
 from ccmatic.query import Decides, Query
 from ccmatic.traces import Trace
@@ -60,7 +60,7 @@ class Report:
 
     def __str__(self) -> str:
         faults, unmet = "; ".join(self.faults) or "none", ", ".join(self.unmet) or "none"
-        return f"{self.checked} laws checked; broken laws: {faults}; objectives not met: {unmet}"
+        return f"{counted(self.checked, 'law')} checked; broken laws: {faults}; objectives not met: {unmet}"
 
 
 def replay(trace: Trace, file: str | None = None, allow_code: bool = False) -> Report:
@@ -91,7 +91,7 @@ def check_trace(query: Query, trace: Trace) -> Report:
         InputError: If the trace lacks a value that the query needs.
     """
     if query.horizon != trace.horizon:
-        raise InputError(f"the query's horizon is {query.horizon}, the trace has {trace.horizon} steps")
+        raise InputError(f"the query's horizon is {query.horizon}, the trace has {counted(trace.horizon, 'step')}")
     controller = _controller(query, trace)
     beliefs = _read(query, trace, controller)
     x = query.observed(trace, beliefs, controller.state if controller else ())

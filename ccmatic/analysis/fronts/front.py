@@ -7,7 +7,7 @@ from ccmatic import synthesis
 from ccmatic.analysis.fronts.figure import draw
 from ccmatic.analysis.fronts.points import dominated
 from ccmatic.analysis.fronts.search import envelopes, members, network_of, prove_each, step_of
-from ccmatic.base import writable_folder
+from ccmatic.base import counted, writable_folder
 from ccmatic.logic import isolated_steps
 
 
@@ -40,7 +40,7 @@ def find_front(query, out, step, jobs, cluster, begun, decided, options):
     where = {"folder": folder / "proofs", "jobs": jobs, "cluster": cluster, "options": options}
 
     def proved(batch):
-        begun(f"proving {len(batch)} controllers")
+        begun(f"proving {counted(len(batch), 'controller')}")
         points = {}
         for point in prove_each(query, batch, **where):
             points[point.name] = point
@@ -50,7 +50,7 @@ def find_front(query, out, step, jobs, cluster, begun, decided, options):
     points = proved(members(query, synthesis.read_run(run)[1]))
     if step:
         best = [point for point in points if dominated(points).get(point.name) == []]
-        begun(f"widening {len(best)} controllers")
+        begun(f"widening {counted(len(best), 'controller')}")
         points += proved(list(envelopes(query, best, step, options)))
     by = dominated(points)
     figure = folder / "front.svg" if by else None

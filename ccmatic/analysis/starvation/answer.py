@@ -5,7 +5,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from ccmatic.analysis.worst_case import UNDECIDED, WorstCase
-from ccmatic.base import markup
+from ccmatic.base import counted, markup
 from ccmatic.contracts import Exclusion
 from ccmatic.explanation import FlowAccount, accounts, contrast
 from ccmatic.query import Decides
@@ -57,7 +57,7 @@ class Attempt:
     def executions(self) -> str:
         """A description of the searched executions."""
         if self.period is None:
-            return f"one window of {self.horizon - 1} steps from a converged start"
+            return f"one window of {counted(self.horizon - 1, 'step')} from a converged start"
         return f"executions that repeat every {f'{self.period} steps' if self.period > 1 else 'step'}"
 
     def sentence(self) -> str:
@@ -182,7 +182,7 @@ class Starvation:
             none_repeats = all(each.exists is False for each in self.attempts if each.period)
             return "no execution repeats itself" if none_repeats and self.verdict == UNKNOWN else reason
         period = self.attempt.period
-        long = f"for {self.attempt.horizon - 1} steps"
+        long = f"for {counted(self.attempt.horizon - 1, 'step')}"
         if period:
             long = f"for ever, as all repeats every {f'{period} steps' if period > 1 else 'step'}"
         ratio = f"1 : {float(self.ratio):.4g}" if self.ratio else "0"

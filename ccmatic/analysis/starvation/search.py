@@ -9,7 +9,7 @@ from ccmatic import controllers
 from ccmatic.analysis import worst_case
 from ccmatic.analysis.starvation.answer import THRESHOLD, Attempt, Starvation
 from ccmatic.analysis.worst_case import NoExecution, WorstCase
-from ccmatic.base import TIME, Clock, InputError, OutOfTime, TooShort, blamed, definitions, shown
+from ccmatic.base import TIME, Clock, InputError, OutOfTime, TooShort, blamed, counted, definitions, shown
 from ccmatic.contracts import load_definition
 from ccmatic.language import Name, Past, comparisons, leaves
 from ccmatic.query import Decides, Network, Query, left_out
@@ -147,7 +147,7 @@ class _Search:
     def answer(self, attempts: tuple[Attempt, ...], seconds: float) -> Starvation:
         """Return the Starvation of these attempts."""
         network, description = self._placed.network, self._description
-        jitter = f"jitter {network.jitter} step{'s' * (network.jitter != 1)}"
+        jitter = f"jitter {counted(network.jitter, 'step')}"
         where = (
             f"{self._model.flows} flows on {network.model_name}, {description.store} {description.buffer}, {jitter}; "
         )

@@ -1,5 +1,6 @@
 """The search for the worst value that a network can force on a controller."""
 
+import re
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -8,7 +9,19 @@ from typing import Any
 
 from ccmatic import controllers, memory
 from ccmatic.analysis.worst_case.reached import begun_later
-from ccmatic.base import Clock, InputError, OutOfTime, blamed, definitions, exact, last_good, markup, shown, suggest
+from ccmatic.base import (
+    Clock,
+    InputError,
+    OutOfTime,
+    blamed,
+    counted,
+    definitions,
+    exact,
+    last_good,
+    markup,
+    shown,
+    suggest,
+)
 from ccmatic.contracts import Exclusion, load_definition
 from ccmatic.query import Decides, Query, advice, left_out
 from ccmatic.solving import SAT, UNKNOWN, UNSAT, SolverOptions
@@ -110,6 +123,8 @@ class WorstCase:
             return f"no such execution with x = {self.none}, nor with any other x that was decided"
         parts = [f"{never} {self.none}"] if self.none is not None else []
         parts += [f"{sometimes} {self.some}"] if self.some is not None else []
+        if parts and parts[-1].endswith(" 1"):
+            unit = re.sub(r"^(step|packet)s\b", r"\1", unit)
         between = "happen only from state that is not declared" if self.elsewhere else "timed out"
         late = f"; values between them {between}" if self.verdict == UNDECIDED else ""
         late = late or ("" if self.none is not None else "; no worse value was tried")
@@ -382,7 +397,7 @@ class _Edge:
     def _empty(self):
         """Return the error that no execution satisfies the conditions."""
         network, condition = self._query.network, self._query.property
-        of = [f"repeats itself every {condition.repeats} steps"] if condition.repeats else []
+        of = [f"repeats itself every {counted(condition.repeats, 'step')}"] if condition.repeats else []
         of += [f"has {condition.given}"] if condition.given else []
         what = f"execution of {self._controller.name}{' that ' if of else ''}{' and '.join(of)}"
         store = f"{network.model.store} {network.buffer}"

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-from ccmatic.base import InputError, exact
+from ccmatic.base import InputError, counted, exact
 from ccmatic.contracts.template.sketch import Sketch
 
 #: The text of a contract with a place for its levels.
@@ -62,10 +62,11 @@ def _require_reached(links: Sequence[Fraction | int | str], least: Fraction, mos
     if low > high:
         raise InputError(f"the links have {low} to {high} packets per R_m; expected the lower rate first")
     if high > most:
-        problem = f"no level reaches a link of {high} packets per R_m, because the flows send at most {most}"
+        problem = f"no level reaches a link of {counted(high, 'packet')} per R_m, because the flows send at most {most}"
         raise InputError(f"{problem}; expected slower links, or a higher level")
     if low < least:
-        problem = f"no level is low enough for a link of {low} packets per R_m, because the flows send at least {least}"
+        link = f"a link of {counted(low, 'packet')} per R_m"
+        problem = f"no level is low enough for {link}, because the flows send at least {least}"
         raise InputError(f"{problem}; expected faster links, more levels, or a smaller factor")
 
 

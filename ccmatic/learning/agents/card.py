@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ccmatic import records
-from ccmatic.base import write_text
+from ccmatic.base import counted, write_text
 from ccmatic.learning.agents import held_out
 from ccmatic.learning.agents.query import Training
 
@@ -25,11 +25,12 @@ def _lines(
     training: Training, file: Path, policy: records.PolicyFile, groups: Sequence[records.TrainingLine]
 ) -> Iterator[str]:
     yield from (f"# {file.stem}", "", "## Task", "")
-    yield f"A sender that observes `{policy.observe}` of {policy.history} intervals and acts by `{policy.act}`."
+    history = counted(policy.history, "interval")
+    yield f"A sender that observes `{policy.observe}` of {history} and acts by `{policy.act}`."
     yield f"A monitor interval is {policy.interval} R_m. The reward is `{policy.reward}`."
     if training.warning:
         yield f"Warning: {training.warning}"
-    yield from ("", "## Training", "", f"Seed {policy.seed}, {policy.curve[-1].intervals} intervals.", "")
+    yield from ("", "## Training", "", f"Seed {policy.seed}, {counted(policy.curve[-1].intervals, 'interval')}.", "")
     for section, values in training.sections.items():
         yield from (f"    {section}.{key} = {value!r}" for key, value in values.items())
     yield from ("", "## Held-out links", "")

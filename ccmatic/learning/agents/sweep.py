@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any
 
 from ccmatic import records
-from ccmatic.base import InputError, line_of, load_toml, read_text, shown, suggest
+from ccmatic.base import InputError, counted, line_of, load_toml, read_text, shown, suggest
 from ccmatic.learning.agents import query
 from ccmatic.learning.agents.query import Training
 from ccmatic.learning.agents.train import train
@@ -57,7 +57,7 @@ def _lists(section: Any, file: str | Path, text: str) -> dict[str, list[Any]]:
             lists[f"{name}.{key}"] = values
     count = prod(map(len, lists.values()))
     if not lists or count > MOST:
-        found = f"{count} trainings" if lists else "no lists"
+        found = f"{counted(count, 'training')}" if lists else "no lists"
         raise InputError(f"the section [sweep] has {found}; expected 1 to {MOST} trainings", str(file))
     return lists
 

@@ -8,7 +8,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from ccmatic.base import InputError, shown
+from ccmatic.base import InputError, counted, shown
 from ccmatic.learning.envs.backends import Fluid
 from ccmatic.learning.envs.gym import (
     Floats,
@@ -140,7 +140,9 @@ class LinkVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         if isinstance(seed, list | tuple | np.ndarray):
             seeds = list(seed)
             if len(seeds) != self.num_envs:
-                raise InputError(f"{len(seeds)} seeds; expected one for each of {self.num_envs} links")
+                raise InputError(
+                    f"{counted(len(seeds), 'seed')}; expected one for each of {counted(self.num_envs, 'link')}"
+                )
         elif seed is None:
             seeds = [None] * self.num_envs
         else:
@@ -173,7 +175,7 @@ class LinkVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (self.num_envs,):
             raise InputError(f"reset_mask is {shown(mask)}; expected an array of {self.num_envs} bools")
         if not mask.all():
-            selected = f"{int(mask.sum())} of {self.num_envs} links"
+            selected = f"{int(mask.sum())} of {counted(self.num_envs, 'link')}"
             raise InputError(f"reset_mask selects {selected}; expected all, because episodes begin together")
 
     def __getstate__(self) -> dict[str, Any]:

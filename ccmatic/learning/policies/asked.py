@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ccmatic import records
-from ccmatic.base import InputError, parse_json, shown
+from ccmatic.base import InputError, counted, parse_json, shown
 from ccmatic.learning.policies.export import PolicyExport, exported
 from ccmatic.learning.policies.policy import Policy
 from ccmatic.runtime import Library, LibraryFlow
@@ -95,7 +95,7 @@ class Asked:
 
     def _action(self, given: list[float], rate: float | records.Absent = records.ABSENT) -> records.ActLine:
         if len(given) != self._size:
-            raise InputError(f"the observation has {len(given)} numbers; expected {self._size}")
+            raise InputError(f"the observation has {counted(len(given), 'number')}; expected {self._size}")
         seen = self._recalled(np.array(given, np.float32))
         network = self._library["network"]
         network.restype, network.argtypes = ctypes.c_float, [ctypes.c_void_p]

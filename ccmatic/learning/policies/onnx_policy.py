@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ccmatic import networks, records
-from ccmatic.base import InputError, definitions, shown
+from ccmatic.base import InputError, counted, definitions, shown
 from ccmatic.networks import Bent, Layer, Scaled
 
 #: The keys that the metadata of a policy must have, and further keys with their values if a key is absent.
@@ -115,7 +115,7 @@ def _ends(graph: networks.Graph) -> tuple[str, str]:
         starts.remove(unit.memory)
         ends.remove(name)
     if len(starts) != 1 or len(ends) != 1:
-        counts = f"{len(starts)} inputs and {len(ends)} outputs that do not belong to its memory"
+        counts = f"{counted(len(starts), 'input')} and {counted(len(ends), 'output')} that do not belong to its memory"
         raise InputError(f"the network of a policy has {counts}; expected one of each", graph.file)
     return starts[0], ends[0]
 

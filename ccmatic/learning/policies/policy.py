@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ccmatic import controllers, records
-from ccmatic.base import InputError, definitions, exact, located, read_text, shown, write_text
+from ccmatic.base import InputError, counted, definitions, exact, located, read_text, shown, write_text
 from ccmatic.controllers import Controller, signal
 from ccmatic.learning.policies import onnx_policy
 from ccmatic.learning.policies.formulas import exportable
@@ -123,8 +123,8 @@ class Policy:
     def about(self) -> str:
         """A description of the policy for readers."""
         sizes = "-".join(str(len(layer.bias)) for layer in self.file.layers)
-        memory = f"a GRU of {self.cell.units} units before " if self.cell else ""
-        what = f"A policy of {self.file.history} intervals, {memory}a network of {sizes}"
+        memory = f"a GRU of {counted(self.cell.units, 'unit')} before " if self.cell else ""
+        what = f"A policy of {counted(self.file.history, 'interval')}, {memory}a network of {sizes}"
         return f"{what}, trained for {self.file.reward}'s reward."
 
 
@@ -206,8 +206,8 @@ def _check_memory(memory: records.MemoryRecord, inputs: int, what: str, path: st
         if isinstance(layer.activation, str):
             raise InputError(f"memory.{name} has an activation; expected none", path)
         if not 0 < units <= LARGEST or len(layer.bias) != units or len(layer.weights) != taken:
-            shape = f"{len(layer.weights)} rows and {len(layer.bias)} biases"
-            raise InputError(f"memory.{name} has {shape}; expected {taken} rows of {units}: {what}", path)
+            shape = f"{counted(len(layer.weights), 'row')} and {len(layer.bias)} biases"
+            raise InputError(f"memory.{name} has {shape}; expected {counted(taken, 'row')} of {units}: {what}", path)
         _check_numbers(layer, f"memory.{name}", path)
     return units
 
@@ -241,7 +241,7 @@ def check_layers(layers: Sequence[records.LayerRecord], inputs: int, what: str, 
         raise InputError(f"{weights} weights; expected at most {WEIGHTS}", path)
     for number, layer in enumerate(layers, 1):
         if len(layer.weights) != inputs:
-            raise InputError(f"layer {number} takes {len(layer.weights)} numbers, and {what}", path)
+            raise InputError(f"layer {number} takes {counted(len(layer.weights), 'number')}, and {what}", path)
         if isinstance(layer.activation, str) and layer.activation not in ACTIVATIONS:
             known = ", ".join(ACTIVATIONS)
             raise InputError(f"layer {number} has the activation '{shown(layer.activation)}'; expected {known}", path)
