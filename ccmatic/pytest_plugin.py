@@ -17,12 +17,14 @@ def judge() -> Callable[..., Any]:
     """A function with the arguments of `cm.judge`, which fails the test if a rule breaks or none applies."""
 
     def judged(subject: str, *arguments: Any, **settings: Any) -> Any:
-        from ccmatic import api
+        from ccmatic import api, judging
 
         found = api.judge(subject, *arguments, **settings)
         broken = [line for line in found.lines if line.verdict == "broken"]
         if broken:
-            pytest.fail("\n".join(f"{line.rule}: {line.value:.4g}; expected {line.threshold}" for line in broken))
+            pytest.fail(
+                "\n".join(f"{each.rule}: {judging.measured_words(each)}; expected {each.threshold}" for each in broken)
+            )
         if not any(line.verdict == "kept" for line in found.lines):
             pytest.fail("\n".join(f"{line.rule} is not applicable: {line.reason}" for line in found.lines))
         return found

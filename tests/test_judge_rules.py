@@ -1,5 +1,6 @@
 """Every rule passes a recording that keeps it, fails one that breaks it, and says on which scenarios it is asked."""
 
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,6 +10,7 @@ from ccmatic.base import InputError
 from ccmatic.judging import words
 from ccmatic.judging.rules import CLEAN, RULES, Evidence, chosen
 from ccmatic.judging.scenario import SECOND, lawful
+from ccmatic.judging.verdicts import Verdict, judged_line, measured_words
 
 PACKET = np.dtype(
     [("arrival", "<i8"), ("admitted", "<i8"), ("released", "<i8"), ("size", "<i4"), ("flow", "<i2"), ("lost", "i1"),
@@ -238,6 +240,18 @@ CASES = {
 def test_a_rule_passes_a_good_recording_and_fails_a_bad_one(case):
     good, bad = judged(*CASES[case])
     assert good.margin >= 0 > bad.margin
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_sentence_shows_whether_a_rule_is_broken(case):
+    """'1.47 times the limit; at most 1.5 times that window' of a broken rule looked kept."""
+    for measured in judged(*CASES[case]):
+        line = judged_line("toy", "1", Verdict(RULES[CASES[case][0]], measured))
+        said = measured_words(line)
+        shown = re.search(r"broken by (less than 1|\d+) %", said)
+        assert bool(shown) == (measured.margin < 0 and measured.margin != -1)
+        if "the limit" in line.unit:
+            assert "times the limit (at most 1)" in said and (line.value > 1) == (line.verdict == "broken")
 
 
 def test_every_rule_has_a_case_a_threshold_and_a_source():

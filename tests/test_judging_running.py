@@ -61,6 +61,18 @@ def test_an_exception_is_a_failure_with_its_line(tmp_path):
     assert len(recording.packets) == 0
 
 
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (f"{TOY}\nimport json\njson.loads('x')\n", "panicked at toy.py:17: JSONDecodeError: Expecting value"),
+        (f"{TOY}\nraise ValueError('no table')\n", "panicked at toy.py:16: ValueError: no table"),
+    ],
+)
+def test_a_file_that_cannot_be_loaded_is_a_failure_with_its_exception(tmp_path, text, says):
+    """The failure was the first line of a traceback, which names no exception."""
+    assert running.run(toy(tmp_path, text), PLAN).failure.startswith(says)
+
+
 def test_nonsense_from_a_controller_is_a_failure(tmp_path):
     recording = running.run(toy(tmp_path, TOY.replace("return self.size", "return 'large'")), PLAN)
     assert "panicked at toy.py" in recording.failure and "__index__" in recording.failure
@@ -124,6 +136,10 @@ def test_nonsense_from_a_program_is_one_error(tmp_path, script, message):
     [
         ("read line; kill -SEGV $$", "crashed: SIGSEGV"),
         ("read line; echo \"thread 'main' panicked at src/x.rs:3:5:\" >&2; echo 'index 3' >&2; exit 101", "index 3"),
+        (
+            "read line; echo 'Traceback (most recent call last):\n  File 1\nKeyError: 7' >&2; exit 1",
+            "panicked: KeyError: 7",
+        ),
         ("read line; echo 'panic: runtime error: index out of range' >&2; exit 2", "panicked: panic: runtime error"),
         ('read line; echo \'{"failure": "closed: idle"}\'', "closed: idle"),
     ],

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import ccmatic as cm
 from ccmatic import records
 from ccmatic.base import InputError
 from ccmatic.judging import adaptors, builds, scenario, subjects
@@ -83,3 +84,16 @@ def test_go_that_does_not_compile(tmp_path):
     with pytest.raises(InputError, match=r"controller.go:3:.*undefined: nothing") as told:
         golang.build_library(place)
     assert told.value.file == str(place)
+
+
+@needs_compiler
+@pytest.mark.parametrize("ignores", [False, True])
+def test_a_sender_that_paces_after_a_hold_keeps_the_rule_about_applications(ignores, tmp_path):
+    """After a hold the window doubles at once, and a pacing sender needs a long round trip to use it. This broke the
+    rule. A sender that grows its window although the application offers too little breaks the rule."""
+    text = (FOLDER / "scaffold_python" / "controller.py").read_text()
+    (tmp_path / "toy.py").write_text(text.replace(" or event.app_limited", "") if ignores else text)
+    on = "48 mbit, rtt 15 ms, buffer 180000 b, jitter 67.5 ms"
+    events = [f"limit {6 if ignores else 60} mbit for 4 s at 0 s", "hold 67.5 ms at 80 ms"]
+    found = cm.judge(str(tmp_path / "toy.py"), on=on, events=events, rules=["app-limited"], allow_code=True)
+    assert [line.verdict for line in found.lines] == ["broken" if ignores else "kept"]

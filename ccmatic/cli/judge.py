@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from ccmatic.base import InputError, write_text
+from ccmatic.base import InputError, counted, write_text
 from ccmatic.cli import options
 from ccmatic.cli.command import Command
 
@@ -171,7 +171,7 @@ def _print_verdicts(judged, as_json):
         broken=counts["broken"],
         not_applicable=counts["not applicable"],
     )
-    kept = f"{total.kept} rule{'s' * (total.kept != 1)} kept"
+    kept = f"{counted(total.kept, 'rule')} kept"
     text = f"{total.subject} ({total.version}): {kept}, {total.broken} broken"
     click.echo(records.line(total) if as_json else f"{text}, {total.not_applicable} not applicable")
 
@@ -186,7 +186,9 @@ def _verdict_text(line):
 
 
 def _value_text(line):
-    return f"{line.rule}: {line.value:.4g} {line.unit}".rstrip()
+    from ccmatic import judging
+
+    return f"{line.rule}: {judging.measured_words(line)}"
 
 
 def _threshold_text(line):
@@ -229,7 +231,7 @@ def _searched(subject, as_json, junit=None, **settings):
         def told(search):
             waiting.search = search
             broken = sum(line.is_broken for line in search.lines.values())
-            waiting.what = f"{subject}, {search.number} runs, {broken} of {len(search.lines)} rules broken"
+            waiting.what = f"{subject}, {counted(search.number, 'run')}, {broken} of {len(search.lines)} rules broken"
 
         for line, witness in api.judge_search(subject, told=told, **settings):
             lines.append(line)
@@ -262,7 +264,7 @@ def _total(lines, search, seconds, file, as_json):
     broken = "1 rule" if total.broken == 1 else f"{total.broken} rules"
     rules = f"{broken} broken, {total.kept} kept, {total.not_asked} not asked"
     resume = f"; --run {file} resumes" if file else ""
-    cost = f"{total.runs} runs in {total.seconds:g} s, seed {total.seed}"
+    cost = f"{counted(total.runs, 'run')} in {total.seconds:g} s, seed {total.seed}"
     return f"{total.subject} ({total.version}): {rules}; {cost}{resume}"
 
 
@@ -272,7 +274,7 @@ def _searched_text(line, witness):
 
     meaning = {"broken": "violated", "kept": "holds", "not asked": "unknown"}[line.verdict]
     worst = line.rule if line.value is None else _value_text(line)
-    text = f"{shown_verdict(line.verdict, meaning, 9)} {worst}{_threshold_text(line)} ({line.runs} runs)"
+    text = f"{shown_verdict(line.verdict, meaning, 9)} {worst}{_threshold_text(line)} ({counted(line.runs, 'run')})"
     if line.witness:
         text += f"\n          {judging.run_command(line.subject, line.witness)}"
     return text + (f"\n          {_scenario_text(witness.record.scenario)}" if witness else "")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ccmatic.judging.sources import Source, opened
     from ccmatic.judging.subjects import require_shipped, run_command
     from ccmatic.judging.table import worst_table
-    from ccmatic.judging.verdicts import Verdict, judge, judged_line
+    from ccmatic.judging.verdicts import Verdict, judge, judged_line, measured_words
     from ccmatic.judging.witnesses import Witness, file_name, is_witness, of_search, rerun, rule_of, shrunk, source_of
     from ccmatic.judging.witnesses import load as load_witness
     from ccmatic.judging.witnesses import save as save_witness
@@ -53,6 +53,7 @@ __all__ = [
     "lawful",
     "load_scenario",
     "load_witness",
+    "measured_words",
     "new_adaptor",
     "of_search",
     "of_trace",

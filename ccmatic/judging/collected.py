@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from ccmatic import records
-from ccmatic.base import InputError, definitions, parse_json, read_text
+from ccmatic.base import InputError, counted, definitions, parse_json, read_text
 from ccmatic.contracts import load_definition
 from ccmatic.judging.sections import SECTIONS, UNITS, titles
 from ccmatic.judging.subjects import subject as known
+from ccmatic.judging.verdicts import measured_words
 
 #: The folders of shipped results.
 PROOFS, TABLES = "results.proofs", "results.tables"
@@ -63,7 +64,7 @@ def _proofs(subject: str) -> Iterator[_Fact]:
             continue
         proof = load_definition("proofs", "PROOF", data["proof"])
         holds = sum(lemma["verdict"] == "holds" for lemma in data["lemmas"])
-        about = f"{data['proof']} on {proof.model}, {data['horizon']} steps"
+        about = f"{data['proof']} on {proof.model}, {counted(data['horizon'], 'step')}"
         lemmas = f"{holds} of {len(data['lemmas'])} lemmas hold"
         bounds = [one for one in proof.constants if data["constants"].get(one.name, {}).get("value") is not None]
         for one in bounds:
@@ -149,8 +150,8 @@ def _searches(subject: str, judged: Sequence[str | Path]) -> Iterator[_Fact]:
         for row in _searched(file):
             if row.subject == subject and row.rule not in seen and row.verdict != "not asked":
                 seen.add(row.rule)
-                about = f"rule {row.rule}, {row.version}, {row.runs} runs"
-                value = "" if row.value is None else f": {row.value:.4g} {row.unit}"
+                about = f"rule {row.rule}, {row.version}, {counted(row.runs, 'run')}"
+                value = "" if row.value is None else f": {measured_words(row)}"
                 for title in titles(rules=row.rule):
                     yield title, ("search", about, f"{row.verdict}{value}; {row.threshold}", file.name)
 

@@ -5,6 +5,7 @@ from xml.etree import ElementTree
 
 from ccmatic import records
 from ccmatic.judging.subjects import run_command
+from ccmatic.judging.verdicts import measured_words
 
 
 def junit_xml(subject: str, lines: Sequence[records.SearchedLine], seconds: float) -> str:
@@ -30,7 +31,7 @@ def junit_xml(subject: str, lines: Sequence[records.SearchedLine], seconds: floa
     for line in lines:
         case = ElementTree.SubElement(suite, "testcase", classname=f"judge.{subject}", name=line.rule, time="0")
         if line.verdict == "broken":
-            message = f"{line.value:.6g}; expected {line.threshold}"
+            message = f"{measured_words(line)}; expected {line.threshold}"
             failure = ElementTree.SubElement(case, "failure", message=message)
             failure.text = run_command(line.subject, str(line.witness))
         elif line.verdict == "not asked":

@@ -186,6 +186,8 @@ class Session:
             return f"out of memory: it used more than {MEMORY // 2**30} GiB"
         lines = said.splitlines()
         for number, text in enumerate(lines):
+            if "Traceback (most recent" in text:  # the exception is on the last line
+                return "panicked: " + shown(lines[-1].strip(), 400)
             if any(word in text for word in _PANICS):
                 more = lines[number + 1] if "panicked at" in text and number + 1 < len(lines) else ""
                 kind = "" if "panicked at" in text else "panicked: "

@@ -6,7 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from ccmatic import records
-from ccmatic.base import InputError, parse_json, read_text
+from ccmatic.base import InputError, counted, parse_json, read_text
 from ccmatic.judging.words import event_words as words
 from ccmatic.judging.words import time_words
 
@@ -123,7 +123,8 @@ def _event_faults(s: Scenario) -> Iterator[str]:
         if isinstance(event, records.AcksEvent) and bool(event.aggregate) == bool(event.lose):
             yield f"the event 'acks' at {time_words(event.at)} needs either 'aggregate' or 'lose' above 0"
         if isinstance(event, records.IdleEvent | records.LimitEvent) and event.flow >= len(s.flows):
-            yield f"'{words(event)}' is about flow {event.flow}; the scenario has {len(s.flows)} flows, from 0 on"
+            has = f"the scenario has {counted(len(s.flows), 'flow')}, from 0 on"
+            yield f"'{words(event)}' is about flow {event.flow}; {has}"
         if isinstance(event, records.BufferEvent) and event.bytes < s.packet:
             yield f"'{words(event)}'; expected at least a packet, {s.packet} bytes"
     for kind in (records.HoldEvent, records.OutageEvent, records.AcksEvent):

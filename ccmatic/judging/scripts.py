@@ -11,6 +11,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +70,7 @@ def command(file: Path) -> tuple[str, ...]:
 
 def main(library: str, file: str) -> int:
     """Run the scenarios in the folders that the standard input names."""
-    kind = getattr(definitions.run_file(Path(file).stem, file), CLASS)
+    kind = _guarded(lambda: getattr(definitions.run_file(Path(file).stem, file), CLASS), file)()
     functions = _Functions(kind, file)
     run = ctypes.CDLL(library).run_scenario
     for line in sys.stdin:
@@ -83,7 +84,7 @@ class _Functions:
 
     def __init__(self, kind: Any, file: str) -> None:
         self._objects: dict[int, Any] = {}
-        self._file = file
+        guarded = partial(_guarded, file=file)
 
         def create(name: bytes, seed: int, packet: int) -> int:
             self._objects[len(self._objects) + 1] = kind(name.decode(), seed, packet)
@@ -93,30 +94,31 @@ class _Functions:
             return lambda number, event: getattr(self._objects[number], name)(event.contents) and None
 
         self.library = _Library(
-            _NEW(self._guarded(create)),
-            *(_TOLD(self._guarded(method(name))) if hasattr(kind, name) else _TOLD() for name in _EVENTS),
-            _WINDOW(self._guarded(lambda number: _whole("window", self._objects[number].window()))),
+            _NEW(guarded(create)),
+            *(_TOLD(guarded(method(name))) if hasattr(kind, name) else _TOLD() for name in _EVENTS),
+            _WINDOW(guarded(lambda number: _whole("window", self._objects[number].window()))),
             _DEPARTURE(
-                self._guarded(lambda number, now, size: _whole("departure", self._objects[number].departure(now, size)))
+                guarded(lambda number, now, size: _whole("departure", self._objects[number].departure(now, size)))
             )
             if hasattr(kind, "departure")
             else _DEPARTURE(),
             _FREE(lambda number: None),
         )
 
-    def _guarded(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a function that ends the process at an exception, because C code cannot pass it on."""
 
-        def guarded(*arguments: Any) -> Any:
-            try:
-                return function(*arguments)
-            except BaseException as error:
-                frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == self._file]
-                place = f"{Path(self._file).name}:{frames[-1].lineno}" if frames else Path(self._file).name
-                print(f"panicked at {place}: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
-                os._exit(1)
+def _guarded(function: Callable[..., Any], file: str) -> Callable[..., Any]:
+    """Return a function that ends the process at an exception, because C code cannot pass it on."""
 
-        return guarded
+    def guarded(*arguments: Any) -> Any:
+        try:
+            return function(*arguments)
+        except BaseException as error:
+            frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+            place = f"{Path(file).name}:{frames[-1].lineno}" if frames else Path(file).name
+            print(f"panicked at {place}: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
+            os._exit(1)
+
+    return guarded
 
 
 def _whole(method: str, value: Any) -> int:

@@ -101,3 +101,11 @@ def judged_line(subject: str, version: str, verdict: Verdict) -> records.JudgedL
         at=measured.at / 10**9 if measured and measured.at is not None else None,
         reason=verdict.reason or records.ABSENT,
     )
+
+
+def measured_words(line: records.JudgedLine | records.SearchedLine) -> str:
+    """Return the value of a line in words, and the share of the threshold by which a broken rule is broken."""
+    assert line.value is not None
+    beyond = -100 * (line.margin or 0)  # 100 where the value has no distance to the threshold, as at a failure
+    by = f", broken by {beyond:.0f} %" if beyond >= 1 else ", broken by less than 1 %"
+    return f"{line.value:.4g} {line.unit}".rstrip() + (by if 0 < beyond != 100 else "")

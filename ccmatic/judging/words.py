@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from ccmatic import records
-from ccmatic.base import InputError, definitions, exact, quantities, shown, suggest
+from ccmatic.base import InputError, counted, definitions, exact, quantities, shown, suggest
 
 if TYPE_CHECKING:
     from ccmatic.questions import NetworkDescription
@@ -201,7 +201,7 @@ def event_words(event: records.EventRecord) -> str:
         case records.RttEvent():
             return f"rtt {time_words(event.rtt)} {at}"
         case records.LossEvent():
-            return f"lose {event.packets} packet{'s' * (event.packets != 1)} {at}"
+            return f"lose {counted(event.packets, 'packet')} {at}"
         case records.IdleEvent():
             return f"idle {time_words(event.length)} {at}{_of(event.flow)}"
         case records.LimitEvent():
@@ -225,7 +225,7 @@ def path_words(scenario: records.ScenarioFile) -> str:
     parts += [f"packet {s.packet}"] * (s.packet != 1500)
     parts += [f"threshold {s.threshold} b"] * (s.threshold is not None)
     if s.loss:
-        parts += [f"loss {s.loss.share}", f"burst {s.loss.burst} packets"]
+        parts += [f"loss {s.loss.share}", f"burst {counted(s.loss.burst, 'packet')}"]
     if s.policer:
         bdp = Fraction(s.rate * s.rtt, 8 * SECOND)
         parts += [f"tokens={Fraction(s.policer.bits, s.rate)}", f"bucket={Fraction(s.policer.bucket) / bdp}"]

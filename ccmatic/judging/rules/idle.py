@@ -68,7 +68,7 @@ GROWN = Rule(
     definition="Within three R_m, and three drains of a full buffer, after an idle period, the window is not far above "
     "the largest in as long before, and 200 ms more, if a loss ended slow start before that. The idle period lasts for "
     "three R_m + D or more.",
-    unit="times the limit",
+    unit="times the limit (at most 1)",
     threshold="at most 1.5 times that window, and 10 packets",
     source="RFC 9438, 5.8 (the epoch excludes idle time); RFC 9002, 7.8; RFC 7661, 4.3",
     excludes=all_of(_long, only(records.IdleEvent)),
@@ -78,7 +78,7 @@ GROWN = Rule(
 BURSTS = Rule(
     name="restart",
     definition="After an idle period of three round trips, a sender does not send its window at once.",
-    unit="times the limit",
+    unit="times the limit (at most 1)",
     threshold="at most 20 packets and twice the window's share of R_m, in every 1 ms of the first round trip",
     source="RFC 9002, 7.7 (bursts up to the initial window of 10 packets, here twice) and 7.8",
     excludes=all_of(_long, only(records.IdleEvent)),

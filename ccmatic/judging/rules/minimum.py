@@ -21,7 +21,7 @@ def _measure(evidence: Evidence) -> Measured | None:
 RULE = Rule(
     name="minimum",
     definition="The window always has room for two datagrams of the smallest size that QUIC allows.",
-    unit="times 2 datagrams",
+    unit="times 2 datagrams (at least 1)",
     threshold="at least 2 datagrams of 1200 bytes",
     source="RFC 9002, 7.2 and 7.6; RFC 9000, 14",
     excludes=_excludes,
