@@ -63,13 +63,6 @@ def test_a_cell_of_the_emulator_is_five_runs_and_a_simulated_cell_is_one():
     assert asked == [("bbr", 1), ("vegas", 1), *(("bbr", number) for number in (2, 3, 4, 5))]
 
 
-def test_an_invalid_run_is_attempted_three_times():
-    valid = defined_by("against_the_kernel")["real_runs"].valid
-    attempts = iter(["late", "", "late", "late", "late", ""])
-    kept, note = valid(lambda: SimpleNamespace(faults=next(attempts)), runs=3)
-    assert (len(kept), note) == (2, " (2 of 3 runs valid)") and not [*attempts]
-
-
 def test_it_goes_on_from_the_cells_that_are_known(tmp_path, monkeypatch, capsys):
     cell = {"rate": "24mbit", "rtt": "20ms", "buffer": "1/4bdp", "sender": "vegas", "run": 1}
     measured = {"utilisation": 0.125, "queue_ms": 7.0, "lost": 3, "packets": 9}

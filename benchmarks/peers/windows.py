@@ -8,7 +8,8 @@ last half of a run, it measures the window's 5th, 50th and 95th percentile and i
 of the link. For each flow, the command prints the median and, in brackets, the smallest and the largest value of the
 valid runs. It also prints the difference of the median of the mean window from the first flow's median, in percent. The
 command attempts an invalid run at most three times. With --json, it prints a line per valid run instead. The command
-needs root, iperf3, and everything that BPF flows need.
+needs root, iperf3, and everything that BPF flows need. No other emulation may run at the same time, because the command
+samples the busiest flow of all emulations on the machine.
 """
 
 import argparse
