@@ -142,13 +142,14 @@ def _judged_state(run, scenario, expected):
     flow = SimpleNamespace(**none | {"kept": run.declared}, state=columns)
     execution = SimpleNamespace(
         **none, flows=[flow], state=columns, own={}, horizon=len(states),
-        period=None, R=1, C=bdp, D=Fraction(0), alpha=run.link.mtu, beta=run.link.buffer,
+        period=None, history=0, R=1, C=bdp, D=Fraction(0), alpha=run.link.mtu, beta=run.link.buffer,
     )  # fmt: skip
     path = SimpleNamespace(
-        windows=False, pauses=False, threshold=None, beliefs=(), offered=lambda x, t: 0, since=None, least_horizon=0
-    )
+        windows=False, pauses=False, threshold=None, beliefs=(), observations={}, offered=lambda x, t: 0, since=None,
+        least_horizon=0,
+    )  # fmt: skip
     expectation = questions.read(expected.what, known_units(scenario))
-    return questions.judge(path, execution, expected.what, expectation, lambda t: (first + t) * rtt)
+    return questions.judge(path, execution, expected.what, expectation, ("s", lambda t: (first + t) * rtt))
 
 
 def emulated(scenario, sender):
