@@ -58,7 +58,7 @@ def main():
         print(line(flow.flow, share, [row.flows[number] for row in rows]))
     for periods in zip(*(row.shares or () for row in rows), strict=True):
         jain = real_runs.spread([period.jain for period in periods if period.jain is not None] or [0], ".2f")
-        print(f"{periods[0].from_seconds:g} to {periods[0].until_seconds:g} s: Jain's index {jain}")
+        print(f"{periods[0].from_seconds:.3g} to {periods[0].until_seconds:.3g} s: Jain's index {jain}")
 
 
 if __name__ == "__main__":
