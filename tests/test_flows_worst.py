@@ -101,7 +101,7 @@ def test_jain_is_told_of_the_lesser_share(tmp_path):
     first, second = (trace.columns[name][-1] for name in ("S1", "S2"))
     assert (first + second) ** 2 / (2 * (first**2 + second**2)) < Fraction(25, 29)
     code, out, _ = run(*asked, "--of", "jain", cwd=tmp_path)
-    assert "Jain's index never below 25/34, below 25/29" in out
+    assert "Jain's index never below 25/34, sometimes below 25/29" in out
 
 
 @pytest.mark.parametrize(

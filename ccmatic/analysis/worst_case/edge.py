@@ -119,6 +119,8 @@ class WorstCase:
         if self.quantity.low == self.quantity.high:
             return "no such execution" if self.some is None else "there is such an execution"
         never, sometimes = ("none with x =", "one with x =") if worse is None else (f"never {worse}", worse)
+        if worse is not None and self.none is not None:
+            sometimes = f"sometimes {worse}"
         if self.never:
             return f"no such execution with x = {self.none}, nor with any other x that was decided"
         parts = [f"{never} {self.none}"] if self.none is not None else []
@@ -134,7 +136,9 @@ class WorstCase:
         if self.index is None:
             return ""
         bounds = [
-            f"{word} {at}" for word, at in zip(("never below", "below"), self.index, strict=True) if at is not None
+            f"{word} {at}"
+            for word, at in zip(("never below", "sometimes below"), self.index, strict=True)
+            if at is not None
         ]
         return f"; {self.quantity.index[0]} {', '.join(bounds)}"
 
