@@ -202,7 +202,8 @@ TAKEN_AS_R_M = "left out: seconds: the second that {} reads is taken as R_m"
 def test_answers_about_a_controller_that_reads_a_second_say_what_it_is(command, expect, code, tmp_path):
     """On this path a second is 25 R_m. A counterexample says so, too."""
     (tmp_path / "mine.py").write_text(READS_SECOND)
-    about = ["--on", "24 mbit, rtt 40 ms, buffer 1 bdp", "--expect", expect, "--horizon", "4", "--out", tmp_path]
+    about = ["--on", "24 mbit, rtt 40 ms, buffer 1 bdp", "--expect", expect, "--from", "any", "--horizon", "4"]
+    about += ["--out", tmp_path]
     found, out, _ = run(command, tmp_path / "mine.py", *about)
     assert (found, TAKEN_AS_R_M.format("mine") in out) == (code, True), out
     found, out, _ = run(command, tmp_path / "mine.py", *about, "--json")

@@ -92,14 +92,15 @@ class Eventually:
         The invariant describes the state at the step `now` of an execution. At step n + now, it describes the part that
         begins at step n, and the claim also has to hold at the steps of this part before `now`.
         """
-        last = steps_of(self.first.query)
+        start = self.first.query.network.history
+        last = start + steps_of(self.first.query)
         horizon = max(self.first.query.horizon, last + problem.system.now + 2)
         first = ExactWindow(self.first.query, self.controller, options)
         whole = ExactWindow(self.first.query.on(horizon=horizon), self.controller, options)
         # Beliefs about delays read more steps in longer executions. The first proof then says nothing about these.
         met = True if whole.breaks(first.laws, 0) else no(first.fails)
         inside = every(Replaced(problem.at_first).condition(every(list(clauses))), *problem.about.early)
-        outside = [no(whole.moved([inside], begin).condition(inside)) for begin in range(last + 1)]
+        outside = [no(whole.moved([inside], begin).condition(inside)) for begin in range(start, last + 1)]
         answer = whole.answer([whole.start, met, *outside])
         if answer == UNKNOWN:
             return "the solver timed out"

@@ -92,11 +92,12 @@ class Window:
 
     Args:
         known: The number of first steps at which the controller knows the time.
+        history: The number of steps before the start; see Network.
     """
 
-    def __init__(self, query: Query, controller: Any, horizon: int, known: int) -> None:
+    def __init__(self, query: Query, controller: Any, horizon: int, known: int, history: int = 0) -> None:
         self._known = known
-        self.query, self.controller = query.on(horizon=horizon), controller
+        self.query, self.controller = query.on(horizon=horizon, history=history), controller
         self.x = self.query.execution(state=controller.state)
         self.constants = frozenset({*self.x.constants, "alpha", "beta"})
 

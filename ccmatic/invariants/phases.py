@@ -144,7 +144,7 @@ class ExactWindow(Window):
     """
 
     def __init__(self, query: Query, controller: Any, options: SolverOptions, reads: Collection[str] = ()) -> None:
-        super().__init__(query, controller, query.horizon, query.horizon)
+        super().__init__(query, controller, query.horizon, query.horizon, query.network.history)
         self._options = options
         [way] = self.query.property.ways_to_fail(self.query.model, self.query.buffer)
         beliefs = {*own_reads(self.query, controller), *reads}
