@@ -11,6 +11,7 @@ from ccmatic.fitting import NEVER, fit, packet_log
 from ccmatic.fitting.coverage import guarantees
 from ccmatic.guarantees import results, text
 from ccmatic.records import data
+from support import ROOT
 from support.json_schemas import validate
 
 C, PACKET = 1_500_000, 1500
@@ -177,3 +178,22 @@ def test_a_row_of_a_table_states_what_is_missing_before_it():
     missing = said.index("- a buffer of 12 BDP")
     assert said[missing - 1].endswith("not covered; what is missing:") and said[missing + 1] == "- a constant C"
     assert said[missing + 3].startswith(whole.proof)
+
+
+def test_other_files_of_prove_beside_the_shipped_results_are_no_proofs(monkeypatch):
+    """`prove` in a clone writes invariants and counterexamples to the same folder."""
+    proof = results.shipped()[0].file
+    files = {"a_refuted": ROOT / "results/gallery/late_drain.json", proof.stem: proof}
+    shipped, find = results.definitions.shipped, results.definitions.find_file
+    names = {"results.proofs": [*files]}
+    monkeypatch.setattr(
+        results.definitions, "shipped", lambda kind, suffix=".py": names.get(kind) or shipped(kind, suffix)
+    )
+    monkeypatch.setattr(
+        results.definitions, "find_file", lambda kinds, name, suffix: files.get(name) or find(kinds, name, suffix)
+    )
+    results.shipped.cache_clear()
+    try:
+        assert [made.file for made in results.shipped()] == [proof]
+    finally:
+        results.shipped.cache_clear()

@@ -12,6 +12,8 @@ from ccmatic.base import definitions, located, parse_json, read_text
 from ccmatic.contracts import Proof, load_definition
 from ccmatic.records import ProofFile
 
+_SHIPPED = "results.proofs"
+
 
 @dataclass(frozen=True)
 class Result:
@@ -47,7 +49,7 @@ def read_result(file: str | Path, allow_code: bool = False) -> Result:
     Raises:
         InputError: If the file is no result file, or names a proof that may not be run.
     """
-    file = definitions.find_file(["results.proofs"], file, ".json")
+    file = definitions.find_file([_SHIPPED], file, ".json")
     with located(str(file)):
         data = parse_json(read_text(file), str(file))
         records.require_format(data, ProofFile)
@@ -71,9 +73,11 @@ def shipped() -> tuple[Result, ...]:
     """Return the shipped results for controllers that read beliefs, on networks with jitter.
 
     In the models, the propagation of a path is part of the jitter. A network without jitter therefore describes no
-    path. Results without constants give no bounds, so they are omitted.
+    path. Results without constants give no bounds, so they are omitted. In a clone, `prove` also writes invariants and
+    counterexamples to the folder of the shipped results.
     """
-    results = map(read_result, definitions.shipped("results.proofs", ".json"))
+    files = (definitions.find_file([_SHIPPED], name, ".json") for name in definitions.shipped(_SHIPPED, ".json"))
+    results = [read_result(file) for file in files if records.has_format(parse_json(read_text(file)), ProofFile)]
     of_beliefs = [made for made in results if made.constants and isinstance(made.controller, controllers.Controller)]
     return tuple(made for made in of_beliefs if made.proof.jitter)
 
