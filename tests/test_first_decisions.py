@@ -7,6 +7,7 @@ import pytest
 import ccmatic as cm
 from ccmatic.base import InputError
 from ccmatic.logic import equal, every, isolated
+from ccmatic.questions import units
 from ccmatic.solving import SAT, Checker
 from ccmatic.verification.replayer import sender_laws
 from support.sampling import each_nth
@@ -235,3 +236,17 @@ def test_an_error_about_a_default_start_names_the_default():
     with pytest.raises(InputError) as error:
         cm.answer(cm.ask(begins_small, PATH, "queue <= 1 bdp", start="converged"))
     assert "no --from was given" not in str(error.value)
+
+
+def test_an_invariant_knows_no_steps_before_a_start():
+    """Reno declares bytes at first. An invariant is about single steps of it, whatever was observed before them."""
+    proved = cm.prove_by_invariant("reno", "ideal, buffer 1 bdp", "queue <= 1 bdp", seconds=20, jobs=1)
+    assert proved.verdict == "proved"
+    about = proved.proved.invariant.query
+    assert about.network.history == 0 and "acked_f" not in about.property.given
+    refuted = cm.prove_by_invariant("reno", "ideal, buffer 1 bdp", "window <= 1/4 bdp", seconds=20, jobs=1)
+    assert refuted.verdict == "refuted" and refuted.trace.query["history"]
+
+
+def test_a_link_that_begins_with_an_outage_has_no_amounts_in_bytes():
+    assert "kb" not in units(Fraction(0), Fraction(1, 25)) and "ms" in units(Fraction(0), Fraction(1, 25))

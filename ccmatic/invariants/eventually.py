@@ -18,6 +18,7 @@ from ccmatic.invariants.problem import Problem
 from ccmatic.invariants.saved import Invariant, clauses_of, executions_of
 from ccmatic.invariants.transition import derive
 from ccmatic.logic import Truth, every, isolated, no
+from ccmatic.questions import without_history
 from ccmatic.solving import SAT, UNKNOWN, SolverOptions
 
 
@@ -72,7 +73,8 @@ class Eventually:
             options: The solvers that decide whether an execution is in the set of the invariant.
         """
         try:
-            problem = Problem(derive(self.first.query, self.controller, self.second.without), self.second.claim)
+            steps = without_history(self.first.query, self.controller)
+            problem = Problem(derive(steps, self.controller, self.second.without), self.second.claim)
             clauses = clauses_of(self.second.clauses, problem)
         except InputError as error:
             return error.message

@@ -152,7 +152,9 @@ def decide(question: Question, seconds: float, jobs: int = 2, prover: Prover = p
     early = _refuted(question, claim, _repeating(question, claim, EARLY), min(EARLY_SECONDS, seconds / 10))
     if early:
         return early
-    proved = prover(question.query.of_small_packets(), question.controller, claim, seconds, jobs)
+    # An invariant is about single steps, before which a sender has observed anything.
+    query = questions.without_history(question.query, question.controller)
+    proved = prover(query.of_small_packets(), question.controller, claim, seconds, jobs)
     if proved.answer is Answer.PROVED:
         return Decided(question, claim, "proved", proved)
     return refute(question, claim, proved, seconds)

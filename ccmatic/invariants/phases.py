@@ -19,6 +19,7 @@ from ccmatic.invariants.lasting import Window
 from ccmatic.invariants.saved import executions_of
 from ccmatic.logic import Truth, formula, isolated, no
 from ccmatic.query import Query
+from ccmatic.questions import without_history
 from ccmatic.solving import SAT, UNKNOWN, Checker, SolverOptions
 from ccmatic.verification import Part
 
@@ -104,7 +105,7 @@ def require_same(first: Any, second: Any) -> None:
     if first.controller.source != second.controller.source:
         names = " and ".join(dict.fromkeys((first.controller.name, second.controller.name)))
         raise InputError(f"the proofs are about different controllers ({names}); expected the same text in both")
-    networks = [_network(each.query) for each in (first, second)]
+    networks = [_network(without_history(each.query, each.controller)) for each in (first, second)]
     for part in networks[0]:
         before, after = (each[part] for each in networks)
         if before != after:

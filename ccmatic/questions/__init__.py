@@ -1,6 +1,6 @@
 """The question language: text for networks, expectations and starts (see docs/reference/expectations.md)."""
 
-from ccmatic.questions.horizons import ROUNDS, least_of_period, usual_horizon
+from ccmatic.questions.horizons import ROUNDS, least_of_period, usual_horizon, without_history
 from ccmatic.questions.measuring import judge, measure, read
 from ccmatic.questions.networks import (
     NetworkDescription,
@@ -32,4 +32,5 @@ __all__ = [
     "require_threshold",
     "units",
     "usual_horizon",
+    "without_history",
 ]

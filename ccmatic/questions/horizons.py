@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil
+from typing import Any
 
 from ccmatic import controllers
 from ccmatic.base import BYTES, InputError, counted, shown
@@ -66,6 +67,19 @@ def counters_at_first(controller: Decides) -> list[str]:
         if any(memory.kind == "equal" and memory.unit == BYTES for memory in each.state):
             names |= _COUNTERS.keys() & set(each.parameters)
     return [f"ALLT(0, N, lambda n: {_COUNTERS[name]}_f[n][0] == 0)" for name in sorted(names)]
+
+
+def without_history(query: Query, controller: Decides) -> Query:
+    """Return a query without the steps before the start, and without the conditions of `counters_at_first`.
+
+    The result is about more executions: until the first decision, its senders have any state and any counters.
+    """
+    if not query.network.history:
+        return query
+    about: Any = query.property
+    dropped = counters_at_first(controller)
+    given = "; ".join(text for text in map(str.strip, about.given.split(";")) if text not in dropped)
+    return replace(query, property=replace(about, given=given)).on(horizon=query.network.steps, history=0)
 
 
 def long_enough(network: Network, needed: int, depth: Fraction, horizon: int | None, period: int | None) -> Network:

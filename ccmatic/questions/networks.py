@@ -422,7 +422,7 @@ def units(rate: Fraction | None, rtt: Fraction | None, scale: Fraction = Fractio
     if rtt is not None:
         for name, seconds in quantities.DURATIONS.items():
             units[name] = ("time", seconds / rtt * scale, "rtt")
-    if rate is not None and rtt is not None:
+    if rate and rtt is not None:  # a link may begin with an outage
         for name, size in quantities.SIZES.items():
             if name:
                 units[name] = ("bytes", size / (rate * rtt) * scale, "bdp")
