@@ -17,6 +17,9 @@ from ccmatic.logic import equal, every, no
 #: The default condition on packets, for models whose laws do not bound the packet size.
 SMALL_PACKETS = "alpha < 1/5 * C * R"
 
+#: A condition that a question with a declared first state adds: a counter of each sender is 0 at the start.
+_COUNTER_AT_FIRST = re.compile(r"ALLT\(0, N, lambda n: (acked|Ld|marked)_f\[n\]\[0\] == 0\)")
+
 _TEXT = {"metadata": {"text": True}}
 
 
@@ -95,6 +98,7 @@ class Avoids(Property):
         """Yield the exclusions of repeating executions, and the exclusion of larger packets if the property has it."""
         if self.small_packets in self._given():
             yield Exclusion("packets", "MSS is C·R_m/5 or more")
+        yield from counted_before(self._given())
         if self.repeats:
             yield from exclusions(model, reads)
 
@@ -141,6 +145,13 @@ class Avoids(Property):
         premise = Stated(f"the premise holds: {' and '.join(says) or 'none is given'}", every(given))
         where = f", where x = {self.x}" if self.x else ""
         return Implied(premise, Fails(Stated(f"{self.what}{where}", reader.condition(self.what))))
+
+
+def counted_before(given):
+    """Yield the exclusion of starts with other counters, if conditions state the counters at the start."""
+    counters = [match[1].replace("Ld", "lost") for text in given if (match := _COUNTER_AT_FIRST.fullmatch(text))]
+    if counters:
+        yield Exclusion("first state", f"the sender has counted {' or '.join(counters)} bytes before the start")
 
 
 def compares_packets(text):

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from ccmatic.properties import misread
-from ccmatic.properties.avoids import SMALL_PACKETS, compares_packets
+from ccmatic.properties.avoids import SMALL_PACKETS, compares_packets, counted_before
 from ccmatic.properties.expectations import QUANTITIES, UNITS, Reader, parse, parse_conditions
 from ccmatic.properties.expressions import LONGEST, Expressions
 from ccmatic.properties.named_starts import STARTS, Start
@@ -195,6 +195,7 @@ class Expects(Property):
         """Yield the exclusions of repeating executions, and the exclusion of larger packets if the property has it."""
         if SMALL_PACKETS in self._given():
             yield Exclusion("packets", "MSS is C·R_m/5 or more")
+        yield from counted_before(self._given())
         if self.repeats:
             yield from exclusions(model, reads)
 

@@ -250,3 +250,12 @@ def test_an_invariant_knows_no_steps_before_a_start():
 
 def test_a_link_that_begins_with_an_outage_has_no_amounts_in_bytes():
     assert "kb" not in units(Fraction(0), Fraction(1, 25)) and "ms" in units(Fraction(0), Fraction(1, 25))
+
+
+@pytest.mark.parametrize("find", [cm.answer, cm.worst])
+def test_counters_that_begin_at_0_are_named_as_left_out(find):
+    question = cm.ask("reno", "ideal, buffer 1 bdp", "queue <= 1 bdp")
+    reasons = [each.reason for each in find(question).left_out]
+    assert "the sender has counted acked or lost bytes before the start" in reasons
+    free = find(cm.ask(adds_a_packet("losses", "window"), "ideal, buffer 1 bdp", "queue <= 1 bdp"))
+    assert not any("counted" in each.reason for each in free.left_out)
