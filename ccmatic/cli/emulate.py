@@ -79,5 +79,5 @@ def emulate(flows, seconds, warmup, out, plot, as_json, **link):
         click.echo(records.line(measures))
     else:
         added = [f"{each.flow} was added, because an expectation names it" for each in measures.flows[len(flows) :]]
-        click.echo("\n".join([as_text(measures), *added, *map(expectation_text, judged)]))
+        click.echo("\n".join([*map(expectation_text, judged), *added, as_text(measures)]))
     return options.expected(judged) if measures.valid else options.UNKNOWN

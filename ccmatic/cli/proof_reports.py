@@ -103,7 +103,9 @@ class Progress(Listener):
             carrier and str(carrier),
         )  # fmt: skip
         means = {"proved": "holds", "refuted": "violated"}.get(decided.verdict, "unknown")
-        text = f"{name:<20} {shown_verdict(decided.verdict, means, 9)} {question.text}, on {on}, {question.begins}"
+        for_ever = " for ever" if decided.verdict == "proved" and decided.claim else ""
+        verdict = shown_verdict(decided.verdict, means, 9)
+        text = f"{name:<20} {verdict} {question.text}{for_ever}, on {on}, {question.begins}"
         carried = [f"    the network with its proofs: {carrier}"] if carrier else []
         self._say(line, "\n".join([text, *_shown(decided, clauses, seconds, file), *carried]))
 

@@ -79,7 +79,7 @@ def _replay(file, plot, html, csv_file, expect, allow_code, as_json):
         shown = report.replay_json(file, outcome, explanation, judged)
     else:
         shown = "\n".join(
-            [report.replay_text(file, trace, outcome, explanation), *map(report.expectation_text, judged)]
+            [*map(report.expectation_text, judged), report.replay_text(file, trace, outcome, explanation)]
         )
     click.echo(shown)
     if outcome.faults:

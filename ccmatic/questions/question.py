@@ -62,12 +62,13 @@ class Question:
 
     @property
     def scope(self) -> str:
-        """A phrase that limits an answer of "holds" to the horizon; empty unless the horizon is the default."""
-        if not self.is_usual or self._expects.period or self.expectation.by is not None:
+        """A phrase that limits an answer of "holds" to the horizon; empty for executions that repeat."""
+        if self._expects.period or self.expectation.by is not None:
             return ""
         if self.start == "any":
-            return f"in any {self._long}"
-        return f"for the first {self._long}; slow growth needs a longer --horizon"
+            return f"at any time, in any {self._long}"
+        later = "; later steps need a longer --horizon" if self.is_usual else ""
+        return f"for the first {self._long}{later}"
 
     @property
     def _long(self) -> str:
