@@ -54,7 +54,7 @@ def test_it_runs(command, tmp_path):
         pytest.skip("no yices-smt2 on this machine")
     for folder in ("examples", "docs", "results"):
         (tmp_path / folder).symlink_to(ROOT / folder)
-    (tmp_path / "my_cubic.py").write_text((ROOT / "examples/controllers/cubic.py").read_text())
+    (tmp_path / "my_reno.py").write_text((ROOT / "examples/controllers/reno.py").read_text())
     code, out, err = run(*command, cwd=tmp_path)
     assert code in (0, 1) and out + err
     assert all(line.startswith(("ccmatic: the trace", "note: ")) for line in err.splitlines()), err
