@@ -8,10 +8,11 @@ questions:
 
 - Bands: which band keeps the rates of two or three flows within the factor? The study decides a band of D + 1 steps,
   and a band of D steps, for each D.
-- Front: with bands of D + 1 steps, which range of C does a contract cover? The link is used to three quarters over
-  eight R_m, and a queue of more than QUEUE C·R_m falls by at least C·R_m/20 in a step. The highest rate is 15/16 of
-  the rate of both flows at the highest level. The lowest rate is 5/4 of their rate at the lowest level. The study also
-  decides two ranges that are wider by a quarter, one at each end.
+- Front: with bands of D + 1 steps, which range of C does a contract cover? On a covered link, the flows use at least
+  three quarters of the link over eight R_m, and a queue of more than QUEUE C·R_m falls by at least C·R_m/20 in a step.
+  The largest C is 15/16 of the two flows' total rate while both send at the highest level. The smallest C is 5/4 of
+  their total rate while both send at the lowest level. The study also decides two wider ranges: in one, the largest C
+  is larger by a quarter; in the other, the smallest C is smaller by a quarter.
 
 A share is that of the slower flow in the long run. The delay is the age at which a flow sends at its lowest level.
 FOLDER/bands.json and FOLDER/contracts.json have the results so far. The same command resumes from them. At the end, the
@@ -27,10 +28,10 @@ from benchmarks.lib import cells, pages
 #: The packets per R_m at the highest level, the queue in C·R_m that falls, and the steps over which use is measured.
 TOP, QUEUE, SPAN = 16, 200, 8
 
-#: The ends of the range of C, as parts of the highest and the lowest rate of both flows.
+#: The largest C and the smallest C, as parts of the two flows' total rate at the highest and at the lowest level.
 MOST, LEAST = Fraction(15, 16), Fraction(5, 4)
 
-#: The wider ranges: a quarter further at the high end, at the low end.
+#: The factors by which the largest C and the smallest C of a range are multiplied.
 WIDER = {"in range": (1, 1), "faster link": (Fraction(5, 4), 1), "slower link": (1, Fraction(3, 4))}
 
 BANDS = [

@@ -72,9 +72,9 @@ def prove_by_shapes(
 ) -> Iterator[Attempt]:
     """Prove the guarantees of a controller for all time without a proof that was written for this controller.
 
-    A shape is a general proof that fits many controllers. The call tries each shape in proofs/ that follows the beliefs
-    which the controller reads. For a window sender with state, the call tries the shape that searches for bounds on the
-    state. This shape allows any initial state.
+    A shape is a general proof that fits many controllers. The call tries each shape in proofs/ whose lemmas cover the
+    beliefs that the controller reads. For a window sender with state, the call tries the shape that searches for bounds
+    on the state. This shape allows any initial state.
 
     Args:
         controller: The controller.

@@ -42,7 +42,10 @@ def prove(controllers, proof, horizon, on, expect, start, jobs, cluster, as_json
     With --on and --expect, the command searches for an inductive invariant that proves the expectation, and for an
     execution that refutes it. An expectation such as 'converged within 8 rtt' needs no invariant. With --on alone, it
     finds the tightest bounds that invariants prove, and draws them. The --timeout of a search for an invariant is in
-    CPU seconds. Without both, it finds the best value of each constant of a proof for which the lemmas hold.
+    CPU seconds.
+
+    Without --on and --expect, the command decides the lemmas of a proof. The lemmas contain constants, and the command
+    finds the best value of each constant with which the lemmas hold.
     """
     from ccmatic.workers import Team
 

@@ -66,11 +66,11 @@ class Text(Walker):
         return _printed(self.walk(tree, self.extents.walk(tree).is_written_out))
 
     def listing(self, tree, leaf, indent="", word="if"):
-        """Return the lines of a body: if, elif, else, and the lines at the ends of paths, which `leaf` returns.
+        """Return the lines of a body, with `if`, `elif` and `else`.
 
         Args:
             tree: The body.
-            leaf: A function that returns the lines for the end of a path.
+            leaf: A function that returns the lines of a tree that is not an If, such as a rate.
             indent: The text that precedes each line.
             word: The keyword of the first condition.
         """
@@ -88,10 +88,7 @@ class Text(Walker):
         return [f"rate = {self.of(tree)}"]
 
     def became(self, tree):
-        """Return the lines for the end of a path through an update.
-
-        The lines show the new values of the changed state.
-        """
+        """Return lines with the new values of the state variables that a branch of an update changes."""
         if isinstance(tree, Impossible):
             return ["impossible"]
         changed = [(name, value) for name, value in tree.values.items() if value != Name(name)]

@@ -3,7 +3,7 @@
 - `udp:CONTROLLER.py` runs a controller in user space.
 - `bpf:CONTROLLER.py` runs a controller in the kernel.
 - `guard:ENVELOPE.py:NAME` runs a congestion control of the kernel within an envelope.
-- `guard:ENVELOPE.py:policy:FILE` runs a trained policy whose rates an envelope limits.
+- `guard:ENVELOPE.py:policy:FILE` runs a trained policy within an envelope.
 - `policy:FILE` runs a trained policy, also from an ONNX file.
 """
 
@@ -22,7 +22,7 @@ _BTF = Path("/sys/kernel/btf/vmlinux")
 
 
 class Udp:
-    """A flow of a controller, or of a trained policy, that sends over UDP.
+    """A flow that runs a controller or a trained policy over UDP.
 
     On a link with a schedule, a controller takes its steps and initial beliefs from the schedule. The controller first
     sends as many bytes as wait at the start of the schedule. No belief times out before the schedule ends. A controller
@@ -62,9 +62,9 @@ class Udp:
 
 
 class Trained(Udp):
-    """A flow of a trained policy over UDP, or of an ONNX file that is a controller.
+    """A flow over UDP that runs a trained policy, or a controller in an ONNX file.
 
-    The metadata of a policy's ONNX file describe its observations. An ONNX file without them is a controller.
+    If the metadata of an ONNX file describe observations, the file is a policy. Otherwise it is a controller.
     """
 
     def __init__(self, file):
@@ -75,7 +75,7 @@ class Trained(Udp):
 
 
 class GuardedPolicy(Udp):
-    """A flow of a trained policy over UDP, whose rates an envelope limits."""
+    """A flow that runs a trained policy over UDP within an envelope."""
 
     def __init__(self, argument):
         self.export = policies.guarded(argument)
@@ -121,7 +121,7 @@ class Bpf:
 
 
 class Guard(Bpf):
-    """A flow of a congestion control of the kernel, given by name, that an envelope limits."""
+    """A flow that runs a congestion control of the kernel within an envelope."""
 
     def __init__(self, argument):
         envelope, _, around = argument.rpartition(":")

@@ -35,7 +35,7 @@ def broken(row):
     """Yield, as text, each proved bound that a row of results breaks.
 
     A run may have a utilisation that is lower than the bound by 0.01, because the warm-up and the end of the run cut
-    windows. The function does not check runs whose link rate changes, and runs on a real network stack.
+    windows. The function checks only simulated runs in which the link rate is constant.
 
     Args:
         row: A ResultRecord.
@@ -47,7 +47,7 @@ def broken(row):
 def bounds(sender, buffer_bdp, at_start=False):
     """Return the ProvedBounds of an exported controller on a link of any rate.
 
-    The bounds come from the proof whose windows have the same length.
+    The bounds come from a proof whose windows are as long as those of the exported controller.
 
     Args:
         sender: The controller's file or shipped name.

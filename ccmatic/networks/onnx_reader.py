@@ -495,7 +495,7 @@ def _number(attributes: Attributes, name: str, default: float = 1.0) -> Fraction
 
 
 def _spread(array: NDArray[Any], shape: tuple[int, ...]) -> Row:
-    """Return an array as one number for each number of a value of this shape, as ONNX broadcasts it."""
+    """Broadcast an array to a shape by the rules of ONNX, and return the exact numbers of the result in one row."""
     size = prod(shape)
     try:
         spread = np.broadcast_to(array, shape) if array.size > 1 else np.full(shape, array.reshape(()))

@@ -16,16 +16,17 @@ from ccmatic.verification import HOLDS, UNDECIDED, VIOLATED
 
 @dataclass(frozen=True)
 class ProofQuestion:
-    """The question whether the lemmas add up to a proof at these values, provided that each lemma holds."""
+    """The question whether the lemmas form a proof at these values of the constants, if each lemma holds."""
 
     values: Values
 
 
 @dataclass(frozen=True)
 class LemmaQuestion:
-    """The question of which verdict on a lemma is right, at these values of the constants.
+    """The question whether a lemma holds at these values of the constants.
 
-    If the file has neither a window nor a certificate for the lemma, the solvers decide.
+    The answer is the verdict on the lemma. If the file has a window that breaks the lemma, the window is replayed. If
+    the file has a certificate of the lemma, the certificate is checked. Otherwise the solvers decide.
 
     Attributes:
         lemma: The Lemma.

@@ -18,7 +18,7 @@ class Waste(Enum):
 
 
 class Slack(Enum):
-    """The number of bytes that may wait while a link with NON_COMPOSING waste wastes tokens."""
+    """The most bytes that may wait while the link wastes tokens, if the waste is NON_COMPOSING."""
 
     NONE = "none"
     LESS_THAN_PACKET = "less-than-packet"

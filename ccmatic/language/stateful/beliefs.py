@@ -65,7 +65,8 @@ def observations_and_beliefs(observations: Mapping[str, S]) -> tuple[dict[str, S
 def add_beliefs(module: ast.Module, beliefs: Mapping[str, B], file: str | None = None) -> dict[str, B]:
     """Add the beliefs that a source reads to its syntax tree, as if the source contained their programs.
 
-    A belief that the source itself declares is not added. Beliefs that another belief reads precede this other belief.
+    The function adds no belief that the source itself declares. If a belief reads another belief, the other belief's
+    program comes first.
 
     Args:
         module: The syntax tree of the source, which the function changes.
@@ -97,7 +98,7 @@ def add_beliefs(module: ast.Module, beliefs: Mapping[str, B], file: str | None =
 
 
 def _add(parts: dict[str, ast.Module], arguments: Iterable[ast.arg], beliefs: Mapping[str, Belief]) -> None:
-    """Add the syntax trees of those beliefs that occur among the arguments, by name."""
+    """Add the syntax trees of the beliefs among the arguments, and of all beliefs that these read, by name."""
     for argument in arguments:
         if argument.arg in beliefs and argument.arg not in parts:
             part = _at(beliefs[argument.arg].source, argument)

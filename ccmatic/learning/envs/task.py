@@ -75,15 +75,16 @@ class Task:
         Args:
             key: The key of jax.random for the next episode.
             task: The TaskState.
-            action: A number, or with `choices` the place of an action.
+            action: A number. If the environment has `choices`, the index of a choice.
             params: The ranges for the next episode, as in `init`.
 
         Returns:
-            The observation (of the next episode, if it begins), the TaskState, the reward, whether the episode has
-            ended, and a dict with `final_obs`, the observation before the next episode, and the measurements.
+            The observation, the TaskState, the reward, whether the episode has ended, and a dict. If the episode has
+            ended, the observation and the TaskState are those of the next episode. The dict contains the measurements,
+            and under `final_obs` the observation at the end of the interval.
 
         Raises:
-            InputError: If the action is not one number, or as in `init`.
+            InputError: If the action is not one number, or for a reason that `init` states.
         """
         if jnp.size(action) != 1:
             raise InputError(f"the action has the shape {jnp.shape(action)}; expected one number")

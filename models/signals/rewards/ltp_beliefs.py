@@ -1,7 +1,8 @@
-"""The reward of `ltp_particles`, with beliefs about the queueing delay and C instead of particles for the widths.
+"""The reward of `ltp_particles`, with widths that come from beliefs instead of particles.
 
-The flow knows its own rate, so the width of C also stands for the width of the flow's share of the link. No belief
-covers the rates of other flows.
+The beliefs bound the queueing delay and C. A width is the upper bound minus the lower bound; for C, it is the
+difference of their logarithms. The flow knows its own rate, so the width of C also stands for the width of the flow's
+share of the link. No belief covers the rates of other flows.
 """
 
 
