@@ -153,7 +153,7 @@ def test_without_autoreset_the_user_resets_all_links():
 
 
 @pytest.mark.parametrize("call, message", [
-    (lambda env: env.reset(seed=[1]), "1 seeds; expected one for each of 2 links"),
+    (lambda env: env.reset(seed=[1]), "1 seed; expected one for each of 2 links"),
     (lambda env: env.reset(seed=[1, -1]), "the seed is -1; expected a whole number"),
     (lambda env: env.reset(options={"reset_mask": [True, True]}), "reset_mask is .*; expected an array of 2 bools"),
     (lambda env: env.reset(options={"reset_mask": np.array([True, False])}), "selects 1 of 2 links; expected all"),

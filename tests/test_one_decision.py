@@ -280,7 +280,7 @@ def test_the_command_has_an_exit_code_for_each_answer(tmp_path):
     assert code == 2 and "X_0 has no lower bound" in told
     other = vnnlib(tmp_path / "other.vnnlib", *box[:2], "(assert (<= Y_0 1000))")
     code, _, told = run("verify", network, "--property", other)
-    assert code == 2 and "declares 2 inputs and 1 outputs; expected as many as the network has, 3 and 2" in told
+    assert code == 2 and "declares 2 inputs and 1 output; expected as many as the network has, 3 and 2" in told
 
 
 def test_in_python_it_is_one_call(tmp_path):

@@ -111,7 +111,7 @@ MISTAKES = {
         "Mine does not define network",
     ),
     "no_name": (MODEL.replace("LAW", "").replace('name = "mine"', "name = None"), "the model's name is None"),
-    "arity": (MODEL.replace("LAW", "").replace("(self, x)", "(self)"), "network is called with 1 arguments"),
+    "arity": (MODEL.replace("LAW", "").replace("(self, x)", "(self)"), "network is called with 1 argument"),
     "jitter": (MODEL.replace("LAW", "").replace('"mine"', '"mine"\n    default_jitter = 0.5'), "default_jitter is 0.5"),
     "measures": (MODEL.replace("LAW", "").replace('"mine"', '"mine"\n    measures = ("R",)'), "measures is ('R',)"),
     "exits": ("raise SystemExit(0)\n", "SystemExit"),

@@ -67,7 +67,7 @@ def test_the_tree_is_what_python_does(before, lines, expected):
     (["return sum(C_L for k, j in range(3))"], 2, "found `(k, j)`, expected a name"),
     (["return sum(a for a, b in zip([C_L], [C_L, C_U]))"], 2, "expected lists of one length"),
     (["return affine([[1]], [C_L], [1])[0]"], 2, "adds a bias (number) to a list of rate"),
-    (["return affine([[1, 2]], [1], [0])[0] * C_L"], 2, "expected rows of 1 weights"),
+    (["return affine([[1, 2]], [1], [0])[0] * C_L"], 2, "expected rows of 1 weight"),
     (["return affine([[]], [], [0])[0] * C_L"], 2, "expected a list of at least one term"),
     (["return affine([[D]], [1], [0])[0] * C_L"], 2, "found an unknown in the weights"),
     (["sum = C_L", "return sum"], 2, "assigns `sum`, which has a meaning already"),

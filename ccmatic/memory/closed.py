@@ -36,7 +36,7 @@ EXPORTED: Mapping[str, Set[str]] = MappingProxyType(
         "types": {"MappingProxyType", "SimpleNamespace"},
         "typing": {"Any", "Callable", "ClassVar", "Final", "Generic", "Iterable", "Iterator", "Literal", "Mapping"}
         | {"NamedTuple", "Optional", "Protocol", "Self", "Sequence", "TypeAlias", "TypeVar", "Union", "cast"},
-        "ccmatic.base": {"BYTES", "CONDITION", "RATE", "TIME", "InputError", "exact", "shown", "suggest"},
+        "ccmatic.base": {"BYTES", "CONDITION", "RATE", "TIME", "InputError", "counted", "exact", "shown", "suggest"},
     }
 )
 
