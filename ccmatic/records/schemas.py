@@ -3,6 +3,7 @@
 import json
 import sys
 from fractions import Fraction
+from inspect import cleandoc
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +50,14 @@ def schemas() -> dict[str, dict[str, Any]]:
 
 
 def _schema(kind: type[Any]) -> dict[str, Any]:
-    made = json.loads(json.dumps(schema(kind, schema_hook=_exact)))
+    made = json.loads(json.dumps(schema(kind, schema_hook=_exact)), object_hook=_dedented)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}
+
+
+def _dedented(part: dict[str, Any]) -> dict[str, Any]:
+    """Return a part of a schema whose description has no indentation. Before 0.23, msgspec kept that of docstrings."""
+    description = part.get("description")
+    return {**part, "description": cleandoc(description)} if isinstance(description, str) else part
 
 
 def _exact(kind: type[Any]) -> dict[str, Any]:
