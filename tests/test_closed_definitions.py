@@ -200,7 +200,7 @@ def examples():
             yield pytest.param(text, id=f"{page.stem} {title}")
 
 
-@pytest.mark.parametrize("text", examples())
+@pytest.mark.parametrize("text", [*examples()])
 def test_the_definitions_of_the_guides_are_closed(text):
     assert is_closed(text)
 
