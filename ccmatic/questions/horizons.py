@@ -34,9 +34,6 @@ def with_history(query: Query, controller: Decides) -> Network:
 
     A controller decides as soon as it has observed all its inputs. The state at the start is then the state from which
     its first decision comes.
-
-    Raises:
-        InputError: If a controller reads an observation that the network never shows.
     """
     network = query.network
     if not network.model.windows:
@@ -59,8 +56,8 @@ def with_history(query: Query, controller: Decides) -> Network:
 def counters_at_first(controller: Decides) -> list[str]:
     """Return conditions on the counters at the start, for controllers whose declared first state contains bytes.
 
-    A declaration such as `counted: bytes = 0` is about a sender of which nothing has been acknowledged. The counters of
-    a trace begin anywhere, so its sender would otherwise begin in a state that no sender reaches.
+    A declaration such as `counted: bytes = 0` is about a sender without acknowledged bytes. The counters of a trace
+    begin anywhere, so its sender would otherwise begin in a state that no sender reaches.
     """
     names = set()
     for each in controllers.each_of(controller):

@@ -257,8 +257,7 @@ def _require_sent(expectation: Any, at_first: Sequence[str], decides: Decides) -
 
 def _paced(decides: Decides, flows: int) -> list[int]:
     """Return the numbers, from 1, of the flows that have state and send at a rate alone."""
-    each = controllers.each_of(decides)
-    numbered = enumerate(each if len(each) == flows else each * flows, 1)
+    numbered = enumerate(controllers.of_flows(decides, range(flows)), 1)
     return [n for n, one in numbered if isinstance(one, controllers.Stateful) and one.window is None]
 
 
