@@ -11,6 +11,7 @@ import pytest
 from ccmatic.base.errors import InputError
 from ccmatic.emulation import kinds, machine
 from support.machine import compiler, needs_compiler
+from support.measuring import Measuring
 from support.turns import turn
 
 # Tests ask solvers. No test may pass because of an answer that an earlier test left in the memory.
@@ -30,8 +31,14 @@ os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")
 gc.disable()
 
 
+def pytest_addoption(parser):
+    parser.addoption("--measured", metavar="FILE", help="write what tests cost, and fail if a class exceeds its budget")
+
+
 def pytest_configure(config):
     """Share compiled programs among all workers, until the tests end."""
+    if config.getoption("measured"):
+        config.pluginmanager.register(Measuring(config))
     if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
         compiled = tempfile.TemporaryDirectory(prefix="ccmatic-compiled-")
         config.add_cleanup(compiled.cleanup)

@@ -14,8 +14,8 @@ from ccmatic.cli.commands import main
 def run(*arguments, cwd=".", together=False):
     """Run `ccmatic …` in a folder and return its exit code, standard output and standard error.
 
-    It runs in this process, which sees what a test has patched and needs no imports; tests/test_program.py runs the
-    program itself. together: standard output has the errors as well, in order, as in a terminal.
+    It runs in this process, which sees what a test has patched and needs no imports; tests/answers/test_program.py runs
+    the program itself. together: standard output has the errors as well, in order, as in a terminal.
     """
     out, err = (TextIOWrapper(BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
     with (

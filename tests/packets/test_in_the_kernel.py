@@ -18,6 +18,7 @@ from ccmatic.emulation import exported, flows, kinds, link, machine, run
 from ccmatic.exporting import files, header
 from ccmatic.exporting.targets import kernel_name
 from ccmatic.runtime import build
+from support import ROOT
 from support.machine import needs_bpf, on_time
 from support.sampling import each_nth
 
@@ -152,7 +153,7 @@ def test_kernel_accepts_observations_of_many_steps(name, tmp_path):
 @needs_bpf
 @pytest.mark.slow
 def test_kernel_accepts_all_that_is_shipped(tmp_path):
-    shipped = sorted(path.stem for path in Path(__file__).parents[1].glob("synthesized/[!_]*.py"))
+    shipped = sorted(path.stem for path in ROOT.glob("synthesized/[!_]*.py"))
     shipped += ["aimd", "aimd_each_step", "bbr", "cubic", "constant_window", "constant_window_paced", "copa", "reno"]
     shipped += ["bbr_v1", "cubic_20ms", "illinois", "lp", "rocc", "vegas"]
     assert len(shipped) > 16

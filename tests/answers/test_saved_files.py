@@ -4,7 +4,6 @@ import json
 import shutil
 from fractions import Fraction
 from itertools import islice
-from pathlib import Path
 
 import pytest
 
@@ -14,9 +13,10 @@ from ccmatic.synthesis.run_file import Store, read_run
 from ccmatic.trace_export import Schedule
 from ccmatic.traces.trace import Trace
 from ccmatic.verification.replayer import replay
+from support import ROOT, TESTS
 from support.sampling import each_nth
 
-ROOT, SAVED = Path(__file__).parent.parent, Path(__file__).parent / "saved"
+SAVED = TESTS / "saved"
 JUDGED = json.loads((SAVED / "judged.json").read_text())
 
 

@@ -2,13 +2,12 @@
 
 from fractions import Fraction
 from html import escape
-from pathlib import Path
 
 import pytest
 
 import ccmatic as cm
+from support import ROOT
 
-ROOT = Path(__file__).parent.parent
 QUERY = cm.load_query("g1_t5")
 
 

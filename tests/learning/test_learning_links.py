@@ -1,10 +1,9 @@
 """Links that follow a file: an exported counterexample does to who sends as in it what it did there, and a link trace
 of mahimahi serves when it says. Flows that come later."""
 
-from support import learners  # noqa: F401, I001 (first: it may skip the rest)
+from support import ROOT, TESTS, learners  # noqa: F401, I001 (first: it may skip the rest)
 
 from fractions import Fraction
-from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -16,7 +15,7 @@ from ccmatic.learning import LinkOptions, Environment
 from ccmatic.trace_export import Scale, export
 from ccmatic.traces import Trace
 
-GALLERY = Path(__file__).parents[1] / "results" / "gallery"
+GALLERY = ROOT / "results" / "gallery"
 
 #: At which a trace is made bytes and seconds: 24 Mbit/s, 40 ms.
 SCALE = Scale(Fraction(3_000_000), Fraction(1, 25), 1500)
@@ -65,7 +64,7 @@ def test_a_link_trace_serves_when_it_says(tmp_path):
 
 @pytest.mark.slow
 def test_counterexamples_are_mixed_with_other_links():
-    file = Path(__file__).parent / "saved" / "schedule.csv"
+    file = TESTS / "saved" / "schedule.csv"
     asked = LinkOptions(links={f"schedule:{file}": 0.25, "constant": 0.75}, steps=10, rate=[16, 64], rtt=32)
     links = jax.tree.map(np.asarray, asked.draw(jax.random.key(2), 400)[0])
     keeps = links.keeps > 0

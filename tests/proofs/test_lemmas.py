@@ -17,10 +17,11 @@ from ccmatic.proving import result as proved
 from ccmatic.proving.claim import steps, windows_after
 from ccmatic.traces import Trace
 from ccmatic.verification import Outcome, replay
+from support import TESTS
 from support.cli import run
 from support.json_schemas import validate
 
-HERE = Path(__file__).parent
+HERE = TESTS
 TINY = str(HERE / "proofs" / "tiny.py")
 QDEL = HERE.parent / "synthesized" / "cc_qdel.py"
 

@@ -69,7 +69,7 @@ def invariant(controller, model, buffer, claim):
 
 @pytest.mark.parametrize("controller", each_nth(2, ["cc_qdel", "cc_qdel_wide"]))
 def test_pauses_do_not_lengthen_the_queue(controller):
-    """The bound of 7·C·R_m is also the bound without pauses (tests/test_invariants.py)."""
+    """The bound of 7·C·R_m is also the bound without pauses (tests/proofs/test_invariants.py)."""
     proved = invariant(controller, "ccac:application=pauses", "infinite", Claim("queue", "<=", Fraction(7)))
     assert proved.answer is Answer.PROVED and proved.invariant.fault() is None
 

@@ -3,11 +3,12 @@
 import re
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parent.parent / "proofs" / "loss_convergence.v"
+from support import ROOT
+
+SOURCE = ROOT / "proofs" / "loss_convergence.v"
 
 #: What Coq's own real numbers rest on.
 AXIOMS_OF_REALS = {

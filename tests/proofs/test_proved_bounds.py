@@ -5,7 +5,6 @@ By default there are some runs. With `pytest -m slow` there are a thousand for e
 
 import json
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 
@@ -17,12 +16,13 @@ from ccmatic.proving.prover import Prover
 from ccmatic.proving.simulation_test import Trial
 from ccmatic.query import from_record
 from ccmatic.verification import VIOLATED, Outcome, check_trace, replay
+from support import ROOT
 from support.sampling import each_nth
 
-PROOFS = Path(__file__).parent.parent / "results" / "proofs"
+PROOFS = ROOT / "results" / "proofs"
 SAVED = {file: json.loads(file.read_text()) for file in sorted(PROOFS.glob("*.json"))}
 
-#: Of controllers that form beliefs; tests/test_stateful_proofs.py is of those that remember.
+#: Of controllers that form beliefs; tests/proofs/test_stateful_proofs.py is of those that remember.
 ACCEPTABLE = [file for file, saved in SAVED.items() if not is_stateful(saved["controller"]["source"])]
 RESULTS = [file for file in ACCEPTABLE if SAVED[file]["constants"]]  # the others bound nothing
 

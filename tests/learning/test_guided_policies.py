@@ -3,7 +3,6 @@
 import ctypes
 from collections import deque
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,13 +15,14 @@ from ccmatic.learning import policies
 from ccmatic.proving import load_result
 from ccmatic.runtime.library import CompiledSender, Library, LibraryFlow
 from ccmatic.trace_export import Schedule
+from support import ROOT
 from support.benchmarks import defined_by
 from support.cli import run as command
 from support.machine import needs_compiler, on_time
 from support.policies import policy, said
 from support.sampling import each_nth
 
-ROOT, ENVELOPE = Path(__file__).parents[1], "cc_qdel_wide"
+ENVELOPE = "cc_qdel_wide"
 PROOF = ROOT / "results" / "proofs" / "cc_qdel-cc_qdel_wide_T11.json"
 
 PACKET, RM = 1500, 20 * 10**6

@@ -2,7 +2,6 @@
 
 import json
 from itertools import pairwise
-from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -11,6 +10,7 @@ import pytest
 from ccmatic import records
 from ccmatic.judging import running, subjects
 from ccmatic.judging.scenario import Scenario
+from support import ROOT
 from support.machine import needs_compiler
 from support.scenarios import MS, SECOND
 
@@ -155,7 +155,7 @@ def test_marks_are_reported_with_their_bytes(logged):
 
 def test_a_timeout_that_becomes_shorter_fires_at_once(tmp_path):
     """After many losses, the RTT falls, and the time of the next probe may already be over."""
-    base = Path(__file__).parents[1] / "benchmarks/studies/mutants/newreno.c"
+    base = ROOT / "benchmarks/studies/mutants/newreno.c"
     code = base.read_text().replace("c->recovery = now;", "c->recovery = now / 1000000;")
     (tmp_path / "newreno.c").write_text(code)
     plan = msgspec.structs.replace(PLAN, rate=3_000_000, rtt=120 * MS, buffer=67_500, jitter=30 * MS)

@@ -10,9 +10,9 @@ from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
 from ccmatic.cli.commands import cli
+from support import ROOT
 from support.json_schemas import SCHEMAS, validate
 
-ROOT = Path(__file__).parent.parent
 DRAIN, RUN = ROOT / "results" / "gallery" / "late_drain.json", ROOT / "tests" / "saved" / "g1_t5.db"
 
 

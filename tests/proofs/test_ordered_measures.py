@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 
@@ -10,8 +9,9 @@ from ccmatic.contracts import load_definition
 from ccmatic.logic import isolated
 from ccmatic.proving import Prover
 from ccmatic.proving.claim import sentences, windows, windows_after
+from support import TESTS
 
-TINY = Path(__file__).parent / "proofs" / "tiny.py"
+TINY = TESTS / "proofs" / "tiny.py"
 RISING = load_definition("proofs", "PROOF", "link_rate_used").state("C_U too low")
 NAME = "C_U too low: nothing degrades"
 VALUES = {"rise": Fraction(11, 10), "fall": Fraction(2), "utilisation": Fraction(1, 2), "C_L_least": Fraction(1, 2)}

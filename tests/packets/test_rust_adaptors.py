@@ -16,8 +16,9 @@ from ccmatic.judging.running import Session
 from ccmatic.judging.scenario import MS, SECOND, Scenario
 from ccmatic.judging.sources import Source, outcome
 from ccmatic.judging.subjects import subject
+from support import ROOT
 
-RESULTS = Path(__file__).parents[1] / "results" / "tables" / "regressions.json"
+RESULTS = ROOT / "results" / "tables" / "regressions.json"
 PLAN = Scenario(duration=10 * SECOND, rate=24_000_000, rtt=40 * MS, buffer=120_000, jitter=10 * MS)
 
 ADAPTORS = Path(cargo.__file__).parent

@@ -11,11 +11,11 @@ import pytest
 from ccmatic.exporting import header
 from ccmatic.runtime.library import Library
 from ccmatic.simulation import DeployedController, Simulation, paths
-from support import cli
+from support import TESTS, cli
 from support.cli import lines
 from support.machine import needs_compiler
 
-PACKAGE = Path(__file__).parent / "exercises"
+PACKAGE = TESTS / "exercises"
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,9 +9,10 @@ from hypothesis import strategies as st
 from ccmatic.emulation import link
 from ccmatic.trace_export import Scale, Schedule, export
 from ccmatic.traces import Trace
+from support import ROOT
 from support.emulations import again, in_time
 
-DRAIN = Trace.load(Path(__file__).parent.parent / "results" / "gallery" / "late_drain.json")
+DRAIN = Trace.load(ROOT / "results" / "gallery" / "late_drain.json")
 
 NUMBERS, NAMES = st.integers(0, 10**9), st.from_regex("[A-Za-z]_[A-Za-z]{1,9}", fullmatch=True)
 LOW, HIGH = st.fractions(Fraction(1, 3), 1, max_denominator=97), st.fractions(1, 3, max_denominator=97)

@@ -1,13 +1,12 @@
 """The README's gallery: each saved trace is a violation that replays."""
 
-from pathlib import Path
-
 import pytest
 
 from ccmatic.traces.trace import Trace
 from ccmatic.verification.replayer import Outcome, replay
+from support import ROOT
 
-TRACES = sorted((Path(__file__).parent.parent / "results" / "gallery").glob("*.json"))
+TRACES = sorted((ROOT / "results" / "gallery").glob("*.json"))
 
 
 @pytest.mark.parametrize("file", TRACES, ids=lambda file: file.stem)

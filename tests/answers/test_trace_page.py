@@ -3,7 +3,6 @@
 import json
 from dataclasses import replace
 from itertools import combinations
-from pathlib import Path
 
 import pytest
 
@@ -13,11 +12,12 @@ from ccmatic.explanation import page
 from ccmatic.explanation.words import number as number_of
 from ccmatic.traces import ROLES, Trace
 from ccmatic.verification import Judge, check_trace, replay
+from support import ROOT
 from support.browser import as_wide_as, go, opened, texts
 from support.cli import run
 from support.flows import DOUBLING, trace_of_flows
 
-GALLERY = Path(__file__).parent.parent / "results" / "gallery"
+GALLERY = ROOT / "results" / "gallery"
 PAGE = GALLERY.parents[1] / "docs" / "gallery" / "late_drain.html"
 LATE_DRAIN = GALLERY / "late_drain.json"
 HOSTILE = "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">&@DATA@"

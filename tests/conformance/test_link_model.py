@@ -8,15 +8,15 @@ from a packet to 3000, and the delays of packets within D.
 import shutil
 import subprocess
 from itertools import combinations_with_replacement, product
-from pathlib import Path
 
 import pytest
 
 from ccmatic.exporting import header
 from ccmatic.exporting.files import write
+from support import TESTS
 from support.sampling import each_nth
 
-SOURCE = Path(__file__).parent / "link_model" / "link_model.c"
+SOURCE = TESTS / "link_model" / "link_model.c"
 CONTROLLERS = ("cc_qdel", "cc_probe_slow", "g3_1")
 
 #: By name, the bit of `enum trouble` in tests/link_model/scenario.h.

@@ -4,7 +4,6 @@ import json
 import operator
 import re
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -19,10 +18,11 @@ from ccmatic.explanation import explain, legend
 from ccmatic.explanation.words import leaf_text, number
 from ccmatic.traces import Trace
 from ccmatic.verification import check_trace, replay
+from support import ROOT
 from support.cli import run
 from support.executions import KINDS, executions
 
-DOCS = Path(__file__).parent.parent / "results" / "gallery"
+DOCS = ROOT / "results" / "gallery"
 LATE_DRAIN = DOCS / "late_drain.json"
 
 SAYS = {

@@ -11,9 +11,10 @@ from ccmatic.proving import prover as prove
 from ccmatic.proving import result as proved
 from ccmatic.solving.solver import Checker
 from ccmatic.verification.verifier import HOLDS, Verifier
+from support import TESTS
 from support.cli import run
 
-HERE = Path(__file__).parent
+HERE = TESTS
 TINY = HERE / "proofs" / "tiny.py"
 QDEL = HERE.parent / "synthesized" / "cc_qdel.py"
 

@@ -1,7 +1,6 @@
 """Whoever chooses the rates of a proved envelope, at random or to do harm: no window of simulated runs breaks a
 lemma."""
 
-from pathlib import Path
 from random import Random
 from types import SimpleNamespace
 
@@ -9,8 +8,9 @@ import pytest
 
 from ccmatic.compilers.exact import Rates
 from ccmatic.proving import Trial, load_result, policies
+from support import ROOT
 
-RESULT = load_result(Path(__file__).parents[1] / "results" / "proofs" / "cc_qdel-cc_qdel_wide_T11.json")
+RESULT = load_result(ROOT / "results" / "proofs" / "cc_qdel-cc_qdel_wide_T11.json")
 every_policy = pytest.mark.parametrize("kind", policies.KINDS, ids=lambda kind: kind.__name__.strip("_"))
 
 #: A link that serves 40 packets a step.

@@ -2,12 +2,12 @@
 
 import random
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 
 from ccmatic import api as cm
 from ccmatic.contracts import load_definition
+from support import ROOT
 from support.benchmarks import defined_by
 from support.cli import run
 from support.machine import needs_compiler
@@ -77,7 +77,7 @@ REAL = "; ".join(f"c_f[1][{t}] >= 1/4" for t in (4, 5, 6))
 )
 def test_while_it_competes_it_keeps_a_tenth_beside_cubic_for_two_steps_only(period, horizon, given, says, tmp_path):
     """In three steps, the buffer may lose all of its packets, so CUBIC gets all bytes. The trace replays."""
-    shipped = (Path(__file__).parents[1] / "examples/controllers/contract_competing.py").read_text()
+    shipped = (ROOT / "examples/controllers/contract_competing.py").read_text()
     begin, end = shipped.index("        since = since + MSS"), shipped.index("    else:\n        competing = False")
     (tmp_path / "competing.py").write_text(COMPETING.replace("{growth}", shipped[begin:end]))
     model = "ccac2021:flows=2,begins=anywhere,timer=executions,waste=constant-rate,delay=own"

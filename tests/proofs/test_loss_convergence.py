@@ -6,7 +6,6 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 import sympy
@@ -22,10 +21,11 @@ from ccmatic.tradeoffs.fluid import FluidLink, Loss, alike
 from ccmatic.tradeoffs.probe_slow import ProbeSlow, run
 from ccmatic.tradeoffs.statements import VACUOUS, Derivation, Hypothesis, Numbers, Statement
 from ccmatic.verification.verifier import HOLDS, UNDECIDED, VIOLATED
+from support import ROOT
 from support.sampling import each_nth
 
 STEPS = {step.name: step for step in definitions.load("proofs", "STEPS", "loss_convergence")}
-COQ = Path(__file__).parents[1] / "proofs" / "loss_convergence.v"
+COQ = ROOT / "proofs" / "loss_convergence.v"
 repeatably = settings(derandomize=True, deadline=None, max_examples=60)
 
 

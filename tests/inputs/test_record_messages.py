@@ -1,14 +1,14 @@
 """An error in a file is reported with its position, the value found there, and the expected one."""
 
 import json
-from pathlib import Path
 
 import pytest
 
 from ccmatic.base import InputError
 from ccmatic.traces import Trace
+from support import ROOT
 
-DATA = json.loads((Path(__file__).parent.parent / "results" / "gallery" / "late_drain.json").read_text())
+DATA = json.loads((ROOT / "results" / "gallery" / "late_drain.json").read_text())
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ import json
 from collections import Counter
 from fractions import Fraction
 from functools import cache
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -17,12 +16,12 @@ from hypothesis import strategies as st
 from ccmatic.base.errors import InputError
 from ccmatic.traces.trace import Trace
 from ccmatic.verification.replayer import Outcome, replay
-from support import plain_replay
+from support import ROOT, plain_replay
 from support.failures import FAILURES, failing
 
 GALLERY = sorted(
     file
-    for file in (Path(__file__).parent.parent / "results" / "gallery").glob("*.json")
+    for file in (ROOT / "results" / "gallery").glob("*.json")
     if json.loads(file.read_text())["query"]["model"] in plain_replay.MEASURED
 )
 
