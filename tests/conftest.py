@@ -12,6 +12,7 @@ from ccmatic.base.errors import InputError
 from ccmatic.emulation import kinds, machine
 from support.machine import compiler, needs_compiler
 from support.measuring import Measuring
+from support.nightly import Nightly
 from support.turns import turn
 
 # Tests ask solvers. No test may pass because of an answer that an earlier test left in the memory.
@@ -32,13 +33,19 @@ gc.disable()
 
 
 def pytest_addoption(parser):
-    parser.addoption("--measured", metavar="FILE", help="write what tests cost, and fail if a class exceeds its budget")
+    tests = parser.getgroup("ccmatic's tests")
+    tests.addoption("--measured", metavar="FILE", help="write what tests cost, and fail if a class exceeds its budget")
+    tests.addoption("--nightly", action="store_true", help="run slow tests, those first that have not run for longest")
+    tests.addoption("--minutes", type=float, default=float("inf"), help="begin no slow test that would end later")
 
 
 def pytest_configure(config):
     """Share compiled programs among all workers, until the tests end."""
     if config.getoption("measured"):
         config.pluginmanager.register(Measuring(config))
+    if config.getoption("nightly"):
+        config.option.markexpr = "slow"
+        config.pluginmanager.register(Nightly(config, config.getoption("minutes")))
     if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
         compiled = tempfile.TemporaryDirectory(prefix="ccmatic-compiled-")
         config.add_cleanup(compiled.cleanup)
