@@ -66,16 +66,16 @@ def watch(root):
         file.write_text(watched)
 
 
-def pytest(folder, *arguments):
+def pytest(folder, *arguments, longest=None):
     """Run the tests, those of standard error and output being one text; return the exit code and the text."""
     command = [folder / "venv/bin/python", "-m", "pytest", "-n", "auto", "-p", "no:cacheprovider", *arguments]
     try:
         done = subprocess.run(
-            command, cwd=folder / "clone", text=True, errors="replace", timeout=LONGEST,
+            command, cwd=folder / "clone", text=True, errors="replace", timeout=longest,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
     except subprocess.TimeoutExpired as late:
-        return 1, f"FAILED after {LONGEST} s\n{late.output or ''}"
+        return 1, f"FAILED after {longest} s\n{late.output or ''}"
     return done.returncode, done.stdout
 
 
@@ -109,7 +109,7 @@ def result(folder, number):
     begin = time.time()
     file.write_text(text.replace(fault["old"], fault["new"]))
     try:
-        code, printed = pytest(folder, "-x", *(() if everywhere else (f"@{chosen.resolve()}",)))
+        code, printed = pytest(folder, "-x", *(() if everywhere else (f"@{chosen.resolve()}",)), longest=LONGEST)
     finally:
         file.write_text(text)
     by = [line.split(" - ")[0] for line in printed.split("\n") if line.startswith(("FAILED", "ERROR"))]
