@@ -34,6 +34,7 @@ class Measuring:
     def __init__(self, config):
         self.config, self.total, self.yardsticks = config, 0, []
         self.tests, self.fixtures, self.imports = (defaultdict(float) for _ in range(3))
+        self.skipped = []
 
     @pytest.hookimpl(wrapper=True)
     def pytest_make_collect_report(self, collector):
@@ -71,6 +72,7 @@ class Measuring:
             self.config.workeroutput["measured"] = [
                 self.total,
                 self.yardsticks,
+                self.skipped,
                 *map(dict, (self.tests, self.fixtures, self.imports)),
             ]
         elif self.over():
@@ -78,12 +80,21 @@ class Measuring:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node):
-        total, yardsticks, *parts = getattr(node, "workeroutput", {}).get("measured", (0, [], {}, {}, {}))
+        total, yardsticks, skipped, *parts = getattr(node, "workeroutput", {}).get("measured", (0, [], [], {}, {}, {}))
         self.total += total
         self.yardsticks += yardsticks
+        self.skipped += skipped
         for mine, its in zip((self.tests, self.fixtures, self.imports), parts, strict=True):
             for name, seconds in its.items():
                 mine[name] += seconds
+
+    def pytest_runtest_logreport(self, report):
+        if report.skipped:
+            self.skipped.append(report.nodeid)
+
+    def pytest_collectreport(self, report):
+        if report.skipped:
+            self.skipped.append(report.nodeid)
 
     def slower(self):
         """How many times as slow this machine was as the one of the budgets."""
@@ -119,5 +130,5 @@ class Measuring:
             part: {name: round(its[name], 2) for name in sorted(its, key=its.get, reverse=True) if its[name] >= 0.01}
             for part, its in parts.items()
         }
-        text = json.dumps({"total": round(self.total, 1), **longest, "tests": files}, indent=1, ensure_ascii=False)
-        Path(file).write_text(text + "\n")
+        found = {"total": round(self.total, 1), **longest, "skipped": sorted(set(self.skipped)), "tests": files}
+        Path(file).write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
