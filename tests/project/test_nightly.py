@@ -1,6 +1,7 @@
 """What the tests' own plugins say: slow tests that have not run for longest come first; budgets are kept."""
 
 import json
+import re
 
 import pytest
 
@@ -14,7 +15,7 @@ import pytest
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["old", "failed", "passed", "never", "long"])
 def test_slow(name):
-    print("ran:", name)
+    print("\\nran:", name)
     assert name != "failed"
 """
 
