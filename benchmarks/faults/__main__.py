@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 import tomllib
+from collections import defaultdict
 from pathlib import Path
 
 FAULTS = tomllib.loads(Path(__file__).with_name("faults.toml").read_text())["fault"]
@@ -96,12 +97,23 @@ def prepare(folder, commit):
     (folder / "watched.txt").write_text(text)
 
 
+def in_turn(notes):
+    """The tests that reach a fault, one of each file before the second one of any, those of few tests first."""
+    tests = sorted(set(notes.read_text().split("\n")) - {""}) if notes.exists() else []
+    files = defaultdict(list)
+    for test in tests:
+        files[test.partition("::")[0]].append(test)
+    longest = max(map(len, files.values()), default=0)
+    rounds = (its[n : n + 1] for n in range(longest) for its in sorted(files.values(), key=len))
+    return [test for one in rounds for test in one]
+
+
 def result(folder, number):
     """Plant one fault and say whether the tests that reach it catch it."""
     fault, notes = FAULTS[number], folder / "notes" / str(number)
     file, text = place(folder / "clone", fault)
     everywhere = file.suffix != ".py"
-    tests = sorted(set(notes.read_text().split("\n")) - {""}) if notes.exists() else []
+    tests = in_turn(notes)
     if not everywhere and not tests:
         return {"fault": number, "says": fault["says"], "caught": False, "reached": 0}
     chosen = folder / "chosen.txt"
@@ -109,7 +121,9 @@ def result(folder, number):
     begin = time.time()
     file.write_text(text.replace(fault["old"], fault["new"]))
     try:
-        code, printed = pytest(folder, "-x", *(() if everywhere else (f"@{chosen.resolve()}",)), longest=LONGEST)
+        code, printed = pytest(
+            folder, "-x", *(() if everywhere else ("--dist", "load", f"@{chosen.resolve()}")), longest=LONGEST
+        )
     finally:
         file.write_text(text)
     by = [line.split(" - ")[0] for line in printed.split("\n") if line.startswith(("FAILED", "ERROR"))]
