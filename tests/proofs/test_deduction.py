@@ -9,9 +9,9 @@ import pytest
 from ccmatic.proofs import contract
 
 from ccmatic import traces
-from ccmatic.contracts import Corollary, at_steps, observed
-from ccmatic.proving import proof_check
-from ccmatic.proving.deduction import Deduction, Instant, NotDerived, derive
+from ccmatic.contracts import Corollary, RecordingDict, at_steps, observed
+from ccmatic.proving import deduction, proof_check
+from ccmatic.proving.deduction import Deduction, Instant, NotDerived
 from ccmatic.proving.prover import Prover
 
 SAVED = Path("results/proofs/contract_T20-traces")
@@ -23,11 +23,14 @@ def prover():
     return Prover("contract", "contract")
 
 
+#: The statements that these tests have proved, by their formulas. The corollaries of a proof share them, too.
+PROVED = {}
+
+
 def deduced(prover, script, values=VALUES):
     """Return the fault of a corollary with this deduction; None if it is derived."""
-    proof = replace(prover.proof, follows=lambda *_: [Corollary("it", script)])
-    (derivation,) = derive(proof, prover.query, values, prover.controller.state)
-    return derivation.fault
+    about = prover.proof, prover.query, RecordingDict(values), prover.controller.state, PROVED
+    return deduction._derivation(Corollary("it", script), *about).fault
 
 
 def test_the_shares_follow(prover):
