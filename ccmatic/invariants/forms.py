@@ -4,7 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
+from pysmt.operators import all_types
+from pysmt.shortcuts import get_env
 from pysmt.walkers import DagWalker
+from pysmt.walkers.generic import nt_to_fun
 
 from ccmatic.logic import Condition, Linear, Term, Truth, choice, equal, every, formula, iff, implies, linear, no, some
 
@@ -18,8 +21,13 @@ class Replaced(DagWalker):  # type: ignore[misc]
         values: The values, a term or a condition for each unknown's pySMT symbol.
     """
 
+    #: The method for each kind of node, which pySMT would look up for each object again.
+    _methods: Mapping[int, str]
+
     def __init__(self, values: Mapping[Any, Any]) -> None:
-        super().__init__()
+        self.env, self.functions = get_env(), {kind: getattr(self, name) for kind, name in self._methods.items()}
+        self.memoization: dict[Any, Any] = {}
+        self.invalidate_memoization, self.stack = False, list[Any]()
         self._values = values
 
     def condition(self, truth: Truth) -> Truth:
@@ -88,6 +96,9 @@ class Replaced(DagWalker):  # type: ignore[misc]
         return iff(*args)
 
 
+Replaced._methods = {kind: name for kind in all_types() if (name := nt_to_fun(kind)) in vars(Replaced)}
+
+
 def unknowns(conditions: Iterable[Truth]) -> list[Any]:
     """Return the symbols of all unknowns in conditions, by name."""
     symbols = set().union(*(formula(each).get_free_variables() for each in conditions))
@@ -96,19 +107,22 @@ def unknowns(conditions: Iterable[Truth]) -> list[Any]:
 
 def comparisons(conditions: Iterable[Truth]) -> Iterator[Linear]:
     """Yield the terms that conditions compare with a number, each with every choice of its parts."""
-    seen, waiting = set(), [formula(each) for each in conditions]
+    seen, waiting, same = set(), [formula(each) for each in conditions], Replaced({})
     while waiting:
         node = waiting.pop()
         if node in seen:
             continue
         seen.add(node)
         if node.is_le() or node.is_lt() or node.is_equals():
-            yield from _choices(Replaced({}).walk(node.arg(0)) - Replaced({}).walk(node.arg(1)))
+            yield from _choices(same.walk(node.arg(0)) - same.walk(node.arg(1)), same)
         waiting += node.args()
 
 
-def _choices(term: Linear) -> Iterator[Linear]:
-    """Yield all variants of a term: each conditional part is replaced by one of its two alternatives."""
+def _choices(term: Linear, same: Replaced) -> Iterator[Linear]:
+    """Yield all variants of a term: each conditional part is replaced by one of its two alternatives.
+
+    `same` replaces nothing. It reads an alternative as a term.
+    """
     choices = [node for node in term.coefficients if node.is_ite()]
     if not choices:
         yield term
@@ -116,4 +130,4 @@ def _choices(term: Linear) -> Iterator[Linear]:
     coefficient = term.coefficients[choices[0]]
     others = Linear({node: number for node, number in term.coefficients.items() if node is not choices[0]})
     for branch in choices[0].args()[1:]:
-        yield from _choices(others + Replaced({}).walk(branch) * coefficient)
+        yield from _choices(others + same.walk(branch) * coefficient, same)

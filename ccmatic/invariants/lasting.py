@@ -19,7 +19,7 @@ from ccmatic.contracts import FlowView, Law, Observation
 from ccmatic.controllers import Stateful
 from ccmatic.invariants.delays import measures_delays, shortsighted
 from ccmatic.invariants.forms import Replaced, unknowns
-from ccmatic.logic import Condition, Linear, Truth, equal, linear, no, real
+from ccmatic.logic import Condition, Linear, Truth, equal, formula, linear, no, real
 from ccmatic.query import Query
 from ccmatic.solving import UNSAT, Checker
 
@@ -244,6 +244,8 @@ class Window:
 
     def nodes(self, earlier: int = 0) -> set[tuple[int, Any]]:
         """Return the laws as pairs of a step and a formula, as if the execution began some steps earlier."""
+        if not earlier:
+            return {(law.t, formula(law.formula)) for law in self.laws}
         moved = Replaced(self.later([law.formula for law in self.laws], -earlier))
         truths = ((law.t - earlier, moved.condition(law.formula)) for law in self.laws)
         return {(t, truth.node) for t, truth in truths if not isinstance(truth, bool)}

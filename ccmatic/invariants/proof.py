@@ -1,6 +1,6 @@
 """Proofs of claims by invariants: the search, the simplification and the certificates."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -11,7 +11,7 @@ from ccmatic.invariants.claims import Claim
 from ccmatic.invariants.problem import Problem
 from ccmatic.invariants.saved import Invariant, literals
 from ccmatic.invariants.simplify import simplified
-from ccmatic.invariants.transition import TransitionSystem, derive
+from ccmatic.invariants.transition import variants
 from ccmatic.logic import isolated
 from ccmatic.query import Query
 
@@ -75,7 +75,7 @@ def search(query: Query, controller: Any, claim: Claim, seconds: float, jobs: in
     require_budget(seconds)
     if claim.is_vacuous:
         return engine.Found(engine.Answer.UNKNOWN)
-    return engine.search((Problem(each, claim) for each in _variants(query, controller)), seconds, jobs)
+    return engine.search((Problem(each, claim) for each in variants(query, controller)), seconds, jobs)
 
 
 def require_budget(seconds: float) -> None:
@@ -93,11 +93,3 @@ def certified(query: Query, controller: Any, claim: Claim, found: engine.Found) 
     invariant = Invariant.certified(query, controller, claim, made, found.problem.system.without)
     answer = engine.Answer.PROVED if invariant else engine.Answer.UNKNOWN
     return Proved(claim, answer, invariant, found.seconds, found.settings)
-
-
-def _variants(query: Query, controller: Any) -> Iterator[TransitionSystem]:
-    """Yield the transition system, and systems that leave out one of its costly laws."""
-    system = derive(query, controller)
-    yield system
-    for name in system.costly:
-        yield derive(query, controller, (name,))

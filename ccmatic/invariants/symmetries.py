@@ -21,8 +21,10 @@ def shifts(rows: Iterable[Mapping[str, Fraction]], names: Sequence[str]) -> dict
         The shifts by their pivots. A shift has a number for each column that it changes.
     """
     free = [{other: Fraction(name == other) for other in names} for name in names]
+    known = set(names)
     for row in rows:
-        values = [sum((row.get(name, Fraction(0)) * shift[name] for name in names), Fraction(0)) for shift in free]
+        read = [(name, number) for name, number in row.items() if name in known]
+        values = [sum((number * shift[name] for name, number in read if shift[name]), Fraction(0)) for shift in free]
         # Of all shifts that change the row, the last one leaves the basis. The others are corrected by it.
         chosen = next((place for place in reversed(range(len(free))) if values[place]), None)
         if chosen is None:

@@ -120,6 +120,20 @@ def derive(query: Query, controller: Any, without: Collection[str] = ()) -> Tran
     Raises:
         InputError: If the network has no transition system, or if the controller reads all steps since the start.
     """
+    return _derivation(query, controller).system(without)
+
+
+def variants(query: Query, controller: Any) -> Iterator[TransitionSystem]:
+    """Yield the system that `derive` derives, and then systems that leave out one of its costly laws."""
+    derivation = _derivation(query, controller)
+    system = derivation.system(())
+    yield system
+    for name in system.costly:
+        yield derivation.system((name,))
+
+
+def _derivation(query: Query, controller: Any) -> "_Derivation":
+    """Return the derivation of a system, which has bounded values. `derive` explains the arguments and errors."""
     if query.model.since:
         raise InputError(f"the path of {query.model.name} changes once, so it has no transition system")
     _require_names(controller)
@@ -141,7 +155,7 @@ def derive(query: Query, controller: Any, without: Collection[str] = ()) -> Tran
             if counts:
                 unbounded, line = ", ".join(f"`{each}`" for each in counts), controller.line_of(counts[0])
                 break
-            return derivation.system(without)
+            return derivation
         unbounded = derivation.unbounded()
     raise InputError(
         f"{controller.name} decides by {unbounded}, which is not bounded relative to the network; "

@@ -11,6 +11,7 @@ from ccmatic import api as cm
 from ccmatic.base import InputError
 from ccmatic.contracts import RoundNumbers
 from ccmatic.logic import every
+from ccmatic.proving.rounds import RoundProver
 
 #: Upstream's bounds, found by its own binary search: a share of 1/6.6, N_T from 0.15 to 3.3, and 2.66 for the top.
 PUBLISHED = {"share": 1 / 6.6, "low": 0.15, "high": 3.3, "speed": 1.01, "top": 2.66, "bottom": 0.45}
@@ -67,25 +68,48 @@ def _a_chosen_constant(data):
     data["constants"]["pace"]["value"] = "1"
 
 
+@pytest.fixture(scope="module")
+def asked():
+    """Answers to lemmas by their names and constants, which differ in no check of a file."""
+    return {}
+
+
+@pytest.fixture
+def asked_once(asked, monkeypatch):
+    """Let checks decide a lemma only once for the same constants."""
+    ask = RoundProver.ask
+
+    def known(prover, lemma, constants):
+        _, _, used = prover._evaluated(lemma, constants)
+        key = lemma.name, *used.items()
+        if key not in asked:
+            asked[key] = ask(prover, lemma, constants)
+        return asked[key]
+
+    monkeypatch.setattr(RoundProver, "ask", known)
+
+
 @pytest.mark.parametrize(
-    "forge",
+    "forge, about",
     [
-        _better_share,
-        _worse_share,
-        _no_edge,
-        _another_round,
-        _a_number_missing,
-        _another_definition,
-        _no_verdict,
-        _a_chosen_constant,
+        (_better_share, "shares stay"),
+        (_worse_share, "edge of share"),
+        (_no_edge, "edge of low"),
+        (_another_round, "edge of low"),
+        (_a_number_missing, "edge of low"),
+        (_another_definition, "definition"),
+        (_no_verdict, "shares stay"),
+        (_a_chosen_constant, "edge of pace"),
     ],
 )
-def test_forged_files_are_rejected(proved, tmp_path, forge):
+def test_forged_files_are_rejected(proved, asked_once, tmp_path, forge, about):
     data = json.loads(proved.file.read_text())
     forge(data)
     file = tmp_path / "forged.json"
     file.write_text(json.dumps(data))
-    assert cm.check(file).verdict == "rejected"
+    check = cm.check(file)
+    assert check.verdict == "rejected"
+    assert about in [finding.about for finding in check.findings if finding.fault]
 
 
 def test_another_controller_and_options_without_meaning_are_refused(tmp_path):
