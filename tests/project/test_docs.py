@@ -129,7 +129,7 @@ def run(page, folder, monkeypatch, slow):
             example.evaluate()
 
 
-@pytest.mark.parametrize("page", each_nth(2, DOCS), ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", each_nth(len(DOCS), DOCS), ids=lambda page: page.stem)
 def test_examples_of_a_page_run(page, tmp_path, monkeypatch):
     run(page, tmp_path, monkeypatch, slow=False)
 
