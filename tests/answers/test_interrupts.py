@@ -122,7 +122,7 @@ EXPECTED = ["--expect", "queue <= 1 bdp", "--expect", "utilisation >= 50%"]
 ])  # fmt: skip
 def test_while_verifying(options, begin):
     process = begin("verify", "cc_probe_qdel", "--model", "ccac", *options)
-    at_work(process.pid, 1.5)
+    at_work(process.pid, 1)
     ends(process)
 
 
@@ -130,7 +130,7 @@ def test_while_verifying(options, begin):
 def test_while_the_worst_is_looked_for(begin):
     asked = ["--model", "ccac2021", "--buffer", "1", "--period", "20"]
     process = begin("worst", "aimd", *asked)
-    at_work(process.pid, 1.5)
+    at_work(process.pid, 1)
     ends(process)
 
 
