@@ -118,37 +118,23 @@ def test_flows_are_known_to_the_evaluation_alone(method, tmp_path):
     assert (done.returncode, done.stdout) == (0, "Udp Bpf\n"), done.stderr
 
 
-OURS = ("bpf:cc_qdel",)
-
-
 def lateness_ms(found):
     return found.lateness_ms.p50, found.lateness_ms.p99
 
 
 @needs_bpf
 @pytest.mark.parametrize("jitter", each_nth(2, [None, "40ms"]))
-@pytest.mark.parametrize("rate, flows", each_nth(2, [(24, OURS), (96, (*OURS, "bbr", "cubic"))]))
-def test_cc_qdel_in_the_kernel(rate, flows, jitter, iperf3, capsys):
+@pytest.mark.parametrize("rate", each_nth(2, [24, 96]))
+def test_cc_qdel_in_the_kernel(rate, jitter, iperf3):
     """R_m 40 ms, 2 BDP, with and without jitter: it carries iperf3, and fills the link. (At 96 Mbit/s a machine that is
     late by a few ms says that the link is slower: only a run that is valid is held against it.)"""
-    rows = []
-    for flow in flows:
-        link = {"rate": f"{rate}mbit", "rtt": "40ms", "buffer": "2bdp", "jitter": jitter, "schedule": None}
-        found = on_time(lambda link=link, flow=flow: pipeline.measure_flows(link, [flow], 5, 3.5), lateness_ms)
-        false = [fault for fault in found.faults if "believed falsely" in fault]
-        # With a D of R_m nothing is left for delays of the sender's own, which a busy machine has.
-        assert jitter or not false or len(found.faults) > len(false), false
-        delay = found.queueing_delay_rm.mean
-        rows.append(
-            f"{flow:<12} {rate:>3} Mbit/s  jitter {jitter or 'none':<5} {found.utilisation:7.1%}  "
-            f"queue {delay:5.2f} R_m  lost in R_m {found.lost_max_in_rm:4d}  "
-            f"{'' if found.valid else 'not valid'}"
-        )
-        if flow in OURS:
-            assert found.utilisation > (0.5 if rate == 24 or found.valid else 0.1), rows[-1]
-            assert delay <= 2.01
-    with capsys.disabled():
-        print("\n" + "\n".join(rows))
+    link = {"rate": f"{rate}mbit", "rtt": "40ms", "buffer": "2bdp", "jitter": jitter, "schedule": None}
+    found = on_time(lambda: pipeline.measure_flows(link, ["bpf:cc_qdel"], 5, 3.5), lateness_ms)
+    false = [fault for fault in found.faults if "believed falsely" in fault]
+    # With a D of R_m nothing is left for delays of the sender's own, which a busy machine has.
+    assert jitter or not false or len(found.faults) > len(false), false
+    assert found.utilisation > (0.5 if rate == 24 or found.valid else 0.1), found.faults
+    assert found.queueing_delay_rm.mean <= 2.01
 
 
 @pytest.mark.parametrize("controller, buffer", each_nth(2, [("late_drain", "1"), ("always_c_l", "infinite")]))

@@ -40,6 +40,15 @@ EXAMPLES = {
 }
 
 
+#: One half of the examples by default, the same in every test that takes an example at a time.
+DRAWN = each_nth(2, EXAMPLES)
+
+
+def drawn(*names):
+    """The parameters of these examples."""
+    return [parameter for parameter in DRAWN if parameter.values[0] in names]
+
+
 @cache
 def example(name):
     return read_log(str(LOGS / f"{name}.csv"))
@@ -59,7 +68,7 @@ def answers(log, **options):
     return {answer.network: answer for answer in explain(log, **options).answers}
 
 
-@pytest.mark.parametrize("name", each_nth(2, EXAMPLES))
+@pytest.mark.parametrize("name", DRAWN)
 def test_each_example_is_explained_by_its_network_and_by_no_simpler_one(name):
     found, own = explained(name), EXAMPLES[name]
     assert [answer.network for answer in found.answers] == [*NETWORKS] and found.explained is (own is not None)
@@ -91,7 +100,7 @@ def replayed(log, on):
 
 
 @needs_compiler
-@pytest.mark.parametrize("name", ["cable", "policed", "policed_cable", "outage", "marked"])
+@pytest.mark.parametrize("name", drawn("cable", "policed", "policed_cable", "outage", "marked"))
 def test_the_emulator_repeats_the_log_on_the_network_that_explains_it(name):
     log = example(name)
     lost, planned, marked = replayed(log, of_example(name).on)
@@ -111,7 +120,7 @@ def test_a_larger_or_smaller_bucket_does_not_repeat_the_log():
     assert (replayed(log, f"{path} {found.size + 3000} b")[0] != log.lost).any()
 
 
-@pytest.mark.parametrize("name", [name for name, network in EXAMPLES.items() if network])
+@pytest.mark.parametrize("name", drawn(*(name for name, network in EXAMPLES.items() if network)))
 def test_a_question_takes_the_network(name):
     on = of_example(name).on
     question = cm.ask("reno", on, "burst <= 1000 bdp")
@@ -161,7 +170,7 @@ def passed(log, packet):
 
 def test_a_packet_that_the_bucket_cannot_pay_for_is_not_explained():
     log = example("policed")
-    for packet in np.flatnonzero(log.lost)[:4].tolist():
+    for packet in np.flatnonzero(log.lost)[:2].tolist():
         answer = answers(passed(log, packet))["token-bucket policer"]
         assert answer.explains is False
         assert answer.breaks.packet > packet and "a network that explains the packets before it" in answer.breaks.law

@@ -96,7 +96,7 @@ def test_during_imports(package, begin, tmp_path):
     ends(process)
 
 
-def at_work(pid, seconds=0.5):
+def at_work(pid, seconds=0.3):
     """Wait until it has used some seconds of a processor, not counting imports."""
     while "libz3" not in Path(f"/proc/{pid}/maps").read_text():
         time.sleep(0.05)
@@ -122,7 +122,7 @@ EXPECTED = ["--expect", "queue <= 1 bdp", "--expect", "utilisation >= 50%"]
 ])  # fmt: skip
 def test_while_verifying(options, begin):
     process = begin("verify", "cc_probe_qdel", "--model", "ccac", *options)
-    at_work(process.pid, 1.5)
+    at_work(process.pid, 1)
     ends(process)
 
 
@@ -130,7 +130,7 @@ def test_while_verifying(options, begin):
 def test_while_the_worst_is_looked_for(begin):
     asked = ["--model", "ccac2021", "--buffer", "1", "--period", "20"]
     process = begin("worst", "aimd", *asked)
-    at_work(process.pid, 1.5)
+    at_work(process.pid, 1)
     ends(process)
 
 
@@ -162,22 +162,12 @@ def test_a_destructor_says_nothing_and_swallows_no_interrupt(methods, tmp_path):
     assert (done.stdout, done.stderr) == ("interrupted\n", "")
 
 
-def test_with_two_jobs(begin):
-    """A terminal interrupts the workers, too: nothing of theirs is printed, and none is left."""
-    process = begin("synth", "g6", "--jobs", "2", "--json")
-    while len(workers := workers_of(process.pid)) < 2:
-        time.sleep(0.05)
-    for worker in workers:
-        at_work(worker)
-    ends(process, everyone=True)
-    assert are_gone(workers)
-
-
 @pytest.mark.parametrize(
     "asked",
     each_nth(
-        3,
+        4,
         [
+            ["synth", "g6", "--json"],
             ["verify", "cc_probe_qdel", "cc_probe_qdel", "--model", "ccac", *SOLVING],
             ["prove", "cc_qdel", "cc_probe_slow"],
             ["worst", "aimd", "--on", "ccac2021, buffer 1 bdp", "--horizon", "30", *EXPECTED],
@@ -186,6 +176,7 @@ def test_with_two_jobs(begin):
     ids=lambda asked: asked[0],
 )
 def test_while_asking_with_two_jobs(asked, begin):
+    """A terminal interrupts the workers, too: nothing of theirs is printed, and none is left."""
     process = begin(*asked, "--jobs", "2")
     while len(workers := workers_of(process.pid)) < 2:
         time.sleep(0.05)
@@ -199,7 +190,7 @@ def test_while_asking_with_two_jobs(asked, begin):
     pytest.param(True, id="by a terminal"), pytest.param(False, id="by a signal", marks=pytest.mark.slow),
 ])  # fmt: skip
 def test_while_evaluating(everyone, begin):
-    process = begin("evaluate", "cc_qdel", "cc_probe_slow", "--jobs", "2")
+    process = begin("evaluate", "cc_qdel", "--jobs", "2")
     process.stdout.readline()
     workers = workers_of(process.pid)
     ends(process, everyone)
@@ -208,7 +199,7 @@ def test_while_evaluating(everyone, begin):
 
 def test_workers_end_with_an_evaluation_that_is_killed(begin):
     """Which cannot end them itself."""
-    process = begin("evaluate", "cc_qdel", "cc_probe_slow", "--jobs", "2")
+    process = begin("evaluate", "cc_qdel", "--jobs", "2")
     process.stdout.readline()
     workers = workers_of(process.pid)
     process.kill()

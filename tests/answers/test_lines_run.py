@@ -49,7 +49,7 @@ def test_the_branch_that_a_rate_comes_from():
 @pytest.mark.parametrize("beside", ["", " beside cubic"])
 def test_the_branch_that_an_update_takes(beside):
     """Reno counts what was acknowledged (14), looks for a timeout (15), and sends its window (41)."""
-    expect = f"share >= 20%{beside}" if beside else "utilisation >= 80%"
+    expect = f"share >= 40%{beside}" if beside else "utilisation >= 80%"
     trace, lines = of("reno", "ccac, buffer 1 bdp", expect)
     suffix = "1" if beside else ""
     fired = 0

@@ -3,6 +3,7 @@
 import sys
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 
 import pytest
 
@@ -35,8 +36,7 @@ def svg_of(trace, tmp_path):
     return (tmp_path / "trace.svg").read_text()
 
 
-@pytest.mark.parametrize("kind", each_nth(3, KINDS))
-@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
+@pytest.mark.parametrize("kind, suffix", each_nth(4, product(KINDS, (".png", ".svg", ".pdf"))))
 def test_draws_every_model_in_every_format(kind, suffix, tmp_path):
     file = tmp_path / f"trace{suffix}"
     plot.draw_trace(trace_of(kind), file)
@@ -45,7 +45,7 @@ def test_draws_every_model_in_every_format(kind, suffix, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == [file.name]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", each_nth(3, KINDS))
 def test_names_each_series(kind, tmp_path):
     svg = svg_of(trace_of(kind), tmp_path)
     for text in (*SERIES, *BELIEFS, "not lost, $A - L$", "full buffer, $β/C$"):
@@ -87,7 +87,7 @@ def test_a_delay_past_the_horizon_is_at_least_that(tmp_path):
     assert f"$Q ≥ {trace.horizon}$" in svg_of(trace.with_columns(Q=delay), tmp_path)
 
 
-@pytest.mark.parametrize("steps", [1, 2, 200])
+@pytest.mark.parametrize("steps", each_nth(3, [1, 2, 200]))
 def test_short_and_long_traces(steps, tmp_path):
     assert f"A trace of {steps} step" in svg_of(trace_of("cbr_delay", steps), tmp_path)
 

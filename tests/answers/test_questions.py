@@ -11,12 +11,15 @@ import ccmatic as cm
 from ccmatic.logic import isolated
 from support import ROOT
 from support.cli import lines, run
+from support.sampling import each_nth
 
 QUESTIONS = tomllib.loads((ROOT / "tests" / "questions" / "questions.toml").read_text())["questions"]
 SOLVED = [each for each in QUESTIONS if "answer" in each]
 MARKED = [
     pytest.param(each, marks=pytest.mark.slow if "slow" in each else (), id=each["question"][:40]) for each in SOLVED
 ]
+BY_EXPECTATION = [each for each in SOLVED if "--expect" in shlex.split(each["command"]) and "slow" not in each]
+LONG = [each for each in SOLVED if "--expect" in shlex.split(each["command"]) and "slow" in each]
 
 
 def option(words, name, default=None):
@@ -42,12 +45,14 @@ def test_a_line_answers(asked, tmp_path):
     assert line.get("met", line.get("verdict")) == asked["answer"]
 
 
-@pytest.mark.parametrize("asked", MARKED)
+@pytest.mark.parametrize(
+    "asked",
+    [*each_nth(3, BY_EXPECTATION), *(pytest.param(each, marks=pytest.mark.slow) for each in LONG)],
+    ids=lambda asked: asked["question"][:40],
+)
 @isolated
 def test_the_equivalent_condition_has_the_same_answer(asked):
     words = shlex.split(asked["command"])
-    if "--expect" not in words:
-        pytest.skip("it is asked by a query")
     period = option(words, "--period")
     about = {"start": option(words, "--from", "any"), "period": period and int(period)}
     question = cm.ask(words[1], option(words, "--on"), option(words, "--expect"), **about)

@@ -63,7 +63,8 @@ def test_what_is_verified_of_a_controller(name, buffer, horizon, what, given, pe
 
 @pytest.mark.parametrize("least, verdict", each_nth(2, [("20%", HOLDS), ("30%", VIOLATED)]))
 def test_swift_with_steps_that_tell_its_target(least, verdict):
-    question = cm.ask("swift", "ccac_windows:R=4, buffer 1 bdp", f"utilisation >= {least}", start="converged")
+    network, expected = "ccac_windows:R=4, buffer 1 bdp", f"utilisation >= {least}"
+    question = cm.ask("swift", network, expected, start="converged", horizon=11)
     answer = cm.answer(question)
     assert (answer.verdict, answer.advice) == (verdict, ())
 

@@ -162,11 +162,6 @@ def test_worst_side_by_side(threads, options, tmp_path):
         assert run("replay", answer["trace"], cwd=tmp_path)[0] == 0
 
 
-def test_worst_on_processes(tmp_path):
-    code, answers = worst(tmp_path, "--jobs", "2")
-    assert (code, [each["met"] for each in answers]) == (1, ["holds", "violated"])
-
-
 def test_a_worst_case_that_a_worker_only_says_is_none(threads, monkeypatch, tmp_path):
     """Its trace is replayed by the process that prints it."""
     question = cm.ask("cc_qdel", "ccac, buffer 1 bdp, jitter 1 rtt", "delay <= 1 rtt", horizon=5)
@@ -250,10 +245,15 @@ def test_two_proofs_are_not_written_to_one_file(tmp_path):
     assert code == 2 and "two controllers have the name cc_qdel" in err
 
 
-def test_verify_on_processes(tmp_path):
-    """Whose controllers and formulas stay there."""
-    code, verdicts, _ = verified(tmp_path, "--jobs", "2")
-    assert code == 1 and [name for name, _ in verdicts] == NAMES
+@pytest.mark.parametrize("command", each_nth(2, ["verify", "worst"]))
+def test_on_processes(command, tmp_path):
+    """Their controllers and formulas stay there."""
+    if command == "verify":
+        code, verdicts, _ = verified(tmp_path, "--jobs", "2")
+        assert code == 1 and [name for name, _ in verdicts] == NAMES
+    else:
+        code, answers = worst(tmp_path, "--jobs", "2")
+        assert (code, [each["met"] for each in answers]) == (1, ["holds", "violated"])
 
 
 def test_a_trace_of_a_worker_is_replayed(threads, monkeypatch):

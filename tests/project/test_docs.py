@@ -129,7 +129,11 @@ def run(page, folder, monkeypatch, slow):
             example.evaluate()
 
 
-@pytest.mark.parametrize("page", each_nth(2, DOCS), ids=lambda page: page.stem)
+#: The pages with blocks that are run.
+RUN = [page for page in DOCS if re.search(r"^ *```(console|python)$", page.read_text("utf-8"), re.MULTILINE)]
+
+
+@pytest.mark.parametrize("page", each_nth(len(RUN), RUN), ids=lambda page: page.stem)
 def test_examples_of_a_page_run(page, tmp_path, monkeypatch):
     run(page, tmp_path, monkeypatch, slow=False)
 

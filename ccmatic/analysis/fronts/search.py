@@ -8,7 +8,7 @@ from fractions import Fraction
 from statistics import mean
 
 from ccmatic.analysis.fronts.points import Member, Point, measured
-from ccmatic.analysis.widening import Grid, envelope_docstring, envelope_name, factors, widen
+from ccmatic.analysis.widening import Grid, counts, envelope_docstring, envelope_name, widen
 from ccmatic.base import OutOfTime, exact
 from ccmatic.contracts import WayToFail, load_definition
 from ccmatic.controllers import parse
@@ -100,7 +100,7 @@ def _lowest(form):
 def step_of(text):
     """Return the step between the factors of a Grid. Raise InputError if the text is no valid step."""
     step = exact(text)
-    factors(step, MOST)
+    counts(step, MOST)
     return step
 
 

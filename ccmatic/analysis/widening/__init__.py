@@ -1,6 +1,6 @@
 """Widening: all maximal envelopes around a controller that ensure a query's property."""
 
-from ccmatic.analysis.widening.ends import End, Grid, Point, factors
+from ccmatic.analysis.widening.ends import End, Grid, Point, counts
 from ccmatic.analysis.widening.file import WideningReport, check_widening, envelope_docstring, envelope_name
 from ccmatic.analysis.widening.folder import lines, widen_to
 from ccmatic.analysis.widening.search import BreakingTrace, Checkpoint, Widening, widen
@@ -14,9 +14,9 @@ __all__ = [
     "Widening",
     "WideningReport",
     "check_widening",
+    "counts",
     "envelope_docstring",
     "envelope_name",
-    "factors",
     "lines",
     "widen",
     "widen_to",

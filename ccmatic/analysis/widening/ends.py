@@ -33,16 +33,15 @@ class End:
     factors: tuple[Fraction, ...]
 
 
-def factors(step, most):
-    """Return the factors of lower ends and the factors of upper ends.
+def counts(step, most):
+    """Return the number of factors of a lower end and of an upper end.
 
     Raise InputError for an invalid step or maximum.
     """
     if not 0 < step <= 1 or most < 1 or (1 / step).denominator > 1:
         problem = f"the step is {step}, the largest factor {most}"
         raise InputError(f"{problem}; expected a step that 1 is a multiple of, and a factor of at least 1")
-    lows, highs = int(1 / step) + 1, int((most - 1) / step) + 1
-    return tuple(1 - i * step for i in range(lows)), tuple(1 + i * step for i in range(highs))
+    return int(1 / step) + 1, int((most - 1) / step) + 1
 
 
 class Grid:
@@ -64,17 +63,21 @@ class Grid:
         if not isinstance(controller, Controller):
             raise InputError("a controller with state cannot be widened; expected one by beliefs", controller.file)
         self.controller, self._beliefs, self.step, self.most = controller, beliefs, step, most
-        allowed = factors(step, most)
-        self.ends = tuple(
-            End(node.lineno, which, each[:1] if _is_zero(rate) else each)
+        ends = [
+            (node.lineno, which, change, 1 if _is_zero(rate) else count)
             for node in _returns(syntax_tree(controller.source))
-            for which, each, rate in zip(("low", "high"), allowed, _between(node.value), strict=True)
-        )
-        self.shape = tuple(len(end.factors) for end in self.ends)
+            for which, change, count, rate in zip(
+                ("low", "high"), (-step, step), counts(step, most), _between(node.value), strict=True
+            )
+        ]
+        self.shape = tuple(count for *_, count in ends)
         self.size = prod(self.shape)
         if self.size > MOST:
             message = f"{self.size:,} envelopes; expected {MOST:,} at most: a longer step, or a smaller factor"
             raise InputError(message, controller.file)
+        self.ends = tuple(
+            End(line, which, tuple(1 + i * change for i in range(count))) for line, which, change, count in ends
+        )
 
     def source(self, point, says):
         """Return the Python text of the envelope at a point, with the docstring `says`."""
