@@ -33,7 +33,7 @@ batches = 1
 
 SWEEP = """
 [sweep.agent]
-learning_rate = [0.01, 0.001]
+episodes = [1, 2]
 
 [sweep.environment]
 reward = ["ltp", "power"]
@@ -47,22 +47,23 @@ def test_a_sweep_trains_every_combination_of_its_values(tmp_path):
     done = [line for line in lines(out) if "values" in line]
     for line in done:
         validate(line, "SweepLine")
-    names = ("agent.learning_rate", "environment.reward")
-    pairs = [(0.01, "ltp"), (0.01, "power"), (0.001, "ltp"), (0.001, "power")]
+    names = ("agent.episodes", "environment.reward")
+    pairs = [(1, "ltp"), (1, "power"), (2, "ltp"), (2, "power")]
     assert [tuple(line["values"][name] for name in names) for line in done] == pairs
     assert done[1]["policies"] == ["tiny-2_0.json", "tiny-2_1.json"]
-    for (rate, reward), line in zip(pairs, done, strict=True):
+    for (episodes, reward), line in zip(pairs, done, strict=True):
         files = [policies.load(tmp_path / file).file for file in line["policies"]]
         assert {file.reward for file in files} == {reward}
-        assert {file.query["agent"]["learning_rate"] for file in files} == {rate}
+        assert {file.query["agent"]["episodes"] for file in files} == {episodes}
+        assert {len(file.curve) for file in files} == {episodes}
         best = [max(each.held_out for each in file.curve if isinstance(each.held_out, float)) for file in files]
         assert (line["least"], line["most"]) == (min(best), max(best)) and min(best) <= line["held_out"] <= max(best)
 
 
 def test_a_sweep_prints_its_best_training(tmp_path):
-    (tmp_path / "tiny.toml").write_text(TINY + "[sweep.agent]\nlearning_rate = [0.01, 0.001]\n")
-    code, out, _ = run("train", "tiny.toml", cwd=tmp_path)
-    assert code == 0 and out.splitlines()[-1].startswith("best: agent.learning_rate = 0.0") and "tiny-2.json" in out
+    (tmp_path / "tiny.toml").write_text(TINY + "[sweep.agent]\nepisodes = [1, 2]\n")
+    code, out, _ = run("train", "tiny.toml", "--seeds", 2, cwd=tmp_path)
+    assert code == 0 and out.splitlines()[-1].startswith("best: agent.episodes = ") and "tiny-2_0.json" in out
 
 
 def test_the_best_training_has_the_highest_reward_of_its_formula():
