@@ -1,10 +1,9 @@
 """A reward that depends on the shares of all flows on a link."""
 
-import numpy as np
-import pytest
+from support import learners  # noqa: F401, I001 (first: it may skip the rest)
 
-pytest.importorskip("jax", reason="no jax: pip install -e '.[rl]'")
-pytest.importorskip("gymnasium", reason="no gymnasium: pip install -e '.[rl]'")
+import numpy as np
+
 
 import jax
 import jax.numpy as jnp

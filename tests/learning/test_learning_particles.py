@@ -1,12 +1,11 @@
 """Learn-to-Probe's particles of many links at once do as the filter of one flow; rewards are of widths."""
 
+from support import learners  # noqa: F401, I001 (first: it may skip the rest)
+
 import numpy as np
 import pytest
 
 from ccmatic.learning.estimation import ParticleFilter, Signals
-
-pytest.importorskip("jax", reason="no jax: pip install -e '.[rl]'")
-pytest.importorskip("gymnasium", reason="no gymnasium: pip install -e '.[rl]'")
 
 import jax.numpy as jnp
 from jax import jit, random

@@ -1,5 +1,7 @@
 """Policies with a memory (a GRU), choices, and normalised observations: trained, and the same in every world."""
 
+from support import learners  # noqa: F401, I001 (first: it may skip the rest)
+
 import json
 import sys
 from io import BytesIO, TextIOWrapper
@@ -9,7 +11,6 @@ import msgspec
 import numpy as np
 import pytest
 
-pytest.importorskip("jax", reason="no jax: pip install -e '.[rl]'")
 pytest.importorskip("optax", reason="no optax: pip install -e '.[rl]'")
 
 import ctypes

@@ -1,8 +1,9 @@
 """Sweeps from one file, and event files of TensorBoard."""
 
+from support import learners  # noqa: F401, I001 (first: it may skip the rest)
+
 import pytest
 
-pytest.importorskip("jax", reason="no jax: pip install -e '.[rl]'")
 pytest.importorskip("optax", reason="no optax: pip install -e '.[rl]'")
 
 from ccmatic import records
