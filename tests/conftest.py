@@ -1,10 +1,13 @@
 """Skip tests whose requirements this machine lacks, and run alone those that depend on real time."""
 
 import gc
+import mmap
 import os
 import shutil
 import signal
 import tempfile
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
@@ -24,6 +27,22 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # What JAX compiles for tests, also in processes that they start, runs for moments. To optimize it takes longer.
 os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "true")
+
+# XLA compiles in two thirds of the time without these emitters. It ends the process if it does not know an option.
+SLOW_EMITTERS = "xla_cpu_use_fusion_emitters"
+
+
+def knows(option):
+    """Return whether the installed XLA has an option."""
+    jaxlib = find_spec("jaxlib")
+    for library in Path(jaxlib.origin).parent.glob("libjax_common*") if jaxlib else ():
+        with library.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            return content.find(option.encode()) >= 0
+    return False
+
+
+if SLOW_EMITTERS not in os.environ.get("XLA_FLAGS", "") and knows(SLOW_EMITTERS):
+    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --{SLOW_EMITTERS}=false".strip()
 
 # Tests compile many programs again that other tests, also of other workers, have compiled.
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")

@@ -1,5 +1,7 @@
 """Adversaries: their choices keep the budget, senders observe these choices, and the right senders are harmed."""
 
+from support import learners  # noqa: F401, I001 (first: it may skip the rest)
+
 import json
 import tomllib
 from pathlib import Path
@@ -9,7 +11,6 @@ import pytest
 
 from support.sampling import each_nth
 
-pytest.importorskip("jax", reason="no jax: pip install -e '.[rl]'")
 pytest.importorskip("optax", reason="no optax: pip install -e '.[rl]'")
 
 import jax

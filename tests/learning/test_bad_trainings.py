@@ -1,10 +1,11 @@
 """Wrong values for each key of a training: one message each, before anything is trained."""
 
+from support import learners  # noqa: F401, I001 (first: it may skip the rest)
+
 from dataclasses import fields
 
 import pytest
 
-pytest.importorskip("jax", reason="no jax: pip install -e '.[rl]'")
 pytest.importorskip("optax", reason="no optax: pip install -e '.[rl]'")
 
 from ccmatic.base import InputError

@@ -1,5 +1,7 @@
 """The benchmark: its file, its measures, and players of every kind."""
 
+from support import learners  # noqa: F401, I001 (first: it may skip the rest)
+
 import numpy as np
 import pytest
 

@@ -65,7 +65,7 @@ def test_a_flow_that_starts_later_does_not_act_before():
 
 
 def test_every_interface_has_background_flows():
-    options = {"beside": ["cubic", "on_off:8:0.1:0.1"], "steps": 5, "observe": "orca", "act": "orca"}
+    options = {"beside": ["reno", "on_off:8:0.1:0.1"], "steps": 5, "observe": "orca", "act": "orca"}
     parallel_api_test(LinkParallelEnv(flows=2, **options), num_cycles=8)
     many = gymnasium.make_vec("ccmatic.learning:ccmatic/Link-v0", num_envs=2, **options)
     many.reset(seed=1)
@@ -73,7 +73,7 @@ def test_every_interface_has_background_flows():
     again = pickle.loads(pickle.dumps(many.unwrapped))
     np.testing.assert_array_equal(again.step(np.ones((2, 1)))[0], many.step(np.ones((2, 1)))[0])
     task = Task(many.unwrapped.environment)
-    observation, state = task.init(jax.random.key(0))
+    observation, state = jax.jit(task.init)(jax.random.key(0))
     assert jax.jit(task.step)(jax.random.key(1), state, 0.5)[0].shape == observation.shape == before[0][0].shape
 
 

@@ -1,10 +1,9 @@
 """A reward that depends on the shares of all flows on a link."""
 
-import numpy as np
-import pytest
+from support import learners  # noqa: F401, I001 (first: it may skip the rest)
 
-pytest.importorskip("jax", reason="no jax: pip install -e '.[rl]'")
-pytest.importorskip("gymnasium", reason="no gymnasium: pip install -e '.[rl]'")
+import numpy as np
+
 
 import jax
 import jax.numpy as jnp
@@ -49,6 +48,6 @@ def test_who_is_alone_is_rewarded_as_without_the_term():
 def test_each_flow_of_an_environment_is_rewarded_for_fair_shares():
     environment = Environment(LinkOptions(flows=3), observe="ltp", reward="ltp_fair")
     shares = known([0.5], [0.25], [0.25])
-    state = environment.reset(jax.random.key(0), 1)[1]._replace(knowledge=shares)
-    _, reward = environment.learn(state, shares.now)
+    _, state = jax.jit(environment.reset, static_argnums=1)(jax.random.key(0), 1)
+    _, reward = jax.jit(environment.learn)(state._replace(knowledge=shares), shares.now)
     np.testing.assert_allclose(reward, np.array([[0.5, 0.25, 0.25]]) - 1 / 72**0.5, rtol=1e-5)

@@ -76,9 +76,9 @@ def test_counterexamples_are_mixed_with_other_links():
 
 def test_a_flow_that_has_not_come_yet_changes_nothing():
     environment = Environment(LinkOptions(flows=2, starts=1, rate=24, rtt=20), act="orca")
-    links, state = environment.reset(jax.random.key(1), 2)
-    doubled = jnp.ones((2, 2))
-    before = environment.acted(links, state, doubled).rate / state.rate
+    links, state = jax.jit(environment.reset, static_argnums=1)(jax.random.key(1), 2)
+    acted, doubled = jax.jit(environment.acted), jnp.ones((2, 2))
+    before = acted(links, state, doubled).rate / state.rate
     np.testing.assert_allclose(before, [[2, 2], [1, 1]], rtol=1e-5)
     come = state._replace(interval=jnp.int32(50))
-    np.testing.assert_allclose(environment.acted(links, come, doubled).rate, 2 * state.rate, rtol=1e-5)
+    np.testing.assert_allclose(acted(links, come, doubled).rate, 2 * state.rate, rtol=1e-5)

@@ -36,9 +36,10 @@ def test_episodes_follow_one_another_on_links_with_their_own_clocks():
     assert (observation[done] == 0).all() and (info["final_obs"][done] != 0).any()
     assert np.isfinite(reward).all() and (info["throughput_mbit"] > 0).any()
     key = jax.random.split(jax.random.key(3), 2)[0]
-    links, state = environment.reset(key[None], 1)
+    links, state = jax.jit(environment.reset, static_argnums=1)(key[None], 1)
+    once = jax.jit(environment.step)
     for step in range(STEPS):
-        state, seen, paid = environment.step(links, state, jnp.ones((1, 1)))
+        state, seen, paid = once(links, state, jnp.ones((1, 1)))
         np.testing.assert_allclose(seen[0, 0], info["final_obs"][step, 0], rtol=1e-4, atol=1e-5)
         np.testing.assert_allclose(paid[0, 0], reward[step, 0], rtol=1e-4, atol=1e-5)
 
@@ -82,4 +83,4 @@ def test_wrong_keys_and_actions_are_refused():
     with pytest.raises(InputError, match=r"the key is 0; expected a key such as jax.random.key\(1\)"):
         task.init(0)
     with pytest.raises(InputError, match=r"the action has the shape \(2,\); expected one number"):
-        task.step(jax.random.key(1), task.init(jax.random.key(0))[1], jnp.zeros(2))
+        task.step(jax.random.key(1), jax.jit(task.init)(jax.random.key(0))[1], jnp.zeros(2))

@@ -1,9 +1,10 @@
 """A learning algorithm from outside, one folder (tests/exercises/reinforce), is trained, resumes, and is sent by."""
 
+from support import learners  # noqa: F401, I001 (first: it may skip the rest)
+
 import numpy as np
 import pytest
 
-pytest.importorskip("jax", reason="no jax: pip install -e '.[rl]'")
 pytest.importorskip("optax", reason="no optax: pip install -e '.[rl]'")
 
 from ccmatic import records

@@ -1,5 +1,7 @@
 """Policies with a memory (a GRU), choices, and normalised observations: trained, and the same in every world."""
 
+from support import learners  # noqa: F401, I001 (first: it may skip the rest)
+
 import json
 import sys
 from io import BytesIO, TextIOWrapper
@@ -9,7 +11,6 @@ import msgspec
 import numpy as np
 import pytest
 
-pytest.importorskip("jax", reason="no jax: pip install -e '.[rl]'")
 pytest.importorskip("optax", reason="no optax: pip install -e '.[rl]'")
 
 import ctypes
@@ -252,14 +253,20 @@ def asked(file, questions):
 def test_a_simulated_flow_has_the_memory_of_its_observations(tmp_path):
     made = remembering(tmp_path / "made.json")
     environment, player = trained(made, LinkOptions(rate=24, rtt=20, steps=30))
-    links, state = environment.reset(jax.random.key(1), 2)
-    memory, seen, acted = player.begin(links), [], []
-    for _ in range(8):
-        observation = environment.observation(state)
-        memory, action = player.act(memory, links, state, observation)
-        state, *_ = environment.step(links, state, action)
-        seen.append(np.asarray(observation)[1, 0])
-        acted.append(float(action[1, 0]))
+
+    @jax.jit
+    def play(key):
+        links, state = environment.reset(key, 2)
+
+        def interval(carry, _):
+            memory, state = carry
+            observation = environment.observation(state)
+            memory, action = player.act(memory, links, state, observation)
+            return (memory, environment.step(links, state, action)[0]), (observation[1, 0], action[1, 0])
+
+        return jax.lax.scan(interval, (player.begin(links), state), None, 8)[1]
+
+    seen, acted = map(np.asarray, play(jax.random.key(1)))
     actions = [np.clip(action, -10, 10) for _, action in expected(made, seen)]
     np.testing.assert_allclose(acted, actions, rtol=1e-3, atol=1e-4)
 
@@ -345,7 +352,7 @@ def test_relu_policies_are_trained_and_continued(tmp_path):
 def test_a_policys_file_normalises_observations_as_training_did(tmp_path, memory):
     asked = agents.load(training(tmp_path, "", f"memory = {memory}\nnormalise = true"))
     agent = asked.algorithm(asked)
-    state = agent.begin(jax.random.key(1))
+    state = jax.jit(agent.begin)(jax.random.key(1))
     size, rng = asked.environment.size, np.random.default_rng(1)
     mean, variance = jnp.float32(rng.normal(size=size)), jnp.float32(rng.uniform(0.1, 4, size)).at[0].set(0)
     state = state._replace(seen=state.seen._replace(mean=mean, variance=variance))
@@ -353,8 +360,8 @@ def test_a_policys_file_normalises_observations_as_training_did(tmp_path, memory
     normalised = (seen - mean) / jnp.maximum(jnp.sqrt(variance), 0.01)
     results = []
     for actor, given in ((agent.actor(state), seen), (state.networks.policy, normalised)):
-        after = actor.remembered(jnp.full((20, memory), 0.3), given)
-        results.append(actor.outputs(after, given))
+        after = jax.jit(actor.remembered)(jnp.full((20, memory), 0.3), given)
+        results.append(jax.jit(actor.outputs)(after, given))
     assert np.ptp(results[0]) > 1e-3
     np.testing.assert_allclose(*results, rtol=1e-3, atol=1e-4)
 
@@ -367,15 +374,24 @@ def test_a_rollout_with_a_memory_has_the_probabilities_with_which_it_acted(tmp_p
 
     asked = agents.load(training(tmp_path, "", "memory = 3"))
     agent = asked.algorithm(asked)
-    state = agent.begin(jax.random.key(1))
-    played, seen = asked.links.begin(jax.random.key(2))
-    place = Place(played, seen, state.networks.policy.first_memory(8))
-    for key in jax.random.split(jax.random.key(3), 2):
-        place, (noted, rewards, _) = agent._play(state, place, jax.random.split(key, 5))
-        batch = losses.Batch(*noted[:5], rewards, rewards, rewards)
-        outputs = state.networks.policy.outputs(losses._memories(state.networks, batch), batch.seen)
-        np.testing.assert_allclose(log_probability(state.networks, outputs, batch.action), noted.log, atol=1e-5)
-    assert float(jnp.abs(noted.memory[0]).max()) > 1e-3
+
+    @jax.jit
+    def play():
+        state = agent.begin(jax.random.key(1))
+        played, seen = asked.links.begin(jax.random.key(2))
+
+        def rollout(place, key):
+            place, (noted, rewards, _) = agent._play(state, place, jax.random.split(key, 5))
+            batch = losses.Batch(*noted[:5], rewards, rewards, rewards)
+            outputs = state.networks.policy.outputs(losses._memories(state.networks, batch), batch.seen)
+            return place, (log_probability(state.networks, outputs, batch.action), noted.log, noted.memory[0])
+
+        place = Place(played, seen, state.networks.policy.first_memory(8))
+        return jax.lax.scan(rollout, place, jax.random.split(jax.random.key(3), 2))[1]
+
+    again, noted, memory = play()
+    np.testing.assert_allclose(again, noted, atol=1e-5)
+    assert float(jnp.abs(memory[1]).max()) > 1e-3
 
 
 @pytest.mark.parametrize("environment, agent, message", [

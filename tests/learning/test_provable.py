@@ -1,5 +1,7 @@
 """Policies that are trained until they are proved: rounded networks, their files, and the proofs beside them."""
 
+from support import learners  # noqa: F401, I001 (first: it may skip the rest)
+
 import hashlib
 from dataclasses import replace
 
@@ -11,9 +13,9 @@ from ccmatic import enclosures
 from ccmatic.base import InputError
 from support.cli import run
 
-pytest.importorskip("jax")
-pytest.importorskip("onnx")
-pytest.importorskip("highspy")
+pytest.importorskip("optax", reason="no optax: pip install -e '.[rl]'")
+pytest.importorskip("onnx", reason="no onnx: pip install -e '.[rl]'")
+pytest.importorskip("highspy", reason="no highspy: pip install -e '.[rl]'")
 
 from ccmatic.learning import provable
 from ccmatic.learning.provable import network

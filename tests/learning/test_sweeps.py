@@ -1,8 +1,9 @@
 """Sweeps from one file, and event files of TensorBoard."""
 
+from support import learners  # noqa: F401, I001 (first: it may skip the rest)
+
 import pytest
 
-pytest.importorskip("jax", reason="no jax: pip install -e '.[rl]'")
 pytest.importorskip("optax", reason="no optax: pip install -e '.[rl]'")
 
 from ccmatic import records
@@ -10,6 +11,7 @@ from ccmatic.base import InputError
 from ccmatic.cli.train import best
 from ccmatic.learning import policies
 from ccmatic.learning.agents import sweep
+from ccmatic.learning.agents.sweep import load as trainings
 from support.cli import lines, run
 from support.json_schemas import validate
 
@@ -39,30 +41,45 @@ learning_rate = [0.01, 0.001]
 reward = ["ltp", "power"]
 """
 
+#: A sweep whose trainings differ in the number of episodes alone compiles one program.
+ONE_PROGRAM = """
+[sweep.agent]
+episodes = [1, 2]
+"""
 
-def test_a_sweep_trains_every_combination_of_its_values(tmp_path):
+
+def test_a_sweep_has_every_combination_of_its_values(tmp_path):
     (tmp_path / "tiny.toml").write_text(TINY + SWEEP)
+    names = ("agent.learning_rate", "environment.reward")
+    pairs = [(0.01, "ltp"), (0.01, "power"), (0.001, "ltp"), (0.001, "power")]
+    found = trainings(tmp_path / "tiny.toml")
+    assert [tuple(values[name] for name in names) for values, _ in found] == pairs
+    assert [(training.agent.learning_rate, training.environment.reward) for _, training in found] == pairs
+    sections = [training.sections for _, training in found]  # what the files of policies record
+    assert [(each["agent"]["learning_rate"], each["environment"]["reward"]) for each in sections] == pairs
+
+
+def test_a_sweep_trains_each_combination(tmp_path):
+    (tmp_path / "tiny.toml").write_text(TINY + ONE_PROGRAM)
     code, out, error = run("train", "tiny.toml", "--seeds", 2, "--json", cwd=tmp_path)
     assert code == 0, error
     done = [line for line in lines(out) if "values" in line]
     for line in done:
         validate(line, "SweepLine")
-    names = ("agent.learning_rate", "environment.reward")
-    pairs = [(0.01, "ltp"), (0.01, "power"), (0.001, "ltp"), (0.001, "power")]
-    assert [tuple(line["values"][name] for name in names) for line in done] == pairs
+    assert [line["values"] for line in done] == [{"agent.episodes": 1}, {"agent.episodes": 2}]
     assert done[1]["policies"] == ["tiny-2_0.json", "tiny-2_1.json"]
-    for (rate, reward), line in zip(pairs, done, strict=True):
+    for episodes, line in zip((1, 2), done, strict=True):
         files = [policies.load(tmp_path / file).file for file in line["policies"]]
-        assert {file.reward for file in files} == {reward}
-        assert {file.query["agent"]["learning_rate"] for file in files} == {rate}
+        assert {file.query["agent"]["episodes"] for file in files} == {episodes}
+        assert {len(file.curve) for file in files} == {episodes}
         best = [max(each.held_out for each in file.curve if isinstance(each.held_out, float)) for file in files]
         assert (line["least"], line["most"]) == (min(best), max(best)) and min(best) <= line["held_out"] <= max(best)
 
 
 def test_a_sweep_prints_its_best_training(tmp_path):
-    (tmp_path / "tiny.toml").write_text(TINY + "[sweep.agent]\nlearning_rate = [0.01, 0.001]\n")
-    code, out, _ = run("train", "tiny.toml", cwd=tmp_path)
-    assert code == 0 and out.splitlines()[-1].startswith("best: agent.learning_rate = 0.0") and "tiny-2.json" in out
+    (tmp_path / "tiny.toml").write_text(TINY + ONE_PROGRAM)
+    code, out, _ = run("train", "tiny.toml", "--seeds", 2, cwd=tmp_path)
+    assert code == 0 and out.splitlines()[-1].startswith("best: agent.episodes = ") and "tiny-2_0.json" in out
 
 
 def test_the_best_training_has_the_highest_reward_of_its_formula():

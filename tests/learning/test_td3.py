@@ -1,18 +1,20 @@
 """Training by TD3: what its policy's file is, that it goes on where it was cut off, and what it learns from."""
 
+from support import learners  # noqa: F401, I001 (first: it may skip the rest)
+
 import numpy as np
 import pytest
 
-jax = pytest.importorskip("jax", reason="no jax: pip install -e '.[rl]'")
 pytest.importorskip("optax", reason="no optax: pip install -e '.[rl]'")
 
-import jax.numpy as jnp  # noqa: E402
+import jax
+import jax.numpy as jnp
 
-from ccmatic.base import InputError  # noqa: E402
-from ccmatic.learning import agents, policies  # noqa: E402
-from ccmatic.learning.agents.links import Links  # noqa: E402
-from ccmatic.learning.agents.td3.losses import Transitions  # noqa: E402
-from support.training import cut_off, resumed  # noqa: E402
+from ccmatic.base import InputError
+from ccmatic.learning import agents, policies
+from ccmatic.learning.agents.links import Links
+from ccmatic.learning.agents.td3.losses import Transitions
+from support.training import cut_off, resumed
 
 TINY = """\
 [environment]

@@ -1,5 +1,7 @@
 """Training: its files, its resumption, and its errors about untrainable input."""
 
+from support import learners  # noqa: F401, I001 (first: it may skip the rest)
+
 import signal
 import subprocess
 import sys
@@ -8,7 +10,6 @@ import time
 import numpy as np
 import pytest
 
-pytest.importorskip("jax", reason="no jax: pip install -e '.[rl]'")
 pytest.importorskip("optax", reason="no optax: pip install -e '.[rl]'")
 
 from ccmatic import records
