@@ -27,7 +27,7 @@ for argument; do
     set -- "$@" "$argument"
 done
 [ "$output" ] && [ "$has_source" ] || exec "$real" "$@" ${{output:+-o "$output"}}
-text=$("$real" -E -P "$@" 2>/dev/null) || exec "$real" "$@" -o "$output"
+text=$("$real" -E -P "$@" 2>&1) || exec "$real" "$@" -o "$output"
 key=$(printf '%s' "$real $options $text" | sha256sum) && key=$store/${{key%% *}} || exec "$real" "$@" -o "$output"
 rm -f "$output"
 cp "$key" "$output" 2>/dev/null && exit
