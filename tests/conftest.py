@@ -13,6 +13,7 @@ import pytest
 
 from ccmatic.base.errors import InputError
 from ccmatic.emulation import kinds, machine
+from support.compiling import compile_once
 from support.machine import compiler, needs_compiler
 from support.measuring import Measuring
 from support.nightly import Nightly
@@ -69,6 +70,10 @@ def pytest_configure(config):
         compiled = tempfile.TemporaryDirectory(prefix="ccmatic-compiled-")
         config.add_cleanup(compiled.cleanup)
         os.environ["JAX_COMPILATION_CACHE_DIR"] = compiled.name
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        programs = tempfile.TemporaryDirectory(prefix="ccmatic-programs-")
+        config.add_cleanup(programs.cleanup)
+        compile_once(programs.name)
 
 
 def pytest_collection_finish():

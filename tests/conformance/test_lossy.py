@@ -11,74 +11,17 @@ from ccmatic.models.lossy import MODEL
 import ccmatic as cm
 from ccmatic import query as queries
 from ccmatic.base import InputError
-from ccmatic.contracts import PACKETS, load_definition, world
+from ccmatic.contracts import load_definition
 from ccmatic.contracts.execution import execution
 from ccmatic.emulation import pipeline, replay
 from ccmatic.logic import equal, every, no, some
-from ccmatic.simulation import Path, packets, simulate
+from ccmatic.simulation import Path, simulate
 from ccmatic.solving import SAT, UNSAT, Checker
-from conformance.links import PACKETS as BY_RATE
-from conformance.links import WINDOWS, Run, by_rate, by_window
-from conformance.worlds import Cell, Disagreement, check
-from support.believing import ANYONE
 from support.machine import needs_compiler
 from support.planting import defined
-from support.sampling import each_nth
 
 #: Links from few losses in a run to many.
 LINKS = ("lossy", "lossy:loss_rate=1/10,loss_burst=3", "lossy:loss_rate=1/3")
-
-
-def broken(run, seeds):
-    """The laws that runs break."""
-    return {law for seed in seeds for _, outputs in run(seed) for law in outputs["broken laws"]}
-
-
-def rates(seed):
-    return by_rate(Run(LINKS[seed % len(LINKS)], seed))
-
-
-def windows(seed):
-    return by_window(Run("lossy_windows", seed))
-
-
-@needs_compiler
-def test_runs_obey_the_laws():
-    assert broken(rates, range(90)) | broken(windows, range(20)) == set()
-
-
-@needs_compiler
-@pytest.mark.slow
-def test_ten_thousand_runs_obey_the_laws():
-    assert broken(rates, range(10_000, 18_000)) | broken(windows, range(10_000, 12_000)) == set()
-
-
-#: Faults in packets.h, each with the right and the wrong text.
-FAULTS = {
-    "loss above its share": (
-        "link->allowance += (link_wide)size * numerator",
-        "link->allowance += 2 * (link_wide)size * numerator",
-    ),
-    "a longer burst": ("link->own[2] * denominator", "2 * link->own[2] * denominator"),
-    "losses that no column counts": (", link->lost += size;", ";"),
-}
-
-
-@needs_compiler
-@pytest.mark.parametrize("fault", each_nth(3, FAULTS))
-@pytest.mark.parametrize(
-    "cell", [Cell(BY_RATE, LINKS[1], "packets"), Cell(WINDOWS, "lossy_windows", "packets")], ids=["rate", "windows"]
-)
-def test_the_conformance_test_catches_a_planted_fault(fault, cell, tmp_path, monkeypatch):
-    source, (right, wrong) = world(MODEL, PACKETS).read_text(), FAULTS[fault]
-    assert right in source
-    (tmp_path / "lossy").mkdir()
-    (tmp_path / "lossy" / "packets.h").write_text(source.replace(right, wrong))
-    (tmp_path / "cbr_delay").symlink_to(world(load_definition("models", "MODEL", "cbr_delay"), PACKETS).parent)
-    check(cell, 0, 3 * cell.count)
-    monkeypatch.setattr(packets, "world", lambda model, name: tmp_path / "lossy" / "packets.h")
-    with pytest.raises(Disagreement, match=r"broken laws is .*(chance_|overflows_when_full)"):
-        check(cell, 0, 3 * cell.count)
 
 
 @needs_compiler
@@ -198,19 +141,6 @@ def test_a_weaker_sign_of_a_busy_link_turns_a_bound_false(right, wrong, monkeypa
     assert answer(false_at_end, "2") == SAT
 
 
-@pytest.mark.parametrize("believed, false", [("C_L", "C_L_f[0][T-1] > C"), ("C_U", "C_U_f[0][T-1] < C")])
-def test_beliefs_of_window_senders_stay_true_of_it(believed, false):
-    """Whatever is sent."""
-    for buffer in ("1", "4"):
-        query = cm.Query(cm.Network("lossy_windows", buffer, 6, delay="executions"), "avoids", what=false)
-        assert cm.verify(query.read_controller(ANYONE.format(believed=believed)), query).holds
-
-
-def test_a_window_sender_still_learns_an_upper_bound():
-    query = cm.Query(cm.Network("lossy_windows", "4", 6, delay="executions"), "avoids", what="C_U_f[0][T-1] < 2 * C")
-    assert not cm.verify(query.read_controller(ANYONE.format(believed="C_U")), query).holds
-
-
 def test_it_loses_at_most_the_share_and_a_burst():
     def loses(more):
         """In 4 steps without a queue, in packets of C/10."""
@@ -234,25 +164,6 @@ def test_for_ever_it_loses_at_most_the_share():
     with pytest.raises(InputError, match="no execution"):
         cm.worst("constant_window", network, period=2, given=given)
     assert cm.worst("constant_window", network, given=given).verdict == "found"
-
-
-@pytest.mark.parametrize(
-    "controller, expect, verdict",
-    [
-        ("cc_qdel", "queue <= 4 bdp", "holds"),
-        ("cc_qdel", "loss <= 10%", "violated"),
-        ("always_c_u", "queue <= 4 bdp", "holds"),  # reads C_U
-        ("aimd", "delay <= 2 rtt", "holds"),
-        ("aimd", "utilisation >= 50%", "violated"),
-    ],
-)
-def test_questions_about_it(controller, expect, verdict):
-    question = cm.ask(controller, "lossy, buffer 1 bdp, loss 1%, jitter 1 rtt", expect, start="converged")
-    answered = cm.answer(question)
-    assert answered.verdict == verdict
-    assert "loss_rate=1/100" in question.where
-    if verdict == "violated":
-        assert cm.replay(answered.trace).outcome.value == "breaks"
 
 
 def test_its_words():

@@ -11,19 +11,15 @@ import pytest
 from ccmatic.models.marking import MODEL, marks
 
 import ccmatic as cm
-from ccmatic.base import InputError, definitions
-from ccmatic.contracts import PACKETS, load_definition, world
+from ccmatic.base import InputError
+from ccmatic.contracts import PACKETS, world
 from ccmatic.emulation import kinds, pipeline, replay, run
 from ccmatic.exporting import header
 from ccmatic.runtime.library import Library
 from ccmatic.runtime.stateful_library import StatefulSender
-from ccmatic.simulation import Path, Simulation, WindowFlow, packets, simulate
+from ccmatic.simulation import Path, Simulation, WindowFlow, simulate
 from ccmatic.simulation.shared import SharedLink
-from conformance.links import PACKETS as BY_RATE
-from conformance.links import WINDOWS, Run, by_rate, by_window
-from conformance.worlds import Cell, Disagreement, check
 from support.machine import lacking, needs_compiler, on_time
-from support.sampling import each_nth
 
 NETWORK = "marking, buffer 2 bdp, threshold 1/2 bdp, jitter 1 rtt"
 
@@ -37,30 +33,6 @@ def send(window):
 """
 
 
-def broken(run, seeds):
-    """The laws that runs break."""
-    return {law for seed in seeds for _, outputs in run(seed) for law in outputs["broken laws"]}
-
-
-def rates(seed):
-    return by_rate(Run("marking", seed))
-
-
-def windows(seed):
-    return by_window(Run("marking_windows", seed))
-
-
-@needs_compiler
-def test_runs_obey_the_laws():
-    assert broken(rates, range(90)) | broken(windows, range(20)) == set()
-
-
-@needs_compiler
-@pytest.mark.slow
-def test_ten_thousand_runs_obey_the_laws():
-    assert broken(rates, range(10_000, 18_000)) | broken(windows, range(10_000, 12_000)) == set()
-
-
 RIGHT = "link->marked = backlog > (link->is.threshold + served) * link->is.period;"
 #: Faults in packets.h. Early and late: the threshold is off by one packet.
 FAULTS = {
@@ -69,21 +41,6 @@ FAULTS = {
     "every packet": "link->marked = 1;",
     "no packet": "link->marked = 0;",
 }
-
-
-@needs_compiler
-@pytest.mark.parametrize("fault", each_nth(2, FAULTS))
-@pytest.mark.parametrize(
-    "cell", [Cell(BY_RATE, "marking", "packets"), Cell(WINDOWS, "marking_windows", "packets")], ids=str
-)
-def test_the_conformance_test_catches_a_planted_fault(fault, cell, tmp_path, monkeypatch):
-    source = world(MODEL, PACKETS).read_text()
-    assert source.count(RIGHT) == 1
-    (tmp_path / "packets.h").write_text(source.replace(RIGHT, FAULTS[fault]))
-    check(cell, 0, 60)
-    monkeypatch.setattr(packets, "world", lambda model, name: tmp_path / "packets.h")
-    with pytest.raises(Disagreement, match="broken laws is .*marke"):
-        check(cell, 0, 60)
 
 
 def burst_steps(rng, room, threshold, steps=6):
@@ -197,29 +154,6 @@ def test_each_of_two_simulated_flows_reads_its_own_marks():
         shared.step()
     each = [share.observation.marked for share in shared._shares]
     assert sum(each) == shared.simulation.observation.marked and min(each) > 0
-
-
-def test_it_has_a_counterpart_for_windows():
-    name = definitions.chosen("models", "BY_WINDOW")[MODEL.name]
-    assert load_definition("models", "MODEL", name).threshold == MODEL.threshold
-
-
-@pytest.mark.parametrize(
-    "controller, on, expect, verdict",
-    [
-        ("dctcp", "marking, buffer 1 bdp, threshold 1/4 bdp, jitter 0 rtt", "marked <= 0%", "violated"),
-        ("prague", "marking, buffer 2 bdp, threshold 1/2 bdp", "delay <= 2 rtt", "violated"),
-        ("prague", "marking, buffer 1 bdp, threshold 1/2 bdp", "delay <= 2 rtt", "holds"),
-        ("cc_qdel", "marking, buffer 1 bdp, threshold 1/2 bdp", "delay <= 2 rtt", "holds"),
-        ("cc_qdel", "marking, buffer 1 bdp, threshold 1/2 bdp", "marked <= 0%", "violated"),
-    ],
-)
-def test_questions_about_it(controller, on, expect, verdict):
-    question = cm.ask(controller, on, expect, horizon=5)
-    answered = cm.answer(question)
-    assert answered.verdict == verdict
-    if verdict == "violated":
-        assert cm.replay(answered.trace).outcome.value == "breaks"
 
 
 def test_a_sender_observes_the_marks_of_the_network():

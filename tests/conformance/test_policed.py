@@ -1,6 +1,5 @@
 """A policer in front of a bottleneck (docs/reference/encoding.md, section 4): packets obey its laws; questions."""
 
-import shutil
 from fractions import Fraction
 from random import Random
 
@@ -12,55 +11,10 @@ from ccmatic.base import InputError
 from ccmatic.contracts import load_definition
 from ccmatic.emulation import pipeline, replay
 from ccmatic.runtime.stateful_library import StatefulSender
-from ccmatic.simulation import Path, Simulation, WindowFlow, packets
-from conformance.links import WINDOWS, Run, by_window
+from ccmatic.simulation import Path, Simulation, WindowFlow
 from conformance.updates import library
-from conformance.worlds import Cell, Disagreement, check
-from support import ROOT
 from support.machine import needs_compiler
-from support.sampling import each_nth
 from support.window_senders import CONTROLLERS
-
-
-def broken(seeds):
-    """The laws that runs break."""
-    return {law for seed in seeds for _, outputs in by_window(Run("policed", seed)) for law in outputs["broken laws"]}
-
-
-@needs_compiler
-def test_runs_obey_the_laws():
-    assert broken(range(20)) == set()
-
-
-@needs_compiler
-@pytest.mark.slow
-def test_five_thousand_runs_obey_the_laws():
-    assert broken(range(10_000, 15_000)) == set()
-
-
-#: Faults: the file, and the right and the wrong text.
-FAULTS = {
-    "a policer that refills at once": ("policer", "if (link->full || link->tokens > room)", "if (1)"),
-    "a policer without tokens": ("policer", "(link_wide)(now - link->at)", "0 * (now - link->at)"),
-    "a policer that passes everything": ("policed", "if (!policer_offer(&link->policer, now, size, flow))", "if (0)"),
-    "a queue without end": ("cbr_delay", "link->is.buffer", "1000 * link->is.buffer"),
-}  # fmt: skip
-
-
-@needs_compiler
-@pytest.mark.parametrize("fault", each_nth(2, FAULTS))
-def test_the_conformance_test_catches_a_planted_fault(fault, tmp_path, monkeypatch):
-    cell, (folder, right, wrong) = Cell(WINDOWS, "policed", "packets"), FAULTS[fault]
-    for name in ("policed", "policer", "cbr_delay"):
-        (tmp_path / name).mkdir()
-        shutil.copy(ROOT / "models" / name / "packets.h", tmp_path / name)
-    check(cell, 0, cell.count)
-    file = tmp_path / folder / "packets.h"
-    assert right in file.read_text()
-    file.write_text(file.read_text().replace(right, wrong))
-    monkeypatch.setattr(packets, "world", lambda model, name: tmp_path / "policed" / "packets.h")
-    with pytest.raises(Disagreement, match="broken laws"):
-        check(cell, 0, cell.count)
 
 
 @needs_compiler
@@ -106,17 +60,6 @@ def test_the_emulator_has_a_bucket_and_then_a_queue():
             free = free if full else ends
             assert full or admitted == -(-ends.numerator // ends.denominator)
     assert policed > 50 and queued > 50
-
-
-@pytest.mark.parametrize(
-    ("expect", "verdict"),
-    [("delay <= 2 rtt", "holds"), ("queue <= 2 bdp", "holds"), ("loss <= 1%", "violated")],
-)
-def test_questions_about_it(expect, verdict):
-    answered = cm.answer(cm.ask("aimd", "policed, buffer 1 bdp, jitter 1 rtt", expect))
-    assert answered.verdict == verdict
-    if verdict == "violated":
-        assert cm.replay(answered.trace).outcome.value == "breaks"
 
 
 def passes(share, bucket, more):

@@ -10,67 +10,14 @@ from ccmatic.models.policer import MODEL, lost_when_empty, refills_at_any_time
 
 import ccmatic as cm
 from ccmatic import query as queries
-from ccmatic.base import InputError, definitions
-from ccmatic.contracts import PACKETS, load_definition, world
+from ccmatic.base import InputError
 from ccmatic.contracts.execution import execution
 from ccmatic.emulation import pipeline, replay
 from ccmatic.logic import no, some
-from ccmatic.simulation import Path, Simulation, packets, simulate
+from ccmatic.simulation import Path, Simulation, simulate
 from ccmatic.solving import SAT, UNSAT, Checker
 from ccmatic.verification import check_trace
-from conformance.links import PACKETS as BY_RATE
-from conformance.links import WINDOWS, Run, by_rate, by_window
-from conformance.worlds import Cell, Disagreement, check
-from support.believing import ANYONE
 from support.machine import needs_compiler
-from support.sampling import each_nth
-
-
-def broken(run, seeds):
-    """The laws that runs break."""
-    return {law for seed in seeds for _, outputs in run(seed) for law in outputs["broken laws"]}
-
-
-def rates(seed):
-    return by_rate(Run("policer", seed))
-
-
-def windows(seed):
-    return by_window(Run("policer_windows", seed))
-
-
-@needs_compiler
-def test_runs_obey_the_laws():
-    assert broken(rates, range(90)) | broken(windows, range(10)) == set()
-
-
-@needs_compiler
-@pytest.mark.slow
-def test_ten_thousand_runs_obey_the_laws():
-    assert broken(rates, range(10_000, 18_000)) | broken(windows, range(10_000, 12_000)) == set()
-
-
-#: Faults in packets.h, each with the right and the wrong text.
-FAULTS = {
-    "refills at once": ("if (link->full || link->tokens > room)", "if (1)"),
-    "never full": ("if (link->full || link->tokens > room)", "if (link->full)"),
-    "slow tokens": ("link->tokens += (link_wide)(now - link->at)", "link->tokens += (link_wide)((now - link->at) / 2)"),
-}
-
-
-@needs_compiler
-@pytest.mark.parametrize("fault", each_nth(3, FAULTS))
-@pytest.mark.parametrize(
-    "cell", [Cell(BY_RATE, "policer", "packets"), Cell(WINDOWS, "policer_windows", "packets")], ids=str
-)
-def test_the_conformance_test_catches_a_planted_fault(fault, cell, tmp_path, monkeypatch):
-    source, (right, wrong) = world(MODEL, PACKETS).read_text(), FAULTS[fault]
-    assert right in source
-    (tmp_path / "packets.h").write_text(source.replace(right, wrong))
-    check(cell, 0, cell.count)
-    monkeypatch.setattr(packets, "world", lambda model, name: tmp_path / "packets.h")
-    with pytest.raises(Disagreement, match="broken laws is .*policer"):
-        check(cell, 0, cell.count)
 
 
 @needs_compiler
@@ -199,20 +146,6 @@ def test_without_jitter_the_upper_bound_turns_false():
     assert answer(lambda x: x.beliefs["C_U"][x.horizon - 1] < x.C, jitter=0) == SAT
 
 
-@pytest.mark.parametrize(
-    "believed, false", [("C_L", "C_L_f[0][T-1] > C + buf / (1 + D)"), ("C_U", "C_U_f[0][T-1] < C")]
-)
-def test_beliefs_of_window_senders_stay_true_of_it(believed, false):
-    """Whatever is sent."""
-
-    def verified(what):
-        query = cm.Query(cm.Network("policer_windows", "1", 6, delay="executions"), "avoids", what=what)
-        return cm.verify(query.read_controller(ANYONE.format(believed=believed)), query)
-
-    assert verified(false).holds
-    assert verified(f"{believed}_f[0][T-1] > C").verdict == "violated"
-
-
 def test_a_bucket_that_empties_does_not_repeat():
     """Its tokens are the same a period later."""
     network = cm.Network("policer_windows", "1", 5)
@@ -237,24 +170,6 @@ def test_every_even_step_is_a_step_with_arrivals_at_any_time():
         return some([no(law(x, t)) for law in (lost_when_empty, refills_at_any_time) for t in range(1, x.horizon)])
 
     assert answer(differs) == UNSAT
-
-
-@pytest.mark.parametrize(
-    "controller, expect, verdict",
-    [
-        ("cc_qdel", "delay <= 1 rtt", "holds"),
-        ("cc_qdel", "loss <= 10%", "violated"),
-        ("aimd", "delay <= 1 rtt", "holds"),
-        ("aimd", "utilisation >= 50%", "violated"),
-    ],
-)
-def test_questions_about_it(controller, expect, verdict):
-    question = cm.ask(controller, "policer, bucket 1 bdp, jitter 1 rtt", expect, start="converged")
-    answered = cm.answer(question)
-    assert answered.verdict == verdict
-    assert "bucket 1 bdp" in question.where
-    if verdict == "violated":
-        assert cm.replay(answered.trace).outcome.value == "breaks"
 
 
 @pytest.mark.parametrize(
@@ -292,8 +207,3 @@ def test_what_is_no_policer_is_refused(network, message):
 def test_what_no_emulator_runs_is_refused(path, message):
     with pytest.raises(InputError, match=message):
         pipeline._link(on=path)
-
-
-def test_it_has_a_counterpart_for_windows():
-    name = definitions.chosen("models", "BY_WINDOW")[MODEL.name]
-    assert load_definition("models", "MODEL", name).store == MODEL.store == "bucket"

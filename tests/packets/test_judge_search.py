@@ -28,7 +28,7 @@ def searched(toy, runs, rules=RULE_NAMES, **settings):
 
 
 def test_a_clean_toy_keeps_the_rules():
-    found = margins(searched(Toy(), 45))
+    found = margins(searched(Toy(), 30))
     assert len(found) >= 7 and {name: round(m, 2) for name, m in found.items() if m < 0} == {}
 
 
@@ -76,7 +76,7 @@ def test_a_file_of_another_search_is_refused(tmp_path):
 
 
 def test_an_expectation_is_a_rule():
-    search = searched(Toy(), 12, (), expect=["utilisation >= 99% over every 1 s"])
+    search = searched(Toy(), 4, (), expect=["utilisation >= 99% over every 1 s"])
     [line] = search.lines.values()
     assert line.is_broken and line.rule.name == "utilisation >= 99% over every 1 s"
     scenario = lawful(words.scenario_of("12 mbit, rtt 40 ms, buffer 1 bdp", [], 15))

@@ -148,11 +148,11 @@ def within(compare):
 
 
 def beliefs_of_the_step(choices):
-    def early(x, controller):
+    def early(x, controller, clock=None):
         x, flow = copy(x), copy(x.flows[0])
         flow.beliefs = {name: [*column[1:], *column[-1:]] for name, column in flow.beliefs.items()}
         x.flows = (flow,)
-        return choices(x, controller)
+        return choices(x, controller, clock)
 
     return early
 

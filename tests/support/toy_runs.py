@@ -35,6 +35,10 @@ class Path:
         self.window, self.threshold, self.flight, self.recovery = 15000.0, float("inf"), 0, -1
         self.packets, self.samples, self.lose = [], [], 0
         self.offset = 0
+        self.idles, self.holds = (
+            [(event.at, event.at + event.length) for event in scenario.events if isinstance(event, kind)]
+            for kind in (records.IdleEvent, records.HoldEvent)
+        )
 
     def run(self):
         end = self.s.duration
@@ -65,15 +69,13 @@ class Path:
             self.offset = event.rtt - self.s.rtt
 
     def idle(self, now):
-        return any(isinstance(e, records.IdleEvent) and e.at <= now < e.at + e.length for e in self.s.events)
+        return any(begin <= now < end for begin, end in self.idles)
 
     def held(self, instant):
-        ends = [e.at + e.length for e in self.s.events
-                if isinstance(e, records.HoldEvent) and e.at <= instant < e.at + e.length]  # fmt: skip
-        return max([instant, *ends])
+        return max([instant, *(end for begin, end in self.holds if begin <= instant < end)])
 
     def send(self, now):
-        while self.flight + self.s.packet <= max(self.window, self.s.packet) and not self.idle(now):
+        while self.flight + self.s.packet <= max(self.window, self.s.packet) and not (self.idles and self.idle(now)):
             self.flight += self.s.packet
             waiting = max(0, self.free - now) * self.rate // (8 * SECOND)
             lost = 4 if self.lose else int(waiting + self.s.packet > self.s.buffer + self.s.packet)
@@ -83,7 +85,7 @@ class Path:
                 self.packets.append((now, now, -1, self.s.packet, 0, lost, 0))
             else:
                 self.free = max(now, self.free) + self.s.packet * 8 * SECOND // self.rate
-                arrived = self.held(self.free) + self.s.rtt + self.offset
+                arrived = (self.held(self.free) if self.holds else self.free) + self.s.rtt + self.offset
                 self.packets.append((now, self.free, arrived, self.s.packet, 0, 0, 0))
             heappush(self.events, (arrived, 3, (now, lost)))
         if not self.samples or now - self.samples[-1][0] >= 10**6:
