@@ -90,6 +90,15 @@ def pytest_xdist_auto_num_workers():
 
 
 @pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    """Name each file that is skipped: pytest-xdist names only one of those that are skipped at one place."""
+    report = yield
+    if report.skipped and isinstance(collector, pytest.File):
+        report.longrepr = (str(collector.path), 1, report.longrepr[2])
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item):
     with turn(item.get_closest_marker("real_time")):
         return (yield)
