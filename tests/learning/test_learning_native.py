@@ -12,6 +12,7 @@ from ccmatic.learning import Environment, Fluid, LinkEnv, LinkOptions
 from ccmatic.learning.envs.native import Native, is_playable
 from ccmatic.learning.envs.played import Played
 from support.machine import needs_compiler
+from support.sampling import each_nth
 
 pytestmark = needs_compiler
 
@@ -34,7 +35,7 @@ def played(player, seeds, actions):
     return [np.concatenate([np.ravel(x) for x in (*each[:2], *each.measures.values())]) for each in outcomes]
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", each_nth(2, CASES))
 def test_a_link_in_c_gives_the_numbers_of_the_arrays(name):
     """Up to the roundings of single floats, which may move a whole byte."""
     options, task = CASES[name]
@@ -72,7 +73,7 @@ def test_a_formula_that_divides_by_0_has_one_value_in_c_and_in_arrays(tmp_path):
     np.testing.assert_allclose(ours, arrays, rtol=2e-3, atol=2e-3)
 
 
-@pytest.mark.parametrize("observation, found", [("byte / lost", "inf"), ("lost / lost", "nan")])
+@pytest.mark.parametrize("observation, found", each_nth(2, [("byte / lost", "inf"), ("lost / lost", "nan")]))
 def test_an_observation_that_is_not_finite_is_refused(observation, found, tmp_path):
     file = tmp_path / "mine.py"
     file.write_text(f"def observe(byte, lost):\n    return [{observation}]\n")
