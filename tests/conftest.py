@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ccmatic.base.errors import InputError
-from ccmatic.emulation import kinds, machine
+from ccmatic.deployment.emulation import kinds, machine
 from support.compiling import compile_once
 from support.machine import compiler, needs_compiler
 from support.measuring import Measuring

@@ -5,7 +5,7 @@ import json
 from fractions import Fraction
 from pathlib import Path
 
-from ccmatic.analysis.worst_case import UNDECIDED
+from ccmatic.answers.worst_case import UNDECIDED
 
 
 def arguments(description, controllers, folder, timeout, each="question", sources=False):

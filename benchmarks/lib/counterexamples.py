@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ccmatic import trace_export
 from ccmatic.base import InputError
-from ccmatic.traces import Trace
+from ccmatic.networks import trace_export
+from ccmatic.networks.traces import Trace
 
 ROOT = Path(__file__).resolve().parents[2]
 

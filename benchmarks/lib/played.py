@@ -18,18 +18,19 @@ import numpy as np
 
 from benchmarks.lib import application
 from benchmarks.lib.scenario_files import TESTED, known_units, rate
-from ccmatic import emulation, questions
+from ccmatic import questions
 from ccmatic.base import InputError, definitions
 from ccmatic.contracts import load_definition
-from ccmatic.emulation import Commands, FlowRequest
-from ccmatic.emulation.monitor import Monitor
-from ccmatic.exporting import header
+from ccmatic.deployment import emulation
+from ccmatic.deployment.emulation import Commands, FlowRequest
+from ccmatic.deployment.emulation.monitor import Monitor
+from ccmatic.deployment.exporting import header
+from ccmatic.networks.simulation import NEVER, PathChange, SharedLink, Simulation, WindowFlow
+from ccmatic.networks.simulation import Path as SimulatedPath
 from ccmatic.records import ExpectationRecord, Record
-from ccmatic.runtime import StepObservations
-from ccmatic.runtime.library import Library
-from ccmatic.runtime.stateful_library import StatefulSender
-from ccmatic.simulation import NEVER, PathChange, SharedLink, Simulation, WindowFlow
-from ccmatic.simulation import Path as SimulatedPath
+from ccmatic.worlds.runtime import StepObservations
+from ccmatic.worlds.runtime.library import Library
+from ccmatic.worlds.runtime.stateful_library import StatefulSender
 
 #: The simulator's name for each pattern of the emulator. Without jitter, no packet is held.
 PATTERNS = {"": "none", "aggregation": "bursts", "uniform": "uniform"}

@@ -12,8 +12,8 @@ import msgspec
 
 from ccmatic.base import InputError, exact, load_toml, quantities, suggest
 from ccmatic.contracts import Model, load_definition
-from ccmatic.emulation import Link, of_texts
-from ccmatic.emulation.monitor import Monitor
+from ccmatic.deployment.emulation import Link, of_texts
+from ccmatic.deployment.emulation.monitor import Monitor
 from ccmatic.questions import NetworkDescription, describe, named_model, read, units
 from ccmatic.records import Record, convert
 

@@ -4,8 +4,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from ccmatic.exporting import files
-from ccmatic.runtime.library import compile_c
+from ccmatic.deployment.exporting import files
+from ccmatic.worlds.runtime.library import compile_c
 
 #: The measured flow has 96 Mbit/s, which is 8 packets per millisecond. Packets are acknowledged after 40 ms.
 PROGRAM = r"""

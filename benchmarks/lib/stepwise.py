@@ -6,9 +6,9 @@ The result is an execution of the model `smooth_windows`.
 from copy import copy
 from fractions import Fraction
 
-from ccmatic.compilers.exact import ObservedNumber, ObservedTruth, UnknownNumber
-from ccmatic.compilers.formula import Encoder
 from ccmatic.contracts import CONDITION
+from ccmatic.worlds.exact import ObservedNumber, ObservedTruth, UnknownNumber
+from ccmatic.worlds.formula import Encoder
 
 COLUMNS = ("A", "S", "L", "Ld", "r", "cwnd", "Q", "G", "V", "found")
 

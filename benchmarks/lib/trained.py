@@ -6,7 +6,8 @@ import jax
 import jax.numpy as jnp
 
 from ccmatic.controllers import signal
-from ccmatic.learning import Environment, RolloutPolicy, agents, policies, sender, stateless, trained
+from ccmatic.deployment import policies
+from ccmatic.learning import Environment, RolloutPolicy, agents, sender, stateless, trained
 from ccmatic.learning.envs import rollout
 
 #: The first rates of senders in studies of papers: shares of the link's rate, as in Aurora's simulator. The default of

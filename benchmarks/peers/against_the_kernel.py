@@ -24,7 +24,7 @@ from pathlib import Path
 
 from benchmarks.lib import pages, real_runs
 from benchmarks.peers import papers
-from ccmatic.emulation import kinds, link, measures, run
+from ccmatic.deployment.emulation import kinds, link, measures, run
 
 RATES, RTTS, BUFFERS = ("24mbit", "96mbit"), ("20ms", "40ms", "100ms"), ("1/4bdp", "1bdp", "4bdp")
 EMULATED = ("cubic", "bpf:cubic", "bbr", "bpf:bbr_v1")

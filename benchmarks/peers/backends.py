@@ -24,8 +24,8 @@ import jax
 import numpy as np
 
 from benchmarks.lib import real_runs
+from ccmatic.deployment.exporting import header
 from ccmatic.evaluation.runs import SECONDS, WARM_UP, Scenario, emulated, simulated
-from ccmatic.exporting import header
 from ccmatic.learning import Environment, LinkOptions, sender
 from ccmatic.learning.envs import rollout
 

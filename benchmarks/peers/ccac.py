@@ -33,12 +33,12 @@ from ccmatic.models.ccac2021 import (
 )
 from ccmatic.properties.avoids import Expressions, periodic
 
+from ccmatic.answers.verification import choices
 from ccmatic.base import InputError, exact, parse_json, read_text
 from ccmatic.contracts import load_definition
 from ccmatic.logic import Environment, equal
-from ccmatic.query import Network, Query
-from ccmatic.solving import SAT, UNSAT, Checker
-from ccmatic.verification import choices
+from ccmatic.logic.solving import SAT, UNSAT, Checker
+from ccmatic.questions.query import Network, Query
 
 CONTROLLERS = {"const": "constant_window", "aimd": "aimd", "copa": "copa", "bbr": "bbr", "any": None}
 SLACK = {

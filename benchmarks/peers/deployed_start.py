@@ -16,7 +16,8 @@ import numpy as np
 
 import ccmatic as cm
 from benchmarks.lib import real_runs
-from ccmatic.learning import LinkOptions, policies, trained
+from ccmatic.deployment import policies
+from ccmatic.learning import LinkOptions, trained
 from ccmatic.learning.envs.backends import Fluid, Packets
 
 RATE, RTT, BUFFER, SECONDS, OMITTED = 24, 20, 2, 30, 10

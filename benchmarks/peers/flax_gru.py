@@ -22,8 +22,9 @@ import optax
 from onnx import TensorProto, helper, numpy_helper, save
 from onnx.reference import ReferenceEvaluator
 
-from ccmatic.learning import Environment, LinkOptions, policies
-from ccmatic.runtime import Library
+from ccmatic.deployment import policies
+from ccmatic.learning import Environment, LinkOptions
+from ccmatic.worlds.runtime import Library
 
 LINKS = {"rate": [16, 24, 64], "rtt": [16, 20, 64], "buffer_bdp": 2, "steps": 401}
 SENDER = {"observe": "aurora", "act": "aurora", "history": 1}

@@ -6,9 +6,9 @@ controllers except CUBIC and Reno have no slow start.
 
 from collections import deque
 
-from ccmatic.exporting import header
-from ccmatic.runtime.library import Library
-from ccmatic.runtime.stateful_library import StatefulSender
+from ccmatic.deployment.exporting import header
+from ccmatic.worlds.runtime.library import Library
+from ccmatic.worlds.runtime.stateful_library import StatefulSender
 
 SECOND = 10**9
 PACKET = 1500

@@ -21,7 +21,8 @@ from jax._src import core
 
 from benchmarks.lib.trained import sections_of
 from ccmatic import records
-from ccmatic.learning import Environment, LinkOptions, agents, bench, policies
+from ccmatic.deployment import policies
+from ccmatic.learning import Environment, LinkOptions, agents, bench
 
 jax.interpreters.xla.pytype_aval_mappings = core.pytype_aval_mappings  # tensorflow-probability 0.25 reads this name
 

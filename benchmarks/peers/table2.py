@@ -18,8 +18,8 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from time import monotonic
 
-from ccmatic import query
 from ccmatic.base import definitions
+from ccmatic.questions import query
 
 
 def table():

@@ -22,7 +22,7 @@ import numpy as np
 
 from benchmarks.lib import real_runs
 from ccmatic.base import InputError
-from ccmatic.emulation import kinds, link, machine, measures, run
+from ccmatic.deployment.emulation import kinds, link, machine, measures, run
 
 EVERY = 0.02
 

@@ -24,12 +24,12 @@ from pathlib import Path as File
 
 from benchmarks.lib import real_runs
 from ccmatic.base import definitions
-from ccmatic.emulation import kinds, pipeline
-from ccmatic.emulation import run as emulation
-from ccmatic.exporting import header
-from ccmatic.runtime.library import Library
-from ccmatic.runtime.stateful_library import StatefulSender
-from ccmatic.simulation import Path, PathChange, Simulation, WindowFlow
+from ccmatic.deployment.emulation import kinds, pipeline
+from ccmatic.deployment.emulation import run as emulation
+from ccmatic.deployment.exporting import header
+from ccmatic.networks.simulation import Path, PathChange, Simulation, WindowFlow
+from ccmatic.worlds.runtime.library import Library
+from ccmatic.worlds.runtime.stateful_library import StatefulSender
 
 BDP, PACKET, OUTAGE = 80, 1500, 10
 NETWORKS = {

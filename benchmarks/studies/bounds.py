@@ -14,10 +14,10 @@ from dataclasses import replace
 from fractions import Fraction
 
 from ccmatic import proving
-from ccmatic.analysis.widening import Grid
+from ccmatic.answers.verification import replay
 from ccmatic.controllers import Stateful
 from ccmatic.proving import Prover, Trial
-from ccmatic.verification import replay
+from ccmatic.synthesis.widening import Grid
 
 
 def wider(result, step, runs):

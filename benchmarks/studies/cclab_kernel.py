@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.lib import real_runs
-from ccmatic.emulation import kinds, link, measures, run
+from ccmatic.deployment.emulation import kinds, link, measures, run
 from ccmatic.learning import adversaries
 
 RANDOM = 2

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.lib import real_runs
-from ccmatic.emulation import kinds, link, measures, run
+from ccmatic.deployment.emulation import kinds, link, measures, run
 
 SENDERS = ("cubic", "bbr", "bpf:cc_qdel", "udp:cc_qdel", "bpf:cc_probe_slow", "udp:cc_probe_slow")
 SECONDS, WARMUP = 30, 10

@@ -16,10 +16,10 @@ import numpy as np
 
 import ccmatic as cm
 from ccmatic.base import InputError
-from ccmatic.exporting import header
-from ccmatic.runtime.library import Library
-from ccmatic.runtime.stateful_library import StatefulSender
-from ccmatic.simulation import Path, PathChange, Simulation, WindowFlow
+from ccmatic.deployment.exporting import header
+from ccmatic.networks.simulation import Path, PathChange, Simulation, WindowFlow
+from ccmatic.worlds.runtime.library import Library
+from ccmatic.worlds.runtime.stateful_library import StatefulSender
 
 CONTROLLERS = ("aimd", "reno", "cubic", "copa", "vegas", "bbr_v1")
 CHANGES = ("", "outage 1 rtt", "outage 1 rtt, queue lost", "change rtt x2", "change rate x1/2", "change rate x2")

@@ -23,9 +23,9 @@ import jax
 import numpy as np
 
 from benchmarks.lib import trained
-from ccmatic import traces
 from ccmatic.learning import LinkOptions
 from ccmatic.learning.envs.capacity import MBIT
+from ccmatic.networks import traces
 
 EPISODES, FEWER = 30, 20
 

@@ -34,10 +34,11 @@ from benchmarks.lib import cells, counterexamples
 from benchmarks.lib.trained import START, episode, train
 from ccmatic import records
 from ccmatic.controllers import signal
-from ccmatic.learning import LinkOptions, policies
+from ccmatic.deployment import policies
+from ccmatic.learning import LinkOptions
 from ccmatic.learning.envs import signals
+from ccmatic.networks.trace_export import Schedule
 from ccmatic.proving import Trial, load_result
-from ccmatic.trace_export import Schedule
 
 PROOF = counterexamples.ROOT / "results" / "proofs" / "cc_qdel-cc_qdel_wide_T11.json"
 

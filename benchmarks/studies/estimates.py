@@ -22,12 +22,12 @@ import numpy as np
 
 import ccmatic as cm
 from benchmarks.lib import cells
-from ccmatic import traces
+from ccmatic.answers.estimation import ANY, ParticleFilter, estimates, gap_of_one, signals
+from ccmatic.answers.estimation.declared import declared
 from ccmatic.contracts import RunningMax
-from ccmatic.learning.estimation import ANY, ParticleFilter, estimates, gap_of_one, signals
-from ccmatic.learning.estimation.declared import declared
-from ccmatic.simulation import DeployedController, Simulation
-from ccmatic.simulation import Path as Link
+from ccmatic.networks import traces
+from ccmatic.networks.simulation import DeployedController, Simulation
+from ccmatic.networks.simulation import Path as Link
 
 #: The number of packets that the link serves in a step; R_m, which is Learn-to-Probe's control interval of 30 ms; and
 #: the number of packets that may wait.

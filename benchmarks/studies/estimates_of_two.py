@@ -17,12 +17,12 @@ from types import SimpleNamespace
 import numpy as np
 
 import ccmatic as cm
-from ccmatic import traces
+from ccmatic.answers.estimation import ParticleFilter, signals
 from ccmatic.contracts import load_definition
-from ccmatic.learning.estimation import ParticleFilter, signals
-from ccmatic.simulation import DeployedController
-from ccmatic.simulation import Path as Link
-from ccmatic.traces import Trace
+from ccmatic.networks import traces
+from ccmatic.networks.simulation import DeployedController
+from ccmatic.networks.simulation import Path as Link
+from ccmatic.networks.traces import Trace
 
 #: R_m in seconds; the buffer in C·R_m, like all bytes; the number of steps in a run; and the first step of the second
 #: flow.

@@ -23,7 +23,7 @@ from itertools import product
 
 import ccmatic as cm
 from benchmarks.lib import cells
-from ccmatic.analysis.worst_case import NoExecution
+from ccmatic.answers.worst_case import NoExecution
 
 CONTROLLERS = ("aimd", "copa", "bbr", "cc_qdel_sender", "cc_probe_slow_sender")
 HOW = ("for ever", "one window")

@@ -21,9 +21,9 @@ from pathlib import Path
 import pysmt.operators as op
 from pysmt.smtlib.parser import SmtLibParser
 
+from ccmatic.answers.verification import Judge
 from ccmatic.base import InputError
-from ccmatic.query import load, make
-from ccmatic.verification import Judge
+from ccmatic.questions.query import load, make
 
 sys.setrecursionlimit(100_000)
 

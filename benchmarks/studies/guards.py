@@ -16,9 +16,10 @@ import argparse
 from itertools import product
 from pathlib import Path
 
-from ccmatic import proving, records, traces
+from ccmatic import proving, records
 from ccmatic.base import parse_json, read_text, write_text
-from ccmatic.emulation import machine, measure_flows
+from ccmatic.deployment.emulation import machine, measure_flows
+from ccmatic.networks import traces
 from ccmatic.records import MeasuresFile
 
 ENVELOPE = "cc_qdel_wide"

@@ -29,9 +29,9 @@ import numpy as np
 
 from benchmarks.lib import trained
 from benchmarks.studies.custard import AGENT, ENVIRONMENT
-from ccmatic import traces
 from ccmatic.learning import LinkOptions
 from ccmatic.learning.envs.capacity import MBIT
+from ccmatic.networks import traces
 
 RATE, RTT, SECONDS, FIRST = 10_000, 20, 60, 16
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 import ccmatic as cm
-from ccmatic import traces
+from ccmatic.networks import traces
 
 ON, PROVED, REFUTED = "ccac, buffer infinite, jitter 1 rtt", "queue <= 7 bdp", "queue <= 6.5 bdp"
 

@@ -22,7 +22,7 @@ from time import process_time
 from typing import Any
 
 from ccmatic.base import InputError
-from ccmatic.invariants import Answer, Decided, asked, claim_of, decide, prove, refusing
+from ccmatic.proving.invariants import Answer, Decided, asked, claim_of, decide, prove, refusing
 
 INFINITE = "ccac, buffer infinite, jitter 1 rtt"
 FINITE = "ccac, buffer 1 bdp, jitter 1 rtt"

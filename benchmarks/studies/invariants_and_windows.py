@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from time import process_time
 
 import ccmatic as cm
-from ccmatic.invariants import asked, decide
+from ccmatic.proving.invariants import asked, decide
 
 INFINITE = "ccac, buffer infinite, jitter 1 rtt"
 TENTH = "ccac 12 mbit, rtt 10 ms, packet 1500, buffer infinite, jitter 10 ms"

@@ -18,8 +18,8 @@ from math import ceil, floor
 import numpy as np
 
 from benchmarks.lib import pages
-from ccmatic import exporting
-from ccmatic.runtime import Library, StatefulSender, StepObservations
+from ccmatic.deployment import exporting
+from ccmatic.worlds.runtime import Library, StatefulSender, StepObservations
 
 CONTROLLERS = ("contract", "frcc", "bbr", "vegas", "copa")
 RATES = (4, 10, 24)

@@ -23,13 +23,13 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
-from ccmatic import enclosures
-from ccmatic.invariants import Answer
+from ccmatic.answers.estimation import beliefs
 from ccmatic.learning import provable
 from ccmatic.learning.envs import Environment
-from ccmatic.learning.estimation import beliefs
 from ccmatic.learning.provable import network
 from ccmatic.learning.provable.loop import violation_of
+from ccmatic.proving import enclosures
+from ccmatic.proving.invariants import Answer
 
 QUERY = Path(__file__).parents[2] / "examples" / "provable.toml"
 

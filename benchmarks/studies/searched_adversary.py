@@ -37,9 +37,9 @@ from benchmarks.studies.solver_adversary import (
     STEPS,
     WINDOW,
 )
-from ccmatic.compilers.arrays import Values
 from ccmatic.learning import adversaries
 from ccmatic.learning.envs.capacity import MBIT
+from ccmatic.worlds.arrays import Values
 
 TARGETS = ("cubic", "aurora", "vegas", "bbr", "lp", "cc_qdel", "cc_probe_slow")
 LOW, HIGH = 1.0, 96.0

@@ -23,7 +23,8 @@ import numpy as np
 
 from benchmarks.lib import pages
 from ccmatic.base import write_text
-from ccmatic.learning import Environment, LinkOptions, agents, bench, policies, trained
+from ccmatic.deployment import policies
+from ccmatic.learning import Environment, LinkOptions, agents, bench, trained
 
 #: (a, b) and (c, d) of the envelopes.
 QUEUED = [("0", "1/2"), ("0", "3/4"), ("0", "1"), ("1/4", "3/4"), ("1/2", "1")]

@@ -43,9 +43,9 @@ import ccmatic as cm
 from benchmarks.lib import cells
 from benchmarks.lib.stepwise import Stepwise
 from benchmarks.studies.cclab import trained_against
-from ccmatic.analysis.worst_case import NoExecution
+from ccmatic.answers.worst_case import NoExecution
 from ccmatic.base import definitions, read_text
-from ccmatic.traces import Trace
+from ccmatic.networks.traces import Trace
 
 #: The controllers, each with the name under which the simulator attacks it.
 TARGETS = {

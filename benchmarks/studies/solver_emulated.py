@@ -34,13 +34,13 @@ import numpy as np
 
 from benchmarks.lib import cells
 from benchmarks.studies.solver_adversary import BEGIN, STEPS, as_it_runs, begun, follow, learned, play, solved
-from ccmatic.emulation import run
-from ccmatic.emulation.exported import Udp
-from ccmatic.emulation.flows import FlowRequest
-from ccmatic.emulation.link import OWN, Link
-from ccmatic.exporting import header
-from ccmatic.trace_export import Holds
-from ccmatic.traces import Trace
+from ccmatic.deployment.emulation import run
+from ccmatic.deployment.emulation.exported import Udp
+from ccmatic.deployment.emulation.flows import FlowRequest
+from ccmatic.deployment.emulation.link import OWN, Link
+from ccmatic.deployment.exporting import header
+from ccmatic.networks.trace_export import Holds
+from ccmatic.networks.traces import Trace
 
 BY_WINDOW, BY_RATE = ("vegas", "lp", "bbr"), ("cc_qdel_sender", "cc_probe_slow_sender")
 IN_ROUNDS = ("vegas", "lp", "cc_probe_slow_sender")

@@ -22,8 +22,8 @@ from time import process_time
 
 import ccmatic as cm
 from benchmarks.lib import cells, pages
-from ccmatic import traces
 from ccmatic.base import InputError
+from ccmatic.networks import traces
 
 CONTROLLERS = (
     "vegas",

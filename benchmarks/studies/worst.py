@@ -17,9 +17,9 @@ from itertools import groupby
 
 import ccmatic as cm
 from benchmarks.lib import cells
-from ccmatic import traces
-from ccmatic.analysis.worst_case import NoExecution
+from ccmatic.answers.worst_case import NoExecution
 from ccmatic.base import InputError
+from ccmatic.networks import traces
 
 COPAS = ("copa", "copa_stalls")
 WINDOWS = ("constant_window", "aimd", *COPAS, "bbr", "bbr_v1", "cubic", "vegas", "illinois", "lp", "rocc")

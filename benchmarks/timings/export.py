@@ -9,7 +9,7 @@ import sys
 
 from benchmarks.lib.sender_times import measure
 from ccmatic.base import definitions
-from ccmatic.exporting import header
+from ccmatic.deployment.exporting import header
 
 
 def main():

@@ -10,10 +10,10 @@ question, the answer, the seconds by the clock, and the seconds of processor tim
 import argparse
 import time
 
+from ccmatic.answers.verification import Judge
 from ccmatic.base import InputError
-from ccmatic.query import make
-from ccmatic.solving import SolverOptions
-from ccmatic.verification import Judge
+from ccmatic.logic.solving import SolverOptions
+from ccmatic.questions.query import make
 
 CONTROLLERS, HORIZONS, STEPS, ROUND_TRIPS = ("cubic", "cubic_20ms", "bbr", "bbr_v1"), (3, 5, 7, 9), (1, 2, 4), 4
 

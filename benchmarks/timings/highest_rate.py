@@ -38,10 +38,10 @@ import numpy as np
 
 from benchmarks.lib.sender_times import measure
 from benchmarks.timings.policies import INFERS, zeros
-from ccmatic.emulation import machine
-from ccmatic.exporting import files, header, targets
-from ccmatic.learning import policies
-from ccmatic.runtime import build
+from ccmatic.deployment import policies
+from ccmatic.deployment.emulation import machine
+from ccmatic.deployment.exporting import files, header, targets
+from ccmatic.worlds.runtime import build
 
 PORT, STEP, ALWAYS = 5001, 0.02, 1e3
 

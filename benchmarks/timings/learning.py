@@ -25,8 +25,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ccmatic import traces
 from ccmatic.learning import Environment, LinkEnv, LinkOptions
+from ccmatic.networks import traces
 
 #: The quantities that vary (one at a time), and the values of the others.
 LINKS, FLOWS, HISTORIES, MIDDLE = (64, 512, 4096, 16384), (1, 2, 4, 8), (1, 10, 100), (4096, 1, 10)

@@ -77,10 +77,10 @@ class Phases:
 
 def profile(command):
     """Run a command in this process, and print the CPU seconds of its phases on standard error."""
-    from ccmatic.analysis.worst_case import edge
+    from ccmatic.answers.verification import counterexample, verifier
+    from ccmatic.answers.worst_case import edge
     from ccmatic.cli import main
-    from ccmatic.solving import Checker
-    from ccmatic.verification import counterexample, verifier
+    from ccmatic.logic.solving import Checker
 
     phases = Phases()
     phases.count(Checker, "_check", "solver")

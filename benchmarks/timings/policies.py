@@ -16,7 +16,7 @@ from pathlib import Path
 from benchmarks.lib.sender_times import measure
 from ccmatic import records
 from ccmatic.controllers import signal
-from ccmatic.learning import policies
+from ccmatic.deployment import policies
 
 #: The measured value of a policy's network, and the change before the measurement, as arguments of `measure`.
 INFERS = "ccm_network(s.watch.history)", "s.watch.history[i % (CCM_HISTORY * CCM_FEATURES)] += 1e-3f"

@@ -18,7 +18,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ccmatic.learning import policies
+from ccmatic.deployment import policies
 from ccmatic.learning.envs import signals
 
 PACKET, HEADERS, ACK = 1500, 28, 24

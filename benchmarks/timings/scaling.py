@@ -23,8 +23,9 @@ from dataclasses import replace
 from pathlib import Path
 from time import monotonic, process_time
 
-from ccmatic import query, synthesis
+from ccmatic import synthesis
 from ccmatic.contracts import Branch
+from ccmatic.questions import query
 
 SERIES = {"space": (32, 16, 8, 4, 2, 1, 0), "horizon": (5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 18, 20, 22, 24, 26, 28)}
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")

@@ -18,9 +18,11 @@ from ccmatic.base import InputError, late
 
 #: The modules take long to import, and most commands need few of them.
 if TYPE_CHECKING:
-    from ccmatic.analysis.starvation import Starvation
-    from ccmatic.analysis.widening import Widening, WideningReport
-    from ccmatic.analysis.worst_case import WorstCase
+    from ccmatic.answers.estimation import Estimate
+    from ccmatic.answers.explanation import Explanation
+    from ccmatic.answers.starvation import Starvation
+    from ccmatic.answers.verification import Judgement, Report
+    from ccmatic.answers.worst_case import WorstCase
     from ccmatic.api.given import Asked as Asked
     from ccmatic.api.given import Given as Given
     from ccmatic.api.given import load_controller
@@ -85,18 +87,16 @@ if TYPE_CHECKING:
         worst_all,
     )
     from ccmatic.controllers import Controller
-    from ccmatic.explanation import Explanation
-    from ccmatic.guarantees import Guarantee
-    from ccmatic.learning.estimation import Estimate
-    from ccmatic.networks import Decision
+    from ccmatic.language.neural import Decision
+    from ccmatic.logic.solving import SolverOptions
+    from ccmatic.networks.traces import Trace
     from ccmatic.proving import Attempt, Check, ProofOutcome
-    from ccmatic.query import Network, Query
-    from ccmatic.query import load as load_query
+    from ccmatic.proving.guarantees import Guarantee
     from ccmatic.questions import Question
-    from ccmatic.solving import SolverOptions
+    from ccmatic.questions.query import Network, Query
+    from ccmatic.questions.query import load as load_query
     from ccmatic.synthesis import CoverReport, Progress
-    from ccmatic.traces import Trace
-    from ccmatic.verification import Judgement, Report
+    from ccmatic.synthesis.widening import Widening, WideningReport
 
 __all__ = [
     "Attempt",

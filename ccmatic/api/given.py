@@ -5,10 +5,10 @@ from fractions import Fraction
 from pathlib import Path
 
 from ccmatic import controllers
-from ccmatic import query as queries
 from ccmatic.base import InputError, shown
 from ccmatic.controllers import Controller, ControllerGroup, Stateful
-from ccmatic.query import Decides, Query
+from ccmatic.questions import query as queries
+from ccmatic.questions.query import Decides, Query
 
 #: The forms in which callers may pass a controller; see `controllers.given`.
 Given = Controller | Stateful | ControllerGroup | Callable[..., Fraction] | Path | str

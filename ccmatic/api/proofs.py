@@ -4,18 +4,18 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ccmatic import enclosures, guarantees, invariants, proving
+from ccmatic import proving
 from ccmatic.api.given import Asked, Given, read_query
 from ccmatic.base import InputError, parse_json, read_text
 from ccmatic.contracts import RoundProof, load_definition
-from ccmatic.enclosures import SavedProof
-from ccmatic.guarantees import Guarantee
-from ccmatic.invariants import Bound, Decided, Eventually, FirstSteps, Invariant, Phases
 from ccmatic.logic import isolated, isolated_steps
-from ccmatic.proving import Attempt, Check, Finding, Listener, ProofOutcome
-from ccmatic.query import left_out
+from ccmatic.logic.solving import SolverOptions
+from ccmatic.proving import Attempt, Check, Finding, Listener, ProofOutcome, enclosures, guarantees, invariants
+from ccmatic.proving.enclosures import SavedProof
+from ccmatic.proving.guarantees import Guarantee
+from ccmatic.proving.invariants import Bound, Decided, Eventually, FirstSteps, Invariant, Phases
 from ccmatic.questions import Question
-from ccmatic.solving import SolverOptions
+from ccmatic.questions.query import left_out
 
 
 @isolated
@@ -415,7 +415,7 @@ def find_front(
         InputError: If no shape fits the query's network.
         Disagreement: Two solvers disagree.
     """
-    from ccmatic.analysis import fronts
+    from ccmatic.proving import fronts
 
     return fronts.find_front(read_query(query), out, step, jobs, cluster, begun, decided, options=solver)
 

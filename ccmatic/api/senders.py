@@ -7,8 +7,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ccmatic import base, exporting
+from ccmatic import base
 from ccmatic.base import InputError, Unreadable, require_folder
+from ccmatic.deployment import exporting
 from ccmatic.records import (
     ActLine,
     AttackLine,
@@ -53,7 +54,7 @@ def export(
     Raises:
         InputError: If the controller cannot be compiled, or a file cannot be written.
     """
-    from ccmatic.learning import policies
+    from ccmatic.deployment import policies
 
     if policies.is_policy(controller):
         return policies.export(controller, target, out)
@@ -223,7 +224,7 @@ def actions(policy: str | Path, lines: Iterable[str]) -> Iterator[ActLine]:
     Raises:
         InputError: If the file is no policy. A wrong line raises no error: its answer has an `error`.
     """
-    from ccmatic.learning import policies
+    from ccmatic.deployment import policies
 
     yield from policies.actions(policies.load(policy), lines)
 
@@ -304,7 +305,7 @@ def emulate(
         InputError: If a text cannot be read, if no run can show an expected quantity, or if the machine cannot emulate
             a link.
     """
-    from ccmatic import emulation
+    from ccmatic.deployment import emulation
 
     link = {"on": on, "rate": rate, "rtt": rtt, "buffer": buffer, "jitter": jitter, "pattern": pattern, "seed": seed}
     where: dict[str, Any] = {**link, "changes": changes, "schedule": schedule}

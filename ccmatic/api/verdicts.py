@@ -6,22 +6,23 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ccmatic import __version__, verification
+from ccmatic import __version__
+from ccmatic.answers import verification
+from ccmatic.answers.verification import Judge, Judgement, Report
 from ccmatic.api.given import Asked, Given, load_controller, read_query
 from ccmatic.base import InputError, located, quantities, shown, write_text
 from ccmatic.logic import isolated
-from ccmatic.query import Decides, Network, Query
+from ccmatic.logic.solving import SolverOptions
+from ccmatic.networks.traces import Trace
+from ccmatic.questions.query import Decides, Network, Query
 from ccmatic.records import ExpectationRecord
-from ccmatic.solving import SolverOptions
-from ccmatic.traces import Trace
-from ccmatic.verification import Judge, Judgement, Report
 
 if TYPE_CHECKING:
-    from ccmatic.analysis.starvation import Starvation
-    from ccmatic.analysis.worst_case import WorstCase
-    from ccmatic.explanation import Explanation
-    from ccmatic.learning.estimation import Estimate
-    from ccmatic.networks import Decision
+    from ccmatic.answers.estimation import Estimate
+    from ccmatic.answers.explanation import Explanation
+    from ccmatic.answers.starvation import Starvation
+    from ccmatic.answers.worst_case import WorstCase
+    from ccmatic.language.neural import Decision
     from ccmatic.questions import Question
 
 
@@ -114,7 +115,7 @@ def _side_by_side(
     pairs: Sequence[tuple[Query, Decides]], jobs: int, cluster: str | None, solver: SolverOptions
 ) -> Iterator[Judgement]:
     """Return the result of `_judgements`, computed by other processes or machines."""
-    from ccmatic.workers import Team
+    from ccmatic.base.workers import Team
 
     with Team(jobs, cluster) as team:
         yield from verification.judge_each(team, pairs, solver)
@@ -228,7 +229,7 @@ def decide(network: str | Path, property: str | Path, *, timeout: float | None =
     Raises:
         InputError: If a file contains no such network or property, or the two do not fit each other.
     """
-    from ccmatic import networks
+    from ccmatic.language import neural as networks
 
     function = networks.piecewise(networks.read(network))
     violation = networks.read_property(property)
@@ -286,7 +287,7 @@ def worst(
     Examples:
         >>> cm.worst("copa", cm.Network("ccac2021", buffer="infinite", horizon=13), period=6).some
     """
-    from ccmatic.analysis import worst_case
+    from ccmatic.answers import worst_case
     from ccmatic.questions import Question
 
     among = {"at": at, "low": low, "high": high, "resolution": resolution}
@@ -327,7 +328,7 @@ def worst_all(
         An iterator over the WorstCase of each question, in the order of the questions. Each step of the iterator does
         one search.
     """
-    from ccmatic.analysis import worst_case
+    from ccmatic.answers import worst_case
 
     among = {"at": at, "low": low, "high": high, "resolution": resolution}
     return worst_case.search_each(asked, among, told, jobs, cluster, solver)
@@ -364,7 +365,7 @@ def starve(
     Examples:
         >>> cm.starve("vegas").share
     """
-    from ccmatic.analysis import starvation
+    from ccmatic.answers import starvation
 
     return starvation.search(controller, beside, on, periods, told, options=solver)
 
@@ -393,7 +394,7 @@ def estimate(
     Examples:
         >>> cm.estimate("results/gallery/late_drain.json")[-1].possible.C
     """
-    from ccmatic.learning import estimation
+    from ccmatic.answers import estimation
 
     loaded, estimates = _loaded(trace), []
     for step in estimation.estimates(loaded, network or estimation.network_of(loaded)):
@@ -431,7 +432,7 @@ def network_of(
     Examples:
         >>> cm.estimate("results/gallery/late_drain.json", cm.network_of("results/gallery/late_drain.json", jitter=2))
     """
-    from ccmatic.learning import estimation
+    from ccmatic.answers import estimation
 
     made: Network = estimation.network_of(_loaded(trace), model, buffer, jitter, horizon, allow_code)
     return made
@@ -499,7 +500,7 @@ def explain(trace: Trace | str | Path, *, report: Report | None = None, allow_co
     Raises:
         InputError: If `replay` refuses the trace.
     """
-    from ccmatic import explanation
+    from ccmatic.answers import explanation
 
     return explanation.explain(_loaded(trace), report or replay(trace, allow_code=allow_code))
 
@@ -519,7 +520,7 @@ def trace_page(trace: Trace | str | Path, *, report: Report | None = None, allow
     Raises:
         InputError: If `replay` refuses the trace, or if a number is too large to draw.
     """
-    from ccmatic import explanation
+    from ccmatic.answers import explanation
 
     page: str = explanation.page(_loaded(trace), report or replay(trace, allow_code=allow_code))
     return page
@@ -558,7 +559,7 @@ def export_trace(
     Examples:
         >>> cm.export_trace("results/gallery/late_drain.json", "schedule", rate="24mbit", rtt="40ms")
     """
-    from ccmatic import trace_export
+    from ccmatic.networks import trace_export
 
     loaded = _loaded(trace)
     scale = trace_export.Scale(quantities.rate(rate), quantities.duration(rtt), mss)

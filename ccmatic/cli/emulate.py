@@ -71,7 +71,7 @@ def emulate(flows, seconds, warmup, out, plot, as_json, **link):
     """
     from ccmatic import api, records
     from ccmatic.cli.reports import expectation_text
-    from ccmatic.emulation import as_text
+    from ccmatic.deployment.emulation import as_text
 
     measures = api.emulate(flows, seconds=seconds, warmup=warmup, out=out, plot=plot, **link)
     judged = measures.expectations or ()

@@ -24,8 +24,9 @@ def estimate(trace, model, buffer, jitter, horizon, plot, allow_code, as_json):
     The command prints the exact smallest and largest values that the sender's observations allow, and its beliefs. The
     network is the trace's unless options change it.
     """
-    from ccmatic import api, base, records, traces
-    from ccmatic.learning import estimation
+    from ccmatic import api, base, records
+    from ccmatic.answers import estimation
+    from ccmatic.networks import traces
 
     if plot:
         traces.require(plot)

@@ -10,7 +10,7 @@ from ccmatic.cli.command import command
 @click.argument("controller", metavar="CONTROLLER.py", shell_complete=options.names_of("controllers"))
 @click.option(
     "--target",
-    type=options.Names("ccmatic.exporting", "names", "onnx"),
+    type=options.Names("ccmatic.deployment.exporting", "names", "onnx"),
     required=True,
     help="c: a header and functions to link; bpf: a program for the kernel; udp: a sender and a receiver; onnx: a "
     "policy's file.",

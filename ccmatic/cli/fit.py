@@ -62,7 +62,9 @@ def fit(log, models, rtt, horizon, two_clocks, received, controllers, explain, j
     The command fits a link of each model, and reports the link rate that goes with the jitter. With
     --explain it reports which networks explain every packet; the exit code is 1 if none does.
     """
-    from ccmatic import api, fitting, guarantees, records, traces
+    from ccmatic import api, fitting, records
+    from ccmatic.networks import traces
+    from ccmatic.proving import guarantees
 
     if explain:
         given = {"--model": models, "--controller": controllers, "--plot": plot}

@@ -111,7 +111,7 @@ jitter = click.option(
 )
 delay = click.option(
     "--delay",
-    type=Names("ccmatic.query", "DELAYS"),
+    type=Names("ccmatic.questions.query", "DELAYS"),
     help="The law of measured delay. 'published' is the published model's law, which excludes some real executions. "
     "'executions' includes every real execution.",
 )
@@ -217,7 +217,7 @@ def fresh(command):
     @click.option("--fresh", is_flag=True, help="Decide again, even if the memory of this machine has the answer.")
     @wraps(command)
     def with_memory(*arguments, solver, fresh, **others):
-        from ccmatic.memory import Memory
+        from ccmatic.base.memory import Memory
 
         known = None if fresh else Memory.of_user()
         return command(*arguments, solver=replace(solver, memory=known), **others)
@@ -238,7 +238,7 @@ def solver_within(command):
 def _solver(command, seconds, help):
     @click.option(
         "--solver",
-        type=Names("ccmatic.solving", "NAMES", "all"),
+        type=Names("ccmatic.logic.solving", "NAMES", "all"),
         default="z3",
         show_default=True,
         help="The solver. With `all`, each solver decides, and the command stops if two disagree.",
@@ -247,7 +247,7 @@ def _solver(command, seconds, help):
     @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The seed of the solvers.")
     @wraps(command)
     def with_options(*arguments, solver, timeout, seed, **others):
-        from ccmatic.solving import NAMES, SolverOptions
+        from ccmatic.logic.solving import NAMES, SolverOptions
 
         solvers = NAMES if solver == "all" else (solver,)
         return command(*arguments, solver=SolverOptions(solvers, timeout, seed), **others)

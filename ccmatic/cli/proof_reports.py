@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from ccmatic import records
+from ccmatic.answers.verification import HOLDS
 from ccmatic.base import counted
 from ccmatic.cli.reports import left_out_lines
 from ccmatic.cli.verdicts import shown_verdict
@@ -27,7 +28,6 @@ from ccmatic.records import (
     ProofLine,
     ShapeLine,
 )
-from ccmatic.verification import HOLDS
 
 
 class Progress(Listener):

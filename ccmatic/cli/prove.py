@@ -47,7 +47,7 @@ def prove(controllers, proof, horizon, on, expect, start, jobs, cluster, as_json
     Without --on and --expect, the command decides the lemmas of a proof. The lemmas contain constants, and the command
     finds the best value of each constant with which the lemmas hold.
     """
-    from ccmatic.workers import Team
+    from ccmatic.base.workers import Team
 
     names = [Path(each).stem for each in controllers]
     if len({*names}) < len(names):
@@ -168,7 +168,8 @@ def _expected(controller, how, settings, say):
 
 def _by_invariant(controller, how, say):
     """Search for an invariant, or for an execution that refutes the expectation. Save and report the outcome."""
-    from ccmatic import api, enclosures
+    from ccmatic import api
+    from ccmatic.proving import enclosures
 
     about = {"start": how["start"], "jobs": how["jobs"], **_budget(how)}
     decided = api.prove_by_invariant(controller, how["on"], how["expectation"], **about)

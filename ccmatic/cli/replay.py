@@ -55,9 +55,10 @@ def _replay_witness(file, allow_code, as_json):
 
 def _replay(file, plot, html, csv_file, expect, allow_code, as_json):
     """Print the result for one trace, and return the exit code for this trace."""
-    from ccmatic import api, traces
+    from ccmatic import api
+    from ccmatic.answers.verification import Outcome
     from ccmatic.cli import reports as report
-    from ccmatic.verification import Outcome
+    from ccmatic.networks import traces
 
     if api.is_witness(file):
         options.refuse({"plot": plot, "html": html, "csv": csv_file, "expect": expect}, "a trace beside it")

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import click
 
-from ccmatic import records, verification
+from ccmatic import records
+from ccmatic.answers import verification
 from ccmatic.base import Unreadable, aligned, counted, writable_folder
 from ccmatic.cli import options
 from ccmatic.cli.verdicts import shown_verdict
@@ -61,7 +62,7 @@ def drawn(trace, file, model):
 
     If drawing fails, print the reason on standard error; the verdict stays valid.
     """
-    from ccmatic.traces import draw_trace
+    from ccmatic.networks.traces import draw_trace
 
     try:
         draw_trace(trace, file, model)
@@ -311,7 +312,7 @@ def replay_json(file, outcome, explanation, judged=()):
 
 def trace_text(trace, query, explanation):
     """Return a trace as a table, followed by the meaning of its columns and by its Explanation."""
-    from ccmatic.explanation import legend
+    from ccmatic.answers.explanation import legend
 
     lines = [table(trace)]
     lines += [f"    {name}: {says}" for name, says in legend(query, trace.columns).items()]

@@ -41,8 +41,9 @@ def starve(controllers, beside, on, periods, solver, out, plot, html, as_json):
     controller, unless --beside names another. If no execution repeats, the command searches one window. Exit code 1: a
     flow gets less than a tenth of its fair share; 0: no flow does, for the periods that were tried; 3: not decided.
     """
-    from ccmatic import api, traces
+    from ccmatic import api
     from ccmatic.cli import reports as report
+    from ccmatic.networks import traces
 
     if (plot or html) and len(controllers) > 1:
         options.refuse({"plot": plot, "html": html}, "one controller beside it")

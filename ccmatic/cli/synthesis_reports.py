@@ -3,7 +3,7 @@
 from ccmatic import records
 from ccmatic.base import counted
 from ccmatic.cli.reports import left_out_lines
-from ccmatic.query import left_out
+from ccmatic.questions.query import left_out
 from ccmatic.records import CoverLine, RunLine, SolutionLine, SynthesisLine
 from ccmatic.synthesis import COUNTEREXAMPLE, PROVED, SKIPPED, SOLUTION, UNDECIDED, kin
 

@@ -24,7 +24,7 @@ ccmatic trace export results/gallery/late_drain.json --format mahimahi \\
 @click.option(
     "--format",
     "kind",
-    type=options.Names("ccmatic.trace_export", "FORMATS"),
+    type=options.Names("ccmatic.networks.trace_export", "FORMATS"),
     required=True,
     help="The output: a mahimahi link trace, a schedule for the emulator, the times for which the emulator holds each "
     "flow's bytes, or arrays with one element per step.",
@@ -47,7 +47,7 @@ def trace_export(trace, kind, rate, rtt, mss, lead, out, allow_code, as_json):
     Notes on standard error name what the format leaves out or rounds.
     """
     from ccmatic import api
-    from ccmatic import trace_export as exporting
+    from ccmatic.networks import trace_export as exporting
 
     if out is None and (as_json or kind == "npz"):
         raise InputError(f"{'--json' if as_json else 'npz'} needs --out, the file to write")

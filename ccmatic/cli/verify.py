@@ -77,7 +77,7 @@ def verify(
     from ccmatic.cli import reports as report
 
     if plot is not None:
-        from ccmatic.traces import require
+        from ccmatic.networks.traces import require
 
         require(plot or None)
     how = {"smt2": smt2, "jobs": jobs, "cluster": cluster, "solver": solver}
@@ -166,7 +166,7 @@ def _questions(controllers, on, expectations, start, horizon, period, others):
 
 
 def _query(file, network, thresholds):
-    from ccmatic.query import load, make
+    from ccmatic.questions.query import load, make
 
     given = {name: value for name, value in network.items() if value is not None}
     if file:

@@ -32,7 +32,7 @@ def widen(controller, query, step, most, out, jobs, cluster, solver, as_json):
     Each of the envelopes ensures the query's property.
     """
     from ccmatic import api, records
-    from ccmatic.analysis import widening
+    from ccmatic.synthesis import widening
 
     loaded_query = api.load_query(query)
     loaded = api.load_controller(controller, loaded_query)

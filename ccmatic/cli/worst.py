@@ -125,8 +125,8 @@ def _questions(controllers, of, on, expect, network):
 def _about(of, model, buffer, horizon, jitter, delay, period, start, given):
     """Return the network and the question as arguments of `cm.worst`. If no horizon is given, the period decides it."""
     from ccmatic import api
-    from ccmatic.query import LONGEST
     from ccmatic.questions import least_of_period
+    from ccmatic.questions.query import LONGEST
 
     missing = [f"--{name}" for name, each in (("model", model), ("buffer", buffer)) if each is None]
     missing += ["--horizon or --period"] if horizon is None and not period else []

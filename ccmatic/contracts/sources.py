@@ -64,7 +64,7 @@ class Source(Protocol):
 
 
 class TraceData(Protocol):
-    """The data that `Numbers` reads, such as a `ccmatic.traces.Trace`."""
+    """The data that `Numbers` reads, such as a `ccmatic.networks.traces.Trace`."""
 
     @property
     def horizon(self) -> int:

@@ -7,9 +7,6 @@ from functools import lru_cache
 from typing import Any
 
 from ccmatic.base import CONSTANTS, InputError, markup
-from ccmatic.compilers.exact import Lines, Rates, run_exactly
-from ccmatic.compilers.formula import Encoder, keeps_sign
-from ccmatic.compilers.text import listing
 from ccmatic.contracts import FlowView
 from ccmatic.controllers.beliefs import shipped_beliefs
 from ccmatic.controllers.several import ControllerGroup, parts
@@ -29,6 +26,9 @@ from ccmatic.language import (
     reader,
 )
 from ccmatic.logic import Truth, every, isolated, linear, no, real
+from ccmatic.worlds.exact import Lines, Rates, run_exactly
+from ccmatic.worlds.formula import Encoder, keeps_sign
+from ccmatic.worlds.text import listing
 
 
 @dataclass(frozen=True)

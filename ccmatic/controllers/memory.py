@@ -1,10 +1,10 @@
 """The variables that a controller keeps from step to step: their declared initial values, in words and as formulas."""
 
 from ccmatic.base import CONDITION
-from ccmatic.compilers.formula import Encoder
-from ccmatic.compilers.text import text
 from ccmatic.language import Declaration, value
 from ccmatic.logic import equal, every, some
+from ccmatic.worlds.formula import Encoder
+from ccmatic.worlds.text import text
 
 
 class Memory(Declaration):

@@ -22,7 +22,7 @@ def require_order(controller, jitter):
 
 @isolated
 def _require(controller, jitter):
-    from ccmatic.solving import SAT, Checker  # imported here: slow to import, and not needed to read controllers
+    from ccmatic.logic.solving import SAT, Checker  # imported here: slow to import, and not needed to read controllers
 
     unknowns = {name: real(name) for name in controller.parameters if name not in ("R_m", "D")}
     values = {**unknowns, "R_m": Fraction(1), "D": Fraction(jitter)}

@@ -12,9 +12,6 @@ from functools import cached_property
 from math import lcm
 
 from ccmatic.base import InputError, markup, syntax_tree
-from ccmatic.compilers.exact import Lines, Program
-from ccmatic.compilers.formula import OpenStep, Step, forever
-from ccmatic.compilers.text import Text
 from ccmatic.contracts import FlowView
 from ccmatic.controllers.memory import Memory
 from ccmatic.controllers.observing import observations_in
@@ -33,6 +30,9 @@ from ccmatic.language import (
     read_stateful,
 )
 from ccmatic.logic import Truth, every, implies, no, some
+from ccmatic.worlds.exact import Lines, Program
+from ccmatic.worlds.formula import OpenStep, Step, forever
+from ccmatic.worlds.text import Text
 
 #: The suffix of a controller's name if the controller may begin in any state.
 _ANYWHERE = "_begun_anywhere"

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 
-from ccmatic import exporting, guarantees
 from ccmatic.base import counted
+from ccmatic.deployment import exporting
+from ccmatic.proving import guarantees
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,10 @@
 """The figures of an evaluation: a summary (as Figure 9), every run (Figures 15, 16), and convergence (18, 19)."""
 
-from ccmatic import traces
 from ccmatic.evaluation.bounds import bounds
 from ccmatic.evaluation.runs import BETWEEN, SECONDS
+from ccmatic.networks import traces
+from ccmatic.networks.traces import QUIET
 from ccmatic.records import ABSENT
-from ccmatic.traces import QUIET
 
 #: The colours of the senders, in order.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")

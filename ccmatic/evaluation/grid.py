@@ -2,10 +2,10 @@
 
 from msgspec.structs import replace
 
-from ccmatic import traces
 from ccmatic.base import InputError
-from ccmatic.emulation import is_flow
+from ccmatic.deployment.emulation import is_flow
 from ccmatic.evaluation import bounds, figures, runs
+from ccmatic.networks import traces
 
 
 class Grid:

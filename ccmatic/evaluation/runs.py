@@ -15,13 +15,14 @@ from itertools import product
 
 import numpy as np
 
-from ccmatic import exporting, records
+from ccmatic import records
 from ccmatic.base import InputError, definitions, parse_json, read_text, writable_folder
-from ccmatic.emulation import RECORD, SECOND, Emulation, Link, emulate, of_texts, request, summed_up, warm_up
+from ccmatic.base.workers import Team
+from ccmatic.deployment import exporting
+from ccmatic.deployment.emulation import RECORD, SECOND, Emulation, Link, emulate, of_texts, request, summed_up, warm_up
+from ccmatic.networks.simulation import NEVER, Path, Simulation, WindowFlow
 from ccmatic.records import ResultRecord
-from ccmatic.runtime import Library, StatefulSender
-from ccmatic.simulation import NEVER, Path, Simulation, WindowFlow
-from ccmatic.workers import Team
+from ccmatic.worlds.runtime import Library, StatefulSender
 
 #: The size of a packet on the paper's grid, in bytes.
 PACKET = 1500

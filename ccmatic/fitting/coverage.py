@@ -10,11 +10,11 @@ import msgspec
 import numpy as np
 
 from ccmatic import controllers, records
-from ccmatic import guarantees as proved
 from ccmatic.contracts import Buffer, load_definition
 from ccmatic.fitting.least import unlimited
 from ccmatic.fitting.log import SECOND
 from ccmatic.fitting.report import milliseconds
+from ccmatic.proving import guarantees as proved
 
 __all__ = ["guarantees", "models"]
 

@@ -1,7 +1,7 @@
 """Draw a fit: the jitter and link rate of each window over time."""
 
-from ccmatic import traces
-from ccmatic.traces import BELIEF, JITTER, NETWORK, PROBE, QUIET
+from ccmatic.networks import traces
+from ccmatic.networks.traces import BELIEF, JITTER, NETWORK, PROBE, QUIET
 
 #: The colours of the models, in order.
 COLOURS = (JITTER, BELIEF, NETWORK, PROBE)

@@ -11,8 +11,8 @@ from functools import cache as once
 from pathlib import Path
 
 from ccmatic.base import InputError, definitions, read_text
-from ccmatic.memory import code_digest
-from ccmatic.runtime import compile_c, include_folder
+from ccmatic.base.memory import code_digest
+from ccmatic.worlds.runtime import compile_c, include_folder
 
 #: The options of all C code that is built here.
 _FLAGS = ["-std=gnu99", "-O2", "-fPIC"]

@@ -10,14 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from ccmatic import emulation, records
+from ccmatic import records
 from ccmatic.base import InputError, definitions
 from ccmatic.contracts import load_definition
+from ccmatic.deployment import emulation
 from ccmatic.judging.laws import Curve
 from ccmatic.judging.recording import PACKET, REPLY, SAMPLE, Recording
 from ccmatic.judging.scenario import SECOND, Scenario
 from ccmatic.judging.words import event_words
-from ccmatic.trace_export import Holds
+from ccmatic.networks.trace_export import Holds
 
 #: The number of runs after which an invalid run is an error.
 TRIES = 3

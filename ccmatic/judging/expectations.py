@@ -80,7 +80,11 @@ def _measured(judged: records.ExpectationRecord, amount: Fraction) -> Measured |
 
 def _monitor(scenario: Scenario, text: str) -> tuple[Any, Any]:
     """Return a Monitor of runs for an expectation, and the Link of a scenario as the Monitor knows it."""
-    from ccmatic.emulation import Link, LinkChange, Monitor  # imported here, because it takes a third of a second
+    from ccmatic.deployment.emulation import (  # imported here, because it takes a third of a second
+        Link,
+        LinkChange,
+        Monitor,
+    )
 
     rates, now = [], 0
     for begin, end, bits in spans(scenario):

@@ -3,12 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-from ccmatic import exporting
 from ccmatic.base import InputError, read_text
+from ccmatic.deployment import exporting, policies
 from ccmatic.judging import builds
 from ccmatic.judging.subjects import GUARD
-from ccmatic.learning import policies
-from ccmatic.runtime import shipped
+from ccmatic.worlds.runtime import shipped
 
 #: The ways to choose a rate in an envelope: its highest, its lowest, or a new one in each step, drawn by the seed.
 CHOICES = ("upper", "lower", "drawn")

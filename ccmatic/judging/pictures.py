@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from ccmatic import records, traces
+from ccmatic import records
 from ccmatic.judging.rules import Run
 from ccmatic.judging.rules.measures import arrivals, windows
 from ccmatic.judging.rules.premises import spans
 from ccmatic.judging.scenario import SECOND
-from ccmatic.traces import JITTER, LOSS, NETWORK, SENDER
+from ccmatic.networks import traces
+from ccmatic.networks.traces import JITTER, LOSS, NETWORK, SENDER
 
 #: The largest number of bins and of dots in a drawing; and the colours of flows.
 BINS, POINTS, COLOURS = 200, 4000, (SENDER, "#E69F00", NETWORK, "#CC79A7")

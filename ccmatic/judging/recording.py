@@ -11,7 +11,7 @@ from ccmatic.base import InputError
 from ccmatic.judging.scenario import Scenario
 
 if TYPE_CHECKING:
-    from ccmatic.traces import Trace
+    from ccmatic.networks.traces import Trace
 
 #: The records of the path in C (path.c), little endian. Times are in ns; -1 means never.
 PACKET = np.dtype(

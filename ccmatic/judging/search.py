@@ -19,12 +19,12 @@ from time import monotonic
 
 from ccmatic import records
 from ccmatic.base import InputError, read_text, writable_folder, write_text
+from ccmatic.base.workers import Team
 from ccmatic.judging.expectations import every_rule
 from ccmatic.judging.rules import Rule
 from ccmatic.judging.scenario import Scenario, faults
 from ccmatic.judging.sources import Outcome, Source, opened, outcome
 from ccmatic.judging.space import change, draw
-from ccmatic.workers import Team
 
 #: The number of runs whose scenarios are chosen together; the number of fresh scenarios per rule before any is changed;
 #: the share of fresh scenarios later; and the number of scenarios that a line of descent keeps.

@@ -6,7 +6,7 @@ from pathlib import Path
 from ccmatic import records
 from ccmatic.base import InputError
 from ccmatic.judging.scenario import MS, SECOND, Scenario
-from ccmatic.traces import Trace
+from ccmatic.networks.traces import Trace
 
 #: The paths on which a trace's jitter is tried: bits per second, and R_m in ns.
 PATHS = ((12_000_000, 40 * MS), (8_000_000, 60 * MS), (24_000_000, 20 * MS))

@@ -21,8 +21,8 @@ from ccmatic.base import InputError, definitions
 from ccmatic.contracts import Model, load_definition
 from ccmatic.judging.laws import FULL, PERIOD, Curve, propagations
 from ccmatic.judging.scenario import Scenario
-from ccmatic.simulation import delays, sampled
-from ccmatic.traces import Trace
+from ccmatic.networks.simulation import delays, sampled
+from ccmatic.networks.traces import Trace
 
 #: The most steps of a window, unless D is long.
 MOST = 20
@@ -173,7 +173,7 @@ def _sums(sizes: Any) -> list[int]:
 
 
 def _samples(s: Scenario, fluid: _Fluid, start: int, horizon: int, least: int) -> dict[str, Any]:
-    """Return the columns at the ends of all steps until the end of a window, for `ccmatic.simulation.sampled`."""
+    """Return the columns at the ends of all steps until the end of a window, for `networks.simulation.sampled`."""
     before = start // s.rtt
     ends = [start + (number - before) * s.rtt for number in range(before + horizon + 1)]
     accepted = [fluid.accepted(end) for end in ends]

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from ccmatic import records
 from ccmatic.base import InputError, read_text, shown, write_text
+from ccmatic.base.workers import Team
 from ccmatic.judging import subjects
 from ccmatic.judging.expectations import every_rule
 from ccmatic.judging.rules import RULES, Rule
@@ -16,7 +17,6 @@ from ccmatic.judging.search import Search
 from ccmatic.judging.shrink import shrink
 from ccmatic.judging.sources import Source, opened
 from ccmatic.judging.verdicts import Verdict, judge
-from ccmatic.workers import Team
 
 
 @dataclass(frozen=True)

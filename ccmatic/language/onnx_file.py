@@ -13,9 +13,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-from ccmatic import networks
 from ccmatic.base import InputError, shown, syntax_tree
-from ccmatic.networks import CLAIMS, PROOFS, Bent, Extreme, Joined, Layer, Row, Scaled, Total
+from ccmatic.language import neural as networks
+from ccmatic.language.neural import CLAIMS, PROOFS, Bent, Extreme, Joined, Layer, Row, Scaled, Total
 
 #: For each possible name of the output: the parts of the program that send according to this output.
 _DECIDES = {

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from ccmatic import certificates
+from ccmatic.answers.verification import HOLDS
 from ccmatic.base import InputError, opened, writable_folder, write_bytes
 from ccmatic.contracts import file_stem
+from ccmatic.logic import certificates
 from ccmatic.proving.prover import Prover
 from ccmatic.proving.result import Result
-from ccmatic.verification import HOLDS
 
 #: The largest size of an unpacked certificate, in bytes.
 LARGEST = 100 * 10**6

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
+from ccmatic.answers.verification import UNDECIDED
 from ccmatic.base import InputError, OutOfTime, last_good, last_good_from_above
 from ccmatic.proving.lemma_prover import NoValue, Optimum
-from ccmatic.verification import UNDECIDED
 
 
 def search(prover, optima, earlier):

@@ -21,10 +21,9 @@ the certificate, and exact arithmetic checks it. A corollary of facts without an
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ccmatic import certificates
 from ccmatic.base import InputError, counted
 from ccmatic.contracts import Corollary, Execution, RecordingDict, at_steps
-from ccmatic.logic import Term, Truth, every, formula, linear, no, some
+from ccmatic.logic import Term, Truth, certificates, every, formula, linear, no, some
 
 #: The name of the step at which a statement begins, and the name of a step that stands for every step.
 BEGIN, ANY = "begin", "any"

@@ -1,6 +1,6 @@
 """The diagram of a proof: its states, the transitions between them, and the progress of each window."""
 
-from ccmatic import traces
+from ccmatic.networks import traces
 from ccmatic.proving.claim import in_words
 
 BOX, STEP, TOP = 4.6, 1.5, 0.7

@@ -6,12 +6,12 @@ from fractions import Fraction
 from time import monotonic
 from typing import Any
 
+from ccmatic.answers.verification import HOLDS, UNDECIDED, VIOLATED
 from ccmatic.base import InputError, OutOfTime, blamed
 from ccmatic.contracts import Lemma, RecordingDict, Values
 from ccmatic.logic import no
-from ccmatic.solving import SAT, UNKNOWN, UNSAT
-from ccmatic.traces import Trace
-from ccmatic.verification import HOLDS, UNDECIDED, VIOLATED
+from ccmatic.logic.solving import SAT, UNKNOWN, UNSAT
+from ccmatic.networks.traces import Trace
 
 VERDICTS = {UNSAT: HOLDS, SAT: VIOLATED, UNKNOWN: UNDECIDED}
 

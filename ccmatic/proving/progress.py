@@ -8,7 +8,7 @@
 
 from ccmatic.contracts import following
 from ccmatic.logic import formula, linear
-from ccmatic.query import knows_more
+from ccmatic.questions.query import knows_more
 
 
 def faults(proof, model, x, c):

@@ -10,8 +10,10 @@ from fractions import Fraction
 from itertools import chain
 from typing import Any
 
+from ccmatic.answers.verification import HOLDS, UNDECIDED, VIOLATED
 from ccmatic.base import definitions, markup
 from ccmatic.contracts import Constant, Lemma, Proof, Values
+from ccmatic.logic.solving import SolverOptions
 from ccmatic.proving.certificate_files import certificate_file
 from ccmatic.proving.lemma_prover import Answer
 from ccmatic.proving.prover import Prover
@@ -25,9 +27,7 @@ from ccmatic.proving.questions import (
     decide,
 )
 from ccmatic.proving.result import Result, digest
-from ccmatic.query import Query
-from ccmatic.solving import SolverOptions
-from ccmatic.verification import HOLDS, UNDECIDED, VIOLATED
+from ccmatic.questions.query import Query
 
 ACCEPTED, REJECTED, UNKNOWN = "accepted", "rejected", "unknown"
 

@@ -4,8 +4,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
+from ccmatic.answers.verification import HOLDS, UNDECIDED, VIOLATED
 from ccmatic.base import InputError, markup, writable_folder
 from ccmatic.contracts import Exclusion
+from ccmatic.logic.solving import SolverOptions
 from ccmatic.proving import report
 from ccmatic.proving.certificate_files import make_certificates
 from ccmatic.proving.claim import sentences
@@ -13,8 +15,6 @@ from ccmatic.proving.constants import search, verdicts
 from ccmatic.proving.lemma_prover import NoValue
 from ccmatic.proving.prover import Prover
 from ccmatic.proving.result import Result, begin_result, earlier_constants, earlier_windows
-from ccmatic.solving import SolverOptions
-from ccmatic.verification import HOLDS, UNDECIDED, VIOLATED
 
 #: The reason why a proof proves nothing if all of its constants are dropped.
 BOUNDS_NOTHING = "the shapes bound nothing of this controller"

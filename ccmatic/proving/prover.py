@@ -4,15 +4,15 @@ from contextlib import suppress
 from dataclasses import replace
 from time import monotonic
 
-from ccmatic import query as queries
-from ccmatic import verification
+from ccmatic.answers import verification
+from ccmatic.answers.verification import HOLDS, UNDECIDED, Executions, Part, Unsound
 from ccmatic.base import Clock, InputError, OutOfTime, blamed, definitions
 from ccmatic.contracts import RecordingDict, WayToFail, load_definition
 from ccmatic.controllers import require_order
+from ccmatic.logic.solving import SAT, UNKNOWN, UNSAT, SolverOptions
 from ccmatic.proving import deduction, fit, progress
 from ccmatic.proving.lemma_prover import LemmaProver, NoValue
-from ccmatic.solving import SAT, UNKNOWN, UNSAT, SolverOptions
-from ccmatic.verification import HOLDS, UNDECIDED, Executions, Part, Unsound
+from ccmatic.questions import query as queries
 
 
 def windows_of(name, proof, horizon, lemma=""):

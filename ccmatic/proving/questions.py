@@ -4,14 +4,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from ccmatic import certificates, verification
+from ccmatic.answers import verification
+from ccmatic.answers.verification import HOLDS, UNDECIDED, VIOLATED
 from ccmatic.base import InputError, OutOfTime, counted
 from ccmatic.contracts import Constant, Lemma, Values
+from ccmatic.logic import certificates
+from ccmatic.networks.traces import Trace
 from ccmatic.proving.certificate_files import read_certificate
 from ccmatic.proving.lemma_prover import Answer
 from ccmatic.proving.prover import Prover
-from ccmatic.traces import Trace
-from ccmatic.verification import HOLDS, UNDECIDED, VIOLATED
 
 
 @dataclass(frozen=True)

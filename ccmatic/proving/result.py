@@ -13,10 +13,10 @@ from pathlib import Path
 from ccmatic import __version__, controllers, records
 from ccmatic.base import InputError, definitions, located, parse_json, read_text, write_text
 from ccmatic.contracts import RoundProof, beyond, file_stem, load_definition
+from ccmatic.networks.traces import Trace
 from ccmatic.proving.lemma_prover import Answer, Optimum
-from ccmatic.query import Decides
+from ccmatic.questions.query import Decides
 from ccmatic.records import ABSENT, AnswerRecord, ConstantRecord, ControllerRecord, ProofFile
-from ccmatic.traces import Trace
 
 
 @dataclass

@@ -15,9 +15,11 @@ from typing import Any
 from pysmt.logics import QF_NRA
 
 from ccmatic import __version__, controllers, records
+from ccmatic.answers.verification import HOLDS, UNDECIDED, VIOLATED, Unsound
 from ccmatic.base import Clock, InputError, definitions, located, parse_json, read_text, writable_folder, write_text
 from ccmatic.contracts import Lemma, RecordingDict, RoundNumbers, RoundProof, Values, load_definition
 from ccmatic.logic import every, real
+from ccmatic.logic.solving import SAT, UNKNOWN, Checker, SolverOptions
 from ccmatic.proving.constants import search, verdicts
 from ccmatic.proving.lemma_prover import Answer, LemmaProver, Optimum
 from ccmatic.proving.proof_check import Check, Finding
@@ -25,8 +27,6 @@ from ccmatic.proving.proof_search import ProofOutcome
 from ccmatic.proving.report import number
 from ccmatic.proving.result import digest
 from ccmatic.records import ABSENT, RoundAnswerRecord, RoundConstantRecord, RoundsFile
-from ccmatic.solving import SAT, UNKNOWN, Checker, SolverOptions
-from ccmatic.verification import HOLDS, UNDECIDED, VIOLATED, Unsound
 
 
 @dataclass

@@ -7,14 +7,14 @@ from collections.abc import Generator
 from dataclasses import dataclass
 
 from ccmatic import controllers
+from ccmatic.answers.verification import HOLDS, VIOLATED
 from ccmatic.base import CONSTANTS, InputError, definitions
 from ccmatic.contracts import load_definition
+from ccmatic.logic.solving import SolverOptions
 from ccmatic.proving.lemma_prover import NoValue
 from ccmatic.proving.proof_search import ProofOutcome, prove
 from ccmatic.proving.prover import Prover
 from ccmatic.proving.result import Result
-from ccmatic.solving import SolverOptions
-from ccmatic.verification import HOLDS, VIOLATED
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,11 @@ from fractions import Fraction
 from functools import cache, lru_cache
 from random import Random
 
+from ccmatic.answers.verification import check_trace as check
 from ccmatic.base import InputError
+from ccmatic.networks.simulation import HIDING, JITTER, DeployedController, Path, Simulation
 from ccmatic.proving.policies import policy
 from ccmatic.proving.prover import Prover, windows_of
-from ccmatic.simulation import HIDING, JITTER, DeployedController, Path, Simulation
-from ccmatic.verification import check_trace as check
 
 #: The number of steps in a run, and the steps at whose end the link rate changes.
 STEPS, CHANGES = 130, (40, 85)

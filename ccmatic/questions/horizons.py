@@ -9,7 +9,7 @@ from typing import Any
 
 from ccmatic import controllers
 from ccmatic.base import BYTES, InputError, counted, shown
-from ccmatic.query import Decides, Network, Query
+from ccmatic.questions.query import Decides, Network, Query
 
 #: The length of executions, in R_m, if the expectation has no interval and bounds no queue.
 ROUNDS = 4

@@ -11,11 +11,11 @@ from typing import Any, Literal, TypeAlias
 from ccmatic.base import InputError, counted, definitions
 from ccmatic.contracts import Model, NetworkView, load_definition
 from ccmatic.logic import isolated
-from ccmatic.query import from_record
+from ccmatic.networks.traces import Trace
 from ccmatic.questions.between_steps import counts_longer
 from ccmatic.questions.networks import units
+from ccmatic.questions.query import from_record
 from ccmatic.records import ExpectationRecord
-from ccmatic.traces import Trace
 
 #: A unit of time, `s` or `R_m`, and a function from a step to the time.
 Clock: TypeAlias = tuple[Literal["s", "R_m"], Callable[[int], Fraction]]

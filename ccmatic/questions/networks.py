@@ -10,8 +10,8 @@ from typing import Any
 
 from ccmatic.base import InputError, counted, definitions, exact, quantities, shown
 from ccmatic.contracts import Model, load_definition
-from ccmatic.query import Network
 from ccmatic.questions import changes
+from ccmatic.questions.query import Network
 
 #: The number of bytes in a packet, unless a description states it.
 PACKET = 1500
@@ -221,7 +221,7 @@ def place(description: NetworkDescription, by_window: bool, flows: int, horizon:
         return _placed(description, name, model, model.round_trip(1), horizon)
     if description.rtt is None:
         return _placed(description, name, model, 1, horizon)
-    # In networks without propagation, the round trip is part of the jitter, and a step is R_m + D (ccmatic/guarantees).
+    # In networks without propagation, the round trip is part of the jitter, and a step is R_m + D (proving/guarantees).
     total = description.rtt + (description.jitter_seconds or 0)
     return _placed(description, name, model, description.rtt / total, horizon)
 

@@ -10,12 +10,12 @@ from ccmatic import controllers
 from ccmatic.base import InputError, blamed, counted, definitions, shown
 from ccmatic.contracts import load_definition
 from ccmatic.logic import isolated
-from ccmatic.query import Decides, Query
+from ccmatic.networks.traces import Trace
 from ccmatic.questions.between_steps import between_steps, counts_longer
 from ccmatic.questions.horizons import counters_at_first, long_enough, usual_horizon, usual_start, with_history
 from ccmatic.questions.networks import NetworkDescription, describe, place
+from ccmatic.questions.query import Decides, Query
 from ccmatic.records import PathRecord
-from ccmatic.traces import Trace
 
 #: An answer to a question: a Judgement or a WorstCase.
 Answer = TypeVar("Answer", bound=Any)

@@ -3,10 +3,10 @@
 import threading
 from dataclasses import replace
 
-from ccmatic import query as queries
+from ccmatic.answers.verification import Verifier
 from ccmatic.controllers import Controller
 from ccmatic.logic import Environment
-from ccmatic.verification import Verifier
+from ccmatic.questions import query as queries
 
 _kept = threading.local()
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from time import monotonic
 
 from ccmatic import controllers
+from ccmatic.answers.verification import EMPTY, HOLDS, VIOLATED
 from ccmatic.base import InputError, located
-from ccmatic.solving import SolverOptions
+from ccmatic.base.workers import Team
+from ccmatic.logic.solving import SolverOptions
 from ccmatic.synthesis import candidates, evidence
 from ccmatic.synthesis.generators import generator
 from ccmatic.synthesis.run_file import COUNTEREXAMPLE, PROVED, SKIPPED, SOLUTION, UNDECIDED, Event
-from ccmatic.verification import EMPTY, HOLDS, VIOLATED
-from ccmatic.workers import Team
 
 #: The kind of event for each decided verdict.
 _KINDS = {HOLDS: SOLUTION, VIOLATED: COUNTEREXAMPLE, EMPTY: SKIPPED}

@@ -12,15 +12,15 @@ from math import lcm
 
 import numpy as np
 
-from ccmatic import query as queries
 from ccmatic import records
+from ccmatic.answers.verification import EMPTY, HOLDS, UNDECIDED, VIOLATED, Verifier
 from ccmatic.base import InputError, located
 from ccmatic.contracts import Branch, Sketch, value_of
-from ccmatic.solving import SolverOptions
+from ccmatic.logic.solving import SolverOptions
+from ccmatic.questions import query as queries
 from ccmatic.synthesis import cover_refutation as proof
 from ccmatic.synthesis import evidence, replays
 from ccmatic.synthesis import run_file as store
-from ccmatic.verification import EMPTY, HOLDS, UNDECIDED, VIOLATED, Verifier
 
 #: The largest search space, in candidates, that the check enumerates. For larger spaces, a checked refutation proves
 #: that the strikes cover the space.

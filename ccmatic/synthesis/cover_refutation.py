@@ -5,9 +5,9 @@ The formula states that each hole has a form, and that no strike contains the re
 propagation alone.
 """
 
-from ccmatic import certificates
 from ccmatic.base import InputError
 from ccmatic.contracts import Branch
+from ccmatic.logic import certificates
 
 
 def refute(template, strikes):

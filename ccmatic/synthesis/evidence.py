@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from ccmatic import verification
+from ccmatic.answers import verification
 from ccmatic.base import InputError
+from ccmatic.networks.traces import Trace
 from ccmatic.synthesis import run_file as store
-from ccmatic.traces import Trace
 
 
 def confirmed(query, event):

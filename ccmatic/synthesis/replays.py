@@ -3,7 +3,7 @@
 from dataclasses import replace
 from itertools import product
 
-from ccmatic.verification import Outcome, check_trace
+from ccmatic.answers.verification import Outcome, check_trace
 
 
 def breaks(query, trace, controller):

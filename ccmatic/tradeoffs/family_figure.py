@@ -1,7 +1,7 @@
 """The figure of loss against convergence time: Theorem 6.1's bound, the family cc_probe_slow_k, and other senders."""
 
-from ccmatic import traces
-from ccmatic.traces import BELIEF, LOSS, NETWORK, PROBE, SENDER, SMALL, TRUTH
+from ccmatic.networks import traces
+from ccmatic.networks.traces import BELIEF, LOSS, NETWORK, PROBE, SENDER, SMALL, TRUTH
 
 #: The colours and the markers for the values of T*, in the order of use.
 COLOURS, MARKERS = (SENDER, NETWORK, PROBE, BELIEF), ("o", "s", "^", "D")

@@ -2,9 +2,9 @@
 
 from itertools import cycle, pairwise
 
-from ccmatic import traces
+from ccmatic.networks import traces
+from ccmatic.networks.traces import BELIEF, LARGE, LOSS, QUIET, SENDER, SMALL, TRUTH
 from ccmatic.records import BeliefSetLine
-from ccmatic.traces import BELIEF, LARGE, LOSS, QUIET, SENDER, SMALL, TRUTH
 
 #: The colours of allowances and the dash patterns of controllers, in the order of use.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#666666")

@@ -8,10 +8,12 @@ from fractions import Fraction
 from functools import partial
 from math import floor
 
-from ccmatic import controllers, traces
-from ccmatic import query as queries
+from ccmatic import controllers
+from ccmatic.answers.verification import HOLDS, VIOLATED, Judge
 from ccmatic.base import InputError, definitions, exact, shown, writable_folder, write_text
 from ccmatic.contracts import load_definition
+from ccmatic.networks import traces
+from ccmatic.questions import query as queries
 from ccmatic.records import (
     AllowanceLine,
     CounterexampleLine,
@@ -30,7 +32,6 @@ from ccmatic.tradeoffs.allowances.growth import closed_form, inverse_class
 from ccmatic.tradeoffs.allowances.least import least
 from ccmatic.tradeoffs.allowances.rules import RULES
 from ccmatic.tradeoffs.probe_slow import LEAST_RATE
-from ccmatic.verification import HOLDS, VIOLATED, Judge
 
 #: The default allowances of Figure 7.
 DEFAULT = ("1", "log(C)", "sqrt(C)", "C/10", "C")

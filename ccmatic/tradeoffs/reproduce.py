@@ -9,7 +9,7 @@ from fractions import Fraction
 from random import Random
 
 from ccmatic.base import definitions
-from ccmatic.simulation import Path, simulate
+from ccmatic.networks.simulation import Path, simulate
 
 #: Four constants: the packets that link I serves per step, the number of steps in an execution, the seeds of the
 #: senders, and the ratios C_II / C_I.

@@ -15,9 +15,9 @@ from pysmt.logics import QF_LRA, QF_NRA
 from pysmt.oracles import get_logic
 from pysmt.shortcuts import And
 
+from ccmatic.answers.verification import HOLDS, UNDECIDED, VIOLATED
 from ccmatic.logic import Condition, Linear, every, formula, no, real
-from ccmatic.solving import SAT, UNSAT, Checker, SolverOptions
-from ccmatic.verification import HOLDS, UNDECIDED, VIOLATED
+from ccmatic.logic.solving import SAT, UNSAT, Checker, SolverOptions
 
 #: The verdict if no numbers satisfy the hypotheses, so that the claim is vacuous.
 VACUOUS = "vacuous"

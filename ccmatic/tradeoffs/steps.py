@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from re import fullmatch
 
+from ccmatic.answers.verification import HOLDS, VIOLATED
 from ccmatic.records import BrokenRecord, StepLine
 from ccmatic.tradeoffs.statements import Finding, Step
-from ccmatic.verification import HOLDS, VIOLATED
 
 #: The pattern of names such as name_0, name_1, … that form a column. The report shows a column as one row.
 COLUMN = r"(\w+?)_(\d+)"

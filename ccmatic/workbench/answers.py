@@ -14,16 +14,17 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from ccmatic import api, explanation, questions, records, verification
+from ccmatic import api, questions, records
+from ccmatic.answers import explanation, verification
+from ccmatic.answers.verification import Judgement, Outcome, Report
 from ccmatic.base import InputError, definitions, shown, suggest, syntax_tree
 from ccmatic.controllers import each_of
 from ccmatic.language import observation_of
-from ccmatic.query import left_out_of_trace
+from ccmatic.logic.solving import SolverOptions
+from ccmatic.networks.traces import Trace
 from ccmatic.questions import Question
+from ccmatic.questions.query import left_out_of_trace
 from ccmatic.records import WorkbenchFile, WorkbenchQuestion
-from ccmatic.solving import SolverOptions
-from ccmatic.traces import Trace
-from ccmatic.verification import Judgement, Outcome, Report
 
 #: The pattern of valid names of controllers.
 _NAME = re.compile(r"[A-Za-z0-9_][\w.-]{0,80}", re.ASCII)

@@ -18,7 +18,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ccmatic import explanation
+from ccmatic.answers import explanation
 from ccmatic.base import InputError, parse_json
 from ccmatic.records import SaveRequest, WorkbenchFile, convert, require_format
 from ccmatic.workbench import files

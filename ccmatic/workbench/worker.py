@@ -13,8 +13,8 @@ from threading import Thread
 from typing import Any
 
 from ccmatic.base import Disagreement, InputError, OutOfTime, SolverEnded, parse_json
+from ccmatic.logic.solving import SolverOptions
 from ccmatic.records import WorkbenchFile, convert
-from ccmatic.solving import SolverOptions
 from ccmatic.workbench import answers
 
 

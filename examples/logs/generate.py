@@ -13,8 +13,8 @@ from pathlib import Path
 
 from ccmatic.base import definitions
 from ccmatic.contracts import load_definition
-from ccmatic.emulation import link as links
-from ccmatic.emulation import replay
+from ccmatic.deployment.emulation import link as links
+from ccmatic.deployment.emulation import replay
 
 SECOND, PACKET = 10**9, 1500
 HERE = Path(__file__).parent

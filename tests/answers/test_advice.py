@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from ccmatic.cli.commands import cli
-from ccmatic.query import advice, make
+from ccmatic.questions.query import advice, make
 from support.cli import run
 
 HYSTART = "--model {} with a horizon {} times as long: hystart compares delays with parts of R_m, and a step is {}"

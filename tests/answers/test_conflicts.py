@@ -4,7 +4,7 @@ from itertools import combinations
 
 from ccmatic.base import Clock
 from ccmatic.logic import isolated, no, real
-from ccmatic.solving import SAT, UNSAT, Checker, Conflicts
+from ccmatic.logic.solving import SAT, UNSAT, Checker, Conflicts
 
 
 def decided(conditions):

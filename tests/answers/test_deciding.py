@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import pytest
 
+from ccmatic.answers.explanation.deciding import decided
 from ccmatic.contracts import AllOf, AnyOf, AtMost, Compared, Fails, Implied, Stated
-from ccmatic.explanation.deciding import decided
 
 END = 9
 

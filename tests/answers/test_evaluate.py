@@ -10,11 +10,11 @@ from msgspec.structs import replace
 
 from ccmatic.base.errors import InputError
 from ccmatic.cli.commands import cli
-from ccmatic.emulation import pipeline
+from ccmatic.deployment.emulation import pipeline
 from ccmatic.evaluation import figures, runs
 from ccmatic.evaluation.bounds import bounds, broken
 from ccmatic.evaluation.runs import Evaluation, Scenario
-from ccmatic.traces.trace import Trace
+from ccmatic.networks.traces.trace import Trace
 from support.json_schemas import validate
 from support.machine import needs_bpf, needs_compiler, on_time
 from support.sampling import each_nth

@@ -10,7 +10,7 @@ from ccmatic.properties.expectations import Reader, parse
 import ccmatic as cm
 from ccmatic.contracts import Buffer, execution, load_definition
 from ccmatic.logic import either, every, isolated, no
-from ccmatic.solving import UNSAT, Checker
+from ccmatic.logic.solving import UNSAT, Checker
 from support import ROOT
 
 TEXTS = [

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 import ccmatic as cm
 from ccmatic import records
-from ccmatic.compilers.text import listing, way_taken
+from ccmatic.answers.explanation import explain, legend
+from ccmatic.answers.explanation.words import leaf_text, number
+from ccmatic.answers.verification import check_trace, replay
 from ccmatic.contracts import AnyOf, AtMost, Compared, Property
 from ccmatic.controllers import parse
-from ccmatic.explanation import explain, legend
-from ccmatic.explanation.words import leaf_text, number
-from ccmatic.traces import Trace
-from ccmatic.verification import check_trace, replay
+from ccmatic.networks.traces import Trace
+from ccmatic.worlds.text import listing, way_taken
 from support import ROOT
 from support.cli import run
 from support.executions import KINDS, executions

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ccmatic as cm
-from ccmatic.emulation import pipeline, replay
+from ccmatic.deployment.emulation import pipeline, replay
 from ccmatic.fitting import NETWORKS, NEVER, UNKNOWN, explain, losses, packet_log, read_log
 from ccmatic.fitting.rate_search import Values, extreme_rate
 from ccmatic.fitting.virtual_queue import BYTE, Rates, arrivals, queue, room

@@ -6,8 +6,8 @@ from fractions import Fraction
 import pytest
 
 import ccmatic as cm
-from ccmatic import query as queries
-from ccmatic.verification import Outcome, check_trace
+from ccmatic.answers.verification import Outcome, check_trace
+from ccmatic.questions import query as queries
 from support.cli import lines, run
 
 PUBLISHED, OWN = "ccac2021_two_flows", "two_flows"

@@ -7,8 +7,8 @@ from itertools import product
 import pytest
 
 import ccmatic as cm
-from ccmatic import query as queries
-from ccmatic.verification import Outcome, check_trace
+from ccmatic.answers.verification import Outcome, check_trace
+from ccmatic.questions import query as queries
 from support import ROOT
 from support.cli import run
 from support.sampling import each_nth

@@ -6,16 +6,15 @@ from types import SimpleNamespace
 import pytest
 
 import ccmatic as cm
-from ccmatic.analysis import fronts
-from ccmatic.analysis.fronts import points as measuring
-from ccmatic.analysis.fronts import search
+from ccmatic.answers.verification import Judge
 from ccmatic.base import OutOfTime
 from ccmatic.contracts import load_definition
 from ccmatic.controllers import parse
-from ccmatic.proving import load_result
+from ccmatic.proving import fronts, load_result
+from ccmatic.proving.fronts import points as measuring
+from ccmatic.proving.fronts import search
 from ccmatic.proving.shapes import Attempt
 from ccmatic.synthesis import read_run
-from ccmatic.verification import Judge
 from support import ROOT
 from support.cli import lines, run
 from support.json_schemas import validate

@@ -2,8 +2,8 @@
 
 import pytest
 
-from ccmatic.traces.trace import Trace
-from ccmatic.verification.replayer import Outcome, replay
+from ccmatic.answers.verification.replayer import Outcome, replay
+from ccmatic.networks.traces.trace import Trace
 from support import ROOT
 
 TRACES = sorted((ROOT / "results" / "gallery").glob("*.json"))

@@ -11,7 +11,7 @@ from threading import Event, Thread
 
 import pytest
 
-from ccmatic.emulation.machine import alive
+from ccmatic.deployment.emulation.machine import alive
 from support import ROOT
 from support.machine import watched
 from support.sampling import each_nth

@@ -6,9 +6,9 @@ from fractions import Fraction
 import pytest
 
 from ccmatic.base import InputError
-from ccmatic.traces import Chart, Lanes, Line, Trace, draw_trace
-from ccmatic.traces.canvas import FLOWS, ROLES
-from ccmatic.traces.charts import DASHES, Form, Kind
+from ccmatic.networks.traces import Chart, Lanes, Line, Trace, draw_trace
+from ccmatic.networks.traces.canvas import FLOWS, ROLES
+from ccmatic.networks.traces.charts import DASHES, Form, Kind
 from support import ROOT
 from support.cli import run
 from support.flows import STEPS, trace_of_flows

@@ -3,8 +3,8 @@
 import pytest
 
 import ccmatic as cm
+from ccmatic.answers.explanation.sentences import observed
 from ccmatic.controllers import each_of
-from ccmatic.explanation.sentences import observed
 
 DRAINING = '''def rate(C_L, qdel_L, R_m):
     """Drain late."""

@@ -9,11 +9,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from ccmatic import query
 from ccmatic.base import counted
 from ccmatic.base.errors import InputError
 from ccmatic.cli.check_widening import _checked
 from ccmatic.cli.synthesis_reports import cover_text
+from ccmatic.questions import query
 from ccmatic.synthesis import cegis
 from ccmatic.synthesis import solution_files as solutions
 from support import ROOT

@@ -8,10 +8,10 @@ from itertools import product
 import pytest
 
 from ccmatic.base.errors import InputError, Unreadable
-from ccmatic.simulation.paths import Path
-from ccmatic.simulation.simulator import simulate
-from ccmatic.traces import canvas
-from ccmatic.traces import drawing as plot
+from ccmatic.networks.simulation.paths import Path
+from ccmatic.networks.simulation.simulator import simulate
+from ccmatic.networks.traces import canvas
+from ccmatic.networks.traces import drawing as plot
 from support.sampling import each_nth
 
 KINDS = {"ideal": 0, "cbr_delay": 1, "ccac": 2}

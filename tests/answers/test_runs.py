@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from ccmatic import query
+from ccmatic.questions import query
 from ccmatic.synthesis import cegis, cover
 from ccmatic.synthesis import run_file as store
 from support.cli import lines, run

@@ -7,12 +7,12 @@ from itertools import islice
 
 import pytest
 
+from ccmatic.answers.verification.replayer import replay
+from ccmatic.networks.trace_export import Schedule
+from ccmatic.networks.traces.trace import Trace
 from ccmatic.proving import check, load_result
 from ccmatic.synthesis import check_cover, solution_files
 from ccmatic.synthesis.run_file import Store, read_run
-from ccmatic.trace_export import Schedule
-from ccmatic.traces.trace import Trace
-from ccmatic.verification.replayer import replay
 from support import ROOT, TESTS
 from support.sampling import each_nth
 

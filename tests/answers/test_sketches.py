@@ -7,14 +7,14 @@ from itertools import product
 import pytest
 from ccmatic.templates import aimd
 
-from ccmatic import query as queries
+from ccmatic.answers.verification import HOLDS, VIOLATED, Outcome, Verifier, check_trace
+from ccmatic.answers.verification import verifier as verifier_module
 from ccmatic.base import InputError
 from ccmatic.contracts import Sketch
 from ccmatic.controllers import Stateful
+from ccmatic.networks.traces import Trace
+from ccmatic.questions import query as queries
 from ccmatic.synthesis import COUNTEREXAMPLE, SOLUTION, Store, check_cover, read_run, replays, synthesise
-from ccmatic.traces import Trace
-from ccmatic.verification import HOLDS, VIOLATED, Outcome, Verifier, check_trace
-from ccmatic.verification import verifier as verifier_module
 from support import small_run
 from support.cli import run
 

@@ -9,9 +9,9 @@ from fractions import Fraction
 import pytest
 
 import ccmatic as cm
-from ccmatic.analysis.starvation import Attempt, search, usual_network
-from ccmatic.analysis.worst_case import NoExecution
-from ccmatic.verification import Outcome
+from ccmatic.answers.starvation import Attempt, search, usual_network
+from ccmatic.answers.verification import Outcome
+from ccmatic.answers.worst_case import NoExecution
 from support import cli
 from support.json_schemas import validate
 

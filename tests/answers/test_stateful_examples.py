@@ -3,9 +3,9 @@
 import pytest
 
 import ccmatic as cm
-from ccmatic import query as queries
+from ccmatic.answers.verification import HOLDS, VIOLATED, Judge, Outcome
 from ccmatic.base import InputError
-from ccmatic.verification import HOLDS, VIOLATED, Judge, Outcome
+from ccmatic.questions import query as queries
 from support.sampling import each_nth
 
 UNUSED = "S[T-1] - S[0] < {least} * C * (T-1)"

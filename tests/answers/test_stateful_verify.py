@@ -5,12 +5,12 @@ from functools import cache
 
 import pytest
 
-from ccmatic import query as queries
+from ccmatic.answers.verification import HOLDS, VIOLATED, Judge, Outcome, check_trace, replay
 from ccmatic.base import InputError
 from ccmatic.contracts import following
 from ccmatic.controllers import Stateful
 from ccmatic.logic import linear
-from ccmatic.verification import HOLDS, VIOLATED, Judge, Outcome, check_trace, replay
+from ccmatic.questions import query as queries
 from support.cli import lines, run
 from support.sampling import each_nth
 

@@ -9,14 +9,14 @@ import pytest
 
 import ccmatic as cm
 from ccmatic import controllers as cca
-from ccmatic import query
-from ccmatic.analysis import worst_case
+from ccmatic.answers import worst_case
+from ccmatic.answers.verification.judgement import Judge
+from ccmatic.answers.verification.verifier import UNDECIDED
 from ccmatic.base import Clock, OutOfTime
 from ccmatic.contracts import steps
+from ccmatic.logic.solving import Checker, SolverOptions
 from ccmatic.proving import prover as prove
-from ccmatic.solving import Checker, SolverOptions
-from ccmatic.verification.judgement import Judge
-from ccmatic.verification.verifier import UNDECIDED
+from ccmatic.questions import query
 from support import ROOT
 from support.cli import lines, run
 from support.machine import watched
@@ -174,7 +174,7 @@ def test_without_time_no_solver_is_asked_and_no_delay_encoded(monkeypatch, find,
 
 def test_without_time_no_period_is_tried(monkeypatch):
     searches = counted(monkeypatch, worst_case, "search")
-    monkeypatch.setattr(import_module("ccmatic.analysis.starvation.search"), "monotonic", ticking())
+    monkeypatch.setattr(import_module("ccmatic.answers.starvation.search"), "monotonic", ticking())
     found = cm.starve("vegas", solver=SolverOptions(timeout=0.5))
     assert found.verdict == "unknown" and not searches
     assert {attempt.why for attempt in found.attempts} == {"timed out"}

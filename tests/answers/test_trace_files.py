@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from ccmatic import controllers
+from ccmatic.answers.explanation import Explanation
 from ccmatic.cli import reports
-from ccmatic.explanation import Explanation
-from ccmatic.traces import Trace
+from ccmatic.networks.traces import Trace
 from support import ROOT
 from support.cli import lines, run
 

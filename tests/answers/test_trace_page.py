@@ -6,12 +6,12 @@ from itertools import combinations
 
 import pytest
 
-from ccmatic import query as queries
+from ccmatic.answers.explanation import page
+from ccmatic.answers.explanation.words import number as number_of
+from ccmatic.answers.verification import Judge, check_trace, replay
 from ccmatic.controllers.several import HEAD
-from ccmatic.explanation import page
-from ccmatic.explanation.words import number as number_of
-from ccmatic.traces import ROLES, Trace
-from ccmatic.verification import Judge, check_trace, replay
+from ccmatic.networks.traces import ROLES, Trace
+from ccmatic.questions import query as queries
 from support import ROOT
 from support.browser import as_wide_as, go, opened, texts
 from support.cli import run

@@ -7,8 +7,8 @@ from itertools import product
 import pytest
 
 import ccmatic as cm
-from ccmatic.analysis.widening import Grid
-from ccmatic.verification import Judge
+from ccmatic.answers.verification import Judge
+from ccmatic.synthesis.widening import Grid
 from support.cli import lines, run
 from support.json_schemas import validate
 

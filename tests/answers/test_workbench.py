@@ -11,8 +11,8 @@ import time
 import pytest
 
 from ccmatic.base import InputError
+from ccmatic.logic.solving import SolverOptions
 from ccmatic.records import TraceFile, WorkbenchFile, WorkbenchQuestion, convert, data
-from ccmatic.solving import SolverOptions
 from ccmatic.workbench import answers, begin
 from ccmatic.workbench import files as workbench_files
 from support.cli import run

@@ -14,11 +14,11 @@ import pytest
 
 import ccmatic as cm
 from ccmatic import proofs
-from ccmatic.analysis.worst_case import NoExecution, side_by_side
+from ccmatic.answers.verification import Judge, Unsound, judging
+from ccmatic.answers.worst_case import NoExecution, side_by_side
 from ccmatic.base import Disagreement, InputError, OutOfTime, TooShort, last_good, last_good_at_once
+from ccmatic.base.workers import Team, team
 from ccmatic.proving import NoValue
-from ccmatic.verification import Judge, Unsound, judging
-from ccmatic.workers import Team, team
 from support import ROOT
 from support.cli import lines, run
 from support.sampling import each_nth

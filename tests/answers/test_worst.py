@@ -7,9 +7,9 @@ from functools import cache
 import pytest
 
 import ccmatic as cm
-from ccmatic import query as queries
+from ccmatic.answers.verification import Executions, Outcome, check_trace
 from ccmatic.base import last_good
-from ccmatic.verification import Executions, Outcome, check_trace
+from ccmatic.questions import query as queries
 from support.cli import lines, run
 
 SLOW = pytest.mark.slow

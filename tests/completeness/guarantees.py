@@ -5,12 +5,12 @@ from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 
+from ccmatic.answers.verification.replayer import sender_laws
 from ccmatic.contracts import RecordingDict, load_definition
 from ccmatic.logic import every
+from ccmatic.networks.traces import Trace
 from ccmatic.proving.prover import windows_of
 from ccmatic.proving.result import load_result
-from ccmatic.traces import Trace
-from ccmatic.verification.replayer import sender_laws
 
 from .runs import NETWORKS, Network, Run
 from .writing import Written

@@ -4,15 +4,15 @@ from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 
-from ccmatic import query as queries
+from ccmatic.answers.verification.bounds import require_bounds
+from ccmatic.answers.verification.replayer import check_trace, sender_laws
 from ccmatic.base import InputError
 from ccmatic.contracts import Bounds
 from ccmatic.controllers import each_of
 from ccmatic.logic import equal, every, iff, isolated
-from ccmatic.solving import SAT, Checker
-from ccmatic.traces import Trace
-from ccmatic.verification.bounds import require_bounds
-from ccmatic.verification.replayer import check_trace, sender_laws
+from ccmatic.logic.solving import SAT, Checker
+from ccmatic.networks.traces import Trace
+from ccmatic.questions import query as queries
 
 NETWORKS = Path(__file__).parent / "networks"
 

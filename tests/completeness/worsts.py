@@ -5,7 +5,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 import ccmatic as cm
-from ccmatic.analysis.worst_case import NoExecution
+from ccmatic.answers.worst_case import NoExecution
 
 from .runs import NETWORKS, Run
 from .writing import Written

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from ccmatic.contracts import load_definition
 from ccmatic.controllers import load
-from ccmatic.exporting import header
-from ccmatic.runtime.library import Library
-from ccmatic.simulation import JITTER, DeployedController, Path, Simulation
+from ccmatic.deployment.exporting import header
+from ccmatic.networks.simulation import JITTER, DeployedController, Path, Simulation
+from ccmatic.worlds.runtime.library import Library
 from conformance.worlds import Kind, Number
 
 #: Thirds of a packet are whole, so that float32 has C_Llambda exactly and decides as fractions do.
@@ -121,7 +121,7 @@ def _arrays():
     import jax
     import jax.numpy as jnp
 
-    from ccmatic.learning.estimation import beliefs
+    from ccmatic.answers.estimation import beliefs
 
     begin = partial(beliefs.begin, jnp.ones((1, 1)), PACKET)
     return begin, jax.jit(lambda bounds, *row: _named(bounds.after(*row)))

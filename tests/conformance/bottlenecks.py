@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
-from ccmatic.emulation.link import SECOND, Link
-from ccmatic.emulation.replay import decisions
-from ccmatic.simulation import Path
+from ccmatic.deployment.emulation.link import SECOND, Link
+from ccmatic.deployment.emulation.replay import decisions
+from ccmatic.networks.simulation import Path
 from conformance.worlds import Kind, Number
 
 #: Bits per second, from which nanosecond on.

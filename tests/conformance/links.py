@@ -6,12 +6,12 @@ from fractions import Fraction
 from random import Random
 from typing import NamedTuple
 
-from ccmatic import query as queries
+from ccmatic.answers.verification import check_trace
 from ccmatic.base import definitions
 from ccmatic.contracts import PACKETS as PACKETS_FILE
 from ccmatic.contracts import load_definition, world
-from ccmatic.simulation import HIDING, JITTER, Path, simulate
-from ccmatic.verification import check_trace
+from ccmatic.networks.simulation import HIDING, JITTER, Path, simulate
+from ccmatic.questions import query as queries
 from conformance.updates import library
 from conformance.worlds import Kind, Number
 from support import window_runs, window_senders

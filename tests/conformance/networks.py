@@ -8,8 +8,8 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from ccmatic.learning import policies
-from ccmatic.runtime.library import Library
+from ccmatic.deployment import policies
+from ccmatic.worlds.runtime.library import Library
 from conformance.worlds import Kind, Number
 from support.policies import FLOATS, pointer, policy
 

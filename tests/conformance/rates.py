@@ -13,11 +13,11 @@ from types import SimpleNamespace
 from ccmatic.base import definitions, read_text
 from ccmatic.contracts import load_definition
 from ccmatic.controllers import load, parse
-from ccmatic.exporting import header
+from ccmatic.deployment.exporting import header
 from ccmatic.language import Between, If, is_stateful, value
 from ccmatic.logic import equal, real
-from ccmatic.runtime.library import Library
-from ccmatic.solving import SAT, Checker
+from ccmatic.logic.solving import SAT, Checker
+from ccmatic.worlds.runtime.library import Library
 from conformance import drawn
 from conformance.singles import Single
 from conformance.worlds import Kind, Number
@@ -217,7 +217,7 @@ def in_arrays(name):
     """The same tree worked out in float32."""
     import jax.numpy as jnp
 
-    from ccmatic.compilers import arrays
+    from ccmatic.worlds import arrays
 
     def run(beliefs):
         given = {each: jnp.full((1, 1), float(number), jnp.float32) for each, number in beliefs.items()}

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ccmatic.controllers import signal
-from ccmatic.learning import policies
-from ccmatic.runtime.library import Library, LibraryFlow
+from ccmatic.deployment import policies
+from ccmatic.worlds.runtime.library import Library, LibraryFlow
 from conformance.plain_signals import PlainSender
 from conformance.worlds import Kind, Number
 from support.policies import Interval, deciding, pointer, policy, said

@@ -8,8 +8,8 @@ import pytest
 
 import ccmatic as cm
 from ccmatic.base import BYTES, RATE, TIME, InputError
-from ccmatic.compilers.c.window import window_functions
 from ccmatic.contracts import ObservationWindow, Program, RunningMax, StateBelief, load_definition, sender_belief
+from ccmatic.worlds.c.window import window_functions
 from support.machine import needs_compiler
 
 C_L = "def C_L(acked, D, step):\n    return max((acked - acked[k]) / (k + D) for k in past)\n"
@@ -173,8 +173,8 @@ def test_c_checks_an_index_in_a_function_that_the_first_step_calls_too():
 PLAYED = """
 from random import Random
 
-from ccmatic.exporting import header
-from ccmatic.runtime import Library
+from ccmatic.deployment.exporting import header
+from ccmatic.worlds.runtime import Library
 
 library = Library(header.make({!r}), ["-fsanitize=bounds", "-fsanitize-undefined-trap-on-error"])
 for seed in range(20):

@@ -6,9 +6,9 @@ from fractions import Fraction
 import pytest
 from ccmatic.models.ccac2021 import CCAC2021, DelayMeasurement
 
-from ccmatic import query as queries
+from ccmatic.answers.verification import VIOLATED, Judge, Outcome, check_trace
 from ccmatic.base import InputError
-from ccmatic.verification import VIOLATED, Judge, Outcome, check_trace
+from ccmatic.questions import query as queries
 from support import ccac as peers
 from support.benchmarks import run_benchmark
 from support.sampling import each_nth

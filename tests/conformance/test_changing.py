@@ -7,11 +7,11 @@ from random import Random
 import pytest
 
 import ccmatic as cm
+from ccmatic.answers.verification import Outcome
 from ccmatic.base import InputError
 from ccmatic.contracts.execution import following
-from ccmatic.emulation import pipeline, replay
-from ccmatic.simulation import Path, PathChange, Simulation
-from ccmatic.verification import Outcome
+from ccmatic.deployment.emulation import pipeline, replay
+from ccmatic.networks.simulation import Path, PathChange, Simulation
 from support import window_runs
 from support.believing import ANYONE
 from support.changing_paths import broken, model_of, run_of

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import ccmatic as cm
-from ccmatic import query as queries
+from ccmatic.answers.verification import check_trace
 from ccmatic.base import InputError
 from ccmatic.contracts import load_definition
-from ccmatic.runtime import StatefulSender
-from ccmatic.simulation import JITTER, Path, Simulation, WindowFlow, simulate
-from ccmatic.verification import check_trace
+from ccmatic.networks.simulation import JITTER, Path, Simulation, WindowFlow, simulate
+from ccmatic.questions import query as queries
+from ccmatic.worlds.runtime import StatefulSender
 from support import ROOT, cli
 from support.machine import needs_compiler
 from support.sampling import each_nth

@@ -11,10 +11,10 @@ import pytest
 import ccmatic as cm
 from ccmatic.base import InputError
 from ccmatic.controllers import parse
-from ccmatic.emulation.kinds import flow
-from ccmatic.exporting import header, write
-from ccmatic.runtime.library import Library
-from ccmatic.runtime.stateful_library import StatefulSender, StepObservations
+from ccmatic.deployment.emulation.kinds import flow
+from ccmatic.deployment.exporting import header, write
+from ccmatic.worlds.runtime.library import Library
+from ccmatic.worlds.runtime.stateful_library import StatefulSender, StepObservations
 from support.machine import needs_compiler
 
 onnx = pytest.importorskip("onnx")

@@ -6,8 +6,8 @@ from fractions import Fraction
 import pytest
 
 from ccmatic import controllers as cca
-from ccmatic import query as queries
 from ccmatic.base.errors import InputError
+from ccmatic.questions import query as queries
 
 QUERY = '[network]\nmodel = "ccac"\nhorizon = {horizon}\nbuffer = {buffer}\n[property]\nutilisation = {utilisation}\n'
 

@@ -9,12 +9,12 @@ from random import Random
 import pytest
 
 from ccmatic import controllers as cca
-from ccmatic import query as queries
+from ccmatic.answers.verification.replayer import check_trace as check
 from ccmatic.base.errors import InputError
-from ccmatic.simulation.deployed import DeployedController
-from ccmatic.simulation.paths import Path
-from ccmatic.simulation.simulator import Simulation, simulate
-from ccmatic.verification.replayer import check_trace as check
+from ccmatic.networks.simulation.deployed import DeployedController
+from ccmatic.networks.simulation.paths import Path
+from ccmatic.networks.simulation.simulator import Simulation, simulate
+from ccmatic.questions import query as queries
 from support import executions
 from support.sampling import each_nth
 

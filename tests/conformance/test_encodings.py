@@ -3,8 +3,8 @@
 import pytest
 from ccmatic.templates.two_branches import TEMPLATE
 
-from ccmatic import query as queries
-from ccmatic.solving.solver import SAT, UNSAT
+from ccmatic.logic.solving.solver import SAT, UNSAT
+from ccmatic.questions import query as queries
 from support.encodings import NETWORKS, laws_that_differ, not_implied
 from support.frozen_and_moving import COMPARED, OVER_QUEUE, on_candidates, on_large_losses, on_windows
 from support.sampling import each_nth

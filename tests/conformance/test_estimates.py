@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some_of
 
+from ccmatic.answers.estimation import ANY, Range, estimates, possible
+from ccmatic.answers.estimation.declared import declared
 from ccmatic.base import InputError
 from ccmatic.contracts import sender_observations
-from ccmatic.learning.estimation import ANY, Range, estimates, possible
-from ccmatic.learning.estimation.declared import declared
 from ccmatic.logic import every, isolated, linear, real, some, unit, unit_is_positive
-from ccmatic.query import Network
-from ccmatic.simulation import Path, Simulation
-from ccmatic.solving import SAT, Checker, greatest, programs
+from ccmatic.logic.solving import SAT, Checker, greatest, programs
+from ccmatic.networks.simulation import Path, Simulation
+from ccmatic.questions.query import Network
 from support import ROOT
 from support.cli import lines, run
 from support.json_schemas import validate

@@ -15,14 +15,14 @@ import pytest
 
 from ccmatic import controllers as cca
 from ccmatic.base.errors import InputError
-from ccmatic.exporting import header
-from ccmatic.exporting.files import write
+from ccmatic.deployment.exporting import header
+from ccmatic.deployment.exporting.files import write
 from ccmatic.language import is_stateful
-from ccmatic.runtime.library import Library
-from ccmatic.simulation.deployed import DeployedController
-from ccmatic.simulation.paths import Path
-from ccmatic.simulation.simulator import Observation
-from ccmatic.traces.trace import Trace
+from ccmatic.networks.simulation.deployed import DeployedController
+from ccmatic.networks.simulation.paths import Path
+from ccmatic.networks.simulation.simulator import Observation
+from ccmatic.networks.traces.trace import Trace
+from ccmatic.worlds.runtime.library import Library
 from support.sampling import each_nth
 
 SYNTHESIZED = File(cca.__file__).parents[2] / "synthesized"

@@ -8,9 +8,9 @@ from random import Random
 import pytest
 
 import ccmatic as cm
+from ccmatic.answers.verification import replay
 from ccmatic.base import InputError
-from ccmatic.trace_export import Scale, Schedule, export
-from ccmatic.verification import replay
+from ccmatic.networks.trace_export import Scale, Schedule, export
 from support import ROOT, fluid
 from support.exported_links import check_holds, check_link
 from support.links import Flow, check_mahimahi, total

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ccmatic.base.errors import InputError
-from ccmatic.emulation import kinds, link, measures, picture, pipeline, run
+from ccmatic.deployment.emulation import kinds, link, measures, picture, pipeline, run
 from support import cli
 from support.emulations import again, in_time
 from support.machine import on_time

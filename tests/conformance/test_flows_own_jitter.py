@@ -5,8 +5,8 @@ from fractions import Fraction
 import pytest
 
 import ccmatic as cm
-from ccmatic import query as queries
-from ccmatic.verification import check_trace
+from ccmatic.answers.verification import check_trace
+from ccmatic.questions import query as queries
 from support import ROOT
 from support.sampling import each_nth
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from ccmatic.base import InputError
-from ccmatic.emulation import flows, kinds, link, machine, run
-from ccmatic.emulation.measures import measures
-from ccmatic.exporting import files, header
-from ccmatic.runtime import build
-from ccmatic.runtime.library import Library
+from ccmatic.deployment.emulation import flows, kinds, link, machine, run
+from ccmatic.deployment.emulation.measures import measures
+from ccmatic.deployment.exporting import files, header
+from ccmatic.worlds.runtime import build
+from ccmatic.worlds.runtime.library import Library
 from support.cli import run as command
 from support.machine import needs_bpf, needs_compiler, on_time
 

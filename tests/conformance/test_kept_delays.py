@@ -2,9 +2,9 @@
 
 import pytest
 
+from ccmatic.answers.verification import Judge, replay
 from ccmatic.base import InputError
-from ccmatic.query import make
-from ccmatic.verification import Judge, replay
+from ccmatic.questions.query import make
 from support.sampling import each_nth
 
 KEEPS = """

@@ -8,9 +8,9 @@ from random import Random
 import pytest
 
 from ccmatic.base import InputError
-from ccmatic.exporting import header
-from ccmatic.runtime.library import Library
-from ccmatic.runtime.stateful_library import StatefulSender, StepObservations
+from ccmatic.deployment.exporting import header
+from ccmatic.worlds.runtime.library import Library
+from ccmatic.worlds.runtime.stateful_library import StatefulSender, StepObservations
 from support.laws import cbrt
 from support.machine import needs_compiler
 from support.sampling import each_nth

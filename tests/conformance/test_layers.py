@@ -8,12 +8,12 @@ from itertools import pairwise
 import pytest
 
 from ccmatic.base import InputError
-from ccmatic.compilers.bounds import bounds
-from ccmatic.compilers.c import Decision
 from ccmatic.controllers import parse
 from ccmatic.language import nodes, value
 from ccmatic.logic import real
-from ccmatic.runtime import compile_c, shipped
+from ccmatic.worlds.bounds import bounds
+from ccmatic.worlds.c import Decision
+from ccmatic.worlds.runtime import compile_c, shipped
 from support.machine import needs_compiler
 
 NAMES = ("C_L", "C_U", "MSS")

@@ -5,10 +5,10 @@ the models in which any steps are."""
 import pytest
 from ccmatic.models.beliefs import link_rate, probing
 
-from ccmatic import query as queries
 from ccmatic.contracts.execution import execution
+from ccmatic.logic.solving.solver import SAT, UNSAT, Checker
 from ccmatic.logic.terms import no, some
-from ccmatic.solving.solver import SAT, UNSAT, Checker
+from ccmatic.questions import query as queries
 from support.planting import defined
 
 CASES = [

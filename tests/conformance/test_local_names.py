@@ -11,12 +11,12 @@ from pysmt import shortcuts as smt
 
 from ccmatic.base.errors import InputError
 from ccmatic.base.units import RATE
-from ccmatic.compilers.c.decision import Decision
 from ccmatic.controllers import parse
 from ccmatic.logic.terms import equal, linear, real
 from ccmatic.logic.terms import formula as as_formula
-from ccmatic.runtime import shipped
-from ccmatic.runtime.library import compile_c
+from ccmatic.worlds.c.decision import Decision
+from ccmatic.worlds.runtime import shipped
+from ccmatic.worlds.runtime.library import compile_c
 from support.machine import needs_compiler
 
 PARAMETERS = ("C_L", "C_U", "qdel_L", "MSS", "R_m", "D")

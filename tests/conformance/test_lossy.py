@@ -9,14 +9,14 @@ from ccmatic.models.beliefs import link_rate
 from ccmatic.models.lossy import MODEL
 
 import ccmatic as cm
-from ccmatic import query as queries
 from ccmatic.base import InputError
 from ccmatic.contracts import load_definition
 from ccmatic.contracts.execution import execution
-from ccmatic.emulation import pipeline, replay
+from ccmatic.deployment.emulation import pipeline, replay
 from ccmatic.logic import equal, every, no, some
-from ccmatic.simulation import Path, simulate
-from ccmatic.solving import SAT, UNSAT, Checker
+from ccmatic.logic.solving import SAT, UNSAT, Checker
+from ccmatic.networks.simulation import Path, simulate
+from ccmatic.questions import query as queries
 from support.machine import needs_compiler
 from support.planting import defined
 

@@ -7,7 +7,7 @@ import pytest
 import ccmatic as cm
 from ccmatic.base import definitions
 from ccmatic.contracts import PACKETS, load_definition, world
-from ccmatic.simulation import packets
+from ccmatic.networks.simulation import packets
 from conformance.links import PACKETS as BY_RATE
 from conformance.links import WINDOWS
 from conformance.worlds import Cell, Disagreement, check

@@ -10,10 +10,10 @@ import pytest
 import z3
 
 import ccmatic as cm
-from ccmatic import networks
 from ccmatic.base import InputError
-from ccmatic.networks.piecewise import ONE, Form, Piecewise, combined
-from ccmatic.networks.relaxation import Range, Relaxation
+from ccmatic.language import neural as networks
+from ccmatic.language.neural.piecewise import ONE, Form, Piecewise, combined
+from ccmatic.language.neural.relaxation import Range, Relaxation
 from support.cli import run
 
 onnx = pytest.importorskip("onnx")

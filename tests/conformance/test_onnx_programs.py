@@ -10,8 +10,8 @@ import pytest
 
 import ccmatic as cm
 from ccmatic import controllers
+from ccmatic.answers.verification import Judge
 from ccmatic.base import InputError
-from ccmatic.verification import Judge
 
 onnx = pytest.importorskip("onnx")
 reference = pytest.importorskip("onnx.reference")

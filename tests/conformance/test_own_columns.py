@@ -6,15 +6,15 @@ from fractions import Fraction
 
 import pytest
 
-from ccmatic import query as queries
+from ccmatic.answers.verification import Judge, check_trace, replay
 from ccmatic.base import BYTES, InputError
 from ccmatic.contracts import TOKENS, Column, load_definition
 from ccmatic.contracts.execution import ending, following
 from ccmatic.controllers import parse
-from ccmatic.simulation import DeployedController, Path, simulate
-from ccmatic.trace_export import Scale, export
-from ccmatic.traces import Trace
-from ccmatic.verification import Judge, check_trace, replay
+from ccmatic.networks.simulation import DeployedController, Path, simulate
+from ccmatic.networks.trace_export import Scale, export
+from ccmatic.networks.traces import Trace
+from ccmatic.questions import query as queries
 from support import own_columns
 
 MODEL = own_columns.__file__

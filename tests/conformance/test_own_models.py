@@ -10,7 +10,7 @@ from pysmt.shortcuts import Bool, Real, simplify, substitute
 from ccmatic.contracts.buffer import Buffer
 from ccmatic.contracts.execution import execution, observed
 from ccmatic.logic.terms import choice, equal, every, formula, iff, implies, is_max, is_min, largest, no, some
-from ccmatic.traces.trace import Trace
+from ccmatic.networks.traces.trace import Trace
 
 HORIZON = 3
 BUFFER = Buffer.parse("any")

@@ -5,9 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from ccmatic.learning.estimation import ParticleFilter, Signals, gap_of_all, gap_of_one, signals
-from ccmatic.learning.estimation.particle_filter import COUNT, FilterState
-from ccmatic.simulation import Path, Simulation
+from ccmatic.answers.estimation import ParticleFilter, Signals, gap_of_all, gap_of_one, signals
+from ccmatic.answers.estimation.particle_filter import COUNT, FilterState
+from ccmatic.networks.simulation import Path, Simulation
 
 BDP, RTT = 50, 0.03
 

@@ -12,18 +12,18 @@ from ccmatic.models.ccac2021 import laws
 
 import ccmatic as cm
 from ccmatic import controllers
-from ccmatic import query as queries
+from ccmatic.answers.verification import Outcome
+from ccmatic.answers.verification.replayer import check_trace
 from ccmatic.base import InputError
 from ccmatic.contracts import Buffer, load_definition, observed
-from ccmatic.exporting import header
+from ccmatic.deployment.exporting import header
 from ccmatic.logic import isolated, no, some
-from ccmatic.runtime.library import Library
-from ccmatic.runtime.stateful_library import StatefulSender
-from ccmatic.simulation import JITTER, Path, Simulation, WindowFlow
-from ccmatic.simulation.deployed import DeployedController
-from ccmatic.solving import SAT, UNSAT, Checker
-from ccmatic.verification import Outcome
-from ccmatic.verification.replayer import check_trace
+from ccmatic.logic.solving import SAT, UNSAT, Checker
+from ccmatic.networks.simulation import JITTER, Path, Simulation, WindowFlow
+from ccmatic.networks.simulation.deployed import DeployedController
+from ccmatic.questions import query as queries
+from ccmatic.worlds.runtime.library import Library
+from ccmatic.worlds.runtime.stateful_library import StatefulSender
 from support import window_runs
 from support.applications import Application, Bursts
 from support.believing import ANYONE

@@ -9,9 +9,9 @@ import pytest
 import ccmatic as cm
 from ccmatic.base import InputError
 from ccmatic.contracts import load_definition
-from ccmatic.emulation import pipeline, replay
-from ccmatic.runtime.stateful_library import StatefulSender
-from ccmatic.simulation import Path, Simulation, WindowFlow
+from ccmatic.deployment.emulation import pipeline, replay
+from ccmatic.networks.simulation import Path, Simulation, WindowFlow
+from ccmatic.worlds.runtime.stateful_library import StatefulSender
 from conformance.updates import library
 from support.machine import needs_compiler
 from support.window_senders import CONTROLLERS

@@ -9,14 +9,14 @@ import pytest
 from ccmatic.models.policer import MODEL, lost_when_empty, refills_at_any_time
 
 import ccmatic as cm
-from ccmatic import query as queries
+from ccmatic.answers.verification import check_trace
 from ccmatic.base import InputError
 from ccmatic.contracts.execution import execution
-from ccmatic.emulation import pipeline, replay
+from ccmatic.deployment.emulation import pipeline, replay
 from ccmatic.logic import no, some
-from ccmatic.simulation import Path, Simulation, simulate
-from ccmatic.solving import SAT, UNSAT, Checker
-from ccmatic.verification import check_trace
+from ccmatic.logic.solving import SAT, UNSAT, Checker
+from ccmatic.networks.simulation import Path, Simulation, simulate
+from ccmatic.questions import query as queries
 from support.machine import needs_compiler
 
 

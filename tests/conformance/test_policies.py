@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from ccmatic.exporting import files, header
+from ccmatic.deployment.exporting import files, header
 from support.machine import needs_compiler
 
 pytestmark = [needs_compiler, pytest.mark.real_time]

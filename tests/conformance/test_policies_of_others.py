@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from ccmatic.base import InputError
-from ccmatic.emulation.exported import Trained
-from ccmatic.learning import policies
-from ccmatic.runtime import Library
+from ccmatic.deployment import policies
+from ccmatic.deployment.emulation.exported import Trained
+from ccmatic.worlds.runtime import Library
 from support.machine import needs_compiler
 from support.policies import FLOATS, pointer
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ccmatic.learning import policies
-from ccmatic.runtime.library import Library, LibraryFlow
+from ccmatic.deployment import policies
+from ccmatic.worlds.runtime.library import Library, LibraryFlow
 from support import ROOT
 from support.benchmarks import defined_by, module
 from support.machine import needs_bpf, needs_compiler

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import ccmatic as cm
-from ccmatic import query as queries
+from ccmatic.answers.verification import check_trace
 from ccmatic.base import InputError
-from ccmatic.emulation import pipeline
+from ccmatic.deployment.emulation import pipeline
+from ccmatic.networks.simulation import Path, aggregation, simulate
 from ccmatic.questions import describe
-from ccmatic.simulation import Path, aggregation, simulate
-from ccmatic.verification import check_trace
+from ccmatic.questions import query as queries
 from support.machine import needs_compiler
 
 #: Networks of links of constant rate and of links that hide tokens.

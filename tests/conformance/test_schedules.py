@@ -6,9 +6,9 @@ from fractions import Fraction
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ccmatic.emulation import link
-from ccmatic.trace_export import Scale, Schedule, export
-from ccmatic.traces import Trace
+from ccmatic.deployment.emulation import link
+from ccmatic.networks.trace_export import Scale, Schedule, export
+from ccmatic.networks.traces import Trace
 from support import ROOT
 from support.emulations import again, in_time
 

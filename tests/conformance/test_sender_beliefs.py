@@ -9,15 +9,15 @@ from random import Random
 import pytest
 
 import ccmatic as cm
+from ccmatic.answers.verification import Outcome
 from ccmatic.base import InputError
-from ccmatic.compilers.c.update import LINE_RATE
 from ccmatic.contracts import load_definition
 from ccmatic.controllers import parse
-from ccmatic.exporting import header
-from ccmatic.runtime.library import Library
-from ccmatic.runtime.stateful_library import StatefulSender
-from ccmatic.simulation import JITTER, Path, Simulation, WindowFlow
-from ccmatic.verification import Outcome
+from ccmatic.deployment.exporting import header
+from ccmatic.networks.simulation import JITTER, Path, Simulation, WindowFlow
+from ccmatic.worlds.c.update import LINE_RATE
+from ccmatic.worlds.runtime.library import Library
+from ccmatic.worlds.runtime.stateful_library import StatefulSender
 from support.believing import ANYONE, PLANTED
 from support.machine import needs_compiler
 

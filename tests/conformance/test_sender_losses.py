@@ -4,8 +4,8 @@ from functools import cache
 
 import pytest
 
-from ccmatic.exporting import header
-from ccmatic.runtime.library import Library
+from ccmatic.deployment.exporting import header
+from ccmatic.worlds.runtime.library import Library
 from support.machine import needs_compiler
 
 pytestmark = needs_compiler

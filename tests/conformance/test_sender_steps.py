@@ -9,9 +9,9 @@ from random import Random
 import pytest
 
 from ccmatic.base.errors import InputError
-from ccmatic.exporting import header
-from ccmatic.exporting.files import write
-from ccmatic.runtime.library import Library, compile_c
+from ccmatic.deployment.exporting import header
+from ccmatic.deployment.exporting.files import write
+from ccmatic.worlds.runtime.library import Library, compile_c
 from support.machine import needs_compiler
 from support.sampling import each_nth
 

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ccmatic.base.errors import InputError
-from ccmatic.simulation.packets import NEVER
-from ccmatic.simulation.paths import HIDING, JITTER, TICKS, Path
-from ccmatic.simulation.simulator import Simulation, simulate
-from ccmatic.traces.trace import Trace
+from ccmatic.networks.simulation.packets import NEVER
+from ccmatic.networks.simulation.paths import HIDING, JITTER, TICKS, Path
+from ccmatic.networks.simulation.simulator import Simulation, simulate
+from ccmatic.networks.traces.trace import Trace
 from support.sampling import each_nth
 from support.simulator_laws import broken
 

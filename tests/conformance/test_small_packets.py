@@ -6,8 +6,8 @@ from fractions import Fraction
 import pytest
 
 import ccmatic as cm
-from ccmatic.query import from_record
-from ccmatic.verification import Judge, Outcome
+from ccmatic.answers.verification import Judge, Outcome
+from ccmatic.questions.query import from_record
 from support.cli import run
 
 NETWORK = cm.Network("ccac2021", "1", 4)

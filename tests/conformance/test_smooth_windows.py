@@ -14,10 +14,10 @@ from ccmatic.models.smooth_windows import MODEL
 import ccmatic as cm
 from ccmatic.base import InputError
 from ccmatic.contracts import Buffer, observed
-from ccmatic.exporting import header
-from ccmatic.runtime.library import Library
-from ccmatic.runtime.stateful_library import StatefulSender
-from ccmatic.simulation import Path, Simulation, WindowFlow
+from ccmatic.deployment.exporting import header
+from ccmatic.networks.simulation import Path, Simulation, WindowFlow
+from ccmatic.worlds.runtime.library import Library
+from ccmatic.worlds.runtime.stateful_library import StatefulSender
 from support.machine import needs_compiler
 
 #: The most packets that the link serves in a step, and numbers of which each divides it or another small one.

@@ -7,9 +7,9 @@ from unittest.mock import patch
 
 import pytest
 
-from ccmatic import query as queries
+from ccmatic.answers.verification import VIOLATED, Judge, Outcome, bounds, check_trace
 from ccmatic.base import InputError
-from ccmatic.verification import VIOLATED, Judge, Outcome, bounds, check_trace
+from ccmatic.questions import query as queries
 
 SOURCE = """window: bytes = above(0)
 d: bytes = between(0, MSS)

@@ -9,11 +9,11 @@ from functools import partial
 import pytest
 
 from ccmatic.base import InputError
-from ccmatic.exporting import header
-from ccmatic.exporting.files import write
-from ccmatic.exporting.stateful import StatefulExport
-from ccmatic.runtime.library import Library
-from ccmatic.runtime.stateful_library import StatefulSender
+from ccmatic.deployment.exporting import header
+from ccmatic.deployment.exporting.files import write
+from ccmatic.deployment.exporting.stateful import StatefulExport
+from ccmatic.worlds.runtime.library import Library
+from ccmatic.worlds.runtime.stateful_library import StatefulSender
 from conformance.updates import STRICT, UPDATES, in_c, library
 from conformance.worlds import Cell, Disagreement, check
 from support import ROOT, kernel_updates

@@ -2,9 +2,9 @@
 
 import pytest
 
-from ccmatic import query as queries
+from ccmatic.answers.verification import VIOLATED, Judge, Outcome
 from ccmatic.base import InputError
-from ccmatic.verification import VIOLATED, Judge, Outcome
+from ccmatic.questions import query as queries
 
 SOURCE = """window: bytes = above(0)
 {state}def update(window, {reads}, MSS, step, time):

@@ -4,9 +4,9 @@ from fractions import Fraction
 
 import pytest
 
-from ccmatic import query as queries
+from ccmatic.answers.verification import HOLDS, VIOLATED, Judge, Outcome, check_trace
 from ccmatic.base import InputError
-from ccmatic.verification import HOLDS, VIOLATED, Judge, Outcome, check_trace
+from ccmatic.questions import query as queries
 
 FASTEST = """window: bytes = above(0)
 def update(ack_rate, MSS, R_m):

@@ -8,11 +8,11 @@ import pytest
 
 import ccmatic as cm
 from ccmatic.contracts import Buffer, load_definition, observed
-from ccmatic.emulation import kinds, run
-from ccmatic.emulation import link as links
-from ccmatic.exporting import header
-from ccmatic.runtime import Library, StatefulSender
-from ccmatic.simulation import JITTER, Path, SharedLink, Simulation
+from ccmatic.deployment.emulation import kinds, run
+from ccmatic.deployment.emulation import link as links
+from ccmatic.deployment.exporting import header
+from ccmatic.networks.simulation import JITTER, Path, SharedLink, Simulation
+from ccmatic.worlds.runtime import Library, StatefulSender
 from support.machine import needs_compiler
 from support.sampling import each_nth
 

@@ -14,13 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ccmatic import controllers as cca
-from ccmatic import query as queries
+from ccmatic.answers.verification.judgement import Judge
 from ccmatic.base.errors import InputError
-from ccmatic.simulation import paths
-from ccmatic.simulation.simulator import simulate
-from ccmatic.trace_export import FORMATS, Scale, Schedule, export
-from ccmatic.traces.trace import Trace
-from ccmatic.verification.judgement import Judge
+from ccmatic.networks.simulation import paths
+from ccmatic.networks.simulation.simulator import simulate
+from ccmatic.networks.trace_export import FORMATS, Scale, Schedule, export
+from ccmatic.networks.traces.trace import Trace
+from ccmatic.questions import query as queries
 from support import ROOT
 from support.failures import WRONG
 from support.links import (

@@ -9,13 +9,13 @@ from random import Random
 
 import pytest
 
-from ccmatic.invariants import Claim, derive
-from ccmatic.invariants.forms import Replaced
-from ccmatic.invariants.lasting import Window
+from ccmatic.answers.verification.replayer import sender_laws
 from ccmatic.logic import Environment, equal, every, no
-from ccmatic.solving import SAT, UNSAT, Checker
-from ccmatic.traces import Trace
-from ccmatic.verification.replayer import sender_laws
+from ccmatic.logic.solving import SAT, UNSAT, Checker
+from ccmatic.networks.traces import Trace
+from ccmatic.proving.invariants import Claim, derive
+from ccmatic.proving.invariants.forms import Replaced
+from ccmatic.proving.invariants.lasting import Window
 from support.sampling import each_nth
 from transitions.campaign import campaign, claims_alone
 from transitions.lines import proved_lines

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from ccmatic import records
-from ccmatic.emulation import beliefs, exported, flows, kinds, link, measures, run
-from ccmatic.exporting import header
+from ccmatic.deployment.emulation import beliefs, exported, flows, kinds, link, measures, run
+from ccmatic.deployment.exporting import header
 from support.emulations import again, in_time
 from support.json_schemas import validate
 from support.machine import needs_bpf, on_time

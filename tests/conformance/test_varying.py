@@ -9,13 +9,13 @@ from fractions import Fraction
 import pytest
 from ccmatic.models.varying import Varying
 
-from ccmatic import query as queries
+from ccmatic.answers.verification.replayer import replay
 from ccmatic.contracts import execution
 from ccmatic.logic import every, formula, no
-from ccmatic.simulation.paths import Path
-from ccmatic.simulation.simulator import simulate
-from ccmatic.solving import SAT, UNSAT, Checker
-from ccmatic.verification.replayer import replay
+from ccmatic.logic.solving import SAT, UNSAT, Checker
+from ccmatic.networks.simulation.paths import Path
+from ccmatic.networks.simulation.simulator import simulate
+from ccmatic.questions import query as queries
 from support.executions import Sampled
 
 

@@ -6,12 +6,12 @@ from fractions import Fraction
 import pytest
 from ccmatic.proofs.loss_convergence_link import HORIZON, Link
 
-from ccmatic import query as queries
 from ccmatic.base import InputError
 from ccmatic.contracts import Bounds, FlowView, NetworkView, ObservationWindow, ending, execution, following
 from ccmatic.contracts.steps import Delay
 from ccmatic.logic import Condition, Linear, linear, real
-from ccmatic.simulation import Path, simulate
+from ccmatic.networks.simulation import Path, simulate
+from ccmatic.questions import query as queries
 from support import own_columns
 
 NUMBERS = ("A", "S", "L", "Ld", "r", "timely", "excess")

@@ -5,10 +5,10 @@ from functools import cache
 
 import pytest
 
+from ccmatic.deployment.exporting import header
 from ccmatic.evaluation import runs
-from ccmatic.exporting import header
-from ccmatic.runtime.library import Library
-from ccmatic.simulation import WindowFlow, windows
+from ccmatic.networks.simulation import WindowFlow, windows
+from ccmatic.worlds.runtime.library import Library
 from support import window_runs
 from support.machine import needs_compiler
 from support.window_runs import broken

@@ -7,8 +7,8 @@ import pytest
 
 import ccmatic as cm
 from ccmatic.base import InputError
-from ccmatic.trace_export import Scale, Schedule, export
-from ccmatic.traces import draw_trace
+from ccmatic.networks.trace_export import Scale, Schedule, export
+from ccmatic.networks.traces import draw_trace
 
 HORIZON, SCALE = 5, Scale(Fraction(1500000), Fraction(2, 5), 1500)
 

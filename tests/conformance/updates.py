@@ -13,15 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ccmatic.base import CONDITION, NUMBER, TIME, definitions, read_text
-from ccmatic.compilers.c.update import LARGEST, LINE_RATE, ONE
-from ccmatic.compilers.exact import program
-from ccmatic.compilers.formula import Step
 from ccmatic.contracts import load_definition
 from ccmatic.controllers import load, parse
-from ccmatic.exporting import header
+from ccmatic.deployment.exporting import header
 from ccmatic.language import Name, as_sent, is_stateful
-from ccmatic.runtime.library import Library
-from ccmatic.runtime.stateful_library import StatefulSender
+from ccmatic.worlds.c.update import LARGEST, LINE_RATE, ONE
+from ccmatic.worlds.exact import program
+from ccmatic.worlds.formula import Step
+from ccmatic.worlds.runtime.library import Library
+from ccmatic.worlds.runtime.stateful_library import StatefulSender
 from conformance import drawn
 from conformance.worlds import Kind, Number
 from support.laws import cbrt, laws_in, that_follows_laws
@@ -371,7 +371,7 @@ def in_arrays(name):
     """An update in floats, all steps of a sequence at once; bytes are the sums of two floats."""
     import jax.numpy as jnp
 
-    from ccmatic.compilers.arrays import FloatPair, Values, to_float
+    from ccmatic.worlds.arrays import FloatPair, Values, to_float
 
     own = _python(name)
     fixed = {"R_m": 1.0, "D": 1.0, "step": 1.0, "MSS": float(PACKET), "second": 1.0}

@@ -65,8 +65,8 @@ def test_an_agent_trains_on_it(folder):
 
 @needs_compiler
 def test_exported_c_observes_it(folder):
-    from ccmatic.learning import policies
-    from ccmatic.runtime.library import Library, LibraryFlow
+    from ccmatic.deployment import policies
+    from ccmatic.worlds.runtime.library import Library, LibraryFlow
 
     made = policy(folder / "made.json", observe="waiting.py", reward="aurora", act="aurora", history=1)
     library = Library(policies.exported(made))

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import ccmatic as cm
-from ccmatic import exporting
 from ccmatic.base import InputError
-from ccmatic.emulation import machine
-from ccmatic.runtime import Library
+from ccmatic.deployment import exporting
+from ccmatic.deployment.emulation import machine
+from ccmatic.worlds.runtime import Library
 
 pytest.importorskip("onnx")
 

@@ -5,9 +5,9 @@ from fractions import Fraction
 import pytest
 
 import ccmatic as cm
-from ccmatic import query as queries
 from ccmatic.base import InputError
-from ccmatic.query import Network, Query
+from ccmatic.questions import query as queries
+from ccmatic.questions.query import Network, Query
 from support import ROOT, cli
 
 

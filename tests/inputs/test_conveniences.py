@@ -106,7 +106,7 @@ def test_a_file_that_was_meant_is_named(run):
 @pytest.mark.parametrize("controller", ["v2.py", "cc_qdel"])
 def test_a_controller_is_no_flow_by_itself(controller):
     from ccmatic.base import InputError
-    from ccmatic.emulation import kinds
+    from ccmatic.deployment.emulation import kinds
 
     with pytest.raises(InputError, match=f"did you mean 'udp:{controller}' or 'bpf:{controller}'"):
         kinds.flow(controller)

@@ -6,7 +6,7 @@ import pytest
 
 from ccmatic.base import InputError, definitions
 from ccmatic.contracts import load_definition
-from ccmatic.emulation import kinds
+from ccmatic.deployment.emulation import kinds
 
 MODEL = """
 from ccmatic.models.ccac import CCAC

@@ -8,15 +8,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ccmatic import controllers as cca
-from ccmatic import query as queries
+from ccmatic.answers.verification.replayer import replay
 from ccmatic.base import definitions, files
 from ccmatic.base.errors import InputError
 from ccmatic.base.quantities import DIGITS, exact
-from ccmatic.exporting import header
+from ccmatic.deployment.exporting import header
+from ccmatic.networks.trace_export import Schedule
+from ccmatic.networks.traces.trace import Trace
 from ccmatic.proving import result as proved
-from ccmatic.trace_export import Schedule
-from ccmatic.traces.trace import Trace
-from ccmatic.verification.replayer import replay
+from ccmatic.questions import query as queries
 from support import ROOT
 from support.cli import run
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ccmatic.emulation import kinds, link, measures, mm_log, replay, run
-from ccmatic.trace_export import OPPORTUNITY
+from ccmatic.deployment.emulation import kinds, link, measures, mm_log, replay, run
+from ccmatic.networks.trace_export import OPPORTUNITY
 from support import ROOT, cli
 from support.emulations import emulation
 from support.machine import on_time

@@ -11,7 +11,7 @@ import ccmatic as cm
 from ccmatic.base import InputError, definitions
 from ccmatic.contracts import load_definition, load_fluid, load_logs
 from ccmatic.fitting import least, packet_log
-from ccmatic.simulation import Path, Simulation
+from ccmatic.networks.simulation import Path, Simulation
 from support import ROOT, cli
 from support.machine import needs_compiler
 

@@ -2,8 +2,8 @@
 
 import ast
 
-from ccmatic import query
 from ccmatic.base import definitions
+from ccmatic.questions import query
 from support import ROOT
 
 #: The reproduction of the paper's trade-off, and the records of what it prints, name what the paper names.

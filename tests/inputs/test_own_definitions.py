@@ -2,13 +2,13 @@
 
 import pytest
 
-from ccmatic import query as queries
+from ccmatic.answers.verification.verifier import Verifier
 from ccmatic.base import BYTES
 from ccmatic.base.errors import InputError
 from ccmatic.contracts import StateBelief
 from ccmatic.controllers import parse
 from ccmatic.logic.terms import boolean, choice, equal, every, iff, implies, no, real, some
-from ccmatic.verification.verifier import Verifier
+from ccmatic.questions import query as queries
 from support.cli import run
 
 MODEL = """from fractions import Fraction

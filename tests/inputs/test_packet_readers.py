@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ccmatic.base import InputError
-from ccmatic.emulation import link, mm_log, run
+from ccmatic.deployment.emulation import link, mm_log, run
 from ccmatic.fitting import NEVER, read_log
 from support import ROOT
 from support.emulations import emulation

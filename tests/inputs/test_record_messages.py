@@ -5,7 +5,7 @@ import json
 import pytest
 
 from ccmatic.base import InputError
-from ccmatic.traces import Trace
+from ccmatic.networks.traces import Trace
 from support import ROOT
 
 DATA = json.loads((ROOT / "results" / "gallery" / "late_drain.json").read_text())

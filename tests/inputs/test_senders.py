@@ -5,10 +5,10 @@ from fractions import Fraction
 
 import pytest
 
-from ccmatic import query as queries
+from ccmatic.answers.verification import HOLDS, VIOLATED, Judge, Verifier, check_trace
 from ccmatic.controllers import parse
 from ccmatic.logic import Condition, every
-from ccmatic.verification import HOLDS, VIOLATED, Judge, Verifier, check_trace
+from ccmatic.questions import query as queries
 
 SOURCE = "def rate(C_L, MSS, R_m):\n    return C_L / 2 if C_L > 2 * MSS / R_m else MSS / R_m\n"
 

@@ -11,7 +11,7 @@ import pytest
 
 from ccmatic import records
 from ccmatic.base import InputError, files
-from ccmatic.query import reading
+from ccmatic.questions.query import reading
 from ccmatic.synthesis import solution_files
 from ccmatic.synthesis.run_file import Store, read_run
 from ccmatic.tradeoffs.findings import read_allowances
@@ -169,7 +169,7 @@ def test_how_much_an_adversary_plays(section, key, number, tmp_path):
 
 
 def test_numbers_of_simulated_paths():
-    from ccmatic.simulation import Path
+    from ccmatic.networks.simulation import Path
 
     with at_once(), pytest.raises(InputError, match="rate is"):
         Path("cbr_delay", HUGE)

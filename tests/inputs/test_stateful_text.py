@@ -7,7 +7,7 @@ import pytest
 from ccmatic.base import BYTES, CONDITION, InputError
 from ccmatic.contracts import load_definition
 from ccmatic.controllers import Stateful, load, parse
-from ccmatic.query import make
+from ccmatic.questions.query import make
 
 OBSERVATIONS = load_definition("models", "MODEL", "ccac2021").observations
 NAMES = ("aimd", "aimd_each_step", "bbr", "bbr_v1", "constant_window", "constant_window_paced", "copa", "cubic")

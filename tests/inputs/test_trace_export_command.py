@@ -8,8 +8,8 @@ from click.testing import CliRunner
 
 from ccmatic.base.errors import InputError
 from ccmatic.cli.commands import cli
-from ccmatic.trace_export import FORMATS, Scale, export
-from ccmatic.traces.trace import Trace
+from ccmatic.networks.trace_export import FORMATS, Scale, export
+from ccmatic.networks.traces.trace import Trace
 from support.links import DRAIN, SCALE, SMALL
 
 

@@ -6,10 +6,10 @@ from fractions import Fraction
 import pytest
 
 from ccmatic.base import InputError
-from ccmatic.emulation import of_texts
-from ccmatic.exporting import make
-from ccmatic.query import Network
+from ccmatic.deployment.emulation import of_texts
+from ccmatic.deployment.exporting import make
 from ccmatic.questions import describe, place
+from ccmatic.questions.query import Network
 from support.cli import lines, run
 
 

@@ -11,8 +11,8 @@ import pytest
 from msgspec import structs
 
 from ccmatic import records
-from ccmatic.learning import policies
-from ccmatic.runtime.library import Library, LibraryFlow
+from ccmatic.deployment import policies
+from ccmatic.worlds.runtime.library import Library, LibraryFlow
 from support.cli import run
 from support.json_schemas import validate
 from support.machine import needs_compiler

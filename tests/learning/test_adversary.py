@@ -20,9 +20,10 @@ from click.testing import CliRunner
 from ccmatic import records
 from ccmatic.base import InputError
 from ccmatic.cli.commands import cli
-from ccmatic.compilers.arrays import rates
-from ccmatic.learning import Environment, LinkOptions, adversaries, agents, policies, sender
+from ccmatic.deployment import policies
+from ccmatic.learning import Environment, LinkOptions, adversaries, agents, sender
 from ccmatic.learning.envs import rollout
+from ccmatic.worlds.arrays import rates
 from support.cli import lines
 from support.json_schemas import validate
 from support.policies import policy

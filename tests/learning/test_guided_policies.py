@@ -9,12 +9,12 @@ import pytest
 
 from ccmatic.base import InputError
 from ccmatic.controllers import load
-from ccmatic.emulation import kinds, link, run
-from ccmatic.emulation.measures import measures
-from ccmatic.learning import policies
+from ccmatic.deployment import policies
+from ccmatic.deployment.emulation import kinds, link, run
+from ccmatic.deployment.emulation.measures import measures
+from ccmatic.networks.trace_export import Schedule
 from ccmatic.proving import load_result
-from ccmatic.runtime.library import CompiledSender, Library, LibraryFlow
-from ccmatic.trace_export import Schedule
+from ccmatic.worlds.runtime.library import CompiledSender, Library, LibraryFlow
 from support import ROOT
 from support.benchmarks import defined_by
 from support.cli import run as command

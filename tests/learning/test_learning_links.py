@@ -12,8 +12,8 @@ import pytest
 
 from ccmatic.contracts import load_definition, load_fluid
 from ccmatic.learning import LinkOptions, Environment
-from ccmatic.trace_export import Scale, export
-from ccmatic.traces import Trace
+from ccmatic.networks.trace_export import Scale, export
+from ccmatic.networks.traces import Trace
 
 GALLERY = ROOT / "results" / "gallery"
 

@@ -14,7 +14,7 @@ from ccmatic.base import InputError
 from ccmatic.contracts import load_definition, load_fluid
 from ccmatic.learning import Environment, LinkOptions, RolloutPolicy, lawful, sender
 from ccmatic.learning.envs import rollout
-from ccmatic.simulation import Path, simulate
+from ccmatic.networks.simulation import Path, simulate
 from support.sampling import each_nth
 
 

@@ -5,14 +5,14 @@ from support import learners  # noqa: F401, I001 (first: it may skip the rest)
 import numpy as np
 import pytest
 
-from ccmatic.learning.estimation import ParticleFilter, Signals
+from ccmatic.answers.estimation import ParticleFilter, Signals
 
 import jax.numpy as jnp
 from jax import jit, random
 
 from ccmatic.learning import Environment, LinkOptions, RolloutPolicy
 from ccmatic.learning.envs import rollout
-from ccmatic.learning.estimation import particles
+from ccmatic.answers.estimation import particles
 
 LINKS = LinkOptions(rate=24, rtt=30, buffer_bdp=1, steps=60, first=1)
 

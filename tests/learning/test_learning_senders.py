@@ -12,7 +12,7 @@ from ccmatic.controllers import load
 from ccmatic.language import as_sent
 from ccmatic.learning import LinkOptions, Environment, lawful, sender, stateless
 from ccmatic.learning.envs import rollout
-from ccmatic.compilers.arrays import FloatPair, Values
+from ccmatic.worlds.arrays import FloatPair, Values
 from support.sampling import each_nth
 
 

@@ -9,7 +9,8 @@ pytest.importorskip("optax", reason="no optax: pip install -e '.[rl]'")
 
 from ccmatic import records
 from ccmatic.base import InputError
-from ccmatic.learning import agents, policies
+from ccmatic.deployment import policies
+from ccmatic.learning import agents
 from support import ROOT
 from support.cli import lines, run
 from support.training import cut_off, resumed

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from ccmatic.base import InputError
-from ccmatic.emulation import kinds, link, run
-from ccmatic.emulation.measures import measures
-from ccmatic.learning import policies
-from ccmatic.runtime.library import Library, LibraryFlow
+from ccmatic.deployment import policies
+from ccmatic.deployment.emulation import kinds, link, run
+from ccmatic.deployment.emulation.measures import measures
+from ccmatic.worlds.runtime.library import Library, LibraryFlow
 from support.cli import run as command
 from support.machine import needs_compiler, on_time
 from support.policies import policy, steering

@@ -20,9 +20,10 @@ import jax.numpy as jnp
 
 from ccmatic import records
 from ccmatic.base import InputError
-from ccmatic.emulation.exported import Trained
-from ccmatic.learning import LinkOptions, agents, policies, trained
-from ccmatic.runtime import Library, LibraryFlow
+from ccmatic.deployment import policies
+from ccmatic.deployment.emulation.exported import Trained
+from ccmatic.learning import LinkOptions, agents, trained
+from ccmatic.worlds.runtime import Library, LibraryFlow
 from support.cli import run
 from support.machine import needs_compiler
 from support.policies import FLOATS, Interval, deciding, pointer, policy

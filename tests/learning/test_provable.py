@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import ccmatic as cm
-from ccmatic import enclosures
+from ccmatic.proving import enclosures
 from ccmatic.base import InputError
 from support.cli import run
 

@@ -9,7 +9,7 @@ pytest.importorskip("optax", reason="no optax: pip install -e '.[rl]'")
 from ccmatic import records
 from ccmatic.base import InputError
 from ccmatic.cli.train import best
-from ccmatic.learning import policies
+from ccmatic.deployment import policies
 from ccmatic.learning.agents import sweep
 from ccmatic.learning.agents.sweep import load as trainings
 from support.cli import lines, run

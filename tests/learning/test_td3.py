@@ -11,7 +11,8 @@ import jax
 import jax.numpy as jnp
 
 from ccmatic.base import InputError
-from ccmatic.learning import agents, policies
+from ccmatic.deployment import policies
+from ccmatic.learning import agents
 from ccmatic.learning.agents.links import Links
 from ccmatic.learning.agents.td3.losses import Transitions
 from support.training import cut_off, resumed

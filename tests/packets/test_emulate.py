@@ -16,7 +16,7 @@ import pytest
 
 from ccmatic import records
 from ccmatic.base.errors import InputError
-from ccmatic.emulation import flows, kinds, link, machine, measures, pipeline, replay, run
+from ccmatic.deployment.emulation import flows, kinds, link, machine, measures, pipeline, replay, run
 from support import cli
 from support.emulations import in_time
 from support.json_schemas import validate

@@ -11,8 +11,8 @@ import pytest
 
 import ccmatic as cm
 from ccmatic.base import InputError
-from ccmatic.emulation import kinds, link, pipeline
-from ccmatic.emulation.monitor import Monitor
+from ccmatic.deployment.emulation import kinds, link, pipeline
+from ccmatic.deployment.emulation.monitor import Monitor
 from support import cli
 from support.emulations import again, in_time
 from support.json_schemas import validate

@@ -1,7 +1,7 @@
 """Executions of emulated links obey the laws of their networks, at the ends of steps.
 
-The decisions are those of a run in real time (ccmatic/emulation/decisions.h), but senders are simulated and time is
-virtual. `support/emulated_path.py` describes how packets count.
+The decisions are those of a run in real time (ccmatic/deployment/emulation/decisions.h), but senders are simulated and
+time is virtual. `support/emulated_path.py` describes how packets count.
 """
 
 import shutil

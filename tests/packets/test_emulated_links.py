@@ -2,7 +2,7 @@
 
 import pytest
 
-from ccmatic.emulation import machine, replay, run
+from ccmatic.deployment.emulation import machine, replay, run
 from support import ROOT
 from support.machine import needs_compiler
 

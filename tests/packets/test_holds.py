@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from ccmatic.base import InputError
-from ccmatic.emulation import kinds, link, replay, run
-from ccmatic.exporting import header
-from ccmatic.trace_export import Holds, Scale, export
-from ccmatic.traces import Trace
+from ccmatic.deployment.emulation import kinds, link, replay, run
+from ccmatic.deployment.exporting import header
+from ccmatic.networks.trace_export import Holds, Scale, export
+from ccmatic.networks.traces import Trace
 from support import ROOT
 from support.machine import on_time
 

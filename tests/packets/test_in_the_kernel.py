@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from ccmatic.base.errors import InputError
-from ccmatic.emulation import exported, flows, kinds, link, machine, run
-from ccmatic.exporting import files, header
-from ccmatic.exporting.targets import kernel_name
-from ccmatic.runtime import build
+from ccmatic.deployment.emulation import exported, flows, kinds, link, machine, run
+from ccmatic.deployment.exporting import files, header
+from ccmatic.deployment.exporting.targets import kernel_name
+from ccmatic.worlds.runtime import build
 from support import ROOT
 from support.machine import needs_bpf, on_time
 from support.sampling import each_nth

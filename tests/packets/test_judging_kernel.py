@@ -10,7 +10,7 @@ import pytest
 
 from ccmatic import records
 from ccmatic.base import InputError
-from ccmatic.emulation import replay
+from ccmatic.deployment.emulation import replay
 from ccmatic.judging import emulated, running, subjects
 from ccmatic.judging.scenario import Scenario
 from support.machine import needs_compiler

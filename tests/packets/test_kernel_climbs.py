@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ccmatic.emulation import kinds, link, run
+from ccmatic.deployment.emulation import kinds, link, run
 from support import ROOT
 from support.machine import needs_bpf, on_time
 

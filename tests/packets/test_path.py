@@ -9,7 +9,7 @@ from ccmatic.base import InputError
 from ccmatic.judging import builds, running, subjects
 from ccmatic.judging.recording import PACKET, REPLY, SAMPLE
 from ccmatic.judging.scenario import Scenario
-from ccmatic.runtime import compile_c
+from ccmatic.worlds.runtime import compile_c
 from support.machine import needs_compiler
 from support.scenarios import MS, SECOND
 

@@ -8,7 +8,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from ccmatic import records, verification
+from ccmatic import records
+from ccmatic.answers import verification
 from ccmatic.base import InputError
 from ccmatic.judging import running, subjects, traces
 from ccmatic.judging.scenario import Scenario

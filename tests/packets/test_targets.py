@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from ccmatic.base.errors import InputError
-from ccmatic.emulation import exported, kinds, link, machine, run
-from ccmatic.exporting import files, header
-from ccmatic.exporting.targets import sources
-from ccmatic.runtime import build
+from ccmatic.deployment.emulation import exported, kinds, link, machine, run
+from ccmatic.deployment.exporting import files, header
+from ccmatic.deployment.exporting.targets import sources
+from ccmatic.worlds.runtime import build
 from support.machine import on_time, watched
 
 pytestmark = pytest.mark.real_time

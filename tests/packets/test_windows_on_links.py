@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ccmatic.base.errors import InputError
-from ccmatic.emulation import kinds, link, run
+from ccmatic.deployment.emulation import kinds, link, run
 from support.machine import needs_bpf, on_time
 
 #: A second, and R_m, ns.

@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 
 from ccmatic import api as cm
-from ccmatic import query as queries
 from ccmatic.base import InputError
 from ccmatic.contracts import Bounds, Buffer, execution, load_definition
-from ccmatic.emulation import machine
+from ccmatic.deployment.emulation import machine
+from ccmatic.questions import query as queries
 from support import ROOT
 from support.cli import run as ccmatic
 from support.sampling import each_nth

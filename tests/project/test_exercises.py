@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from ccmatic.exporting import header
-from ccmatic.runtime.library import Library
-from ccmatic.simulation import DeployedController, Simulation, paths
+from ccmatic.deployment.exporting import header
+from ccmatic.networks.simulation import DeployedController, Simulation, paths
+from ccmatic.worlds.runtime.library import Library
 from support import TESTS, cli
 from support.cli import lines
 from support.machine import needs_compiler

@@ -10,8 +10,8 @@ from support import ROOT
 
 ENGINE = ROOT / "ccmatic"
 
-#: Packages whose members, files or folders, are each a face: one back end, analysis or part of learning.
-GROUPS = ("ccmatic.analysis", "ccmatic.compilers", "ccmatic.learning")
+#: The room whose files are each a face: one world.
+GROUPS = ("ccmatic.worlds",)
 
 FILES = sorted(ENGINE.rglob("*.py"))
 
@@ -34,7 +34,7 @@ def face(module):
 
 
 def package_of(module):
-    """The package below `ccmatic` in which a module is."""
+    """The room, a package below `ccmatic`, in which a module is."""
     return ".".join(module.split(".")[:2])
 
 
@@ -56,8 +56,11 @@ def is_of_face(module, name):
     file, group = path_of(module), module.rpartition(".")[0]
     if file is None or name is None or name.startswith("_"):
         return module == "ccmatic" and name == "__version__"
+    inside = path_of(f"{module}.{name}")
     if module == "ccmatic" or module in GROUPS:
-        return path_of(f"{module}.{name}") is not None
+        return inside is not None
+    if inside is not None and inside.name == "__init__.py":  # a part of a room
+        return True
     if file.name != "__init__.py" and group not in GROUPS:
         return False
     names = face(module)
@@ -117,13 +120,8 @@ def levels():
 
 
 def level(module):
-    """The number of a module's layer, None if it has none: learning has its parts on layers of their own."""
-    return next((levels()[prefix] for prefix in prefixes(module) if prefix in levels()), None)
-
-
-def prefixes(module):
-    parts = module.split(".")
-    return [".".join(parts[:n]) for n in (2, 3)]
+    """The number of the layer of a module's room."""
+    return levels().get(package_of(module))
 
 
 def references(text):
@@ -142,12 +140,6 @@ def upward(text, own):
         below = level(own) is None or level(module) is None or level(own) < level(module)
         if there is None or (package_of(module) != own and not below):
             yield line, path
-
-
-def test_every_part_of_learning_has_a_layer():
-    """`lint-imports` checks that the other packages have one."""
-    parts = {f"ccmatic.learning.{folder.parent.name}" for folder in (ENGINE / "learning").glob("*/__init__.py")}
-    assert len(parts) >= 5 and parts <= levels().keys()
 
 
 def test_references_by_name_point_down():

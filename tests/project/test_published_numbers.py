@@ -8,14 +8,14 @@ from math import inf
 import pytest
 
 import ccmatic as cm
-from ccmatic import guarantees
 from ccmatic.contracts import load_definition
-from ccmatic.emulation import link, pipeline
-from ccmatic.emulation.kinds import timetable
+from ccmatic.deployment import policies
+from ccmatic.deployment.emulation import link, pipeline
+from ccmatic.deployment.emulation.kinds import timetable
+from ccmatic.deployment.exporting import header
 from ccmatic.evaluation.bounds import bounds
-from ccmatic.exporting import header
-from ccmatic.guarantees import DeployedPath
-from ccmatic.learning import policies
+from ccmatic.proving import guarantees
+from ccmatic.proving.guarantees import DeployedPath
 from ccmatic.proving.report import conditions
 from support import ROOT
 from support.policies import policy

@@ -5,10 +5,10 @@ import json
 import pytest
 
 import ccmatic as cm
+from ccmatic.answers.verification import Outcome, replay
 from ccmatic.contracts import Proof
 from ccmatic.logic import isolated
 from ccmatic.proving import ACCEPTED, REJECTED, check, load_result, window_shapes
-from ccmatic.verification import Outcome, replay
 from support import ROOT
 from support.cli import run
 from support.json_schemas import validate

@@ -7,10 +7,10 @@ from functools import cache
 import pytest
 from ccmatic.models.ccac2021 import DelayMeasurement
 
+from ccmatic.answers.verification import Judge
 from ccmatic.logic import isolated
 from ccmatic.proving import ACCEPTED, Prover, check, load_result
-from ccmatic.query import Network, Query
-from ccmatic.verification import Judge
+from ccmatic.questions.query import Network, Query
 from support import ROOT
 
 PROOF = ROOT / "results" / "proofs" / "copa_any_start_T14.json"

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from ccmatic.proofs import contract
 
-from ccmatic import traces
 from ccmatic.contracts import Corollary, RecordingDict, at_steps, observed
+from ccmatic.networks import traces
 from ccmatic.proving import deduction, proof_check
 from ccmatic.proving.deduction import Deduction, Instant, NotDerived
 from ccmatic.proving.prover import Prover

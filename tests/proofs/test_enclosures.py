@@ -7,11 +7,11 @@ from fractions import Fraction
 import pytest
 
 import ccmatic as cm
-from ccmatic import enclosures
 from ccmatic.base import InputError
 from ccmatic.controllers import parse
-from ccmatic.invariants import Answer, Claim
-from ccmatic.query import Network, Query
+from ccmatic.proving import enclosures
+from ccmatic.proving.invariants import Answer, Claim
+from ccmatic.questions.query import Network, Query
 from support.cli import run
 from support.json_schemas import validate
 

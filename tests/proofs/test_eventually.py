@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 import ccmatic as cm
-from ccmatic.invariants import Eventually, Phases
-from ccmatic.invariants.phases import ExactWindow
 from ccmatic.logic import isolated, some
-from ccmatic.solving import SAT, UNSAT, SolverOptions
+from ccmatic.logic.solving import SAT, UNSAT, SolverOptions
+from ccmatic.proving.invariants import Eventually, Phases
+from ccmatic.proving.invariants.phases import ExactWindow
 from support.cli import run
 from support.first_steps import BIG, BY_STATE, HALVES, NETWORK, SMALL, TENTH, proved
 

@@ -8,11 +8,11 @@ from ccmatic.properties.expectations import Reader, parse
 
 import ccmatic as cm
 from ccmatic.contracts import Buffer, execution, load_definition
-from ccmatic.invariants import load_first_steps
-from ccmatic.invariants.expected import Decided
-from ccmatic.invariants.first_steps import search
 from ccmatic.logic import every, isolated, no
-from ccmatic.solving import SAT, UNSAT, Checker
+from ccmatic.logic.solving import SAT, UNSAT, Checker
+from ccmatic.proving.invariants import load_first_steps
+from ccmatic.proving.invariants.expected import Decided
+from ccmatic.proving.invariants.first_steps import search
 from support.cli import run
 
 NETWORK = "ccac, buffer infinite, jitter 1 rtt"

@@ -8,7 +8,7 @@ import ccmatic as cm
 from ccmatic import proofs
 from ccmatic.base import InputError
 from ccmatic.contracts import load_definition
-from ccmatic.query import from_record
+from ccmatic.questions.query import from_record
 from support.cli import lines, run
 
 STATES = 'C_U_most = 3\nsent = 2\nC_L_least = "1/2"\nqueue = 3\n'

@@ -10,17 +10,17 @@ import pytest
 import ccmatic as cm
 from benchmarks.studies import invariants as study
 from ccmatic.base import InputError
-from ccmatic.invariants import Answer, Claim, Invariant, asked, decide, derive, engine, load_invariant, prove
-from ccmatic.invariants.claims import monitored
-from ccmatic.invariants.facts import facts
-from ccmatic.invariants.forms import Replaced
-from ccmatic.invariants.lasting import Window
-from ccmatic.invariants.problem import Problem
-from ccmatic.invariants.reading import clauses_of
-from ccmatic.invariants.unbounded import unbounded
 from ccmatic.logic import Environment, equal, no, real
-from ccmatic.query import Network, Query
-from ccmatic.solving import UNSAT, Checker
+from ccmatic.logic.solving import UNSAT, Checker
+from ccmatic.proving.invariants import Answer, Claim, Invariant, asked, decide, derive, engine, load_invariant, prove
+from ccmatic.proving.invariants.claims import monitored
+from ccmatic.proving.invariants.facts import facts
+from ccmatic.proving.invariants.forms import Replaced
+from ccmatic.proving.invariants.lasting import Window
+from ccmatic.proving.invariants.problem import Problem
+from ccmatic.proving.invariants.reading import clauses_of
+from ccmatic.proving.invariants.unbounded import unbounded
+from ccmatic.questions.query import Network, Query
 from support.cli import run
 from support.sampling import each_nth
 

@@ -7,11 +7,11 @@ from fractions import Fraction
 
 import pytest
 
+from ccmatic.answers.verification import Outcome, replay
 from ccmatic.base import InputError
 from ccmatic.contracts.proof import Constant, Proof
 from ccmatic.logic import isolated
 from ccmatic.proving import NoValue, check, load_result, prove
-from ccmatic.verification import Outcome, replay
 
 #: Each number is half of the other, and 1: both are at most 2 if they are at first, and neither is alone.
 HALVES = """window: bytes = above(0)

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from ccmatic.answers.verification import Outcome, replay
 from ccmatic.base import definitions
 from ccmatic.contracts.proof import Measure, State
 from ccmatic.logic import isolated
+from ccmatic.networks.traces import Trace
 from ccmatic.proving import certificate_files, check, constants
 from ccmatic.proving import prover as prove
 from ccmatic.proving import result as proved
 from ccmatic.proving.claim import steps, windows_after
-from ccmatic.traces import Trace
-from ccmatic.verification import Outcome, replay
 from support import TESTS
 from support.cli import run
 from support.json_schemas import validate

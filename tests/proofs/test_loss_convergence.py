@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ccmatic import records
+from ccmatic.answers.verification.verifier import HOLDS, UNDECIDED, VIOLATED
 from ccmatic.base import definitions
 from ccmatic.base.errors import InputError
 from ccmatic.logic.terms import equal, every, real, times
@@ -20,7 +21,6 @@ from ccmatic.tradeoffs import cycle, family, family_figure, reproduce, steps
 from ccmatic.tradeoffs.fluid import FluidLink, Loss, alike
 from ccmatic.tradeoffs.probe_slow import ProbeSlow, run
 from ccmatic.tradeoffs.statements import VACUOUS, Derivation, Hypothesis, Numbers, Statement
-from ccmatic.verification.verifier import HOLDS, UNDECIDED, VIOLATED
 from support import ROOT
 from support.sampling import each_nth
 

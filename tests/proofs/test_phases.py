@@ -5,11 +5,11 @@ import json
 import pytest
 
 import ccmatic as cm
-from ccmatic.invariants import Phases
-from ccmatic.invariants.first_steps import failures
-from ccmatic.invariants.phases import ExactWindow
 from ccmatic.logic import formula, isolated
-from ccmatic.solving import SolverOptions
+from ccmatic.logic.solving import SolverOptions
+from ccmatic.proving.invariants import Phases
+from ccmatic.proving.invariants.first_steps import failures
+from ccmatic.proving.invariants.phases import ExactWindow
 from support.cli import run
 from support.first_steps import BIG, BY_STATE, HALVES, NETWORK, SMALL, TENTH, proved
 

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from ccmatic.compilers.exact import Rates
 from ccmatic.proving import Trial, load_result, policies
+from ccmatic.worlds.exact import Rates
 from support import ROOT
 
 RESULT = load_result(ROOT / "results" / "proofs" / "cc_qdel-cc_qdel_wide_T11.json")

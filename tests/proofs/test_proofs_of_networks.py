@@ -5,12 +5,12 @@ from fractions import Fraction
 import pytest
 
 import ccmatic as cm
-from ccmatic import query as queries
-from ccmatic.invariants import Answer, Claim, prove
+from ccmatic.answers.verification import Outcome
 from ccmatic.logic import no, some
-from ccmatic.query import Network, Query
-from ccmatic.solving import SAT, UNSAT, Checker
-from ccmatic.verification import Outcome
+from ccmatic.logic.solving import SAT, UNSAT, Checker
+from ccmatic.proving.invariants import Answer, Claim, prove
+from ccmatic.questions import query as queries
+from ccmatic.questions.query import Network, Query
 from support.sampling import each_nth
 
 

@@ -8,12 +8,12 @@ import pytest
 
 import ccmatic as cm
 from ccmatic import controllers, proofs
+from ccmatic.answers.verification import Outcome, replay
 from ccmatic.base import last_good_from_above
 from ccmatic.contracts import load_definition
 from ccmatic.proving import NoValue, Prover, load_result, shapes
 from ccmatic.proving.constants import _guess
 from ccmatic.proving.result import earlier_constants
-from ccmatic.verification import Outcome, replay
 from support import ROOT
 from support.cli import run
 from support.json_schemas import validate

@@ -6,10 +6,10 @@ from fractions import Fraction
 
 import pytest
 
+from ccmatic.answers.verification import HOLDS, VIOLATED, Judge, Outcome, replay
 from ccmatic.logic import isolated
 from ccmatic.proving import ACCEPTED, Prover, check, load_result
-from ccmatic.query import Network, Query
-from ccmatic.verification import HOLDS, VIOLATED, Judge, Outcome, replay
+from ccmatic.questions.query import Network, Query
 from support import ROOT
 from support.sampling import each_nth
 

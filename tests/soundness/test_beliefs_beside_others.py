@@ -9,7 +9,7 @@ from ccmatic.models.beliefs.beside_others import WINDOW
 from ccmatic.models.ccac2021 import CCAC2021, DelayMeasurement, Waste
 
 import ccmatic as cm
-from ccmatic.verification import Outcome
+from ccmatic.answers.verification import Outcome
 from support.believing import ANYONE, PLANTED
 from support.benchmarks import defined_by
 

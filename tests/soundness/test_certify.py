@@ -11,15 +11,15 @@ from pysmt.shortcuts import LE, Int, Ite, Real, Symbol, Times
 from pysmt.typing import INT, REAL
 
 from ccmatic import controllers as cca
-from ccmatic import query
+from ccmatic.answers.verification.verifier import Verifier
 from ccmatic.base import definitions
 from ccmatic.base.errors import InputError
-from ccmatic.certificates.check import check_certificate as check
-from ccmatic.certificates.clauses import Clauses
-from ccmatic.certificates.search import _Theory, certify
+from ccmatic.logic.certificates.check import check_certificate as check
+from ccmatic.logic.certificates.clauses import Clauses
+from ccmatic.logic.certificates.search import _Theory, certify
+from ccmatic.logic.solving.solver import SAT, Checker
 from ccmatic.logic.terms import Condition, Linear, boolean, choice, constant, equal, every, iff, implies, no, real, some
-from ccmatic.solving.solver import SAT, Checker
-from ccmatic.verification.verifier import Verifier
+from ccmatic.questions import query
 from support.sampling import each_nth
 
 X, Y, Z = map(real, "xyz")

@@ -9,14 +9,14 @@ from fractions import Fraction
 import pytest
 
 import ccmatic as cm
-from ccmatic import query as queries
-from ccmatic.analysis.widening import Grid, file
 from ccmatic.base import InputError, definitions
 from ccmatic.contracts import load_definition, load_fluid
 from ccmatic.controllers import parse
 from ccmatic.proving import result
 from ccmatic.proving.prover import Prover
+from ccmatic.questions import query as queries
 from ccmatic.synthesis import check_cover, run_file
+from ccmatic.synthesis.widening import Grid, file
 from support.forgery import DRAINS, SOURCE
 
 SHIPPED = {

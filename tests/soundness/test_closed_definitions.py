@@ -15,9 +15,9 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
+from ccmatic.base.memory import closed
+from ccmatic.base.memory.closed import BUILTINS, EXPORTED, KEPT_BACK, exports, is_closed
 from ccmatic.contracts import Buffer, execution, load_definition
-from ccmatic.memory import closed
-from ccmatic.memory.closed import BUILTINS, EXPORTED, KEPT_BACK, exports, is_closed
 from support import ROOT
 from support.cli import lines, run
 

@@ -6,16 +6,16 @@ import sqlite3
 import pytest
 
 from ccmatic import controllers as cca
-from ccmatic import query as queries
+from ccmatic.answers.verification.judgement import Judge
+from ccmatic.answers.verification.replayer import replay
 from ccmatic.base import definitions
 from ccmatic.base.errors import InputError
+from ccmatic.networks.traces.trace import Trace
 from ccmatic.proving import result as proved
+from ccmatic.questions import query as queries
 from ccmatic.synthesis import cover
 from ccmatic.synthesis import run_file as store
 from ccmatic.synthesis.run_file import COUNTEREXAMPLE, Event, Store
-from ccmatic.traces.trace import Trace
-from ccmatic.verification.judgement import Judge
-from ccmatic.verification.replayer import replay
 from support import ROOT
 from support.cli import run
 

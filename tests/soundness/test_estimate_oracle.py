@@ -5,9 +5,9 @@ from fractions import Fraction
 import pytest
 import z3
 
-from ccmatic.learning.estimation import Range, estimates
-from ccmatic.query import Network
-from ccmatic.traces import Trace
+from ccmatic.answers.estimation import Range, estimates
+from ccmatic.networks.traces import Trace
+from ccmatic.questions.query import Network
 from support.possible_paths import Paths, Run, random_run
 
 MODELS = ("ccac", "cbr_delay")

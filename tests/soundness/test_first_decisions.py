@@ -5,11 +5,11 @@ from fractions import Fraction
 import pytest
 
 import ccmatic as cm
+from ccmatic.answers.verification.replayer import sender_laws
 from ccmatic.base import InputError
 from ccmatic.logic import equal, every, isolated
+from ccmatic.logic.solving import SAT, Checker
 from ccmatic.questions import units
-from ccmatic.solving import SAT, Checker
-from ccmatic.verification.replayer import sender_laws
 from support.sampling import each_nth
 
 PATH = "24 mbit, rtt 40 ms, buffer 2 bdp"  # a BDP is 80 packets

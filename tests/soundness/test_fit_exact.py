@@ -7,12 +7,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from ccmatic import query as queries
 from ccmatic.contracts import execution, load_definition, load_logs
 from ccmatic.fitting import NEVER
 from ccmatic.fitting.rows import rows
 from ccmatic.logic import equal, isolated, real
-from ccmatic.solving import SAT, Checker
+from ccmatic.logic.solving import SAT, Checker
+from ccmatic.questions import query as queries
 from support.packet_laws import logged, may_be, simulated, whole
 
 MODELS = ("cbr_delay", "ccac", "varying")

@@ -8,7 +8,7 @@ import pytest
 from ccmatic.models.ccac2021 import CCAC2021, DelayMeasurement, Waste
 
 import ccmatic as cm
-from ccmatic.verification import Outcome
+from ccmatic.answers.verification import Outcome
 
 #: Bytes of flow 1, and of all, that came and were not lost; and what the link has let through.
 OWN, ALL, LET = "(A_f[0][{0}] - L_f[0][{0}])", "(A[{0}] - L[{0}])", "(C * ({0}) - W[{0}])"

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ccmatic import query as queries
-from ccmatic import verification
+from ccmatic.answers import verification
+from ccmatic.answers.verification import replayer as replay
+from ccmatic.answers.verification.verifier import Verifier
 from ccmatic.base.errors import InputError
+from ccmatic.networks.traces.trace import Trace
+from ccmatic.questions import query as queries
 from ccmatic.synthesis import run_file as store
-from ccmatic.traces.trace import Trace
-from ccmatic.verification import replayer as replay
-from ccmatic.verification.verifier import Verifier
 from support import small_run
 
 

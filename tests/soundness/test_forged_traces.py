@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ccmatic.answers.verification.replayer import Outcome, replay
 from ccmatic.base.errors import InputError
-from ccmatic.traces.trace import Trace
-from ccmatic.verification.replayer import Outcome, replay
+from ccmatic.networks.traces.trace import Trace
 from support import ROOT, plain_replay
 from support.failures import FAILURES, failing
 

@@ -8,14 +8,14 @@ from random import Random
 import pytest
 
 from ccmatic import controllers as cca
-from ccmatic import query
 from ccmatic.base.errors import InputError
 from ccmatic.contracts.template import Branch, linear_forms
+from ccmatic.networks.traces.trace import Trace
+from ccmatic.questions import query
 from ccmatic.synthesis import cover
 from ccmatic.synthesis import cover_refutation as proof
 from ccmatic.synthesis.cover import Strike
 from ccmatic.synthesis.generators import ArrayGenerator, SatGenerator
-from ccmatic.traces.trace import Trace
 from support.sampling import each_nth
 
 RATE = linear_forms({"C_L": (0, 1, 2), "MSS / R_m": (0, 1)})

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 from ccmatic import controllers as cca
-from ccmatic import query as queries
+from ccmatic.answers.verification.judgement import Judge
 from ccmatic.base.embedding import c_comment, docstring
 from ccmatic.base.errors import InputError
-from ccmatic.exporting import header
-from ccmatic.exporting.files import write
-from ccmatic.runtime.library import Library
+from ccmatic.deployment.exporting import header
+from ccmatic.deployment.exporting.files import write
+from ccmatic.questions import query as queries
 from ccmatic.synthesis import cegis
 from ccmatic.synthesis import solution_files as solutions
-from ccmatic.verification.judgement import Judge
+from ccmatic.worlds.runtime.library import Library
 from support.cli import run
 from support.sampling import each_nth
 

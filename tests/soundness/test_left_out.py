@@ -10,7 +10,7 @@ from ccmatic.base import InputError
 from ccmatic.contracts import EXCLUSIONS, Exclusion
 from ccmatic.logic import isolated
 from ccmatic.proving import Prover
-from ccmatic.query import left_out
+from ccmatic.questions.query import left_out
 from support.cli import run
 
 #: It stops for ever at the first step in which nothing is acknowledged: its rate is then below 0.

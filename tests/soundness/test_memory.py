@@ -11,12 +11,12 @@ from types import SimpleNamespace
 import pytest
 import z3
 
-from ccmatic import memory
-from ccmatic.analysis.worst_case import edge
+from ccmatic.answers.verification import judgement
+from ccmatic.answers.worst_case import edge
+from ccmatic.base import memory
+from ccmatic.base.memory import Memory, question
 from ccmatic.cli.commands import COMMANDS, _Commands
-from ccmatic.memory import Memory, question
-from ccmatic.solving import SolverOptions
-from ccmatic.verification import judgement
+from ccmatic.logic.solving import SolverOptions
 from support import ROOT
 from support.cli import lines, run
 
@@ -185,7 +185,7 @@ def test_another_solver_is_not_remembered():
 
 @pytest.mark.parametrize(
     "file",
-    ["ccmatic/verification/verifier.py", "ccmatic/compilers/formula/encoder.py", "models/ideal/laws.py",
+    ["ccmatic/answers/verification/verifier.py", "ccmatic/worlds/formula/encoder.py", "models/ideal/laws.py",
      "models/beliefs/link_rate.py", "properties/synthesis_invariant.py", "examples/queries/g1_t5.toml"],
 )  # fmt: skip
 def test_the_text_of_each_file_of_the_package_counts(file, tmp_path, answers, decided, monkeypatch):
@@ -206,7 +206,7 @@ def test_code_that_changes_while_a_solver_decides_is_not_remembered(tmp_path, an
     real = judgement.Judge._new
 
     def slowly(*arguments):
-        edit("ccmatic/verification/verifier.py", tmp_path, monkeypatch)
+        edit("ccmatic/answers/verification/verifier.py", tmp_path, monkeypatch)
         return real(*arguments)
 
     monkeypatch.setattr(judgement.Judge, "_new", slowly)

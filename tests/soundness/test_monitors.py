@@ -12,8 +12,8 @@ from ccmatic.properties.expectations import Reader, parse
 
 import ccmatic as cm
 from ccmatic.contracts import Buffer, Compared, load_definition, observed
-from ccmatic.simulation.paths import HIDING, JITTER, Path
-from ccmatic.simulation.simulator import simulate
+from ccmatic.networks.simulation.paths import HIDING, JITTER, Path
+from ccmatic.networks.simulation.simulator import simulate
 from completeness.runs import NETWORKS
 from completeness.runs import Run as IndependentRun
 from completeness.sender import Impossible

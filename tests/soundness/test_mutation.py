@@ -14,11 +14,11 @@ import pytest
 from ccmatic.templates.two_branches import TEMPLATE
 
 from ccmatic import controllers as cca
-from ccmatic import query as queries
-from ccmatic.simulation import paths
-from ccmatic.simulation.simulator import simulate
-from ccmatic.verification.replayer import Outcome, complete, replay
-from ccmatic.verification.verifier import Verifier
+from ccmatic.answers.verification.replayer import Outcome, complete, replay
+from ccmatic.answers.verification.verifier import Verifier
+from ccmatic.networks.simulation import paths
+from ccmatic.networks.simulation.simulator import simulate
+from ccmatic.questions import query as queries
 from support import ROOT, encodings, execution_checks, executions, frozen_and_moving, peers
 from support.faults import FAULTS, IMPLIED
 from support.planting import dropped

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from ccmatic.base import InputError
-from ccmatic.certificates.clauses import Clauses
+from ccmatic.logic.certificates.clauses import Clauses
 from ccmatic.proving.prover import Prover
 from support.forgery import DRAINS, SOURCE, Forgery
 

@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from ccmatic.verification.replayer import Outcome, replay
-from ccmatic.verification.verifier import HOLDS, VIOLATED
+from ccmatic.answers.verification.replayer import Outcome, replay
+from ccmatic.answers.verification.verifier import HOLDS, VIOLATED
 from support.execution_checks import as_published
 from support.peers import PEERS, counterexample_to, differing, peer_query
 from support.sampling import each_nth

@@ -2,8 +2,8 @@
 
 import pytest
 
-from ccmatic import query
 from ccmatic.base import InputError, definitions
+from ccmatic.questions import query
 from ccmatic.synthesis import cegis
 from ccmatic.synthesis import solution_files as solutions
 

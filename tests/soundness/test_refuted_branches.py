@@ -2,8 +2,8 @@
 
 import pytest
 
-from ccmatic import query
-from ccmatic.verification import VIOLATED, Outcome, Part, Verifier, check_trace
+from ccmatic.answers.verification import VIOLATED, Outcome, Part, Verifier, check_trace
+from ccmatic.questions import query
 
 ASKED = query.load("g1_t5").of_small_packets()
 

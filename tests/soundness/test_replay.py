@@ -8,12 +8,12 @@ from io import StringIO
 import pytest
 
 from ccmatic import controllers as cca
-from ccmatic import query as queries
+from ccmatic.answers.verification import counterexample
+from ccmatic.answers.verification.replayer import Outcome, replay
+from ccmatic.answers.verification.verifier import Verifier
 from ccmatic.base.errors import InputError
-from ccmatic.traces.trace import Trace
-from ccmatic.verification import counterexample
-from ccmatic.verification.replayer import Outcome, replay
-from ccmatic.verification.verifier import Verifier
+from ccmatic.networks.traces.trace import Trace
+from ccmatic.questions import query as queries
 from support import ROOT
 from support.cli import lines, run
 from support.failures import CONTROLLERS, FAILURES, failing

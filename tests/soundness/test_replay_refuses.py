@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from ccmatic.answers.verification.replayer import Outcome, replay
 from ccmatic.base.errors import InputError
-from ccmatic.traces.trace import Trace
-from ccmatic.verification.replayer import Outcome, replay
+from ccmatic.networks.traces.trace import Trace
 from support import ROOT
 from support.cli import lines, run
 from support.failures import failing

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from ccmatic.base import InputError
+from ccmatic.networks.traces import Trace
 from ccmatic.synthesis import cegis
 from ccmatic.synthesis import run_file as store
-from ccmatic.traces import Trace
 from support import small_run
 
 

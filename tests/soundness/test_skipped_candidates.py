@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 from ccmatic.templates import aimd
 
-from ccmatic import query as queries
 from ccmatic.base import InputError
 from ccmatic.cli.synthesis_reports import SynthesisText
 from ccmatic.contracts import Sketch
-from ccmatic.solving import SolverOptions
+from ccmatic.logic.solving import SolverOptions
+from ccmatic.questions import query as queries
 from ccmatic.synthesis import COUNTEREXAMPLE, SKIPPED, SOLUTION, Progress, Store, check_cover, read_run, synthesise
 from support import small_run
 from support.cli import lines, run

@@ -7,10 +7,10 @@ from fractions import Fraction
 
 import pytest
 
-from ccmatic.simulation.packets import NEVER
-from ccmatic.simulation.paths import TICKS, Path
-from ccmatic.simulation.simulator import Simulation, simulate
-from ccmatic.verification.replayer import replay
+from ccmatic.answers.verification.replayer import replay
+from ccmatic.networks.simulation.packets import NEVER
+from ccmatic.networks.simulation.paths import TICKS, Path
+from ccmatic.networks.simulation.simulator import Simulation, simulate
 from support.execution_checks import (
     beliefs_contain_the_truth,
     bounds_are_completed,

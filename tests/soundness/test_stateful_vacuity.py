@@ -5,9 +5,9 @@ The message names the conflicting laws.
 
 import pytest
 
-from ccmatic import query as queries
+from ccmatic.answers.verification import HOLDS, VIOLATED, Judge
 from ccmatic.base import InputError
-from ccmatic.verification import HOLDS, VIOLATED, Judge
+from ccmatic.questions import query as queries
 from support import ccac as peers
 from support.cli import run
 

@@ -19,15 +19,15 @@ from ccmatic.properties.subjects import CONDITIONS, QUANTITIES
 
 import ccmatic as cm
 from ccmatic import records
-from ccmatic.analysis.starvation import Starvation
+from ccmatic.answers.starvation import Starvation
 from ccmatic.cli import reports
 from ccmatic.contracts import load_definition
-from ccmatic.emulation import Monitor, link
-from ccmatic.invariants.expected import claim_of
+from ccmatic.deployment.emulation import Monitor, link
 from ccmatic.judging import Scenario, every_rule
 from ccmatic.judging.rules.premises import start_up
 from ccmatic.logic import isolated
 from ccmatic.proving import implies
+from ccmatic.proving.invariants.expected import claim_of
 from ccmatic.records import FlowRecord
 from support import ROOT
 from support.cli import run

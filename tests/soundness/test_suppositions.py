@@ -2,10 +2,10 @@
 
 import pytest
 
+from ccmatic.answers.verification import HOLDS, VIOLATED, Outcome, Verifier, check_trace, verifier
 from ccmatic.logic import isolated, real
-from ccmatic.query import load
-from ccmatic.solving import SAT, UNSAT, Checker, SolverOptions
-from ccmatic.verification import HOLDS, VIOLATED, Outcome, Verifier, check_trace, verifier
+from ccmatic.logic.solving import SAT, UNSAT, Checker, SolverOptions
+from ccmatic.questions.query import load
 
 ASKED = load("g1_t5").of_small_packets()
 SOURCE = "def rate(C_L, qdel_L):\n    if qdel_L > 0:\n        return {then}\n    else:\n        return {other}\n"

@@ -36,9 +36,9 @@ def runs(script):
 def test_nothing_uses_the_context_that_all_threads_share():
     runs("""
         import z3
-        from ccmatic.certificates import certify
+        from ccmatic.logic.certificates import certify
         from ccmatic.logic import linear
-        from ccmatic.solving import SAT, UNSAT, Checker, conflict, greatest
+        from ccmatic.logic.solving import SAT, UNSAT, Checker, conflict, greatest
 
         p = boolean("p")
         assert certify(split()) and certify([p, no(p)]) and certify([some()]) and len(conflict(split())) > 3
@@ -57,7 +57,7 @@ def test_nothing_uses_the_context_that_all_threads_share():
 def test_threads_certify_at_once():
     runs("""
         from concurrent.futures import ThreadPoolExecutor
-        from ccmatic.certificates import certify
+        from ccmatic.logic.certificates import certify
         from ccmatic.logic import Environment
 
         def certificate(number):
@@ -100,7 +100,7 @@ def test_another_thread_collects_what_a_solver_leaves():
     runs("""
         import gc, queue, threading, time
         import z3
-        from ccmatic.solving import context
+        from ccmatic.logic.solving import context
 
         class Cycle:
             def __init__(self, term):
@@ -135,7 +135,7 @@ def test_threads_open_cvc5_at_once():
     runs("""
         from concurrent.futures import ThreadPoolExecutor
         from ccmatic.logic import Environment
-        from ccmatic.solving import UNSAT, Checker, SolverOptions
+        from ccmatic.logic.solving import UNSAT, Checker, SolverOptions
 
         def answer(number):
             with Environment():
@@ -152,7 +152,7 @@ def test_threads_open_cvc5_at_once():
 
 @pytest.mark.parametrize("program", [
     "from ccmatic.__main__ import main; sys.argv = ['ccmatic', '--version']",
-    "from ccmatic.workers.team import _processes; main = _processes(2).submit(signal.raise_signal, 11).result",
+    "from ccmatic.base.workers.team import _processes; main = _processes(2).submit(signal.raise_signal, 11).result",
 ], ids=["a command", "a worker"])  # fmt: skip
 def test_a_crash_says_where(program):
     """A command is crashed as soon as it imports its packages."""

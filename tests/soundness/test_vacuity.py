@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from ccmatic import query as queries
+from ccmatic.answers.verification.verifier import HOLDS, Verifier
 from ccmatic.base.errors import InputError
 from ccmatic.controllers import parse
+from ccmatic.logic.solving.solver import Checker
 from ccmatic.proving import prover as prove
 from ccmatic.proving import result as proved
-from ccmatic.solving.solver import Checker
-from ccmatic.verification.verifier import HOLDS, Verifier
+from ccmatic.questions import query as queries
 from support import TESTS
 from support.cli import run
 

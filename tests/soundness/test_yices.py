@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from ccmatic.logic import boolean, real
-from ccmatic.solving import SAT, Checker, SolverOptions
+from ccmatic.logic.solving import SAT, Checker, SolverOptions
 from support.cli import run
 
 

@@ -3,7 +3,7 @@
 from fractions import Fraction
 from random import Random
 
-from ccmatic.simulation import PathChange
+from ccmatic.networks.simulation import PathChange
 from conformance.updates import library
 from support import window_runs, window_senders
 

@@ -16,11 +16,11 @@ from functools import cache
 from pathlib import Path
 
 from ccmatic.contracts import PACKETS, world
-from ccmatic.emulation import replay
-from ccmatic.emulation.link import ENDLESS, PATTERNS, SECOND, Link, LinkChange
-from ccmatic.runtime import compile_c
-from ccmatic.simulation import Path as SimulatedPath
-from ccmatic.simulation.packets import NEVER
+from ccmatic.deployment.emulation import replay
+from ccmatic.deployment.emulation.link import ENDLESS, PATTERNS, SECOND, Link, LinkChange
+from ccmatic.networks.simulation import Path as SimulatedPath
+from ccmatic.networks.simulation.packets import NEVER
+from ccmatic.worlds.runtime import compile_c
 from support import ROOT
 
 SOURCE = Path(__file__).with_suffix(".c")

@@ -4,7 +4,7 @@ from dataclasses import fields
 
 import numpy as np
 
-from ccmatic.emulation import replay, run
+from ccmatic.deployment.emulation import replay, run
 
 
 def emulation(asked, flows, log, duration, spans=None, steps=None):

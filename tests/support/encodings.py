@@ -1,8 +1,8 @@
 """The laws of docs/reference/encoding.md once more, as formulas, and which of the engine's laws differ from them."""
 
-from ccmatic import query as queries
+from ccmatic.logic.solving.solver import SAT, UNSAT, Checker
 from ccmatic.logic.terms import constant, equal, every, iff, implies, no, some
-from ccmatic.solving.solver import SAT, UNSAT, Checker
+from ccmatic.questions import query as queries
 
 
 def encoding(x, kind):

@@ -6,8 +6,8 @@ The objectives are implemented again here, as docs/reference/encoding.md states 
 from dataclasses import replace
 from fractions import Fraction
 
+from ccmatic.answers.verification.replayer import complete, replay
 from ccmatic.contracts import Bounds
-from ccmatic.verification.replayer import complete, replay
 from support.executions import BOUNDS, MOST, beliefs
 
 

@@ -7,9 +7,9 @@ from fractions import Fraction
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ccmatic import query as queries
-from ccmatic.simulation.paths import HIDING, JITTER, Path
-from ccmatic.simulation.simulator import simulate
+from ccmatic.networks.simulation.paths import HIDING, JITTER, Path
+from ccmatic.networks.simulation.simulator import simulate
+from ccmatic.questions import query as queries
 
 KINDS = ("ideal", "cbr_delay", "ccac", "varying")
 BOUNDS = ("C_L", "C_U", "C_Llambda")

@@ -5,7 +5,7 @@ from bisect import bisect_left, bisect_right
 from fractions import Fraction
 from itertools import pairwise
 
-from ccmatic.trace_export import export
+from ccmatic.networks.trace_export import export
 from support.links import Flow, crossings, read_schedule
 
 

@@ -3,9 +3,9 @@
 from functools import cache
 
 from ccmatic import controllers as cca
-from ccmatic import query as queries
-from ccmatic.verification import counterexample
-from ccmatic.verification.verifier import VIOLATED, Verifier
+from ccmatic.answers.verification import counterexample
+from ccmatic.answers.verification.verifier import VIOLATED, Verifier
+from ccmatic.questions import query as queries
 from support import ROOT
 
 CONTROLLERS = ROOT / "examples" / "controllers"

@@ -8,10 +8,10 @@ from ccmatic.properties import synthesis_invariant
 from ccmatic.properties.synthesis_invariant import SynthesisInvariant
 
 from ccmatic import controllers as cca
+from ccmatic.answers.verification import verifier as verify
 from ccmatic.contracts.belief import RunningMax, RunningMin
 from ccmatic.contracts.execution import Execution
 from ccmatic.logic.terms import constant, equal, every, is_max, is_min
-from ccmatic.verification import verifier as verify
 from support.planting import (
     ALWAYS,
     beliefs_of_the_step,

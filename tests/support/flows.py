@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from ccmatic.traces import Trace
+from ccmatic.networks.traces import Trace
 
 STEPS = 6
 

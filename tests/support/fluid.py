@@ -5,8 +5,8 @@ Senders send by windows, so bytes arrive in bursts within steps.
 
 from fractions import Fraction
 
-from ccmatic import query as queries
-from ccmatic.traces import Trace
+from ccmatic.networks.traces import Trace
+from ccmatic.questions import query as queries
 
 #: Instants within a step.
 WITHIN = 4

@@ -6,10 +6,10 @@ import json
 
 from ccmatic.base.errors import InputError
 from ccmatic.controllers import parse
+from ccmatic.networks.traces.trace import Trace
 from ccmatic.proving import certificate_files, check, constants
 from ccmatic.proving import prover as prove
 from ccmatic.proving import result as proved
-from ccmatic.traces.trace import Trace
 from support import TESTS
 
 DRAINS = TESTS / "proofs" / "drains.py"

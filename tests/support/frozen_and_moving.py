@@ -6,13 +6,13 @@ from random import Random
 from ccmatic.templates.two_branches import TEMPLATE
 
 from ccmatic import controllers as cca
-from ccmatic import query as queries
+from ccmatic.answers.verification.verifier import Part
 from ccmatic.contracts.belief import Bounds
 from ccmatic.contracts.property import WayToFail
 from ccmatic.contracts.template import Branch, linear_forms
+from ccmatic.logic.solving import SolverOptions
 from ccmatic.logic.terms import constant, every, no
-from ccmatic.solving import SolverOptions
-from ccmatic.verification.verifier import Part
+from ccmatic.questions import query as queries
 
 #: `if condition: rate else: rate` over the beliefs of CBR-delay (docs/reference/encoding.md, section 9, 2λ).
 OVER_QUEUE = Branch(

@@ -4,8 +4,8 @@ import shutil
 import subprocess
 from struct import pack
 
-from ccmatic.exporting.files import write
-from ccmatic.runtime.stateful_library import StatefulSender
+from ccmatic.deployment.exporting.files import write
+from ccmatic.worlds.runtime.stateful_library import StatefulSender
 from support import ROOT
 
 SOURCES = ROOT / "tests" / "stateful_update"

@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import pairwise
 from math import floor, lcm
 
-from ccmatic.trace_export import Scale, export
+from ccmatic.networks.trace_export import Scale, export
 from support import ROOT
 
 DRAIN = ROOT / "results/gallery/late_drain.json"

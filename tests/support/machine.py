@@ -20,7 +20,7 @@ lacking = [
     }.items()
     if not there
 ]
-#: The C compiler that is run, as `ccmatic.runtime` looks for it; None where there is none.
+#: The C compiler that is run, as `ccmatic.worlds.runtime` looks for it; None where there is none.
 compiler = (
     shutil.which(os.environ["CC"].split()[0])
     if os.environ.get("CC")

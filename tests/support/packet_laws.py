@@ -8,8 +8,8 @@ import numpy as np
 from ccmatic.contracts import load_definition
 from ccmatic.fitting import NEVER, least, packet_log
 from ccmatic.logic import every, real, some
-from ccmatic.simulation import HIDING, JITTER, Path, simulate
-from ccmatic.solving import SAT, Checker
+from ccmatic.logic.solving import SAT, Checker
+from ccmatic.networks.simulation import HIDING, JITTER, Path, simulate
 
 #: Nanoseconds in a tick of the simulator.
 TICK = 1000

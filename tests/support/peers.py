@@ -4,10 +4,10 @@ import json
 from fractions import Fraction
 
 from ccmatic import controllers as cca
-from ccmatic import query as queries
+from ccmatic.answers.verification import counterexample
+from ccmatic.answers.verification.verifier import VIOLATED, Verifier
 from ccmatic.contracts.template import Form
-from ccmatic.verification import counterexample
-from ccmatic.verification.verifier import VIOLATED, Verifier
+from ccmatic.questions import query as queries
 from support import TESTS
 
 PEERS = sorted((TESTS / "peer_verdicts").glob("*.json"))

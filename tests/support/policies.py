@@ -8,7 +8,7 @@ import pytest
 
 from ccmatic import records
 from ccmatic.controllers import signal
-from ccmatic.learning import policies
+from ccmatic.deployment import policies
 
 
 def policy(

@@ -4,12 +4,12 @@ from copy import copy
 from fractions import Fraction
 from itertools import accumulate, pairwise
 
-from ccmatic.compilers.exact import UnknownNumber, program
 from ccmatic.contracts import Flow
 from ccmatic.contracts.buffer import Buffer
 from ccmatic.contracts.execution import Windows
 from ccmatic.contracts.steps import Delay, Steps
-from ccmatic.runtime.stateful_library import StepObservations
+from ccmatic.worlds.exact import UnknownNumber, program
+from ccmatic.worlds.runtime.stateful_library import StepObservations
 
 PACKET, HORIZON = 1500, 12
 #: The first step by which it is observed.

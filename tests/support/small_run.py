@@ -8,13 +8,13 @@ from itertools import product
 from ccmatic.templates import two_branches
 
 from ccmatic import controllers as cca
-from ccmatic import query as queries
+from ccmatic.answers.verification.verifier import HOLDS, Verifier
 from ccmatic.base import InputError
 from ccmatic.contracts.template import Branch, linear_forms
+from ccmatic.networks.traces.trace import Trace
+from ccmatic.questions import query as queries
 from ccmatic.synthesis import cegis, cover
 from ccmatic.synthesis import run_file as store
-from ccmatic.traces.trace import Trace
-from ccmatic.verification.verifier import HOLDS, Verifier
 
 RATE = linear_forms({"C_L": (0, "1/2", 2)})
 CONDITION = linear_forms({"qdel_L": (0, 1, -1), "R_m": (0, 1)}) + linear_forms({"C_L": (2,), "C_U": (-1,)})

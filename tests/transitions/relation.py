@@ -5,9 +5,9 @@ from fractions import Fraction
 
 from pysmt.walkers import DagWalker
 
-from ccmatic.invariants import derive
-from ccmatic.invariants.lasting import Place, Window
 from ccmatic.logic import Environment, formula
+from ccmatic.proving.invariants import derive
+from ccmatic.proving.invariants.lasting import Place, Window
 
 
 class _Python(DagWalker):

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from ccmatic.invariants import Claim
-from ccmatic.query import Network, Query
+from ccmatic.proving.invariants import Claim
+from ccmatic.questions.query import Network, Query
 
 #: AIMD's losses are detected a step later.
 ORACLE = "ccac2021:detection=oracle,timer=executions,loss=deterministic,begins=anywhere,delay=none"

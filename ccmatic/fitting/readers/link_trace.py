@@ -6,7 +6,7 @@ Each delivery opportunity carried one packet, because the link always had a pack
 import numpy as np
 
 from ccmatic.fitting.log import NEVER, packet_log
-from ccmatic.trace_export import OPPORTUNITY, Opportunities
+from ccmatic.networks.trace_export import OPPORTUNITY, Opportunities
 
 MS = 10**6
 

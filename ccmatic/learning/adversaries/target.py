@@ -7,7 +7,7 @@ from jax import Array
 
 from ccmatic.base import InputError, definitions
 from ccmatic.contracts import Links, SlotOutcome
-from ccmatic.learning import policies
+from ccmatic.deployment import policies
 from ccmatic.learning.envs import Environment, EnvironmentState, LinkOptions, RolloutPolicy, sender, trained
 
 

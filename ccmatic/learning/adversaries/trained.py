@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ccmatic import records
 from ccmatic.base import InputError, located, read_text, shown, suggest
-from ccmatic.learning import policies
+from ccmatic.deployment import policies
 from ccmatic.learning.adversaries.attack import Attack
 from ccmatic.learning.adversaries.levels import Bandwidth, Jitter, LeastRtt
 from ccmatic.learning.adversaries.played import EpisodeResults, baseline, play, worst

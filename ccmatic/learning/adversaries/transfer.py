@@ -18,8 +18,8 @@ from ccmatic.learning.adversaries.target import target
 from ccmatic.learning.adversaries.trained import Adversary
 from ccmatic.learning.envs import LinkOptions
 from ccmatic.learning.envs.capacity import MBIT
+from ccmatic.networks.trace_export import OPPORTUNITY
 from ccmatic.records import AttackLine
-from ccmatic.trace_export import OPPORTUNITY
 
 
 def transfer(

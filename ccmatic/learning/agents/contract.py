@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 from jax import Array
 
 from ccmatic.base import InputError, shown
-from ccmatic.learning import policies
+from ccmatic.deployment import policies
 from ccmatic.learning.agents.networks import Actor
 
 if TYPE_CHECKING:

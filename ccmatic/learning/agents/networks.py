@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from ccmatic.learning import policies
+from ccmatic.deployment import policies
 
 #: (weights (inputs, outputs), bias (outputs)) of each layer.
 Network: TypeAlias = list[tuple[Array, Array]]

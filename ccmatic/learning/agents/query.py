@@ -13,7 +13,8 @@ from jax import Array
 
 from ccmatic import controllers
 from ccmatic.base import InputError, line_of, load_toml, located_in, shown, suggest
-from ccmatic.learning import adversaries, policies
+from ccmatic.deployment import policies
+from ccmatic.learning import adversaries
 from ccmatic.learning.agents import algorithms
 from ccmatic.learning.agents.contract import Agent, is_whole, require_whole
 from ccmatic.learning.agents.links import Links

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from ccmatic import records
 from ccmatic.base import InputError
-from ccmatic.learning import adversaries, policies
+from ccmatic.deployment import policies
+from ccmatic.learning import adversaries
 from ccmatic.learning.agents import card, checkpoint, held_out
 from ccmatic.learning.agents.contract import Agent, AgentState
 from ccmatic.learning.agents.networks import Actor

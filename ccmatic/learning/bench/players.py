@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from numpy.typing import NDArray
 
 from ccmatic.base import InputError, definitions, shown, suggest
-from ccmatic.learning import policies
+from ccmatic.deployment import policies
 from ccmatic.learning.envs import (
     Environment,
     LinkOptions,

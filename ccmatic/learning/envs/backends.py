@@ -23,7 +23,7 @@ from ccmatic.learning.envs import capacity
 from ccmatic.learning.envs.environment import Environment, Learnable, State
 from ccmatic.learning.envs.signals import Interval
 from ccmatic.learning.envs.state import EnvironmentState
-from ccmatic.simulation import Path, Shares, Simulation
+from ccmatic.networks.simulation import Path, Shares, Simulation
 
 #: The rates of a changing link are multiples of one base rate, up to this multiple. So a packet's service takes whole
 #: ticks at each rate.

@@ -10,7 +10,7 @@ from jax import Array
 from numpy.typing import NDArray
 
 from ccmatic.base import InputError, located, suggest
-from ccmatic.trace_export import OPPORTUNITY, Opportunities, Schedule
+from ccmatic.networks.trace_export import OPPORTUNITY, Opportunities, Schedule
 
 if TYPE_CHECKING:
     from ccmatic.learning.envs.links import LinkOptions

@@ -19,16 +19,15 @@ from jax import Array
 from jax.typing import ArrayLike
 from numpy.typing import NDArray
 
-from ccmatic import emulation, exporting
 from ccmatic.base import InputError
 from ccmatic.contracts import Links
-from ccmatic.emulation import MTU, SECOND, Commands, FlowRequest, Link, started
-from ccmatic.learning import policies
+from ccmatic.deployment import emulation, exporting, policies
+from ccmatic.deployment.emulation import MTU, SECOND, Commands, FlowRequest, Link, started
 from ccmatic.learning.envs.environment import Environment
 from ccmatic.learning.envs.links import LinkOptions
 from ccmatic.learning.envs.signals import Interval
 from ccmatic.learning.envs.state import EnvironmentState
-from ccmatic.runtime import build_udp
+from ccmatic.worlds.runtime import build_udp
 
 #: Two times in seconds: the longest wait for a silent sender, and the time for which the link remains after an episode.
 PATIENCE, AFTER = 15, 0.2
@@ -148,7 +147,7 @@ class CommandedFlow:
 
     @contextmanager
     def prepare(self, context: Any) -> Iterator[Commands]:
-        """Build the sender and yield its Commands, as ccmatic.emulation.flows describes."""
+        """Build the sender and yield its Commands, as ccmatic.deployment.emulation.flows describes."""
         folder = context.folder / "learner"
         exporting.write(policies.commanded(), "udp", folder)
         sender, receiver = build_udp(folder)

@@ -12,16 +12,16 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from ccmatic.answers.estimation import beliefs, particles
 from ccmatic.base import InputError, definitions, shown
-from ccmatic.compilers.arrays import rates
 from ccmatic.contracts import MANY, Links, SlotOutcome, load_fluid
 from ccmatic.controllers import Controller, shipped_beliefs, signal
-from ccmatic.learning import policies
+from ccmatic.deployment import policies
 from ccmatic.learning.envs import functions, signals
 from ccmatic.learning.envs.links import LinkOptions, Ranges
 from ccmatic.learning.envs.senders import sender_of_rates, window
 from ccmatic.learning.envs.state import BackgroundState, EnvironmentState, RolloutPolicy
-from ccmatic.learning.estimation import beliefs, particles
+from ccmatic.worlds.arrays import rates
 
 State = TypeVar("State")
 

@@ -21,12 +21,12 @@ from numpy.typing import NDArray
 from ccmatic.base import definitions, write_text
 from ccmatic.contracts import MANY, Links
 from ccmatic.controllers import signal
+from ccmatic.deployment import policies
 from ccmatic.language import Binary, Name, Number, Tree, Vector, replaced
-from ccmatic.learning import policies
 from ccmatic.learning.envs.capacity import ExportedLink
 from ccmatic.learning.envs.environment import Environment
 from ccmatic.learning.envs.played import MEASURES, Outcome, finite
-from ccmatic.runtime import compile_c, shipped
+from ccmatic.worlds.runtime import compile_c, shipped
 
 #: The names that only rewards read and that the C code knows.
 OF_REWARDS = frozenset({"capacity", "throughput_sum", "throughput_deviation"})

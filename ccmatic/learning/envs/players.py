@@ -5,7 +5,7 @@ from jax import Array
 
 from ccmatic.base import InputError, definitions
 from ccmatic.contracts import Links
-from ccmatic.learning import policies
+from ccmatic.deployment import policies
 from ccmatic.learning.envs.environment import Environment
 from ccmatic.learning.envs.links import LinkOptions
 from ccmatic.learning.envs.senders import sender_of_rates

@@ -13,14 +13,14 @@ import numpy as np
 from jax import Array
 from numpy.typing import NDArray
 
-from ccmatic import query as queries
+from ccmatic.answers.verification import check_trace
 from ccmatic.base import InputError, definitions
 from ccmatic.contracts import Links, Model, SlotOutcome, load_definition
 from ccmatic.learning.envs import signals
 from ccmatic.learning.envs.environment import Environment
 from ccmatic.learning.envs.state import EnvironmentState, RolloutPolicy
-from ccmatic.simulation import delays, sampled
-from ccmatic.verification import check_trace
+from ccmatic.networks.simulation import delays, sampled
+from ccmatic.questions import query as queries
 
 
 class Episode(NamedTuple):

@@ -13,10 +13,11 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from ccmatic.answers.estimation import beliefs
 from ccmatic.base import CONDITION, InputError, definitions
-from ccmatic.compilers.arrays import FloatPair, Values, rates, to_float, where
 from ccmatic.contracts import Links
 from ccmatic.controllers import Controller, Stateful, load, signal
+from ccmatic.deployment import policies
 from ccmatic.language import (
     Binary,
     Name,
@@ -30,12 +31,11 @@ from ccmatic.language import (
     parts,
     rebuilt,
 )
-from ccmatic.learning import policies
 from ccmatic.learning.envs import signals
 from ccmatic.learning.envs.capacity import MBIT
 from ccmatic.learning.envs.links import LinkOptions
 from ccmatic.learning.envs.state import Act, EnvironmentState, RolloutPolicy
-from ccmatic.learning.estimation import beliefs
+from ccmatic.worlds.arrays import FloatPair, Values, rates, to_float, where
 
 
 def sender_of_rates(name: str, options: LinkOptions) -> RolloutPolicy:

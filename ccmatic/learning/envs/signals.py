@@ -9,11 +9,11 @@ from typing import Any, NamedTuple, TypeAlias
 import jax.numpy as jnp
 from jax import Array
 
-from ccmatic.compilers.arrays import Values
+from ccmatic.answers.estimation.beliefs import Beliefs
+from ccmatic.answers.estimation.particles import Particles
 from ccmatic.controllers import shipped_beliefs, signal
 from ccmatic.language import Tree
-from ccmatic.learning.estimation.beliefs import Beliefs
-from ccmatic.learning.estimation.particles import Particles
+from ccmatic.worlds.arrays import Values
 
 #: The registers of a file, and groups of registers, as in a Signal.
 Group: TypeAlias = Iterable[signal.Register]

@@ -9,17 +9,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ccmatic import enclosures, trace_export
+from ccmatic.answers.verification import Judge
 from ccmatic.base import writable_folder
 from ccmatic.controllers import Controller
-from ccmatic.enclosures import Enclosed
-from ccmatic.invariants import Answer, Claim
 from ccmatic.learning.provable import network, search
 from ccmatic.learning.provable.query import ProvableTraining
-from ccmatic.query import Query
-from ccmatic.solving import SolverOptions
-from ccmatic.traces import Trace
-from ccmatic.verification import Judge
+from ccmatic.logic.solving import SolverOptions
+from ccmatic.networks import trace_export
+from ccmatic.networks.traces import Trace
+from ccmatic.proving import enclosures
+from ccmatic.proving.enclosures import Enclosed
+from ccmatic.proving.invariants import Answer, Claim
+from ccmatic.questions.query import Query
 
 #: The steps of the executions among which a violation is searched.
 STEPS = 6

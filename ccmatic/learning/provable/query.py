@@ -9,10 +9,10 @@ from typing import Any
 
 from ccmatic import controllers
 from ccmatic.base import InputError, definitions, exact, load_toml, located, shown, suggest
-from ccmatic.invariants import Claim
 from ccmatic.learning.envs import Environment, make_environment
 from ccmatic.learning.provable.network import LOWER, UPPER, WAIT
-from ccmatic.query import Network, Query
+from ccmatic.proving.invariants import Claim
+from ccmatic.questions.query import Network, Query
 
 #: The claims as users write them, such as `queue <= 8 bdp` and `utilisation >= 1/2 within 8`.
 _CLAIM = re.compile(r"(\w+) *(<=|>=) *([\d./]+) *(%|bdp|)(?: +within +([\d./]+))?", re.ASCII)

@@ -18,7 +18,7 @@ import sympy
 
 from ccmatic.base import InputError
 from ccmatic.logic import real
-from ccmatic.solving import SAT, UNSAT, Checker, SolverOptions
+from ccmatic.logic.solving import SAT, UNSAT, Checker, SolverOptions
 from ccmatic.tradeoffs.allowances.enclosure import C, compiled, rounded_down, rounded_up
 
 #: The precisions to try, from coarse to fine: the number of significant bits of f at a point and of a tangent's

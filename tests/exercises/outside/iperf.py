@@ -2,7 +2,7 @@
 
 from contextlib import contextmanager
 
-from ccmatic.emulation.flows import Commands
+from ccmatic.deployment.emulation.flows import Commands
 
 
 class Iperf:
@@ -13,7 +13,7 @@ class Iperf:
 
     @contextmanager
     def prepare(self, context):
-        """As `ccmatic.emulation.flows` says."""
+        """As `ccmatic.deployment.emulation.flows` says."""
         place = ["--port", context.port, "--forceflush"]
         sender = ["iperf3", "--client", context.address, *place, "--udp", "--bitrate", self.rate]
         yield Commands(["iperf3", "--server", *place], sender)

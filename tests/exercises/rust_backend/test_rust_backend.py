@@ -9,10 +9,10 @@ import pytest
 from rust import Function, program
 
 from ccmatic.base import CONDITION, InputError, definitions
-from ccmatic.compilers.exact import ObservedNumber, ObservedTruth, Program, UnknownNumber
 from ccmatic.controllers import load
 from ccmatic.language import Function as Curved
 from ccmatic.language import Name
+from ccmatic.worlds.exact import ObservedNumber, ObservedTruth, Program, UnknownNumber
 
 pytestmark = pytest.mark.skipif(not shutil.which("rustc"), reason="no rustc on this machine")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from ccmatic.base import InputError
 from ccmatic.judging.builds import built, path_library
 from ccmatic.judging.subjects import Program
-from ccmatic.runtime import compile_c
+from ccmatic.worlds.runtime import compile_c
 
 _PACKAGES = ("libngtcp2", "libngtcp2_crypto_gnutls", "gnutls")
 

@@ -1,4 +1,4 @@
-//! The path in virtual time, a C library (ccmatic/runtime/path.h).
+//! The path in virtual time, a C library (ccmatic/worlds/runtime/path.h).
 
 use std::ffi::{c_char, c_int, CStr, CString};
 use std::ptr::NonNull;

@@ -9,7 +9,7 @@ import optax
 from jax import Array
 
 from ccmatic.base import InputError, shown
-from ccmatic.learning import policies
+from ccmatic.deployment import policies
 from ccmatic.learning.agents import contract
 from ccmatic.learning.agents.links import Played
 from ccmatic.learning.agents.networks import Actor, Network, begin, begin_cell, output

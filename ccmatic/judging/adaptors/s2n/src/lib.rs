@@ -1,4 +1,4 @@
-//! The controllers of s2n-quic-core behind the C functions of ccmatic/runtime/controller.h.
+//! The controllers of s2n-quic-core behind the C functions of ccmatic/worlds/runtime/controller.h.
 
 mod surroundings;
 

@@ -1,1 +1,0 @@
-"""Searches that combine many verdicts: what networks can force on controllers, and what controllers guarantee."""

@@ -1,6 +1,0 @@
-"""Starvation: how small a share of the link a network can leave to a flow, for ever or in one window, and why."""
-
-from ccmatic.analysis.starvation.answer import Attempt, Starvation
-from ccmatic.analysis.starvation.search import search, usual_network
-
-__all__ = ["Attempt", "Starvation", "search", "usual_network"]

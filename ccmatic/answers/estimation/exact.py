@@ -1,0 +1,166 @@
+"""The possible values, given a sender's observations: the smallest and the largest in all executions of a model."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeVar
+
+from ccmatic.answers.estimation.cases import Case
+from ccmatic.base import InputError
+from ccmatic.contracts import Execution, Law, sender_observations
+from ccmatic.logic import Linear, Truth, isolated, linear, no, unit, unit_is_positive
+from ccmatic.logic.solving import SAT, Checker, conflict, greatest
+from ccmatic.networks.traces import Trace
+from ccmatic.questions.query import Network
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Range:
+    """A range from `least` to `most`. An end is None if it is unbounded. Executions reach or approach both ends."""
+
+    least: Fraction | None
+    most: Fraction | None
+
+
+ANY = Range(None, None)
+
+
+@dataclass(frozen=True)
+class PossibleValues:
+    """The possible values at the end of a step, in the sender's unit of bytes and in steps.
+
+    Attributes:
+        C: The rate of the link in bytes per step.
+        queue: The bytes that wait at the bottleneck.
+        delay: The time for which a byte that arrives now waits at the bottleneck, queue/C.
+        waited: The time for which the last served byte waited at the bottleneck, in whole steps. The time begins at the
+            end of the step in which the byte was sent. The time ends at the end of the step in which the bottleneck
+            admitted the byte. The range is ANY if the byte was sent before the observed steps.
+    """
+
+    C: Range
+    queue: Range
+    delay: Range
+    waited: Range
+
+
+@isolated
+def possible(network: Network, trace: Trace, C: Range = ANY) -> PossibleValues:
+    """Return the PossibleValues at the end of a trace. A sender has observed the steps of this trace.
+
+    Args:
+        network: The Network.
+        trace: The trace.
+        C: The Range of C that the sender already knows.
+
+    Raises:
+        InputError: If no execution of the network explains the trace. The message names the laws that exclude the
+            trace.
+    """
+    x = sender_observations(network.model, network.buffer, network.jitter, trace, trace.horizon)
+    laws = [law for law in _laws(network, x, C) if law.formula is not True]
+    conditions = [unit_is_positive(), *(law.formula for law in laws)]
+    search = _Search(conditions)
+    if not search.case:
+        raise InputError(_refusal(network, [laws[index - 1] for index in conflict(conditions) if index]))
+    queue = linear(x.queue(x.horizon - 1))
+    return PossibleValues(
+        C=search.range(linear(1), unit(), C),
+        queue=_waiting(search.range(queue, unit())),
+        delay=_waiting(search.range(queue, linear(1))),
+        waited=_wait(x, search),
+    )
+
+
+def _laws(network: Network, x: Execution, C: Range) -> Iterator[Law]:
+    model = network.model
+    yield from model.laws(x)
+    if network.delay == "published":
+        yield from model.assumptions(x)
+    if C.least is not None:
+        yield Law(model.name, "C_is_as_before", 0, unit() * C.least <= x.C)
+    if C.most is not None:
+        yield Law(model.name, "C_is_as_before", 0, unit() * C.most >= x.C)
+
+
+def _refusal(network: Network, laws: Sequence[Law]) -> str:
+    of = f"{network.model_name} with the buffer {network.buffer} and a jitter of {network.jitter}"
+    which = f"these laws rule it out: {', '.join(map(str, laws))}"
+    return f"no execution of {of} explains the observations; {which}; expected another model, buffer or jitter"
+
+
+def _waiting(queue: Range) -> Range:
+    """Return the range of the bytes that wait. A negative queue stands for unused tokens."""
+    least, most = (bound if bound is None else max(bound, Fraction(0)) for bound in (queue.least, queue.most))
+    return Range(least or Fraction(0), most)
+
+
+def _wait(x: Execution, search: "_Search") -> Range:
+    """Return the Range of the last served byte's wait, in whole steps. The measured delay is its upper bound."""
+    served = next((t for t in range(x.horizon - 1, 0, -1) if x.S[t] > x.S[t - 1]), None)
+    if served is None or x.Q is None:
+        return ANY
+    sent = served - x.Q.steps(served)
+    if sent < 0:
+        return ANY
+    delays = range(int(served - sent) + 1)
+    within = [x.K[int(sent) + steps] >= x.S[served] for steps in delays]
+    least = next(steps for steps in delays if search.reaches(within[steps]))
+    most = next(steps for steps in delays if not search.reaches(no(within[steps])))
+    return Range(Fraction(least), Fraction(most))
+
+
+class _Search:
+    """A search for bounds on terms over the solutions of conditions.
+
+    Attributes:
+        case: The Case of one solution; None if there is no solution.
+    """
+
+    def __init__(self, conditions: Sequence[Truth]) -> None:
+        self._conditions, self._checker = conditions, Checker()
+        for condition in conditions:
+            self._checker.add(condition)
+        self.case = self._case(True)
+
+    def reaches(self, condition: Truth) -> bool:
+        """Return whether the condition is true in some solution."""
+        return self._solve(condition, lambda: True) is not None
+
+    def _case(self, condition: Truth) -> Case | None:
+        """Return the Case of a solution in which the condition is true; None if there is no such solution."""
+        return self._solve(condition, lambda: Case(self._conditions, self._checker.value))
+
+    def _solve(self, condition: Truth, read: Callable[[], T]) -> T | None:
+        """Read a value from a solution in which the condition is true; None if there is no such solution."""
+        self._checker.push()
+        try:
+            self._checker.add(condition)
+            return read() if self._checker.check() == SAT else None
+        finally:
+            self._checker.pop()
+
+    def range(self, numerator: Linear, denominator: Linear, claimed: Range = ANY) -> Range:
+        """Return the Range of a quotient whose denominator is positive in each solution.
+
+        The argument `claimed` is a Range that the conditions imply.
+        """
+        least = self._most(-numerator, denominator, None if claimed.least is None else -claimed.least)
+        return Range(None if least is None else -least, self._most(numerator, denominator, claimed.most))
+
+    def _most(self, numerator: Linear, denominator: Linear, claimed: Fraction | None) -> Fraction | None:
+        """Return the least upper bound, or None.
+
+        The search visits one case after another until no case has a larger value.
+        """
+        if claimed is not None and self.reaches(numerator >= denominator * claimed):
+            return claimed
+        bound, case = None, self.case
+        while case:
+            bound = greatest(numerator, denominator, case.below, case.zero)
+            if bound is None:
+                return None
+            case = self._case(numerator > denominator * bound)
+        return bound

@@ -1,0 +1,311 @@
+"""A trace as one self-contained HTML page, with a slider over its steps.
+
+Without a script, the page shows all charts, numbers and sentences. The script moves the slider's cursor and shows the
+values at the slider's step.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from html import escape
+from importlib.resources import files
+
+from ccmatic import controllers
+from ccmatic.answers.explanation import charts
+from ccmatic.answers.explanation.binding import binding
+from ccmatic.answers.explanation.deciding import decided
+from ccmatic.answers.explanation.sentences import explain, legend, observed, reasons_of
+from ccmatic.answers.explanation.words import UNITS, leaf_text, number
+from ccmatic.answers.verification import Outcome
+from ccmatic.base import BYTES, RATE, TIME, InputError, counted
+from ccmatic.contracts import BEFORE_TIMEOUT
+from ccmatic.networks.traces import ROLES, Chart, Form, Lanes, Line, scales
+from ccmatic.worlds.text import way_taken
+
+#: The words that describe columns in charts, and the visual roles of these columns.
+WORDS = {
+    "A": ("sent", "sent"),
+    "S": ("served", "served"),
+    "L": ("lost", "lost"),
+    "K": ("tokens", "truth"),
+    "r": ("rate", "sent"),
+    "Q": ("last byte", "served"),
+    "F": ("first byte", "jitter"),
+}
+
+#: The charts for a sender at a rate, in order: title, unit, columns, and whether the chart also shows beliefs in that
+#: unit.
+CHARTS = (
+    ("Bytes since the start", BYTES, "ASLK", False),
+    ("Sending rate", RATE, "r", False),
+    ("Beliefs about rates", RATE, "", True),
+    ("Delay", TIME, "QF", True),
+    ("Beliefs about bytes", BYTES, "", True),
+)
+
+#: The roles that beliefs and other columns take, in order.
+OTHERS = ("belief", "probe", "truth", "jitter")
+
+#: The largest belief about a rate that a chart shows, as a multiple of C.
+CUT = 10
+
+
+#: The style of the lines, areas, dots and chips of a role.
+_PAINTED = """.line.{role} {{ stroke: var(--{role}); }} .area.{role} {{ fill: var(--{role}); stroke: var(--{role}); }}
+.dot.{role}, .chip.{role} {{ background: var(--{role}); }}
+"""
+
+
+@dataclass(frozen=True)
+class View:
+    """A trace with a slider, for a document that contains `style` and `script`.
+
+    Args:
+        body: HTML with the identifiers that the script needs.
+        data: The argument of the script's function `follow`, as data for JSON.
+    """
+
+    body: str
+    data: dict
+
+
+def page(trace, report):
+    """Return the text of the page for a trace.
+
+    Args:
+        trace: The Trace, with any number of flows.
+        report: The Report of the trace's replay.
+
+    Raises:
+        InputError: If a number is too large to draw.
+    """
+    shown = view(trace, report)
+    kind = "" if all(report.objectives.values()) else "bad"
+    parts = {
+        "STYLE": style(),
+        "SCRIPT": script(),
+        "TITLE": escape(_title(trace)),
+        "VERDICT": f'<p id="verdict" class="{kind}" role="status">{escape(_verdict(report))}</p>',
+        "QUERY": escape(str(report.query)),
+        "WHO": escape(_who(trace, report.controller)),
+        "BODY": shown.body,
+        "DATA": _json(shown.data),
+    }
+    return _filled("page.html", parts)
+
+
+def view(trace, report):
+    """Return the View of a trace. Arguments and errors are as in `page`."""
+    _require_floats(trace)
+    shared, lanes = _drawn(trace, report.query)
+    drawn = [*shared, *(chart for lane in lanes for chart in lane.charts)]
+    objectives, says = list(_objectives(trace, report)), legend(report.query, trace.columns)
+    marks = {}
+    for each in objectives:
+        marks[each["decided"]] = marks.get(each["decided"], True) and each["met"]
+    parts = {
+        "LAST": str(trace.horizon - 1),
+        "CHARTS": "\n".join(_sections(shared, lanes, trace.horizon, marks)),
+        "OBJECTIVES": "\n".join(_objective(each, trace.horizon - 1) for each in objectives),
+        "NOW": "\n".join(_now(name, column, says[name]) for name, column in trace.columns.items()),
+        "CONTROLLERS": "\n".join(_listings(trace, report.controller)),
+        "SENTENCES": "\n".join(f"<li>{escape(text)}</li>" for text in str(explain(trace, report)).splitlines()),
+        "NUMBERS": _numbers(trace),
+        "CONSTANTS": escape(", ".join(f"{name} = {number(value)}" for name, value in trace.constants.items())),
+    }
+    data = {
+        "steps": trace.horizon,
+        "columns": {name: [str(value) for value in column] for name, column in trace.columns.items()},
+        "charts": [charts.positions(chart, trace.horizon) for chart in drawn],
+        "laws": binding(report.query, trace),
+        "controller": _choices(trace, report.controller),
+    }
+    return View(_filled("body.html", parts), data)
+
+
+def style():
+    """Return the style sheet of views."""
+    colours = "".join(f"--{role}: {colour}; " for role, colour in ROLES.items())
+    painted = "".join(_PAINTED.format(role=role) for role in ROLES)
+    return f":root {{ {colours}}}\n{_text('page.css').replace('@ROLES@', painted)}"
+
+
+def script():
+    """Return the script of views, which defines the function `follow`."""
+    return _text("page.js")
+
+
+def _text(name):
+    return (files("ccmatic.answers.explanation") / name).read_text(encoding="utf-8")
+
+
+def _filled(name, parts):
+    """Return the text of a file in which each mark @NAME@ is replaced by the part with this name."""
+    return re.sub("@([A-Z]+)@", lambda mark: parts[mark[1]], _text(name))
+
+
+def _json(data):
+    """Return data as JSON for a script element. The JSON is escaped, so that it cannot end the element."""
+    text = json.dumps(data, ensure_ascii=False)
+    for sign in "<>&\u2028\u2029":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text
+
+
+def _require_floats(trace):
+    for name, column in trace.columns.items():
+        try:
+            _ = [float(value) for value in column]
+        except OverflowError:
+            raise InputError(f"cannot draw the trace: column {name} has a number above 1e308") from None
+
+
+def _title(trace):
+    model, buffer = (str(trace.query.get(name, "unknown")) for name in ("model", "buffer"))
+    return f"A trace of {counted(trace.horizon, 'step')}: model {model}, buffer {buffer}"
+
+
+def _verdict(report):
+    if report.faults:
+        return f"This is not a trace of this network and controller: it breaks {counted(len(report.faults), 'law')}."
+    return {
+        Outcome.BREAKS: "This execution breaks the property.",
+        Outcome.KEEPS: "This execution keeps the property.",
+        Outcome.CANNOT_BE_JUDGED: f"Whether it breaks the property cannot be judged: {report.reason}.",
+    }[report.outcome]
+
+
+def _named(trace, controller):
+    """Return the names of the flows' controllers: a single name for all flows, or one name per flow.
+
+    An unknown name is empty.
+    """
+    if isinstance(controller, controllers.ControllerGroup):
+        return [each.name for each in controller.each]
+    return [trace.controller_name or ""]
+
+
+def _who(trace, controller):
+    """Return the part of a sentence that names the controllers."""
+    if controller is None:
+        return "No controller chose the rates."
+    names = _named(trace, controller)
+    if len(names) > 1:
+        flows = ", ".join(f"flow {flow} runs {name}" for flow, name in enumerate(names, 1))
+        return f"{flows[0].upper()}{flows[1:]}."
+    return f"The controller is {names[0]}." if names[0] else ""
+
+
+def _drawn(trace, query):
+    """Return the Charts of all flows, and the Lane of each flow. A sender at a rate has no Lane."""
+    if not query.model.windows:
+        return list(_of_a_rate(trace, query)), ()
+    lanes = Lanes.of(trace, query.model)
+    if len(lanes.each) == 1:
+        return [*lanes.each[0].charts, *lanes.shared], ()
+    return list(lanes.shared), lanes.each
+
+
+def _of_a_rate(trace, query):
+    """Yield the charts for a sender at a rate."""
+    scale, units = scales(trace), query.units()
+    left = [name for name in trace.columns if not name.endswith(BEFORE_TIMEOUT)]
+    for title, unit, columns, beliefs in CHARTS:
+        names = [name for name in columns if name in left]
+        names += [name for name in left if beliefs and units.get(name) == unit]
+        left = [name for name in left if name not in names]
+        if names:
+            others, lines = iter(OTHERS * len(names)), []
+            for name in names:
+                word, role = WORDS.get(name) or ("", next(others))
+                values = _scaled(trace, name, 1 if name in query.model.measures else scale[unit])
+                lines.append(Line(f"{word}, {name}" if word else name, values, role, _form(name)))
+            is_rate = unit == RATE
+            yield Chart(title, UNITS[str(unit)], tuple(lines), link=is_rate, cut=CUT if is_rate and beliefs else None)
+    own = [name for name in left if name != "Ld"]
+    if own:
+        roles = zip(own, OTHERS * len(own), strict=False)
+        yield Chart("Other columns", "", tuple(Line(name, _scaled(trace, name, 1), role) for name, role in roles))
+
+
+def _form(name):
+    return Form.POINTS if name in "ASLK" else Form.STEPS if name == "r" else Form.HELD
+
+
+def _scaled(trace, name, unit):
+    return tuple(value / unit for value in trace.columns[name])
+
+
+def _sections(shared, lanes, steps, marks):
+    """Yield the charts as HTML. The charts of a flow follow the flow's heading."""
+    yield from (charts.figure(chart, steps, marks) for chart in shared)
+    for lane in lanes:
+        drawn = "\n".join(charts.figure(chart, steps, marks) for chart in lane.charts)
+        heading = f'<h2><i class="chip flow{lane.number}"></i>{escape(lane.title)}</h2>'
+        yield f'<section class="lane" aria-label="{escape(lane.title)}">{heading}\n{drawn}</section>'
+
+
+def _objectives(trace, report):
+    """Yield each objective with the comparisons that decide it, and with the steps of these comparisons."""
+    end = trace.horizon - 1
+    for name, reason in reasons_of(report, observed(trace, report)).items():
+        met = report.objectives[name]
+        leaves = reason.leaves(met)
+        parts = [{"text": leaf_text(leaf, end), "step": decided(leaf.reason, leaf.truth, end)} for leaf in leaves]
+        yield {"name": name, "met": met, "decided": decided(reason, met, end), "parts": parts}
+
+
+def _objective(each, end):
+    """Return an objective as an item of a list."""
+    state = "met" if each["met"] else "not met"
+    at = f"decided at t = {each['decided']}{', the end' if each['decided'] == end else ''}"
+    parts = "".join(f'<li data-step="{part["step"]}">{escape(part["text"])}</li>' for part in each["parts"])
+    kind = "met" if each["met"] else "broken"
+    return (
+        f'<li class="{kind}" data-kind="{kind}" data-decided="{each["decided"]}">'
+        f'<span class="state" data-state="{state}">{state}</span><span>{escape(each["name"])}</span>'
+        f"<small>{at}</small><ul>{parts}</ul></li>"
+    )
+
+
+def _now(name, column, says):
+    """Return a row of a table: a column's value at the slider's step, and the meaning of the column."""
+    value = f'<td class="number" data-column="{escape(name)}">{escape(str(column[0]))}</td>'
+    return f"<tr><td>{escape(name)}</td>{value}<td>{escape(says)}</td></tr>"
+
+
+def _numbers(trace):
+    """Return a table of all exact numbers, with one row per step."""
+    head = "".join(f"<th>{escape(name)}</th>" for name in ("t", *trace.columns))
+    rows = ("".join(f"<td>{escape(str(value))}</td>" for value in row.values()) for row in trace.rows())
+    body = "\n".join(f"<tr>{row}</tr>" for row in rows)
+    return f'<table id="all"><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table>'
+
+
+def _listings(trace, controller):
+    """Yield the text of each controller under the controller's name, with a span for each line."""
+    if controller is None:
+        yield "<pre>none, the rates are arbitrary</pre>"
+        return
+    names, each = _named(trace, controller), controllers.each_of(controller)
+    for flow, (name, one) in enumerate(zip(names, each, strict=True), 1):
+        title = f"Flow {flow}: {name}" if len(each) > 1 else name
+        lines = "".join(f"<span>{escape(line)}</span>" for line in one.pretty().splitlines())
+        yield f"{f'<h3>{escape(title)}</h3>' if title else ''}<pre>{lines}</pre>"
+
+
+def _choices(trace, controller):
+    """Return, for each step, the lines of a controller that were true or false, and the rates that an envelope allowed.
+
+    Step 0 has no entries, because no decision leads to it. If there is no controller, or if the controller has state,
+    return None.
+    """
+    if not isinstance(controller, controllers.Controller):
+        return None
+    taken = [way_taken(controller.body, inputs) for inputs in trace.decisions(controller.parameters)]
+    allowed = map(_band, trace.allowed(controller)) if controller.is_envelope else [""] * (trace.horizon - 1)
+    return {"taken": [{}, *taken], "allowed": ["", *allowed]}
+
+
+def _band(rates):
+    return f", from {number(rates.low)} to {number(rates.high)}" if rates else ", at any rate"

@@ -1,0 +1,31 @@
+"""Verdicts on controllers, and the replay of traces. A replay trusts no solver."""
+
+from ccmatic.answers.verification.counterexample import Unsound, for_people
+from ccmatic.answers.verification.executions import Executions
+from ccmatic.answers.verification.judgement import Judge, Judgement
+from ccmatic.answers.verification.judging import judge_each, report_on
+from ccmatic.answers.verification.replayer import Outcome, Report, check_trace, complete, explained, replay
+from ccmatic.answers.verification.verifier import EMPTY, HOLDS, UNDECIDED, VIOLATED, Part, Verifier, choices
+
+__all__ = [
+    "EMPTY",
+    "HOLDS",
+    "UNDECIDED",
+    "VIOLATED",
+    "Executions",
+    "Judge",
+    "Judgement",
+    "Outcome",
+    "Part",
+    "Report",
+    "Unsound",
+    "Verifier",
+    "check_trace",
+    "choices",
+    "complete",
+    "explained",
+    "for_people",
+    "judge_each",
+    "replay",
+    "report_on",
+]

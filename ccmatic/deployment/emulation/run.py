@@ -1,0 +1,280 @@
+"""A run: flows send over an emulated link, and a log records when each packet was lost or released."""
+
+import time
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from ccmatic.base import InputError, counted, definitions
+from ccmatic.contracts import load_definition
+from ccmatic.deployment.emulation import beliefs, machine, replay
+from ccmatic.deployment.emulation.flows import Context
+from ccmatic.deployment.emulation.link import MS, SECOND, Link
+from ccmatic.deployment.emulation.turns import Turn
+from ccmatic.fitting import least, packet_log
+
+SOURCE = Path(__file__).with_name("emulator.c")
+
+#: A limit on the TCP bytes that may wait in a buffer, even if the buffer is larger.
+MOST_WAITING = 2**26
+
+#: The port of the first flow's receiver, and the longest time in seconds to wait for a first packet.
+PORT, PATIENCE = 5001, 15
+
+#: A record of the log, for one packet. Instants are in ns from the arrival of the first packet; -1 means never.
+#: `size` is in bytes. `flow` is the flow's number, or -1 if the packet belongs to no flow. `admitted` is the instant at
+#: which the packet's last byte leaves the bottleneck. `planned` is the planned instant of the release to the receivers,
+#: and `released` the actual instant. `marked` is 1 if the packet has a mark. It is 2 if the link would mark the packet,
+#: but its sender does not understand marks.
+RECORD = np.dtype(
+    [("arrival", "<i8"), ("admitted", "<i8"), ("planned", "<i8"), ("released", "<i8"), ("size", "<i4"),
+     ("flow", "<i2"), ("lost", "i1"), ("marked", "i1")]
+)  # fmt: skip
+
+#: Lateness in ns: the lateness that a valid run tolerates, and the extra time that each packet of a batch may take. All
+#: packets of a batch are due at one instant, but no output is infinitely fast.
+TOLERANCE, PACE = SECOND // 1000, 5000
+
+
+@dataclass(frozen=True, eq=False)
+class Emulation:
+    """The outcome of a run.
+
+    Attributes:
+        link: The Link.
+        flows: The names of the flows.
+        duration: The length of the run in ns.
+        log: A record of the type RECORD per packet, in order of arrival.
+        real_time: Whether the emulator had real-time priority.
+        cpu: The share of a processor's time that the emulator used.
+        dropped: The number of packets that the machine lost.
+        spans: The planned start and end of each flow's sending, in ns.
+        steps: The beliefs.Steps of each flow; None if a flow logs no steps or ended before its first step.
+        holds: The turns.Holds of all flows.
+    """
+
+    link: Link
+    flows: tuple
+    duration: int
+    log: np.ndarray
+    real_time: bool
+    cpu: float
+    dropped: int
+    spans: tuple
+    steps: tuple
+    holds: tuple = ()
+
+    @cached_property
+    def lateness(self):
+        """The lateness of release, in ns, of each packet that was due before the end of the run.
+
+        A packet is due at its planned instant or at PACE after the due time of the previous packet, whichever is later.
+        """
+        packets = self.log[(self.log["lost"] == 0) & (self.log["planned"] < self.duration)]
+        packets = packets[np.argsort(packets["planned"], kind="stable")]
+        paces = PACE * np.arange(len(packets))
+        due = np.maximum.accumulate(packets["planned"] - paces) + paces if len(packets) else paces
+        return np.maximum(0, np.where(packets["released"] < 0, self.duration, packets["released"]) - due)
+
+    @cached_property
+    def jitter(self):
+        """The smallest D, in ns, with which an execution of CBR-delay explains the released packets.
+
+        If the link has several rates or a model, or if the flows' R_m differ, the explanation is an execution of the
+        requested link instead of CBR-delay. The value is None for fewer than two packets.
+        """
+        kept = self.log[self.log["released"] >= 0]
+        if len(kept) < 2:
+            return None
+        other = self.link.rtts or self.link.schedule or self.link.opportunities or self.link.model or self.link.change
+        if len(self.link.rates) == 1 and not other:
+            log = packet_log("the log", kept["arrival"], kept["released"], kept["size"])
+            model = load_definition("models", "MODEL", definitions.chosen("models", "EMULATED"))
+            [jitter], _ = least(log, model, np.array([0]), np.array([len(kept)]))
+            return round(jitter * SECOND)
+        delays = kept["released"] - kept["admitted"] - self.link.propagations(kept)
+        return int(delays.max() - delays.min())
+
+    def alone_until(self, flow):
+        """Return the time in ns until which a flow was the only flow on a link of constant rate; 0 if it never was."""
+        if self.link.schedule or self.link.opportunities or self.link.model:
+            return 0
+        others = self.log["arrival"][(self.log["flow"] != flow) & (self.log["flow"] >= 0)]
+        changes = [time for time, _ in self.link.rates[1:]]
+        return int(min([self.spans[flow][1], *changes, *others[:1]]))
+
+    @cached_property
+    def false_beliefs(self):
+        """The false beliefs of each flow, as a list of (step, belief's name, beliefs.Truth).
+
+        A flow that logs no steps has None.
+        """
+        kept = self.log[self.log["lost"] == 0]
+        return [
+            steps and list(steps.false(self.link, kept, self.alone_until(flow)))
+            for flow, steps in enumerate(self.steps)
+        ]
+
+    @cached_property
+    def faults(self):
+        """The reasons why the run does not show the requested link; empty if the run shows it."""
+        faults = []
+        late = np.percentile(self.lateness, 99) if len(self.lateness) else 0
+        if late > TOLERANCE:
+            faults.append(f"1 % of the packets are over {late / 1e6:.2f} ms late; {TOLERANCE / 1e6:g} ms are tolerated")
+        if self.dropped:
+            faults.append(f"{self.dropped} packets were dropped outside the link")
+        again = replay.outcomes(self.link, self.log["arrival"], self.log["size"], self.log["flow"])
+        logged = self.log[["lost", "admitted", "planned", "marked"]].tolist()
+        if again != [(lost, admitted, planned, marked > 0) for lost, admitted, planned, marked in logged]:
+            faults.append("the log does not replay")
+        most = self.link.rtt + (self.link.schedule.jitter if self.link.schedule else self.link.jitter)
+        if (self.jitter or 0) > most:
+            faults.append(f"the least D is {self.jitter / MS:.2f} ms; R_m + D asked are {most / MS:g} ms")
+        faults += [str(hold) for hold in self.holds if hold.too_long]
+        return faults + list(self._false_belief_faults())
+
+    def _false_belief_faults(self):
+        for name, steps, false in zip(self.flows, self.steps, self.false_beliefs, strict=True):
+            if false:
+                step, belief, truth = false[0]
+                yield (
+                    f"{name} believed falsely in {len(false)} of {counted(len(steps), 'step')}, first at "
+                    f"{steps.columns['time'][step] / SECOND:.3f} s (step {step}): {belief} was "
+                    f"{steps.columns[belief][step]}, while {truth}"
+                )
+
+
+def emulate(link, flows, seconds):
+    """Run flows over a link.
+
+    Args:
+        link: The Link.
+        flows: The flows.FlowRequests. At least one of these flows starts at 0.
+        seconds: The length of the run from the first packet on.
+
+    Returns:
+        The Emulation.
+
+    Raises:
+        InputError: If this machine cannot emulate a link, or a flow fails.
+    """
+    with started(link, flows, seconds) as running:
+        return running.finished()
+
+
+@contextmanager
+def started(link, flows, seconds):
+    """Begin a run like `emulate`, and yield a Running whose flows wait for their turns."""
+    machine.require(flows)
+    duration = int(seconds * SECOND)
+    if any(request.rtt for request in flows):
+        link = replace(link, rtts=tuple(request.rtt or link.rtt for request in flows))
+    with machine.stopping_cleanly(), ExitStack() as stack:
+        senders, receivers, folder = stack.enter_context(
+            machine.workplace(link.mtu, _window(link), ecn=link.threshold is not None)
+        )
+        log = folder / "log"
+        emulator = stack.enter_context(_emulator(link, duration, senders, receivers, folder, log))
+        emulator.wait_until_ready()
+        turns = []
+        for number, request in enumerate(flows):
+            context = Context(machine.RECEIVER, PORT + number, number, senders, receivers, folder, seconds, link)
+            turns.append(stack.enter_context(Turn(request, number, context)))
+        for turn in turns:
+            turn.receive()
+        yield Running(link, flows, seconds, emulator, turns, log)
+
+
+@dataclass(frozen=True, eq=False)
+class Running:
+    """An emulated link in operation.
+
+    Attributes:
+        link: The Link.
+        flows: The flows.FlowRequests.
+        seconds: The length of the run in seconds.
+        emulator: The machine.Process of the emulator.
+        turns: The Turn of each flow.
+        log: The file to which the emulator writes the log at the end.
+    """
+
+    link: Link
+    flows: list
+    seconds: float
+    emulator: machine.Process
+    turns: list
+    log: Path
+
+    def follow(self):
+        """Start each flow whose turn begins, and stop each flow whose turn ends.
+
+        Raises:
+            InputError: If a flow ended before its turn was over.
+        """
+        _, *begun = self.emulator.output
+        now = time.monotonic_ns() - int(begun[0]) if begun else 0
+        for turn in self.turns:
+            turn.follow(now)
+
+    def finished(self):
+        """Wait until the end of the run.
+
+        Returns:
+            The Emulation.
+
+        Raises:
+            InputError: If a flow ended before its turn was over, or no flow ever sent.
+        """
+        end = time.monotonic() + self.seconds + PATIENCE
+        while self.emulator.code is None:
+            self.follow()
+            if time.monotonic() > end:
+                raise InputError(f"no packet was sent within {PATIENCE} s")
+            time.sleep(0.02)
+        if self.emulator.code:
+            self.emulator.check()
+        for turn in self.turns:
+            turn.end()
+        return self._emulation()
+
+    def _emulation(self):
+        _, origin, (real, cpu, dropped) = map(str.split, self.emulator.output)
+        duration = int(self.seconds * SECOND)
+        spans = tuple((request.start, duration if request.stop is None else request.stop) for request in self.flows)
+        steps = tuple(turn.log and beliefs.read_steps(turn.log, int(*origin)) for turn in self.turns)
+        holds = zip(self.turns, steps, spans, strict=True)
+        return Emulation(
+            link=self.link,
+            flows=tuple(request.name for request in self.flows),
+            duration=duration,
+            log=np.fromfile(self.log, RECORD),
+            real_time=real == "1",
+            cpu=float(cpu) / self.seconds,
+            dropped=int(dropped),
+            spans=spans,
+            steps=steps,
+            holds=tuple(hold for turn, taken, (_, end) in holds for hold in turn.holds(taken, end)),
+        )
+
+
+def _window(link):
+    """Return the number of bytes that a TCP flow may have in flight on a link."""
+    fastest = max(bits for _, bits in link.rates)
+    return fastest * (max((link.rtt, *link.rtts)) + link.jitter) // (8 * SECOND) + min(link.buffer, MOST_WAITING)
+
+
+@contextmanager
+def _emulator(link, duration, senders, receivers, folder, log):
+    program, configuration = (
+        machine.build(SOURCE, folder, *replay.link_options(replay.header(link))),
+        folder / "configuration",
+    )
+    configuration.write_text(link.configuration(duration, PORT))
+    with open(configuration) as stdin:
+        command = [program, senders, receivers, machine.DEVICE, log]
+        with machine.Process("the emulator", command, folder, stdin=stdin) as process:
+            yield process

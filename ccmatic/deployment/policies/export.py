@@ -1,0 +1,218 @@
+"""A policy as one C header: its network, and a sender that measures intervals and calls the network.
+
+If the policy acts in an envelope, the header contains the envelope's sender, and the network chooses among the allowed
+rates.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import NoReturn
+
+import msgspec
+
+from ccmatic import records
+from ccmatic.base import InputError, c_name, definitions, shown, writable_folder
+from ccmatic.controllers import Controller, signal
+from ccmatic.deployment import exporting
+from ccmatic.deployment.policies import network
+from ccmatic.deployment.policies.onnx_file import write_onnx
+from ccmatic.deployment.policies.policy import PROVED_HORIZON, Policy, envelope, load
+from ccmatic.worlds.runtime import shipped
+
+#: The word for policies inside a guard.
+GUARDED = "policy"
+
+
+@dataclass(frozen=True)
+class PolicyExport:
+    """A policy in a form that is ready for export."""
+
+    policy: Policy
+
+    library, remembers, around, is_envelope = "policy_library.c", True, None, False
+
+    @property
+    def name(self) -> str:
+        """The name of the policy's file and of the exported files."""
+        return self.policy.name
+
+    @property
+    def kernel_program(self) -> NoReturn:
+        """Raise InputError, because a policy computes in floats.
+
+        Raises:
+            InputError: In every call.
+        """
+        raise exporting.no_fractions(self.name)
+
+    def header(self) -> str:
+        """Return the text of NAME.h."""
+        about = f"{self.policy.file.observe} observations"
+        text = [exporting.title(self.name, about, self.policy.about)]
+        text += [exporting.constants(self.name, self._values())]
+        text += [shipped("arithmetic.h"), *network.parts(self.policy)]
+        text += [shipped(f"{name}.h") for name in ("policy", "step", "counted")]
+        return "\n".join([*text, "#endif\n"])
+
+    def _values(self) -> dict[str, str | int]:
+        interval = self.policy.interval
+        return network.constants(self.policy) | {
+            "CCM_INTERVAL_NUMERATOR": f"{interval.numerator} /* an interval in R_m */",
+            "CCM_INTERVAL_DENOMINATOR": interval.denominator,
+            "CCM_ENVELOPE": "0 /* the policy leaves no choice of rates */",
+            "CCM_COLUMNS": '"rtt_ns,rtt_end_ns,marked"',
+            "CCM_REORDERING": "3 /* a packet is lost when this many later ones are acknowledged */",
+        }
+
+
+@dataclass(frozen=True)
+class _Commanded(PolicyExport):
+    """The export of a sender whose rates come from a command. Its network never changes the rate."""
+
+    def _values(self) -> dict[str, str | int]:
+        told: dict[str, str | int] = {"CCM_ENVELOPE": "1 /* a command writes the rates */", "CCM_TOLD": 1}
+        return super()._values() | told | {"CCM_ECN": "1 /* links may mark its packets */"}
+
+
+def commanded() -> PolicyExport:
+    """Return the PolicyExport of a UDP sender that sends at commanded rates.
+
+    The program in the option `--policy COMMAND` writes the rates. Each rate takes effect at its arrival. The sender
+    writes its measurements of each interval.
+    """
+    default = definitions.chosen("models.signals", "DEFAULT")
+    still = records.LayerRecord([[0.0]] * signal.load("observe", default).size, [0.0])
+    names = dict.fromkeys(("observe", "act", "reward"), default)
+    file = records.PolicyFile(query={}, seed=0, **names, history=1, delay=0, interval="1", layers=[still], curve=[])
+    return _Commanded(Policy(file, "told"))
+
+
+@dataclass(frozen=True)
+class GuidedExport(exporting.Export):
+    """The export of an envelope in which a policy chooses one of the allowed rates once per step.
+
+    If the policy itself does not act in an envelope, the envelope is a guard: it limits the rates of the policy.
+    """
+
+    policy: Policy = field(kw_only=True)
+
+    library = "guided_library.c"
+
+    @property
+    def name(self) -> str:
+        """The name of the policy's file and of the exported files."""
+        return self.policy.name
+
+    @property
+    def source(self) -> str:
+        """The description of the policy, and the source of the envelope."""
+        place = "An envelope limits its rates" if self.guards else "It chooses in an envelope"
+        return f"{self.policy.about}\n\n{place}:\n\n{self.controller.source}"
+
+    @property
+    def guards(self) -> bool:
+        """Whether the envelope limits a policy that does not act in an envelope by itself."""
+        return self.policy.envelope is None
+
+    @property
+    def kernel_program(self) -> NoReturn:
+        """Raise InputError, because a policy computes in floats.
+
+        Raises:
+            InputError: In every call.
+        """
+        raise exporting.no_fractions(self.name)
+
+    @property
+    def constants(self) -> dict[str, str | int]:
+        """The constants of the C code, as in exporting.Export.constants."""
+        sender: dict[str, str | int] = super().constants
+        chosen: dict[str, str | int] = {"CCM_ENVELOPE": "0 /* the network chooses the rate */", "CCM_NETWORK": 1}
+        guard: dict[str, str | int] = {"CCM_GUARD": "1 /* the network wants a rate, which the envelope limits */"}
+        return sender | network.constants(self.policy) | chosen | (guard if self.guards else {})
+
+    def within(self) -> Iterator[str]:
+        """Yield the C code of the network, as exporting.Export.within does."""
+        return network.parts(self.policy)
+
+
+def exported(policy: Policy) -> PolicyExport | GuidedExport:
+    """Return the PolicyExport or the GuidedExport of a Policy.
+
+    Raises:
+        InputError: If C code cannot express the policy.
+    """
+    c_name(policy.name, "the name of the policy's file")
+    if policy.envelope is None:
+        return PolicyExport(policy)
+    return _guided(policy, policy.envelope)
+
+
+def guarded(text: str) -> GuidedExport:
+    """Return the GuidedExport of a policy whose rates an envelope limits.
+
+    Args:
+        text: `ENVELOPE:policy:FILE`, where ENVELOPE is the name or the path of an envelope.
+
+    Raises:
+        InputError: If there is no such envelope or policy, the policy acts in an envelope by itself, or C code cannot
+            express them.
+    """
+    name, colon, file = text.partition(f":{GUARDED}:")
+    if not colon or not name or not file:
+        raise InputError(f"found 'guard:{shown(text)}'; expected guard:ENVELOPE:{GUARDED}:FILE")
+    limits, policy = envelope(f"envelope:{name}"), load(file)
+    if policy.envelope is not None:
+        raise InputError(
+            f"{policy.name} acts in the envelope {policy.envelope.name}; expected a policy without one", file
+        )
+    assert limits is not None  # The name has the form envelope:NAME.
+    c_name(policy.name, "the name of the policy's file")
+    return _guided(policy, limits)
+
+
+def _guided(policy: Policy, limits: Controller) -> GuidedExport:
+    made = exporting.make(limits.file, horizon=PROVED_HORIZON, guarding=True)
+    jitter = policy.interval * made.model.default_jitter - 1  # With this value, one step is one interval.
+    if jitter < 0:
+        expected = "an R_m at least, as the beliefs of envelopes are of what happens in one"
+        raise InputError(f"{policy.name} measures intervals of {policy.interval} R_m; expected {expected}")
+    given = {part.name: getattr(made, part.name) for part in fields(made)}
+    return GuidedExport(**{**given, "jitter": jitter}, policy=policy)
+
+
+def with_guarantees(file: records.PolicyFile) -> records.PolicyFile:
+    """Return a PolicyFile.
+
+    The PolicyFile has the policy's guarantees as sentences, if C code can express the policy's envelope.
+    """
+    if envelope(file.act) is None:
+        return file
+    try:
+        guided = exported(Policy(file, "policy"))
+        assert isinstance(guided, GuidedExport)
+        return msgspec.structs.replace(file, guarantees=list(guided.promises()))
+    except InputError:
+        return file
+
+
+def export(file: str | Path, target: str, out: str | Path | None = None) -> list[Path]:
+    """Write a policy to a folder, in the form for a target.
+
+    Args:
+        file: The path of the policy's file.
+        target: The target: `c`, `udp` or `onnx`.
+        out: The output folder. None stands for a folder with the policy's name.
+
+    Returns:
+        The paths of the written files.
+
+    Raises:
+        InputError: If the file is no policy, or the target cannot express the policy.
+    """
+    policy = load(file)
+    folder = out or policy.name
+    if target == "onnx":
+        return [write_onnx(policy, writable_folder(folder) / f"{policy.name}.onnx")]
+    return exporting.write(exported(policy), target, folder)

@@ -1,6 +1,0 @@
-"""The memory of answers: decided answers on this machine, by everything that influences them."""
-
-from ccmatic.memory.memory import VARIABLE, Memory
-from ccmatic.memory.question import code_digest, own_definitions, question
-
-__all__ = ["VARIABLE", "Memory", "code_digest", "own_definitions", "question"]

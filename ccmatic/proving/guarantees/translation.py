@@ -1,0 +1,272 @@
+"""The translation of a proof into statements about a path. No other code translates proofs.
+
+A proof counts time in steps. A deployed controller takes a step every R_m + D: the shortest round trip plus the jitter.
+The models have no separate propagation delay. So a proof for a jitter of J steps covers a path on which all delays
+except queueing add up to at most J steps. On such a path a step lasts (R_m + D)/J. The quantity C(R_m + D) of the proof
+is then the rate times 1 + J steps.
+"""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil, floor, inf, log10
+from typing import Any
+
+from ccmatic import records
+from ccmatic.base import InputError, counted, quantities
+from ccmatic.contracts import Buffer, load_definition
+from ccmatic.proving.guarantees.results import Result
+
+#: The models assume that a packet is smaller than this fraction of C·step.
+LARGEST_PACKET = Fraction(1, 5)
+
+#: The largest relative error of a float that stands for a whole number.
+SLACK = Fraction(1, 10**9)
+
+
+@dataclass(frozen=True)
+class DeployedPath:
+    """The known values of a path. None stands for an unknown value.
+
+    If the rate or R_m is unknown, reports state bounds in multiples of one BDP, which is C·R_m.
+
+    Attributes:
+        jitter: D in R_m: the largest variation of delay that has causes other than queueing.
+        rtt: R_m in seconds: the shortest round trip of a packet, including its own transmission time.
+        rate: C in bytes per second.
+        packet: MSS in bytes.
+        buffer: The size of the buffer in C·R_m; math.inf if it never fills.
+    """
+
+    jitter: Fraction | float = Fraction(1)
+    rtt: Fraction | float | None = None
+    rate: Fraction | float | None = None
+    packet: int | None = None
+    buffer: Fraction | float | None = None
+
+    @property
+    def bdp(self) -> float | None:
+        """C·R_m in bytes; None if the rate or R_m is unknown."""
+        return None if self.rate is None or self.rtt is None else float(self.rate * self.rtt)
+
+
+def path(
+    *,
+    rtt: str | None = None,
+    jitter: str | None = None,
+    rate: str | None = None,
+    buffer: str | None = None,
+    mss: int | None = None,
+) -> DeployedPath:
+    """Return the DeployedPath that quantities in texts describe; see `ccmatic.api.guarantee`.
+
+    Args:
+        rtt: R_m, such as `40ms`.
+        jitter: D, such as `10ms`. It requires `rtt`. By default, D is R_m.
+        rate: C, such as `96mbit`.
+        buffer: The size of the buffer, such as `2bdp`, or `infinite`.
+        mss: The size of a packet in bytes.
+
+    Raises:
+        InputError: If a quantity cannot be read, or requires another quantity that is missing.
+    """
+    seconds = None if rtt is None else quantities.duration(rtt)
+    if seconds == 0:
+        raise InputError(f"the rtt is '{rtt}'; expected more than 0")
+    if jitter is not None and not seconds:
+        raise InputError(f"the jitter is '{jitter}' of an unknown R_m; expected an rtt, such as 40ms")
+    deployed = DeployedPath(
+        jitter=Fraction(1) if jitter is None or seconds is None else quantities.duration(jitter) / seconds,
+        rtt=seconds,
+        rate=None if rate is None else quantities.rate(rate),
+        packet=mss,
+    )
+    if buffer is None:
+        return deployed
+    if buffer == "infinite":
+        return replace(deployed, buffer=inf)
+    if deployed.bdp is None and not buffer.endswith("bdp"):
+        raise InputError(f"the buffer is '{buffer}' of an unknown C·R_m; expected such as 2bdp")
+    bdp = Fraction(deployed.bdp or 1)
+    return replace(deployed, buffer=quantities.size(buffer, bdp) / bdp)
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """The guarantee that a proof gives for a path. Bytes are in C·R_m. A bound is None if no bound is proved.
+
+    Attributes:
+        result: The result of the proof.
+        path: The path.
+        step: The length of a step in R_m.
+        utilisation: The lowest share of C that the sender uses in any window, and so in the long run.
+        inflight: The largest number of bytes in flight at the end of a step. The link serves C·R_m bytes per R_m, so
+            the same number bounds the queueing time of every packet, in R_m.
+        lost_in_step: The largest number of packets lost in a step.
+        lossless_buffer: The smallest buffer with which no packet is lost.
+        buffer: The smallest buffer that the proof requires; 0 if every buffer suffices.
+        missing: The conditions of the proof that the path does not meet.
+    """
+
+    result: Result
+    path: DeployedPath
+    step: Fraction | float
+    utilisation: Fraction | None
+    inflight: Fraction | float | None
+    lost_in_step: int | None
+    lossless_buffer: Fraction | float | None
+    buffer: Fraction | float
+    missing: tuple[str, ...] = ()
+
+    @property
+    def window(self) -> int:
+        """The number of steps in a window."""
+        return self.result.horizon - self.result.proof.common
+
+    def bounds(self) -> str:
+        """Return the guaranteed bounds in words."""
+        return "; ".join(self._bounds())
+
+    def conditions(self) -> str:
+        """Return the conditions of the guarantee in words."""
+        variation = load_definition("models", "MODEL", self.result.proof.model).variation
+        rate = "the rate stays C" if variation == 1 else f"the rate stays between C and {float(variation):g}·C"
+        conditions = [
+            "the flow is alone and always has something to send",
+            "its beliefs have converged",
+            rate,
+            f"the jitter is at most {self._time(self.path.jitter, up=False)}",
+            f"a packet is smaller than {self._amount(LARGEST_PACKET * self.step, up=False)}",
+        ]
+        if self.buffer:
+            conditions.append(f"the buffer holds at least {self._amount(self.buffer)}")
+        return "; ".join(conditions)
+
+    def sentence(self) -> str:
+        """Return the guarantee in words: its bounds, the length of a step, and its conditions."""
+        return f"{self.bounds()}. A step is {self._time(self.step)}. Required: {self.conditions()}."
+
+    def record(self, controller: str, basis: str) -> Any:
+        """Return the GuaranteeLine for a path whose rate is known.
+
+        Args:
+            controller: The name of the controller.
+            basis: A description of the source of the path's values.
+        """
+        bdp = self.path.bdp
+        assert bdp is not None and self.path.rtt is not None
+        inflight, lossless = (
+            (None if amount is None else float(amount) * bdp) for amount in (self.inflight, self.lossless_buffer)
+        )
+        return records.GuaranteeLine(
+            controller=controller,
+            proof=self.result.file.stem,
+            model=self.result.proof.model,
+            basis=basis,
+            jitter=float(self.path.jitter * self.path.rtt),
+            rate=float(self.path.rate),
+            step=float(self.step * self.path.rtt),
+            utilisation=None if self.utilisation is None else float(self.utilisation),
+            inflight=inflight,
+            lost_in_step=self.lost_in_step,
+            lossless_buffer=lossless,
+            buffer=float(self.buffer) * bdp or None,
+            covered=not self.missing,
+            missing=list(self.missing),
+            says=self.bounds(),
+            conditions=self.conditions(),
+        )
+
+    def _bounds(self):
+        if self.utilisation is not None:
+            share = digits(100 * self.utilisation, up=False)
+            yield f"at least {share} % of C is used in each window of {counted(self.window, 'step')}"
+        if self.inflight is not None:
+            queueing = f"a packet queues for at most {self._time(self.inflight)}"
+            yield f"at most {self._amount(self.inflight)} are in flight, so {queueing}"
+        if self.lost_in_step is not None:
+            yield (
+                f"at most {self.lost_in_step} packets are lost in a step" if self.lost_in_step else "no packet is lost"
+            )
+        elif self.lossless_buffer is not None:
+            yield f"no packet is lost if the buffer holds {self._amount(self.lossless_buffer)}"
+
+    def _time(self, rounds, up=True):
+        """Return a time in words, rounded up or down. The time is given in R_m."""
+        rtt = self.path.rtt
+        return f"{digits(rounds, up)} R_m" if rtt is None else f"{digits(rounds * rtt * 1000, up)} ms"
+
+    def _amount(self, of_bdp, up=True):
+        """Return a number of bytes in words, rounded up or down. The number is given in C·R_m."""
+        bdp, packet = self.path.bdp, self.path.packet
+        text = f"{digits(of_bdp, up)} BDP"
+        if bdp is None:
+            return text
+        packets = f", {digits(float(of_bdp) * bdp / packet, up)} packets" if packet else ""
+        return f"{text} ({digits(float(of_bdp) * bdp, up)} bytes{packets})"
+
+
+def translate(result: Result, path: DeployedPath) -> Guarantee:
+    """Translate a proof into its guarantee on a path.
+
+    All published bounds come from this function: the bounds in `fit`, `emulate`, `evaluate`, exported headers, policy
+    files, README and docs.
+
+    Args:
+        result: The result of a proof for a network with jitter.
+        path: The path. Its unknown values become conditions of the guarantee.
+
+    Returns:
+        The Guarantee. Its `missing` lists the conditions that the path does not meet. The bounds hold only on paths
+        that meet all conditions.
+
+    Raises:
+        InputError: If the proof is for a network without jitter.
+    """
+    proof, values = result.proof, result.constants
+    if not proof.jitter:
+        raise InputError(f"{result.file} is about a network without jitter, which is no path: every path delays")
+    steps, window = proof.jitter, result.horizon - proof.common
+    step = (1 + path.jitter) / steps
+    rounds = (1 + steps) * step  # the proof's C(R_m + D), in C·R_m
+    needed = Buffer.parse(proof.buffer)
+    share, inflight, lossless, loss = map(values.get, ("utilisation", "inflight", "lossless_buffer", "loss"))
+    most = None if inflight is None else inflight * rounds
+    holds = (most or 0) if needed.kind == "infinite" else (needed.size or 0) * step
+    lost = None if loss is None else int(loss)
+    if lossless is not None and path.buffer is not None and path.buffer >= lossless * rounds:
+        lost = 0
+    made = Guarantee(
+        result=result,
+        path=path,
+        step=step,
+        utilisation=None if share is None else share * Fraction(window - steps, window),
+        inflight=most,
+        lost_in_step=lost,
+        lossless_buffer=None if lossless is None else lossless * rounds,
+        buffer=holds,
+    )
+    return replace(made, missing=tuple(_missing(made, needed)))
+
+
+def _missing(made, needed):
+    result, path = made.result, made.path
+    for lemma in result.proof.all_lemmas(None):
+        verdict = result.verdicts.get(lemma.name)
+        if not lemma.paper and verdict != "holds":
+            yield f"the lemma '{lemma.name}', which is {verdict or 'not decided'}"
+    if needed.kind == "infinite" and made.inflight is None and path.buffer != inf:
+        yield "a bound on the waiting bytes, which the buffer has to hold"
+    if path.buffer is not None and path.buffer < made.buffer:
+        yield f"a buffer of {made._amount(made.buffer)}; it holds {made._amount(path.buffer, up=False)}"
+    if path.packet and path.bdp and path.packet >= LARGEST_PACKET * made.step * path.bdp:
+        yield f"a step of more than five packets; it has {float(made.step * path.bdp / path.packet):.2g}"
+
+
+def digits(number, up=True):
+    """Return a number as text with four digits, or with all digits of its whole part. Rounding keeps a bound true."""
+    if not number:
+        return "0"
+    unit = Fraction(10) ** min(0, floor(log10(abs(number))) - 3)
+    count = Fraction(number) / unit
+    whole = ceil(count * (1 - SLACK)) if up else floor(count * (1 + SLACK))
+    return f"{float(whole * unit):.15g}"

@@ -1,0 +1,239 @@
+"""The search for inductive invariants by Spacer, Z3's solver of constrained Horn clauses.
+
+Nobody has to trust the search, because its invariants are checked without it (`ccmatic.proving.invariants.saved`).
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from enum import Enum
+from itertools import count, islice
+from time import process_time
+from typing import Any, TypeAlias
+
+import z3
+from pysmt.shortcuts import get_env
+from pysmt.solvers.z3 import Z3Converter
+
+from ccmatic.base.workers import Team
+from ccmatic.logic import Linear, Truth, every, formula, no
+from ccmatic.logic.solving import limited
+from ccmatic.proving.invariants.facts import Facts, facts
+from ccmatic.proving.invariants.forms import Replaced
+from ccmatic.proving.invariants.problem import Problem
+from ccmatic.proving.invariants.reading import clauses_of
+
+#: The settings of Spacer for a system with all laws, and for a system without some laws. Without the propagation of
+#: equalities (`eq_prop`), Spacer finds AIMD's invariants in half the time or less.
+_PLAIN: dict[str, Any] = {"fp.spacer.eq_prop": False}
+_GLOBAL: dict[str, Any] = {"fp.spacer.global": True}
+_SIMPLER: dict[str, Any] = {**_PLAIN, **_GLOBAL, "fp.spacer.simplify_pob": True}
+PORTFOLIO: dict[bool, tuple[dict[str, Any], ...]] = {True: (_PLAIN, _SIMPLER), False: (_GLOBAL,)}
+
+#: The CPU seconds of an attempt in the first round, but at most a quarter of the budget. Each round doubles them.
+FIRST = 6.0
+
+#: The CPU seconds of a search before it starts processes.
+ALONE = 6
+
+
+class Answer(Enum):
+    """The answer of a search. A state that the system reaches may be impossible, so only a replay refutes a claim."""
+
+    PROVED = "proved"
+    REACHABLE = "reachable"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Found:
+    """The outcome of a search.
+
+    Attributes:
+        answer: The answer.
+        problem: The problem that has this answer; None if the answer is UNKNOWN.
+        clauses: The clauses of the invariant, if the answer is PROVED.
+        seconds: The CPU seconds that each process spent.
+        settings: The settings that gave the answer.
+    """
+
+    answer: Answer
+    problem: Problem | None = None
+    clauses: tuple[Truth, ...] = ()
+    seconds: float = 0
+    settings: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class _Posed:
+    """A problem as Horn clauses, which assume some facts."""
+
+    problem: Problem
+    known: Facts
+    text: str
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the system has all laws. Otherwise, a state that breaks the claim says nothing."""
+        return not self.problem.system.without
+
+    @staticmethod
+    def of(problem: Problem) -> "_Posed":
+        known = facts(problem)
+        return _Posed(problem, known, horn_clauses(problem, known))
+
+    def found(self, answer: Answer, body: str, seconds: float, settings: str) -> Found:
+        clauses: tuple[Truth, ...] = ()
+        if answer is Answer.PROVED:
+            clauses = (*self.known.clauses, *clauses_of(body, _state(self.problem, self.known)))
+        return Found(answer, self.problem, clauses, seconds, settings)
+
+
+def search(problems: Iterable[Problem], seconds: float, jobs: int = 2) -> Found:
+    """Search for an invariant of one of several problems.
+
+    Args:
+        problems: Problems about the same claim.
+        seconds: The budget: the CPU seconds of each process.
+        jobs: The number of processes; with one, this process tries everything in turn.
+    """
+    spent = 0.0
+    for spent, posed, (answer, body, settings, _) in _answers(problems, seconds, jobs):
+        if answer is Answer.PROVED or (answer is Answer.REACHABLE and posed.is_complete):
+            try:
+                return posed.found(answer, body, spent, settings)
+            except ValueError:  # an invariant with quantifiers has no clauses; another attempt may find a simpler one
+                continue
+    return Found(Answer.UNKNOWN, seconds=spent)
+
+
+#: A problem and the settings of Spacer for it.
+_Attempt: TypeAlias = tuple[_Posed, dict[str, Any]]
+
+#: The answer of an attempt, the invariant as text, the settings as text, and the CPU seconds.
+_Result: TypeAlias = tuple[Answer, str, str, float]
+
+
+def _answers(problems: Iterable[Problem], seconds: float, jobs: int) -> Iterator[tuple[float, _Posed, _Result]]:
+    """Yield the CPU seconds that each process has spent so far, and an answer, for rounds of attempts.
+
+    The first round is about the first problem alone, because the first problem nearly always has an invariant if
+    another problem has one. Each later round repeats the undecided attempts with twice the CPU seconds and another
+    seed, because a search may fail only for some seeds.
+    """
+    left, each, team, waiting = seconds, min(FIRST, seconds / 4), Team(1), iter(problems)
+    attempts = _attempts(islice(waiting, 1))
+    with ExitStack() as stack:
+        for seed in count(1):
+            undecided: list[_Attempt] = []
+            for (posed, how), result in _round(team, attempts, each, seed):
+                left -= result[-1] / team.size
+                yield seconds - left, posed, result
+                undecided += [] if result[0] is Answer.REACHABLE else [(posed, how)]
+                if left <= 0:
+                    return
+            undecided += _attempts(waiting)
+            if not undecided or left < each:
+                return
+            if seconds - left >= ALONE and team.size < jobs:
+                team = stack.enter_context(Team(jobs))
+            attempts, share = undecided, left * team.size / len(undecided)
+            each = 2 * each if share > 6 * each else share
+
+
+def _attempts(problems: Iterable[Problem]) -> list[_Attempt]:
+    """Return an attempt for each problem and each setting of Spacer for it."""
+    return [(posed, how) for posed in map(_Posed.of, problems) for how in PORTFOLIO[posed.is_complete]]
+
+
+def _round(team: Team, attempts: list[_Attempt], seconds: float, seed: int) -> Iterator[tuple[_Attempt, _Result]]:
+    """Yield each attempt of a round with its result, as soon as a process has it."""
+    for posed, how in attempts:
+        team.submit((posed, how), attempt, posed.text, {**how, "fp.spacer.random_seed": seed}, seconds)
+        while len(team) >= team.size:
+            yield from team.results()
+    while len(team):
+        yield from team.results()
+
+
+def attempt(text: str, settings: dict[str, Any], seconds: float) -> _Result:
+    """Return Spacer's answer to Horn clauses, the invariant as text, the settings as text, and the CPU seconds.
+
+    Args:
+        text: The clauses in SMT-LIB.
+        settings: The settings of Spacer.
+        seconds: The CPU seconds after which the answer is UNKNOWN.
+    """
+    begin, own = process_time(), z3.Context()
+    solver = z3.SolverFor("HORN", own)
+    for name, value in settings.items():
+        solver.set(name, value)
+    solver.from_string(text)
+    try:
+        with limited(own, seconds):
+            answer = solver.check()
+    except z3.Z3Exception:
+        answer = z3.unknown
+    spent = process_time() - begin
+    if answer == z3.sat:
+        model = solver.model()
+        body = model[model.decls()[0]].else_value()
+        names = [z3.Const(f"v{k}", model.decls()[0].domain(k)) for k in range(model.decls()[0].arity())]
+        return Answer.PROVED, z3.substitute_vars(body, *names).sexpr(), str(settings), spent
+    return (Answer.REACHABLE if answer == z3.unsat else Answer.UNKNOWN), "", str(settings), spent
+
+
+def _unknowns(rule: Any) -> list[Any]:
+    """Return the unknowns of a rule. Its parts are shared, so each is visited once."""
+    found, seen, waiting = {}, set(), [rule]
+    while waiting:
+        node = waiting.pop()
+        if node.get_id() in seen:
+            continue
+        seen.add(node.get_id())
+        if z3.is_const(node) and node.decl().kind() == z3.Z3_OP_UNINTERPRETED:
+            found[node.decl().name()] = node
+        waiting += node.children()
+    return [found[name] for name in sorted(found)]
+
+
+def _state(problem: Problem, known: Facts) -> list[Any]:
+    return [each for each in problem.state if each not in known.fixed]
+
+
+def horn_clauses(problem: Problem, known: Facts) -> str:
+    """Return the problem as constrained Horn clauses in SMT-LIB: an unknown set of states with three conditions.
+
+    Args:
+        problem: The problem.
+        known: Facts that hold in all states.
+    """
+    own = z3.Context()
+    converter, fixed = Z3Converter(get_env(), own), Replaced(known.fixed)
+
+    def plain(value: Any) -> Any:
+        return converter.convert(value.node() if isinstance(value, Linear) else formula(value))
+
+    def convert(value: Any) -> Any:
+        return plain(fixed.value(value))
+
+    state = _state(problem, known)
+    unknowns = [converter.convert(each) for each in state]
+    inside = z3.Function("inside", *(each.sort() for each in unknowns), z3.BoolSort(own))
+    first = [plain(problem.at_first[each]) for each in state]
+    after = [convert(problem.after[each]) for each in state]
+    system = problem.system
+    solver = z3.SolverFor("HORN", own)
+
+    def add(body: Any, head: Any) -> None:
+        rule = z3.Implies(body, head)
+        solver.add(z3.ForAll(_unknowns(rule), rule))
+
+    now = (*system.current, *known.clauses)
+    never = z3.BoolVal(False, own)
+    add(plain(every(list(system.first))), inside(*first))
+    add(z3.And(inside(*unknowns), convert(every(*now, *system.step))), inside(*after))
+    add(z3.And(inside(*unknowns), convert(every(*now, no(problem.about.holds)))), never)
+    if problem.about.early:
+        add(plain(every(*system.first, no(every(list(problem.about.early))))), never)
+    return str(solver.sexpr())

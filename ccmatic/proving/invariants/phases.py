@@ -1,0 +1,202 @@
+"""Phases: a proof about first steps, and a second proof that begins where the first one ends, as one claim.
+
+The first proof states that each execution from a start P meets Q within N steps, and the second one that each execution
+from Q meets R within M steps. They join if each part of an execution of N + M steps that begins within the first N
+steps is an execution of the second proof. For this, a solver decides whether the laws of the long execution imply the
+laws of the part. They do not if the controller or a belief reads values since the start of an execution.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from ccmatic.answers.verification import Part
+from ccmatic.base import InputError
+from ccmatic.contracts import Law
+from ccmatic.logic import Truth, formula, isolated, no
+from ccmatic.logic.solving import SAT, UNKNOWN, Checker, SolverOptions
+from ccmatic.proving.invariants.first_steps import FirstSteps, has_execution, own_reads
+from ccmatic.proving.invariants.forms import Replaced
+from ccmatic.proving.invariants.lasting import Window
+from ccmatic.proving.invariants.saved import executions_of
+from ccmatic.questions import without_history
+from ccmatic.questions.query import Query
+
+
+@dataclass(frozen=True)
+class Phases:
+    """Proofs about first steps that follow each other, as one claim.
+
+    Attributes:
+        first: The first proof, or phases that are joined already.
+        second: The proof whose executions begin where those of `first` end.
+        query: The query of the joined claim: from the start of `first`, the expectation of `second` within the time of
+            both.
+    """
+
+    first: "FirstSteps | Phases"
+    second: FirstSteps
+    query: Query
+
+    #: What `fault` decides, for people.
+    how = "each of these proofs begins where the one before it ends"
+
+    @staticmethod
+    def of(first: "FirstSteps | Phases", second: FirstSteps) -> "Phases":
+        """Return two phases as one claim. `fault` decides whether the claim is true.
+
+        Raises:
+            InputError: If the proofs are about different controllers or networks.
+        """
+        require_same(first, second)
+        return Phases(first, second, _joined(first.query, second.query))
+
+    @property
+    def controller(self) -> Any:
+        """The controller."""
+        return self.second.controller
+
+    @property
+    def executions(self) -> str:
+        """The executions of the claim, as in FirstSteps."""
+        return executions_of(self.query)
+
+    @property
+    def claim(self) -> str:
+        """The joined claim, as text."""
+        return str(_expectation(self.query))
+
+    @isolated
+    def fault(self, options: SolverOptions = SolverOptions()) -> str | None:
+        """Return the reason why the two proofs do not imply the joined claim, or None.
+
+        This call does not check the proofs themselves.
+
+        Args:
+            options: The solvers that decide whether laws and claims follow.
+        """
+        parts = [ExactWindow(each.query, self.controller, options) for each in (self.first, self.second)]
+        whole = ExactWindow(self.query, self.controller, options, {name for each in parts for name in each.part.reads})
+        met: list[Truth] = []
+        for each, last in zip(parts, (0, steps_of(self.first.query)), strict=True):
+            for begin in range(last + 1):
+                law = whole.breaks(each.laws, begin)
+                if law:
+                    return self._refused(law, begin)
+                met.append(no(whole.moved([each.fails], begin).condition(each.fails)))
+        answer = whole.answer((*met, whole.fails))
+        if answer == UNKNOWN:
+            return "the solver timed out"
+        if answer == SAT:
+            start = self.second.query.record()["property"]["start"]
+            return f"'{_expectation(self.first.query)}' does not imply the start of the next proof, '{start}'"
+        return None if has_execution(self.query, self.controller) else "no execution begins like this"
+
+    def _refused(self, law: Law, begin: int) -> str:
+        """Return the reason why a part of an execution is no execution of a proof: one of the proof's laws."""
+        dated = ", ".join(f"`{name}`" for name in getattr(self.controller, "dated", list)())
+        reads = f"; {self.controller.name} reads {dated} since the start" if dated else ""
+        return f"executions from step {begin} on may break a law of their proof, {law}{reads}"
+
+
+def require_same(first: Any, second: Any) -> None:
+    """Raise InputError if two proofs are about different controllers or networks."""
+    if first.controller.source != second.controller.source:
+        names = " and ".join(dict.fromkeys((first.controller.name, second.controller.name)))
+        raise InputError(f"the proofs are about different controllers ({names}); expected the same text in both")
+    networks = [_network(without_history(each.query, each.controller)) for each in (first, second)]
+    for part in networks[0]:
+        before, after = (each[part] for each in networks)
+        if before != after:
+            raise InputError(f"the {part} is '{before}' in one proof and '{after}' in the next; expected the same")
+
+
+def _network(query: Query) -> dict[str, Any]:
+    """Return all parts of a query's network except for its horizon, and the further conditions on executions."""
+    record = query.record()
+    return {"given": record.pop("property")["given"]} | {name: record[name] for name in record if name != "horizon"}
+
+
+def _expectation(query: Query) -> Any:
+    about: Any = query.property
+    return about.expectations[0]
+
+
+def steps_of(query: Query) -> int:
+    """Return the number of steps within which an execution should meet the expectation."""
+    return int(_expectation(query).by * query.model.round_trip(1))
+
+
+def _joined(first: Query, second: Query) -> Query:
+    """Return the query about the expectation of the second query, from the start of the first one."""
+    expectation = replace(_expectation(second), by=_expectation(first).by + _expectation(second).by)
+    about: Any = first.property
+    joined = replace(first, property=replace(about, what=str(expectation)))
+    return joined.on(horizon=max(first.horizon, steps_of(first) + second.horizon))
+
+
+class ExactWindow(Window):
+    """An execution with exactly the laws that a proof about first steps has.
+
+    Args:
+        options: The solvers.
+        reads: The names of further beliefs whose laws the execution has.
+    """
+
+    def __init__(self, query: Query, controller: Any, options: SolverOptions, reads: Collection[str] = ()) -> None:
+        super().__init__(query, controller, query.horizon, query.horizon, query.network.history)
+        self._options = options
+        [way] = self.query.property.ways_to_fail(self.query.model, self.query.buffer)
+        beliefs = {*own_reads(self.query, controller), *reads}
+        self.part = Part(self.query, way, options, beliefs, controller.state)
+
+    @cached_property
+    def laws(self) -> list[Law]:
+        """All laws."""
+        return list(self.part.laws(self.controller))
+
+    @cached_property
+    def fails(self) -> Truth:
+        """The condition that the execution breaks the expectation of the query."""
+        return self.part.way.formula(self.x)
+
+    @cached_property
+    def start(self) -> Truth:
+        """The condition that the execution begins as the query states."""
+        premise = self.part.way.premise
+        return premise(self.x) if premise else True
+
+    @cached_property
+    def checker(self) -> Checker:
+        """The solver, which has all laws."""
+        checker = Checker(self._options)
+        for law in self.laws:
+            checker.add(law.formula)
+        return checker
+
+    @cached_property
+    def _nodes(self) -> set[Any]:
+        same = Replaced({})
+        return {formula(same.condition(law.formula)) for law in self.laws}
+
+    def moved(self, conditions: Sequence[Truth], begin: int) -> Replaced:
+        """Return the replacement that turns conditions on an execution into those on the part that begins at a step."""
+        return Replaced(self.later(conditions, begin))
+
+    def breaks(self, laws: Sequence[Law], begin: int) -> Law | None:
+        """Return a law that the part which begins at a step may break, or None."""
+        moved = self.moved([law.formula for law in laws], begin)
+        for law in laws:
+            if formula(moved.condition(law.formula)) not in self._nodes and not self.implies(law.formula, begin):
+                return law
+        return None
+
+    def answer(self, conditions: Sequence[Truth]) -> str:
+        """Return the solver's answer to the question whether an execution satisfies all conditions."""
+        self.checker.push()
+        for condition in conditions:
+            self.checker.add(condition)
+        answer = self.checker.check()
+        self.checker.pop()
+        return answer

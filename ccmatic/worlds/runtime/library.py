@@ -1,0 +1,251 @@
+"""Build an exported controller's C code and call it from Python.
+
+The result is a sender for `ccmatic.networks.simulation`, with one call per step.
+"""
+
+import ctypes
+import os
+import shutil
+import subprocess
+import tempfile
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+
+from ccmatic.base import InputError, write_text
+from ccmatic.worlds.runtime.sources import LONGEST_RTT, library_sources
+
+_U64, _SENDER = ctypes.c_uint64, ctypes.c_void_p
+
+
+class Library:
+    """The C code of an Export, built as a shared library.
+
+    The C compiler of this machine ($CC or cc) builds the library in a temporary folder.
+
+    Args:
+        export: The Export.
+        flags: Additional options for the compiler.
+
+    Raises:
+        InputError: If there is no C compiler, or if the compiler rejects the code.
+    """
+
+    def __init__(self, export, flags=()):
+        self.export = export
+        with tempfile.TemporaryDirectory(prefix="ccmatic-") as folder:
+            for name, text in library_sources(export).items():
+                write_text(Path(folder) / name, text)
+            source, built = (Path(folder) / f"{export.name}{suffix}" for suffix in (".c", ".so"))
+            compile_c(["-std=c99", "-O2", "-shared", "-fPIC", *flags, "-o", str(built), str(source)])
+            self._library = ctypes.CDLL(str(built))
+
+    @cached_property
+    def names(self):
+        """The names of the beliefs, in the order of the C code."""
+        return tuple(belief.name for belief in self.export.model.beliefs)
+
+    def __getitem__(self, function):
+        return getattr(self._library, f"{self.export.name}_{function}")
+
+    def sender(self, packet, rtt=10**9, now=0):
+        """Return a new CompiledSender.
+
+        Args:
+            packet: The packet size MSS in bytes.
+            rtt: The propagation delay R_m in ns.
+            now: The current time in ns.
+        """
+        return CompiledSender(self, packet, rtt, now)
+
+    def decide(self, beliefs, packet, wanted=0):
+        """Return the rate that the controller chooses for given beliefs, in bytes per step, rounded down, at least 0.
+
+        Args:
+            beliefs: The values of beliefs by name, in bytes per step, bytes and steps.
+            packet: The packet size MSS in bytes.
+            wanted: The rate that a policy requests within an envelope, in bytes per step. Other controllers ignore it.
+        """
+        values = (_U64 * len(self.names))(*(beliefs.get(name, 0) for name in self.names))
+        function = self["decide"]
+        function.restype, function.argtypes = _U64, [ctypes.c_void_p, _U64, _U64]
+        return function(values, packet, wanted)
+
+
+class LibraryFlow:
+    """One flow of a Library. Its methods call the functions of the library. Times are in ns, and sizes are in bytes.
+
+    Raises:
+        InputError: If R_m or the packet size is out of range.
+    """
+
+    def __init__(self, library, packet, rtt=10**9, now=0):
+        self._library = library
+        self._state = ctypes.create_string_buffer(library["size"]())
+        self._pointer = ctypes.cast(self._state, _SENDER)
+        self.packet = packet
+        if not self._call("init", ctypes.c_bool, (_U64, now), (_U64, rtt), (ctypes.c_uint32, packet)):
+            message = f"a sender cannot begin with an R_m of {rtt} ns and packets of {packet} bytes"
+            raise InputError(f"{message}; expected both above 0, and R_m at most {LONGEST_RTT}")
+
+    def sent(self, now, size):
+        """Report that bytes were sent at the time `now`."""
+        self._call("sent", None, (_U64, now), (_U64, size))
+
+    def acked(self, now, sent_at, size):
+        """Report that bytes were acknowledged. The last of these bytes was sent at `sent_at`."""
+        self._call("acked", None, (_U64, now), (_U64, sent_at), (_U64, size))
+
+    def lost(self, now, sent_at, size):
+        """Report that bytes sent at `sent_at` were detected as lost."""
+        self._call("lost", None, (_U64, now), (_U64, sent_at), (_U64, size))
+
+    def gave_up(self, now, sent_at, size):
+        """Report that the sender gave up waiting for bytes. The last of these bytes was sent at `sent_at`."""
+        self._call("gave_up", None, (_U64, now), (_U64, sent_at), (_U64, size))
+
+    def rtt(self, rtt):
+        """Report a measured RTT."""
+        self._call("rtt", None, (_U64, rtt))
+
+    def guessed(self):
+        """Declare that the initial R_m is only a guess until the first measurement of an RTT."""
+        self._call("guessed", None)
+
+    def fix_step(self, length):
+        """Fix the length of a step in ns, regardless of measured RTTs. Return whether the sender accepts it."""
+        return self._call("fix_step", ctypes.c_bool, (_U64, length))
+
+    def start(self, **values):
+        """Begin with these values of beliefs or state. The values are in the form that the C code stores.
+
+        Raises:
+            InputError: If the sender has no belief or state with one of these names.
+        """
+        for name, value in values.items():
+            if not self._call("start", ctypes.c_bool, (ctypes.c_char_p, name.encode()), (_U64, value)):
+                raise InputError(f"{self._library.export.name} has no belief and no state {name}")
+
+    def rate(self, now):
+        """Return the sending rate from now on, in bytes per second."""
+        return self._call("rate", _U64, (_U64, now))
+
+    @property
+    def step_ns(self):
+        """The current length of a step in ns."""
+        return self._call("step_ns", _U64)
+
+    def _call(self, function, result, *arguments):
+        called = self._library[function]
+        called.restype, called.argtypes = result, [_SENDER, *(kind for kind, _ in arguments)]
+        return called(self._pointer, *(value for _, value in arguments))
+
+
+class CompiledSender(LibraryFlow):
+    """One flow as a sender for `simulate`.
+
+    A call takes the Observation at the end of a step, and returns the rate of the next step in bytes per unit of time.
+
+    Attributes:
+        over: The length of a step, which equals the `propagation` of the simulation's path.
+    """
+
+    over = Fraction(1)
+
+    def __init__(self, library, packet, rtt, now):
+        super().__init__(library, packet, rtt, now)
+        self._step = library["step"]
+        self._step.restype, self._step.argtypes = _U64, [_SENDER] + [_U64] * 5
+
+    def __call__(self, observed):
+        """Return the rate of the next step in bytes per unit of time.
+
+        The argument is the Observation after the last step.
+        """
+        if observed.step == 0:
+            return self.rate_at_first() / self.over
+        bytes_so_far = observed.sent, observed.delivered, observed.lost
+        return self.step(*bytes_so_far, observed.last, observed.first) / self.over
+
+    def rate_at_first(self):
+        """Return the rate of the first step, in bytes per step."""
+        return Fraction(max(self.packet, self._library.decide(self.beliefs(), self.packet)))
+
+    def step(self, sent, acked, lost, last_delay, first_delay):
+        """End a step, and return the rate of the next step in bytes per step.
+
+        The byte counts are cumulative. The delays are in whole steps.
+        """
+        return Fraction(self._step(self._pointer, sent, acked, lost, last_delay, first_delay))
+
+    def clamp(self, now, wanted):
+        """Return the rate nearest to `wanted` that the envelope allows from now on, in bytes per second."""
+        return self._call("clamp", _U64, (_U64, now), (_U64, wanted))
+
+    def limited(self, now):
+        """Report that the sender has no more data to send, although its rate would allow more."""
+        self._call("limited", None, (_U64, now))
+
+    def found(self, now, sent_at, size):
+        """Report the acknowledgement of bytes that the sender had given up or reported as lost."""
+        self._call("found", None, (_U64, now), (_U64, sent_at), (_U64, size))
+
+    def in_flight(self, now, size):
+        """Report the number of bytes in flight. A network stack counts them, and may undo detected losses."""
+        self._call("in_flight", None, (_U64, now), (_U64, size))
+
+    def more_jitter(self, length):
+        """Lengthen the jitter D by this many ns, regardless of R_m."""
+        self._call("more_jitter", None, (ctypes.c_uint32, length))
+
+    def next(self, now, due, packets=1):
+        """Return the time at which the next packet is due, in ns.
+
+        Args:
+            now: The current time in ns, which is the time at which the packets leave.
+            due: The time in ns at which these packets were due.
+            packets: The number of packets that leave.
+        """
+        return self._call("next", _U64, (_U64, now), (_U64, due), (_U64, packets))
+
+    @property
+    def at_start(self):
+        """Whether the sender still runs its start controller."""
+        return self._call("at_start", ctypes.c_bool)
+
+    @property
+    def begun_again(self):
+        """The number of times that the sender dropped its beliefs because they might have been false."""
+        return self._call("begun_again", _U64)
+
+    def beliefs(self):
+        """Return the beliefs at the end of the last step, by name."""
+        name, value = ctypes.c_char_p(), _U64()
+        beliefs = {}
+        for i in range(len(self._library.names)):
+            self._call(
+                "beliefs",
+                ctypes.c_bool,
+                (ctypes.c_uint, i),
+                (ctypes.c_void_p, ctypes.byref(name)),
+                (ctypes.c_void_p, ctypes.byref(value)),
+            )
+            beliefs[name.value.decode()] = value.value
+        return beliefs
+
+
+def compile_c(arguments):
+    """Run the C compiler ($CC or cc) with these arguments.
+
+    Raises:
+        InputError: If there is no C compiler, or if the compiler rejects the code.
+    """
+    compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+    if not compiler:
+        raise InputError("no C compiler; expected cc, gcc or clang (Debian: apt-get install gcc libc6-dev)")
+    try:
+        done = subprocess.run([*compiler.split(), *arguments], capture_output=True, text=True)
+    except OSError as error:
+        raise InputError(f"cannot run the C compiler {compiler}: {error.strerror}") from None
+    if done.returncode:
+        raise InputError(f"{compiler} refused the C code: {done.stderr.strip()[:2000]}")
