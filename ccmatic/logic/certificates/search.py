@@ -1,9 +1,9 @@
 """The search for certificates.
 
 Nobody has to trust the search, because `ccmatic.logic.certificates.check` checks each certificate independently. Z3
-refutes the clauses and reports the theory lemmas that it learns. If these lemmas do not suffice, a loop finds the remaining
-ones: a SAT solver proposes conjunctions, and Z3 refutes them. Multipliers are computed only for the lemmas that a
-refutation uses.
+refutes the clauses and reports the theory lemmas that it learns. If these lemmas do not suffice, a loop finds the
+remaining ones: a SAT solver proposes conjunctions, and Z3 refutes them. Multipliers are computed only for the lemmas
+that a refutation uses.
 """
 
 from collections import defaultdict
