@@ -17,6 +17,7 @@ from support.compiling import compile_once
 from support.machine import compiler, needs_compiler
 from support.measuring import Measuring
 from support.nightly import Nightly
+from support.sampling import Draws
 from support.turns import turn
 
 # Tests ask solvers. No test may pass because of an answer that an earlier test left in the memory.
@@ -61,6 +62,10 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     """Share compiled programs among all workers, until the tests end."""
+    if config.args_source is pytest.Config.ArgsSource.TESTPATHS:
+        os.environ["CCMATIC_TESTS_DRAWN"] = "true"  # for workers, which do not know
+    if os.environ.get("CCMATIC_TESTS_DRAWN"):
+        config.pluginmanager.register(Draws())
     if config.getoption("measured"):
         config.pluginmanager.register(Measuring(config))
     if config.getoption("nightly"):

@@ -120,8 +120,10 @@ class Measuring:
         self.write(self.config.getoption("measured"))
 
     def write(self, file):
-        """Write what was measured, what took longest first."""
-        files = defaultdict(dict)
+        """Write what was measured, what took longest first. Of tests that did not run, what they took before stays."""
+        file = Path(file)
+        before = json.loads(file.read_text())["tests"] if file.exists() else {}
+        files = defaultdict(dict, {path: its for path, its in before.items() if (self.config.rootpath / path).exists()})
         for name, seconds in sorted(self.tests.items(), key=lambda item: -item[1]):
             path, _, test = name.partition("::")
             files[path][test] = round(seconds, 2)
@@ -131,4 +133,4 @@ class Measuring:
             for part, its in parts.items()
         }
         found = {"total": round(self.total, 1), **longest, "skipped": sorted(set(self.skipped)), "tests": files}
-        Path(file).write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+        file.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
