@@ -62,7 +62,7 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     """Share compiled programs among all workers, until the tests end."""
-    if config.args_source is pytest.Config.ArgsSource.TESTPATHS:
+    if config.args_source is pytest.Config.ArgsSource.TESTPATHS or config.getoption("measured"):
         os.environ["CCMATIC_TESTS_DRAWN"] = "true"  # for workers, which do not know
     if os.environ.get("CCMATIC_TESTS_DRAWN"):
         config.pluginmanager.register(Draws())
