@@ -27,8 +27,8 @@ def folder(pytester, monkeypatch):
     pytester.makeini("[pytest]\nmarkers =\n    slow: slow\n")
     pytester.makepyfile(test_some=TESTS)
     known = {
-        "old": {"outcome": "passed", "date": "2026-01-02T00:00:00+00:00", "commit": "before"},
-        "failed": {"outcome": "failed", "date": "2026-01-01T00:00:00+00:00", "commit": "this commit"},
+        "old": {"outcome": "passed", "date": "2026-01-02T00:00:00+00:00", "commit": "before", "seconds": 1},
+        "failed": {"outcome": "failed", "date": "2026-01-01T00:00:00+00:00", "commit": "this commit", "seconds": 1},
         "passed": {"outcome": "passed", "date": "2026-01-01T00:00:00+00:00", "commit": "this commit"},
         "long": {"outcome": "passed", "date": "2026-01-01T00:00:00+00:00", "commit": "before", "seconds": 90},
     }
@@ -46,12 +46,12 @@ class Nightly:
 
 def test_oldest_tests_come_first_and_those_that_passed_at_this_commit_are_left_out(folder):
     found = folder.runpytest_inprocess("-s", "-p", "no:xdist", plugins=[Nightly()])
-    assert re.findall(r"^ran: (\w+)", found.stdout.str(), re.MULTILINE) == ["never", "failed", "old"]
-    found.stdout.fnmatch_lines(["failed at *test_slow[[]failed]"])
+    assert re.findall(r"^ran: (\w+)", found.stdout.str(), re.MULTILINE) == ["failed", "old"]
+    found.stdout.fnmatch_lines(["failed at *test_slow[[]failed]", "1 of 5 have never run"])
     kept = nightly.last_results()
     assert {name: its["outcome"] for name, its in kept.items()} == {
         f"test_some.py::test_slow[{name}]": "failed" if name == "failed" else "passed"
-        for name in ("old", "failed", "passed", "never", "long")
+        for name in ("old", "failed", "passed", "long")
     }
     assert kept["test_some.py::test_slow[long]"]["commit"] == "before"
 

@@ -31,7 +31,7 @@ LONG = 0.5
 
 
 class Draws:
-    """Leaves half of the long tests for the next day, if all tests are to run, or CI measures: for this day they are slow ones."""
+    """Leaves half of the long tests for the next day, if all tests are to run: for this day they are slow ones."""
 
     def __init__(self):
         files = [json.loads(file.read_text())["tests"] for file in TESTS.glob("durations*.json")]
