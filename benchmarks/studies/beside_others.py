@@ -47,7 +47,7 @@ def played(jitter, links, seed):
     acked = np.cumsum(now.acked, axis=0, dtype=np.float64)
     served = (acked[WINDOW:] - acked[:-WINDOW]) / WINDOW
     others, own = served[:, ::-1], served
-    least, C_L = (beliefs[name][WINDOW:] for name in ("others_L", "C_L"))
+    least, C_L = (sum(beliefs[name])[WINDOW:] for name in ("others_L", "C_L"))  # each is a pair of floats
     late, tells = slice(WARM_UP - WINDOW, None), least[WARM_UP - WINDOW :] > 0
     return SimpleNamespace(
         beliefs=least.size + C_L.size,

@@ -42,11 +42,10 @@ class Asked:
         network = run.network
         about = network.model, buffer, run.horizon, run.D
         if network.windows:
-            history = run.horizon - run.D - 2
-            self.queries = {
-                "verify, worst, prove, synth": question(*about),
-                "--on and --expect": question(*about, history=history),
-            }
+            self.queries = {"verify, worst, prove, synth": question(*about)}
+            # Before the start of a question, the state has the declared values: nothing has been decided yet.
+            if all(written.anywhere for written in run.written):
+                self.queries["--on and --expect"] = question(*about, history=run.horizon - run.D - 2)
         else:
             self.queries = {
                 "verify, prove": question(*about, "executions", "synthesis invariant"),
