@@ -252,3 +252,17 @@ class ResultRecord(Measures, tag_field="format", tag="ccmatic result 1", kw_only
     faults: list[str] | Absent = ABSENT
     from_seconds: float | Absent = ABSENT
     outside: list[str] | Absent = ABSENT
+
+
+class ExportLine(Record):
+    """A file that `export` wrote."""
+
+    controller: str
+    target: str
+    file: str
+
+
+class FigureLine(Record):
+    """A figure in the output of `evaluate`."""
+
+    figure: str

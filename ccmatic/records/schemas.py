@@ -10,7 +10,7 @@ from typing import Any
 from msgspec.json import schema
 
 from ccmatic.base import writable_folder, write_text
-from ccmatic.records import files, fits, judging, lines, measures, policies, proofs, searches, tradeoff, verdicts
+from ccmatic.records import files, fits, judging, measures, policies, proofs, searches, tradeoff, verdicts
 
 #: The records that describe a whole file or a row of a table. Other records of these modules occur only within these
 #: records.
@@ -38,7 +38,7 @@ FILES = (
 )
 LINES = tuple(
     kind
-    for module in (verdicts, searches, proofs, fits, lines, policies, tradeoff, judging)
+    for module in (verdicts, searches, proofs, fits, measures, policies, tradeoff, judging)
     for kind in vars(module).values()
     if isinstance(kind, type) and kind.__name__.endswith("Line")
 )
