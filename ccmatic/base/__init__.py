@@ -2,11 +2,8 @@
 
 from ccmatic.base import definitions, installed, markup, quantities
 from ccmatic.base.bisection import last_good, last_good_at_once, last_good_from_above
-from ccmatic.base.blame import blamed, blamed_files, place_of
-from ccmatic.base.catalogue import KINDS, entries
 from ccmatic.base.clock import Clock, OutOfTime
-from ccmatic.base.columns import aligned, counted
-from ccmatic.base.definitions import Alias, absolute
+from ccmatic.base.definitions import KINDS, Alias, absolute, entries
 from ccmatic.base.embedding import c_comment, c_name, docstring, smtlib_comment, smtlib_name
 from ccmatic.base.errors import (
     BetweenSteps,
@@ -15,7 +12,10 @@ from ccmatic.base.errors import (
     SolverEnded,
     TooShort,
     Unreadable,
+    blamed,
+    blamed_files,
     located,
+    place_of,
     shown,
     suggest,
 )
@@ -28,14 +28,14 @@ from ccmatic.base.files import (
     parse_json,
     read_text,
     require_folder,
+    syntax_tree,
     writable_folder,
     write_bytes,
     write_text,
 )
 from ccmatic.base.late import late
-from ccmatic.base.quantities import exact
-from ccmatic.base.syntax import syntax_tree
-from ccmatic.base.units import BYTES, CONDITION, CONSTANTS, NUMBER, RATE, TIME, Unit
+from ccmatic.base.markup import aligned, counted
+from ccmatic.base.quantities import BYTES, CONDITION, CONSTANTS, NUMBER, RATE, TIME, Unit, exact
 
 __all__ = [
     "BYTES",

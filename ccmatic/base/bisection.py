@@ -2,25 +2,18 @@
 
 
 def last_good(count, is_good):
-    """Return the last good index, or -1 if no index is good.
+    """Return the last good index below `count`, or -1 if no index is good.
 
-    All indices up to the result are good, and all later indices are bad. The search tries the first and the last index
-    before all others. The search always evaluates the last good index and the first bad index, if both exist.
-
-    Args:
-        count: The number of indices.
-        is_good: A function that returns whether an index is good.
+    The search tries the first and the last index before all others. It always evaluates the last good index and the
+    first bad index, if both exist.
     """
     return last_good_at_once(count, lambda indices: [is_good(*indices)], 1)
 
 
 def last_good_at_once(count, are_good, at_once):
-    """Return the last good index like `last_good`, but decide several indices at once.
+    """Return the last good index like `last_good`, but decide up to `at_once` indices at once.
 
-    Args:
-        count: The number of indices.
-        are_good: A function that returns, for each index in a list, whether the index is good.
-        at_once: The largest length of such a list.
+    `are_good` returns for each index of a list whether it is good.
     """
     good, bad = -1, count
     first = sorted({0, count - 1})
@@ -37,13 +30,8 @@ def last_good_from_above(count, is_good, is_known):
     """Return the last good index like `last_good`, but search from the largest index down.
 
     This order suits a search in which an index takes longer to prove good than to refute, and in which one refutation
-    also refutes further indices. The search tries the last remaining index first. Then it goes down by steps that
-    double until an index is good.
-
-    Args:
-        count: The number of indices.
-        is_good: A function that returns whether an index is good.
-        is_known: A function that returns, at no cost, whether an index is already known to be bad.
+    also refutes further indices: `is_known` returns at no cost whether an index is already known to be bad. The search
+    goes down by steps that double until an index is good.
     """
     good, bad, step = -1, count, 1
     while True:

@@ -10,19 +10,12 @@ class OutOfTime(Exception):
 
 
 class Clock:
-    """Limits the time of each query.
-
-    A clock does not stop any code. Code that may take long must call `left`, which returns the remaining seconds.
+    """Limits the time of each query. It stops no code: code that may take long must call `left`.
 
     Args:
         seconds: The limit for each query; None for no limit.
-        now: The time that counts: `monotonic`, or `process_time` for the CPU seconds of this process. CPU seconds make
-            a search independent of the other work of the machine.
-
-    Attributes:
-        seconds: The limit for each query; None for no limit.
-        now: The time that counts.
-        late: Whether the last query timed out before a solver received it.
+        now: The time that counts: `monotonic`, or `process_time` for the CPU seconds of this process, which make a
+            search independent of the other work of the machine.
     """
 
     def __init__(self, seconds: float | None = None, now: Callable[[], float] = monotonic) -> None:
@@ -32,23 +25,16 @@ class Clock:
 
     @staticmethod
     def of(timeout: "float | Clock | None") -> "Clock":
-        """Return a clock for a timeout.
-
-        The timeout is a number of seconds, None for no limit, or an existing clock to share.
-        """
+        """Return a clock for a number of seconds, for None (no limit), or for an existing clock, which is shared."""
         return timeout if isinstance(timeout, Clock) else Clock(timeout)
 
     @property
     def counts_work(self) -> bool:
-        """Whether the clock counts the CPU seconds of this process."""
         return self.now is process_time
 
     @contextmanager
     def question(self) -> Iterator[None]:
-        """Measure the time of a query while the context lasts.
-
-        A nested context shares the time of the outermost one.
-        """
+        """Measure the time of a query while the context lasts. A nested context shares the outermost time."""
         if self.seconds is None or self._end is not None:
             yield
             return
@@ -60,10 +46,9 @@ class Clock:
             self._end = None
 
     def left(self) -> float | None:
-        """Return the remaining seconds; None if there is no limit. Between queries, return the whole limit.
+        """Return the remaining seconds, or raise OutOfTime; None without a limit.
 
-        Raises:
-            OutOfTime: If no time remains.
+        Between queries, return the whole limit.
         """
         if self._end is None:
             return self.seconds
@@ -74,11 +59,7 @@ class Clock:
         return left
 
     def left_to_solve(self) -> float | None:
-        """Return the remaining seconds like `left`. Call it when a solver is about to receive the encoded query.
-
-        Raises:
-            OutOfTime: If no time remains.
-        """
+        """Return the remaining seconds like `left`, when a solver is about to receive the encoded query."""
         left = self.left()
         self._is_encoded = True
         return left

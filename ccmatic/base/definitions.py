@@ -1,8 +1,9 @@
-"""Lookup of definitions by name or path.
+"""Lookup of definitions by name or path, and the list of all of them.
 
 A name stands for a definition of ccmatic or of another installed package. A path leads to a user's own file.
 """
 
+import ast
 import importlib
 import importlib.util
 import os
@@ -14,13 +15,25 @@ from importlib.machinery import FileFinder, SourceFileLoader
 from pathlib import Path
 from types import ModuleType
 
-from ccmatic.base import blame, installed
-from ccmatic.base.errors import InputError, Unreadable, shown, suggest
-from ccmatic.base.files import read_text
+from ccmatic.base import installed
+from ccmatic.base.errors import InputError, Unreadable, blamed, register, shown, suggest
+from ccmatic.base.files import read_text, syntax_tree
 
 #: The folders that contain controllers.
 CONTROLLERS = ("synthesized", "examples.controllers")
 
+#: For each kind: its folders, and the names of which each file must define one; None for TOML files.
+KINDS = {
+    "models": (("models",), ("MODEL",)),
+    "queries": (("examples.queries",), None),
+    "templates": (("templates",), ("TEMPLATE",)),
+    "properties": (("properties",), ("PROPERTY",)),
+    "proofs": (("proofs",), ("PROOF",)),
+    "controllers": (CONTROLLERS, ("rate", "send")),
+    "observations": (("models.signals.observations",), ("observe",)),
+    "rewards": (("models.signals.rewards",), ("reward",)),
+    "actions": (("models.signals.actions",), ("act",)),
+}
 
 #: The main file of a definition that is a folder. All other definitions are single files.
 IN_FOLDER = "laws.py"
@@ -31,13 +44,6 @@ _WITH_PARAMETERS = re.compile(r"(.+?):(\w+=.*)", re.DOTALL)
 
 @dataclass(frozen=True)
 class Alias:
-    """A name for a definition with parameters.
-
-    Attributes:
-        of: The full name, with parameters, for which the alias stands, such as `ccac2021:flows=2`.
-        says: The sentence about the alias in lists.
-    """
-
     of: str
     says: str
 
@@ -45,8 +51,8 @@ class Alias:
 def load(kind, attribute, name, allow_code=False, check=lambda definition, file: None):
     """Return the object `attribute` of a definition, with the parameters that are part of its name.
 
-    Loading runs the code of files and packages. Loading therefore requires `allow_code`. Set `allow_code` for names
-    that a user typed, not for names inside data. A name that ccmatic ships always means the shipped definition.
+    Loading runs the code of files and packages, and therefore requires `allow_code`. Set it for names that a user
+    typed, not for names inside data. A name that ccmatic ships always means the shipped definition.
 
     Args:
         kind: The folder, such as `models`.
@@ -54,11 +60,8 @@ def load(kind, attribute, name, allow_code=False, check=lambda definition, file:
         name: The path of a file or folder, a name in the folder `kind`, or the name of another package's entry point.
             If the definition has parameters, they may follow the name, as in `ccac2021:flows=2`.
         allow_code: Whether files of users and other packages may be run.
-        check: A function that is called with the object, before parameters are set, and with its file. The function is
-            not called for definitions that ccmatic ships.
-
-    Raises:
-        InputError: If no such definition exists, the definition lacks these parameters, or its code may not be run.
+        check: A function that is called with the object, before parameters are set, and with its file, unless ccmatic
+            ships the definition.
     """
     if not isinstance(name, (str, Path)):
         raise InputError(f"{shown(name)} is no name in {kind}; {suggest(shown(name), _known(kind, attribute))}")
@@ -77,9 +80,6 @@ def split(kind, name):
     """Return the name without parameters, with its alias resolved, and the texts of the parameters by name.
 
     Parameters after an alias override those of the alias.
-
-    Raises:
-        InputError: If the text after the name is not a list of parameters.
     """
     base, parameters = _read_parameters(str(name))
     if alias := aliases(kind).get(base):
@@ -102,7 +102,6 @@ def _read_parameters(name):
 
 
 def aliases(kind):
-    """Return the aliases that the folder `kind` declares in ALIASES, by name."""
     return getattr(importlib.import_module(f"ccmatic.{kind}"), "ALIASES", {})
 
 
@@ -143,7 +142,6 @@ class _TextLoader(SourceFileLoader):
 
 
 def run_file(name, file):
-    """Run the text of a user's file as a module with this name, and return the module."""
     file = str(Path(file).absolute())
     spec = importlib.util.spec_from_file_location(name, file, loader=_TextLoader(name, file))
     module = importlib.util.module_from_spec(spec)
@@ -152,23 +150,19 @@ def run_file(name, file):
 
 
 def _defining(kind, attribute, names):
-    """Return the names of shipped files that set the attribute, among the given names. Other files are helpers."""
+    """Return those of the names whose shipped files set the attribute. Other files are helpers."""
     files = _files(kind, ".py")
     return [name for name in names if name in files and hasattr(_shipped_module(kind, files[name]), attribute)]
 
 
 def _known(kind, attribute):
-    """Return the sorted names of the shipped definitions that set the attribute, with aliases."""
     return sorted([*_defining(kind, attribute, _files(kind, ".py")), *aliases(kind)])
 
 
 def load_from_folder(folder, name, attribute):
-    """Return the object `attribute` of the file NAME.py in a user's folder.
+    """Return the object `attribute` of the file NAME.py in a user's folder, which is run.
 
-    The file is run. Files of the folder may import each other, as in `from .losses import loss`.
-
-    Raises:
-        InputError: If the file is missing, cannot be run, or does not set the attribute.
+    Files of the folder may import each other, as in `from .losses import loss`.
     """
     from hashlib import sha256  # imported here, because it loads a library, and few commands need it
 
@@ -183,7 +177,7 @@ def load_from_folder(folder, name, attribute):
     sys.modules[package].__path__ = [str(folder)]
     sys.path_importer_cache[str(folder)] = FileFinder(str(folder), (_TextLoader, [".py"]))
     for part in folder.glob("*.py"):
-        blame.register(part)
+        register(part)
     _run(lambda: importlib.import_module(f"{package}.{name}"), file)
     module = sys.modules[f"{package}.{name}"]
     if not hasattr(module, attribute):
@@ -202,29 +196,18 @@ def own_file(kind, name):
 def own_texts(names):
     """Return the texts of the definitions that ccmatic does not ship, by name.
 
-    Args:
-        names: The name of a definition by its kind, such as `models`. None stands for no definition.
+    The `names` are by kind, such as `models`.
     """
     files = {name: own_file(kind, name) for kind, name in names.items() if name}
     return {name: read_text(file) for name, file in files.items() if file}
 
 
 def _file_of(path):
-    """Return the file of a definition at a path; for a folder, return its laws.py."""
     return Path(path) / IN_FOLDER if Path(path).is_dir() else Path(path)
 
 
 def find_file(kinds, name, suffix):
-    """Return the file to which `name` refers.
-
-    Args:
-        kinds: Folders of shipped files.
-        name: A path, or the name of a shipped file in one of the folders.
-        suffix: The suffix of the shipped file.
-
-    Raises:
-        InputError: If no such file exists.
-    """
+    """Return the path `name`, or the shipped file of this name and suffix in one of the folders `kinds`."""
     if is_path(name):
         return Path(name)
     files = {stem: path for kind in kinds for stem, path in _files(kind, suffix).items()}
@@ -238,21 +221,18 @@ def find_file(kinds, name, suffix):
 
 
 def chosen(kind, role):
-    """Return the value that the folder `kind` declares as `role` in its `__init__`.
+    """Return the value that the folder `kind` declares as `role` in its `__init__`, such as the DEFAULT of properties.
 
-    For example, the folder of properties declares its default property as DEFAULT. Roles allow the engine's code to use
-    definitions without their names.
+    Roles allow the engine's code to use definitions without their names.
     """
     return getattr(importlib.import_module(f"ccmatic.{kind}"), role)
 
 
 def folder(kind):
-    """Return the path of the folder `kind`."""
     return Path(importlib.import_module(f"ccmatic.{kind}").__file__).parent
 
 
 def is_controller(name):
-    """Return whether `name` is a path or the name of a shipped controller."""
     return is_path(name) or any(name in shipped(folder) for folder in CONTROLLERS)
 
 
@@ -295,7 +275,7 @@ def _shipped_module(kind, file):
 
 
 def _suggestion(name, names, suffix):
-    """Return a suggestion for an unknown name: the file of that name, if it exists here, or otherwise similar names."""
+    """Return a suggestion for an unknown name: the file of that name, if it exists here, or similar names."""
     file = f"{name}{suffix}"
     return f"did you mean './{file}'?" if os.path.isfile(file) else suggest(shown(name), names)
 
@@ -314,10 +294,57 @@ def _load_installed(kind, attribute, name, allow_code):
 
 
 def _run(load_module, name):
-    """Run a user's file, and return the result of `load_module`."""
-    blame.register(name)
+    register(name)
     try:
-        with blame.blamed():
+        with blamed():
             return load_module()
     except SyntaxError as error:
         raise InputError(f"not Python: {error.msg}", str(name), error.lineno) from None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A definition that commands accept by name. It `says` the first sentence of its file, or which package adds it."""
+
+    kind: str
+    name: str
+    says: str
+
+
+def entries(kinds=tuple(KINDS)):
+    """Yield the definitions of the kinds, kind by kind: shipped ones first, sorted by name. No file is executed."""
+    for kind in kinds:
+        folders, defined = KINDS[kind]
+        suffix, names = ".py" if defined else ".toml", []
+        for folder in folders:
+            for name in shipped(folder, suffix):
+                names.append(name)
+                if alias := aliases(folder).get(name):
+                    yield Entry(kind, name, f"{alias.says} It is {alias.of}.")
+                    continue
+                text = read_text(find_file([folder], name, suffix))
+                if not defined:
+                    yield Entry(kind, name, _first_sentence(_comment(text)))
+                elif not {*defined}.isdisjoint(_assigned(module := syntax_tree(text))):
+                    yield Entry(kind, name, _first_sentence(ast.get_docstring(module) or ""))
+        added = installed.points(kind, names) if kind in installed.KINDS else {}
+        for name, point in added.items():
+            yield Entry(kind, name, f"From {installed.origin(point)}.")
+
+
+def _comment(text):
+    return re.match(r"(?:#.*\n)*", text)[0].replace("# ", "")
+
+
+def _assigned(module):
+    for statement in module.body:
+        if isinstance(statement, ast.FunctionDef):
+            yield statement.name
+        elif isinstance(statement, ast.Assign):
+            yield from (target.id for target in statement.targets if isinstance(target, ast.Name))
+
+
+def _first_sentence(text):
+    """Return, on one line, the text up to its first empty line or the first full stop that a capital letter follows."""
+    paragraph = " ".join(text.strip().split("\n\n")[0].split())
+    return re.split(r"(?<=\.)\s+(?=[A-Z])", paragraph)[0]

@@ -30,11 +30,7 @@ def c_comment(text):
 
 
 def c_name(name, what, file=None):
-    """Return the name if it is valid in C, in a makefile and as a file name.
-
-    Raises:
-        InputError: If the name is invalid in any of these three places.
-    """
+    """Return the name if it is valid in C, in a makefile and as a file name. Otherwise raise InputError."""
     if not _NAME.fullmatch(name) or name in _TAKEN or _WORDS.fullmatch(name):
         raise InputError(
             f"{what} '{_printable(name):.80}' is no name in C; expected at most 64 letters, digits and _, and "
@@ -45,22 +41,16 @@ def c_name(name, what, file=None):
 
 
 def docstring(text):
-    """Return the text as a docstring in Python."""
     lines = [_printable(line).replace("\\", "/").replace('"', "'") for line in text.splitlines()]
     return '"""{}"""'.format("\n".join(lines) + ("\n" if text.endswith("\n") else ""))
 
 
 def smtlib_comment(text):
-    """Return the lines of a text as comments in SMT-LIB."""
     return [f"; {_printable(line)}" for line in text.splitlines()]
 
 
 def smtlib_name(name):
-    """Return the name of an unknown as a symbol of SMT-LIB.
-
-    Raises:
-        InputError: If SMT-LIB cannot express the name.
-    """
+    """Return the name of an unknown as a symbol of SMT-LIB, or raise InputError if SMT-LIB cannot express it."""
     if "|" in name or "\\" in name:
         raise InputError(f"'{name}' is no name in SMT-LIB; expected one without | and \\")
     from pysmt.utils import quote  # imported here, because every package imports this module

@@ -1,9 +1,10 @@
-"""Errors of ccmatic whose cause is the input, not ccmatic's own code."""
+"""Errors whose cause is the input, not ccmatic's own code. A user's definition is input, too."""
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
 from math import ceil
+from pathlib import Path
 from typing import Any
 
 
@@ -48,13 +49,7 @@ def located(file: str | None) -> Iterator[None]:
 
 
 class TooShort(InputError):
-    """The error that a horizon is too short to decide anything.
-
-    Args:
-        problem: The problem, without the expected horizon.
-        needed: The smallest horizon that may suffice, in steps.
-        file: As in InputError.
-    """
+    """The error that a horizon is too short to decide anything; `needed` steps are the least that may suffice."""
 
     def __init__(self, problem: str, needed: int, file: str | None = None) -> None:
         super().__init__(f"{problem}; expected a horizon of {needed} at least", file)
@@ -62,12 +57,7 @@ class TooShort(InputError):
 
 
 class BetweenSteps(InputError):
-    """The error that a time is no whole number of a network's steps.
-
-    Args:
-        rounds: The time in R_m.
-        step: The length of the network's step in R_m.
-    """
+    """The error that a time is no whole number of a network's steps. Both are in R_m."""
 
     def __init__(self, rounds: Fraction, step: Fraction) -> None:
         nearest = ceil(rounds / step) * step
@@ -91,7 +81,7 @@ def shown(value: object, most: int = 40) -> str:
 
 
 def suggest(word: object, words: Collection[str]) -> str:
-    """Return a sentence that names the word nearest to `word`. If no word is near, the sentence names all `words`."""
+    """Return a sentence that names the word nearest to `word`, or all `words` if none is near."""
     from difflib import get_close_matches  # imported here: slow to import, and only messages need it
 
     near = get_close_matches(str(word), list(words), n=1)
@@ -105,12 +95,7 @@ class SolverEnded(Exception):
 
 
 class Disagreement(Exception):
-    """The error that two solvers gave opposite answers.
-
-    Attributes:
-        answers: The answer of each solver, by the solver's name.
-        script: The query in SMT-LIB 2 that the solvers received.
-    """
+    """The error that two solvers gave opposite answers to `script`, a query in SMT-LIB 2."""
 
     def __init__(self, answers: Mapping[str, str], script: str) -> None:
         verdicts = ", ".join(f"{name} says {answer}" for name, answer in answers.items())
@@ -119,3 +104,52 @@ class Disagreement(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (dict(self.answers), self.script)
+
+
+_files = set[str]()
+
+
+def register(file: str | Path) -> None:
+    """Register a user's file before it is run, so that errors can be attributed to its lines."""
+    _files.add(str(Path(file).absolute()))
+
+
+def blamed_files() -> list[str]:
+    return sorted(_files)
+
+
+@contextmanager
+def blamed() -> Iterator[None]:
+    """Convert errors that a registered file causes to InputError; usable as a context manager or a decorator.
+
+    The error names the innermost line of a registered file that raised the error, directly or through a call.
+    """
+    try:
+        yield
+    except InputError as error:
+        if error.file is None:
+            error.file, error.line = _place(error) or (None, error.line)
+        raise
+    except (Exception, SystemExit) as error:
+        place = _place(error)
+        if place is None:
+            raise
+        raise InputError(f"{type(error).__name__}: {error}", *place) from None
+
+
+def place_of(part: object) -> tuple[str | None, int | None]:
+    """Return the file and line of a function, or of a generator's current position; None twice for files of ccmatic."""
+    code = getattr(part, "gi_code", None) or getattr(part, "__code__", None)
+    if code is None or code.co_filename not in _files:
+        return None, None
+    frame = getattr(part, "gi_frame", None)
+    return code.co_filename, frame.f_lineno if frame else code.co_firstlineno
+
+
+def _place(error: BaseException) -> tuple[str, int] | None:
+    place, step = None, error.__traceback__
+    while step is not None:
+        if step.tb_frame.f_code.co_filename in _files:
+            place = step.tb_frame.f_code.co_filename, step.tb_lineno
+        step = step.tb_next
+    return place

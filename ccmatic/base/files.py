@@ -1,9 +1,10 @@
-"""Reading and writing of whole files.
+"""Reading and writing of whole files, and of the texts in them: TOML, JSON and Python.
 
 If a user names an output file, its folder must exist. If a command fills a whole folder, `writable_folder` creates this
 folder.
 """
 
+import ast
 import json
 import os
 import re
@@ -11,6 +12,8 @@ import stat
 from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
+from threading import Lock
+from typing import Literal, overload
 
 from ccmatic.base.errors import InputError, Unreadable, located, shown
 from ccmatic.base.quantities import exact
@@ -24,13 +27,10 @@ _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 @contextmanager
 def opened(path):
-    """Open a binary file for reading.
+    """Open a regular file for reading bytes, or raise Unreadable.
 
     Every input file is opened here. Opening a named pipe in another way could block, and reading a device might never
     end.
-
-    Raises:
-        Unreadable: If the file cannot be opened, or is no regular file.
     """
     try:
         with open(path, "rb", opener=_without_waiting) as file:
@@ -65,11 +65,7 @@ def _without_waiting(path, flags):  # opening a named pipe that nobody writes wo
 
 
 def read_text(path, most=LARGEST):
-    r"""Return the text of a file of at most `most` bytes, with line ends as "\n" and without a byte order mark.
-
-    Raises:
-        Unreadable: If the file cannot be read, is too large, or is not UTF-8.
-    """
+    r"""Return the text of a file of at most `most` bytes, with line ends as "\n" and without a byte order mark."""
     try:
         with opened(path) as file:
             content = file.read(most + 1)
@@ -85,7 +81,7 @@ def read_text(path, most=LARGEST):
 
 
 def line_of(text, word):
-    """Return the line number of the TOML section or key with this name; None if the file has no such section or key."""
+    """Return the line number of the TOML section or key with this name, or None."""
     for number, line in enumerate(text.splitlines(), 1):
         if re.match(rf"\s*\[?\s*\"?{re.escape(word)}\b", line):
             return number
@@ -116,17 +112,10 @@ def _line_meant(text, sections, message):
 
 
 def parse_json(text, file=None, expected=None, number=float):
-    """Return the data in JSON text.
+    """Return the data in JSON text. `number` is the type of numbers with a decimal point, such as Decimal.
 
-    Args:
-        text: The JSON text.
-        file: The file that contains the text, for errors.
-        expected: The expected content in words, for errors.
-        number: The type of numbers with a decimal point or an exponent, such as Decimal.
-
-    Raises:
-        InputError: If the text is not JSON, has duplicate keys or control characters, or is nested deeper than DEEPEST.
-            The error names `file`.
+    Raise an InputError that names `file` and `expected` if the text is no JSON, has duplicate keys or control
+    characters, or is nested deeper than DEEPEST.
     """
     try:
         with located(file):
@@ -148,15 +137,7 @@ def parse_json(text, file=None, expected=None, number=float):
 
 
 def load_toml(path, exactly=False):
-    """Return the sections of a TOML file, and its text.
-
-    Args:
-        path: The file.
-        exactly: Whether numbers with a decimal point become Fractions instead of floats.
-
-    Raises:
-        InputError: If the file cannot be read, or is not TOML. The error names the file.
-    """
+    """Return the sections of a TOML file, and its text. `exactly` makes decimal numbers Fractions instead of floats."""
     import tomllib  # imported here, because few commands read TOML
 
     text = read_text(path, LARGEST_TOML)
@@ -171,6 +152,21 @@ def load_toml(path, exactly=False):
     except (ValueError, RecursionError) as error:
         raise InputError(f"not TOML: {error}", str(path)) from None
     return sections, text
+
+
+#: In Python 3.11, two threads that parse at the same time may get a SystemError: "AST constructor recursion depth
+#: mismatch". All threads share one depth, and a garbage collection may switch threads during the parse.
+_PARSING = Lock()
+
+
+@overload
+def syntax_tree(text: str, mode: Literal["exec"] = "exec") -> ast.Module: ...
+@overload
+def syntax_tree(text: str, mode: Literal["eval"]) -> ast.Expression: ...
+def syntax_tree(text: str, mode: Literal["exec", "eval"] = "exec") -> ast.Module | ast.Expression:
+    """Return the syntax tree of a Python text, as `ast.parse` does. One thread at a time parses."""
+    with _PARSING:
+        return ast.parse(text, mode=mode)
 
 
 def _levels(data, file=None):
@@ -199,20 +195,11 @@ def _children(node):
 
 
 def write_text(path, text):
-    """Write a text file atomically.
-
-    Raises:
-        Unreadable: If the file cannot be written.
-    """
     write_bytes(path, text.encode())
 
 
 def write_bytes(path, content):
-    """Write a file atomically, through a temporary file beside it. A device or a pipe is written directly.
-
-    Raises:
-        Unreadable: If the file cannot be written.
-    """
+    """Write a file atomically, through a temporary file beside it. A device or a pipe is written directly."""
     path = Path(path)
     try:
         if path.is_file():
@@ -226,7 +213,6 @@ def write_bytes(path, content):
 
 
 def _replace(path, content):
-    """Write a file through a temporary file beside it, which disappears if this fails."""
     neighbour = path.with_name(path.name + ".partial")
     try:
         neighbour.write_bytes(content)
@@ -245,11 +231,7 @@ def require_folder(path):
 
 
 def writable_folder(path):
-    """Create a folder if necessary, and check that files can be written to it, before long work begins.
-
-    Raises:
-        Unreadable: If files cannot be written to the folder.
-    """
+    """Create a folder if necessary, and check that files can be written to it, before long work begins."""
     import tempfile  # imported here, because few commands fill folders
 
     path = Path(path)

@@ -2,8 +2,7 @@
 
 import importlib.util
 
-from ccmatic.base import blame
-from ccmatic.base.errors import InputError
+from ccmatic.base.errors import InputError, blamed, register
 
 #: The kinds of definitions that a package can add by an entry point NAME = module:OBJECT in the group
 #: `ccmatic.KIND`.
@@ -11,11 +10,7 @@ KINDS = ("models", "properties", "templates", "proofs", "targets", "flows", "age
 
 
 def points(kind, shipped):
-    """Return the entry points of a kind by name, without running any code.
-
-    Raises:
-        InputError: If a name is in `shipped`, or two packages define it.
-    """
+    """Return the entry points of a kind by name, without running any code. A name may be defined once only."""
     from importlib.metadata import entry_points  # takes 20 ms, and few commands need it
 
     by_name = {}
@@ -33,30 +28,21 @@ def points(kind, shipped):
 
 
 def origin(point):
-    """Return the package of an entry point and its version, for messages."""
     return f"the package {point.dist.name} {point.dist.version}"
 
 
 def load(point):
-    """Return the object of an entry point. If its code raises an error, the error message names the package.
-
-    Raises:
-        InputError: If the package does not provide the object.
-    """
+    """Return the object of an entry point. If its code raises an error, the error message names the package."""
     try:
-        blame.register(file(point))
-        with blame.blamed():
+        register(file(point))
+        with blamed():
             return point.load()
     except (ImportError, AttributeError, SyntaxError) as error:
         raise InputError(f"{origin(point)} cannot give '{point.name}': {error}") from None
 
 
 def file(point):
-    """Return the file that defines an entry point's object.
-
-    Raises:
-        InputError: If the package lacks the module of the entry point.
-    """
+    """Return the file that defines an entry point's object."""
     spec = importlib.util.find_spec(point.module)
     if spec is None or spec.origin is None:
         raise InputError(f"{origin(point)} has no module {point.module}, which should define '{point.name}'")

@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ccmatic.base.syntax import syntax_tree
+from ccmatic.base.files import syntax_tree
 
 
 def late(package: str) -> Callable[[str], Any]:
@@ -16,9 +16,6 @@ def late(package: str) -> Callable[[str], Any]:
 
     The names are those that the package imports under `if TYPE_CHECKING`. A name must not be that of a module of the
     package.
-
-    Args:
-        package: The name of the package, which is its `__name__`.
     """
     places = cache(lambda: _places(package))
 

@@ -1,7 +1,8 @@
-"""Exact numbers and quantities with units as users write them, such as "3/10", "24mbit", "40ms" or "2bdp"."""
+"""Exact numbers, quantities as users write them, such as "24mbit", "40ms" or "2bdp", and their units."""
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Rational
 
@@ -21,11 +22,7 @@ QUANTITY = re.compile(r"(\d{1,30}(?:\.\d{1,30})?|\d{1,30}/\d{1,30})\s*([a-z]*)",
 
 
 def exact(value: object, digits: int = DIGITS) -> Fraction:
-    """Return the value as a Fraction. The value is an integer or a text such as "-3/10", "0.3" or "1e-3".
-
-    Raises:
-        InputError: If the value is neither, or has more than `digits` digits.
-    """
+    """Return an integer, or a text such as "-3/10", "0.3" or "1e-3", as a Fraction of at most `digits` digits."""
     number = value
     if isinstance(value, str):
         text = value.strip()
@@ -52,33 +49,17 @@ def _fraction(text: str) -> Fraction:
 
 
 def rate(text: str) -> Fraction:
-    """Return the rate in bytes per second, above 0, from a text such as "24mbit", "1/2gbit" or "1.5kbit".
-
-    Raises:
-        InputError: If the text is no such rate.
-    """
+    """Return the rate in bytes per second, above 0, of a text such as "24mbit", "1/2gbit" or "1.5kbit"."""
     return _positive(_read(text, RATES, "a rate such as 24mbit"), text, "rate")
 
 
 def duration(text: str) -> Fraction:
-    """Return the duration in seconds, at least 0, from a text such as "40ms" or "2.5s".
-
-    Raises:
-        InputError: If the text is no duration.
-    """
+    """Return the duration in seconds, at least 0, of a text such as "40ms" or "2.5s"."""
     return _read(text, DURATIONS, "a duration such as 40ms")
 
 
 def size(text: str, bdp: Fraction | int) -> Fraction:
-    """Return the exact size in bytes, above 0, from a text such as "30000", "30kb" or "1/4bdp".
-
-    Args:
-        text: The text.
-        bdp: The bytes of one BDP.
-
-    Raises:
-        InputError: If the text is no such size.
-    """
+    """Return the exact size in bytes, above 0, of a text such as "30000", "30kb" or "1/4bdp"."""
     amount = _read(text, {**SIZES, "bdp": Fraction(bdp)}, "a size such as 2bdp or 30000 (bytes)")
     return _positive(amount, text, "size")
 
@@ -100,3 +81,37 @@ def _positive(value: Fraction, text: str, what: str) -> Fraction:
     if value <= 0:
         raise InputError(f"a {what} of '{text}'; expected more than 0")
     return value
+
+
+@dataclass(frozen=True)
+class Unit:
+    """The unit bytes**bytes_power · seconds**seconds_power. Units multiply and divide like the quantities."""
+
+    bytes_power: int = 0
+    seconds_power: int = 0
+
+    def __mul__(self, other: "Unit") -> "Unit":
+        return Unit(self.bytes_power + other.bytes_power, self.seconds_power + other.seconds_power)
+
+    def __truediv__(self, other: "Unit") -> "Unit":
+        return Unit(self.bytes_power - other.bytes_power, self.seconds_power - other.seconds_power)
+
+    def __str__(self) -> str:
+        name = _NAMES.get(self)
+        if name is None:
+            name = f"bytes^{self.bytes_power}·seconds^{self.seconds_power}"
+        return name
+
+
+NUMBER = Unit()
+BYTES = Unit(1, 0)
+TIME = Unit(0, 1)
+RATE = BYTES / TIME
+
+_NAMES = {NUMBER: "number", BYTES: "bytes", TIME: "time", RATE: "rate"}
+
+#: Stands for the unit of values that are true or false.
+CONDITION = "condition"
+
+#: The constants that every controller may read: the propagation delay, the jitter bound, the largest packet.
+CONSTANTS = {"R_m": TIME, "D": TIME, "MSS": BYTES}

@@ -16,8 +16,8 @@ import ccmatic as cm
 from ccmatic import proofs
 from ccmatic.answers.verification import Judge, Unsound, judging
 from ccmatic.answers.worst_case import NoExecution, side_by_side
-from ccmatic.base import Disagreement, InputError, OutOfTime, TooShort, last_good, last_good_at_once
-from ccmatic.base.workers import Team, team
+from ccmatic.base import Disagreement, InputError, OutOfTime, TooShort, last_good, last_good_at_once, workers
+from ccmatic.base.workers import Team
 from ccmatic.proving import NoValue
 from support import ROOT
 from support.cli import lines, run
@@ -30,8 +30,8 @@ NAMES = ["always_double", "cc_qdel", "always_half"]
 @pytest.fixture
 def threads(monkeypatch):
     """Threads in place of processes, which take seconds to begin; of a cluster as well."""
-    monkeypatch.setattr(team, "_processes", ThreadPoolExecutor)
-    monkeypatch.setattr(team, "_cluster", lambda address: (ThreadPoolExecutor(4), None))
+    monkeypatch.setattr(workers, "_processes", ThreadPoolExecutor)
+    monkeypatch.setattr(workers, "_cluster", lambda address: (ThreadPoolExecutor(4), None))
 
 
 def square(number, wait=None):

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pysmt import shortcuts as smt
 
+from ccmatic.base import RATE
 from ccmatic.base.errors import InputError
-from ccmatic.base.units import RATE
 from ccmatic.controllers import parse
 from ccmatic.logic.terms import equal, linear, real
 from ccmatic.logic.terms import formula as as_formula

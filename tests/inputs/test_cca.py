@@ -5,8 +5,8 @@ from fractions import Fraction
 import pytest
 from pysmt import shortcuts as smt
 
+from ccmatic.base import TIME
 from ccmatic.base.errors import InputError
-from ccmatic.base.units import TIME
 from ccmatic.controllers import parse, shipped_beliefs
 from ccmatic.logic.terms import equal, is_max, linear, real
 from ccmatic.logic.terms import formula as as_formula

@@ -152,7 +152,7 @@ def test_threads_open_cvc5_at_once():
 
 @pytest.mark.parametrize("program", [
     "from ccmatic.__main__ import main; sys.argv = ['ccmatic', '--version']",
-    "from ccmatic.base.workers.team import _processes; main = _processes(2).submit(signal.raise_signal, 11).result",
+    "from ccmatic.base.workers import _processes; main = _processes(2).submit(signal.raise_signal, 11).result",
 ], ids=["a command", "a worker"])  # fmt: skip
 def test_a_crash_says_where(program):
     """A command is crashed as soon as it imports its packages."""

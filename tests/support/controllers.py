@@ -3,7 +3,7 @@
 import re
 from fractions import Fraction
 
-from ccmatic.base.units import CONSTANTS
+from ccmatic.base import CONSTANTS
 from ccmatic.controllers import parse, shipped_beliefs
 
 NAMES = (*shipped_beliefs(), *CONSTANTS)

@@ -110,10 +110,8 @@ def is_closed(text: str) -> bool:
 def _is_closed(node: ast.AST, modules: Mapping[str, Set[str]], known: set[ast.AST]) -> bool:
     """Return whether a definition may contain a node, apart from the node's parts.
 
-    Args:
-        node: The node.
-        modules: The allowed attributes of each name that stands for a module.
-        known: The nodes that a node above them allows. The function adds to them.
+    `modules` has the allowed attributes of each name that stands for a module. `known` has the nodes that a node above
+    them allows; the function adds to them.
     """
     if any(name in _INTERNAL for name in _identifiers(node)):
         return False
@@ -149,7 +147,6 @@ def _is_closed(node: ast.AST, modules: Mapping[str, Set[str]], known: set[ast.AS
 
 
 def _is_attribute(value: ast.expr, name: str, context: ast.expr_context) -> bool:
-    """Return whether a definition may read, or write, an attribute of a value."""
     above = isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "super"
     own = above or (isinstance(value, ast.Name) and value.id in ("self", "cls"))
     if name in ("__init__", "__post_init__"):
@@ -165,7 +162,6 @@ def _is_plain(name: str) -> bool:
 
 
 def _identifiers(node: ast.AST) -> Iterator[str]:
-    """Yield the identifiers that a node itself contains."""
     for field, value in ast.iter_fields(node):
         if not isinstance(node, ast.Constant) and (field, type(node)) != ("module", ast.ImportFrom):
             yield from (each for each in (value if isinstance(value, list) else [value]) if isinstance(each, str))
@@ -206,7 +202,6 @@ def _public(module: ModuleType, tree: ast.Module | None = None) -> frozenset[str
 
 
 def _defined(tree: ast.Module) -> Iterator[str]:
-    """Yield the names that the statements of a module define, apart from imports."""
     for statement in tree.body:
         if isinstance(statement, ast.FunctionDef | ast.ClassDef):
             yield statement.name

@@ -10,15 +10,20 @@ import json
 import os
 import secrets
 import stat
+import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ccmatic.base import InputError, parse_json, read_text
+from ccmatic import __version__
+from ccmatic.base import KINDS, InputError, definitions, parse_json, read_text
+from ccmatic.base.memory.closed import is_closed
 
 T = TypeVar("T")
 
@@ -30,15 +35,13 @@ LENGTH = 32
 
 _FORMAT = "ccmatic answer 1"
 
+#: The kinds of files that decide what ccmatic does.
+_SUFFIXES = (".py", ".toml", ".h", ".c")
+
 
 @dataclass(frozen=True)
 class Memory:
-    """Answers of earlier questions. If a file cannot be read or written, the memory forgets instead of failing.
-
-    Attributes:
-        folder: The folder of answers.
-        key: The file of the key that seals answers.
-    """
+    """Answers of earlier questions. If a file cannot be read or written, the memory forgets instead of failing."""
 
     folder: Path
     key: Path
@@ -80,10 +83,10 @@ class Memory:
         """Return the answer to a question, from the memory if possible.
 
         Args:
-            question: A function that returns everything that influences the answer; None if this is not known.
-            decide: A function that decides the question.
-            stored: A function that returns an answer as data for JSON; None if the answer must not be remembered.
-            recalled: A function that returns the answer which data describe; None if the data are of no use.
+            question: Returns everything that influences the answer; None if this is not known.
+            decide: Decides the question.
+            stored: Returns an answer as data for JSON; None if the answer must not be remembered.
+            recalled: Returns the answer which data describe; None if the data are of no use.
         """
         asked = question()
         if asked is not None and (data := self.recall(asked)) is not None:
@@ -120,7 +123,6 @@ class Memory:
 
 
 def _home(variable: str, default: str) -> Path | None:
-    """Return a folder of the XDG Base Directory Specification; None if this user has no home."""
     chosen = Path(os.environ.get(variable, ""))
     if chosen.is_absolute():
         return chosen
@@ -143,3 +145,75 @@ def _write(file: Path, content: bytes, place: Any) -> None:
 
 def _text(data: Any) -> bytes:
     return json.dumps(data, sort_keys=True).encode()
+
+
+def question(
+    asked: str,
+    record: Mapping[str, Any],
+    controllers: Sequence[Any],
+    solver: Mapping[str, Any] | None,
+    **others: Any,
+) -> dict[str, Any] | None:
+    """Return everything that influences an answer, as data for JSON.
+
+    The result is None if the answer may depend on something else, such as a file that a definition reads.
+
+    Args:
+        asked: The name of the question, such as `verify`.
+        record: The record of the query.
+        controllers: The controllers, each with a name and a source.
+        solver: Everything that influences the solver; None if this is not known.
+        **others: Further parts of the question, as data for JSON.
+    """
+    own = own_definitions(record)
+    if solver is None or not all(map(is_closed, own.values())):
+        return None
+    return {
+        "asked": asked,
+        "query": dict(record),
+        "controllers": [[each.name, each.source] for each in controllers],
+        "solver": dict(solver),
+        "definitions": own,
+        "ccmatic": {"version": __version__, "code": code_digest(), "python": [sys.version, *sys.flags]},
+        **others,
+    }
+
+
+def own_definitions(record: Mapping[str, Any]) -> dict[str, str]:
+    """Return the texts of the user's definitions that a query's record names, by name."""
+    thresholds = record["property"]
+    named = {"models": record["model"], "properties": thresholds["name"], "proofs": thresholds.get("proof")}
+    texts: dict[str, str] = definitions.own_texts(named)
+    return texts
+
+
+def code_digest() -> str:
+    """Return a digest of all files that decide what ccmatic does, including shipped models, beliefs and properties."""
+    files = [(name, path, os.stat(path)) for name, path in _files()]
+    return _digest(tuple((name, path, about.st_mtime_ns, about.st_size) for name, path, about in files))
+
+
+def _files() -> list[tuple[str, str]]:
+    """Return the files of ccmatic's code, each with a name that does not depend on where ccmatic is installed."""
+    folders = ["ccmatic", *(f"ccmatic.{folder}" for folders, _ in KINDS.values() for folder in folders)]
+    files: dict[str, str] = {}
+    for folder in folders:
+        [root, *_] = import_module(folder).__path__
+        for place, inside, names in os.walk(root):
+            inside[:] = [name for name in inside if name != "__pycache__"]
+            for name in names:
+                if name.endswith(_SUFFIXES):
+                    path = os.path.join(place, name)
+                    files.setdefault(path, f"{folder} {path[len(root) :]}")
+    return sorted((name, path) for path, name in files.items())
+
+
+@lru_cache(maxsize=1)
+def _digest(files: tuple[tuple[str, str, int, int], ...]) -> str:
+    digest = sha256()
+    for name, path, *_ in files:
+        with open(path, "rb") as file:
+            content = file.read()
+        digest.update(f"{name} {len(content)}\n".encode())
+        digest.update(content)
+    return digest.hexdigest()
