@@ -21,7 +21,9 @@ class Clock:
     def __init__(self, seconds: float | None = None, now: Callable[[], float] = monotonic) -> None:
         self.seconds, self.now = seconds, now
         self._end: float | None = None
-        self._is_encoded = self.late = False
+        #: Whether the last query timed out before a solver received it.
+        self.late = False
+        self._is_encoded = False
 
     @staticmethod
     def of(timeout: "float | Clock | None") -> "Clock":

@@ -27,16 +27,13 @@ class _Stack(threading.local):
         return (self._own or self._shared)[index]
 
     def append(self, entered: Any) -> None:
-        """Push an environment when `pysmt.environment.push_env` asks for it."""
         (self._own or self._shared).append(entered)
 
     def pop(self) -> Any:
-        """Pop an environment when `pysmt.environment.pop_env` asks for it."""
         return (self._own or self._shared).pop()
 
     @contextmanager
     def above(self, entered: Any) -> Iterator[None]:
-        """Make `entered` the environment of this thread while the context lasts."""
         own, self._own = self._own, [entered]
         try:
             yield
@@ -48,10 +45,7 @@ _stack = pysmt.environment.ENVIRONMENTS_STACK = _Stack(pysmt.environment.ENVIRON
 
 
 class _Formulas(pysmt.formula.FormulaManager):  # type: ignore[misc]
-    """A formula manager without type checks.
-
-    The classes of terms and conditions guarantee the types, and Z3 checks them.
-    """
+    """A formula manager without type checks: the classes of terms guarantee the types, and Z3 checks them."""
 
     def _do_type_check(self, formula: Any) -> None:
         pass
@@ -82,8 +76,6 @@ class Environment:
 
 
 def isolated(function: Callable[P, T]) -> Callable[P, T]:
-    """Decorate a function so that each call has its own environment."""
-
     @wraps(function)
     def alone(*arguments: P.args, **named: P.kwargs) -> T:
         with Environment():

@@ -110,7 +110,6 @@ class Linear:
         raise InputError("a term is no condition, so neither true nor false; write a comparison, such as a > 0")
 
     def node(self) -> Any:
-        """Return the term as a pySMT node."""
         parts = [symbol if c == 1 else Times(Real(c), symbol) for symbol, c in self.coefficients.items()]
         if self.constant or not parts:
             parts.append(Real(self.constant))
@@ -159,11 +158,6 @@ class Condition:
 
 
 def exact(value: object) -> Fraction:
-    """Return an int or Fraction as a Fraction.
-
-    Raises:
-        InputError: If the value is neither an int nor a Fraction.
-    """
     if type(value) is Fraction:
         return value
     if type(value) is int:
@@ -178,7 +172,6 @@ def exact(value: object) -> Fraction:
 
 
 def _number(value: Term) -> Fraction:
-    """Return a number, or a term that is constant, as a Fraction."""
     return value.constant if isinstance(value, Linear) else exact(value)
 
 
@@ -228,11 +221,7 @@ def boolean(name: str) -> Condition:
 
 
 def formula(condition: object) -> Any:
-    """Return a condition as a pySMT formula.
-
-    Raises:
-        InputError: If the value is no condition.
-    """
+    """Return a condition as a pySMT formula."""
     if isinstance(condition, Condition):
         return condition.node
     if isinstance(condition, bool):
@@ -315,10 +304,7 @@ def is_max(target: Term, *cases: tuple[Truth, Term]) -> Truth:
 
 
 def is_min(target: Term, *cases: tuple[Truth, Term]) -> Truth:
-    """Return the condition that the target is the smallest value of the cases (condition, value) that apply.
-
-    A case applies if its condition holds. The first case always applies.
-    """
+    """Return the condition that the target is the smallest value of the cases that apply, as in `is_max`."""
     return _is_extreme(target, cases, lambda bound, value: bound <= value)
 
 

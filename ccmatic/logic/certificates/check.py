@@ -12,22 +12,19 @@ arithmetic and unit propagation, but no solver.
 from collections import defaultdict
 from dataclasses import dataclass
 
+from pysat.solvers import Minisat22
+
 from ccmatic import records
-from ccmatic.logic.certificates import unit_propagation
 from ccmatic.logic.certificates.clauses import Clauses
 from ccmatic.records import CertificateFile
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of a check.
+    """The outcome of a check: how much the formulas and the certificate have, and the fault.
 
-    Attributes:
-        clauses: The number of clauses of the formulas.
-        lemmas: The number of the certificate's lemmas.
-        steps: The number of the certificate's steps.
-        fault: The reason, in words, why the certificate is no proof; None if the certificate proves that the formulas
-            have no common solution.
+    `fault` is the reason, in words, why the certificate is no proof; None if it proves that the formulas have no common
+    solution.
     """
 
     clauses: int
@@ -37,18 +34,7 @@ class Outcome:
 
 
 def check_certificate(formulas, certificate):
-    """Check whether a certificate proves that the formulas have no common solution.
-
-    Args:
-        formulas: Conditions of linear real arithmetic.
-        certificate: JSON data with the shape of a CertificateFile.
-
-    Returns:
-        The Outcome.
-
-    Raises:
-        InputError: If the data has another shape than a CertificateFile, or a formula is not linear.
-    """
+    """Check whether a certificate, data of the shape of a CertificateFile, proves that formulas have no solution."""
     clauses = Clauses(formulas)
     read = records.convert(certificate, CertificateFile, what="no certificate")
     sizes = len(clauses.clauses), len(read.lemmas), len(read.steps)
@@ -66,7 +52,7 @@ def _fault(clauses, lemmas, steps):
         if any(abs(literal) not in literals for literal in step):
             return f"step {number} has a literal that the clauses do not have"
     premises = clauses.clauses + [[literal for literal, _ in lemma] for lemma in lemmas]
-    followed, refuted = unit_propagation.check_refutation(premises, steps)
+    followed, refuted = check_refutation(premises, steps)
     if refuted:
         return None
     if followed < len(steps):
@@ -87,3 +73,25 @@ def _holds(clauses, lemma):
         total += multiplier * bound
         some_strict |= strict
     return not any(sums.values()) and (total < 0 or (total == 0 and some_strict))
+
+
+def check_refutation(clauses, steps):
+    """Check the steps of a refutation of clauses.
+
+    A step is a clause that follows from all clauses before it by unit propagation (RUP, the core of DRAT).
+
+    Returns:
+        (count, refuted). `count` is the number of steps, up to the first failure, that follow from the clauses and the
+        earlier steps. `refuted` is true if all steps follow and they lead to a contradiction by unit propagation.
+    """
+    with Minisat22(bootstrap_with=clauses) as propagator:
+        for number, clause in enumerate(steps):
+            if _consistent(propagator, [-literal for literal in clause]):
+                return number, False
+            propagator.add_clause(clause)
+        return len(steps), not _consistent(propagator, [])
+
+
+def _consistent(propagator, literals):
+    consistent, _ = propagator.propagate(literals)
+    return consistent

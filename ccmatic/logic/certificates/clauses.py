@@ -65,7 +65,6 @@ class Clauses:
         return literal and sign * literal
 
     def digest(self):
-        """Return a digest that identifies the clauses and their atoms."""
         return sha256(repr((self.clauses, list(self.atoms.items()))).encode()).hexdigest()
 
     def equal(self, term):
@@ -73,7 +72,6 @@ class Clauses:
         return self.conjunction([self.at_most(term), self.at_most(-term)])
 
     def conjunction(self, literals):
-        """Return the literal of the conjunction of literals."""
         members = tuple(sorted(set(literals)))
         if len(members) == 1:
             return members[0]
@@ -89,10 +87,7 @@ class Clauses:
         return self._literals[key]
 
     def clause(self, literals):
-        """Assert that at least one of the literals is true.
-
-        Define each conjunction among the literals at its first use.
-        """
+        """Assert that at least one literal is true. Define each conjunction among them at its first use."""
         self.clauses.append(literals)
         for literal in literals:
             self._require(literal)
@@ -122,10 +117,7 @@ def _not_linear(formula):
 
 
 def _canonical(term, strict):
-    """Return (sign, atom).
-
-    The formula term ≤ 0 (or < 0) is the atom (form, bound, strict), negated if the sign is -1.
-    """
+    """Return (sign, atom): the formula term ≤ 0 (or < 0) is the atom, negated if the sign is -1."""
     items = sorted(term.coefficients.items())
     scale = Fraction(lcm(*(c.denominator for _, c in items)), gcd(*(c.numerator for _, c in items)))
     sign = 1 if items[0][1] > 0 else -1

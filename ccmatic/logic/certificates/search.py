@@ -16,7 +16,6 @@ from pysat.solvers import Glucose4
 
 from ccmatic import records
 from ccmatic.logic import Linear, linear
-from ccmatic.logic.certificates import unit_propagation
 from ccmatic.logic.certificates.clauses import Clauses
 from ccmatic.logic.solving import context
 from ccmatic.records import CertificateFile
@@ -28,11 +27,7 @@ _LISTENING = Lock()
 def certify(formulas):
     """Find a certificate that the formulas have no common solution.
 
-    Returns:
-        JSON data with the shape of a CertificateFile; None if the formulas have a common solution.
-
-    Raises:
-        InputError: If a formula is not linear.
+    Return data with the shape of a CertificateFile; None if the formulas have a common solution.
     """
     clauses = Clauses(formulas)
     theory = _Theory(clauses)
@@ -50,7 +45,7 @@ def certify(formulas):
         proved = multiplied if all(multiplied) else None
     by_literals = {tuple(literal for literal, _ in lemma): lemma for lemma in proved}
     used = _used(clauses, list(by_literals))
-    _, steps = unit_propagation.refute(clauses.clauses + used)
+    _, steps = refute(clauses.clauses + used)
     certificate = CertificateFile(
         clauses.digest(), [by_literals[lemma] for lemma in used], [step for step in steps if step]
     )
@@ -90,11 +85,7 @@ class _Theory:
         return None if satisfiable else list(dict.fromkeys(lemmas))
 
     def complete(self, lemmas):
-        """Add lemmas until the lemmas contradict the clauses.
-
-        Returns:
-            True if the lemmas contradict the clauses; False if the clauses have a solution.
-        """
+        """Add lemmas until they contradict the clauses. Return False if the clauses have a solution."""
         needed = {literal for clause in self._clauses.clauses for literal in clause}
         marks = {}
         solver = z3.SimpleSolver(self.context)
@@ -128,7 +119,6 @@ class _Theory:
         return term < number if strict else term <= number
 
     def _literal(self, node):
-        """Return the literal of a Z3 node, or None if the node has no literal."""
         if node.get_id() not in self._read:
             self._read[node.get_id()] = self._parse(node), node
         return self._read[node.get_id()][0]
@@ -198,3 +188,13 @@ def _satisfiable(solver, *assumptions):
     if answer == z3.Z3_L_UNDEF:  # Z3 catches Ctrl-C itself; with no limit, Z3 stops for no other reason
         raise KeyboardInterrupt
     return answer == z3.Z3_L_TRUE
+
+
+def refute(clauses):
+    """Return (None, steps) that refute clauses, or (model, None), where the model lists the true literals."""
+    with Glucose4(bootstrap_with=clauses, with_proof=True) as solver:
+        if solver.solve():
+            return solver.get_model(), None
+        return None, [
+            [int(word) for word in line.split()[:-1]] for line in solver.get_proof() if not line.startswith("d")
+        ]

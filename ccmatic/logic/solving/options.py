@@ -55,7 +55,6 @@ class SolverOptions:
         return {"seconds": repr(Clock.of(self.timeout).seconds), "seed": self.seed, **versions}
 
     def with_clock(self, clock: Clock) -> "SolverOptions":
-        """Return the same options with a clock as the timeout."""
         return replace(self, timeout=clock)
 
 

@@ -7,7 +7,7 @@ import z3
 
 from ccmatic.base import smtlib_name
 from ccmatic.logic import Linear
-from ccmatic.logic.solving.contexts import context
+from ccmatic.logic.solving.solver import context
 
 #: The reserved name of the unknown that scales the other unknowns and the constants.
 SCALE = "scale!"
@@ -16,23 +16,13 @@ SCALE = "scale!"
 def greatest(
     numerator: Linear, denominator: Linear, below: Sequence[Linear], zero: Sequence[Linear]
 ) -> Fraction | None:
-    """Return the supremum of numerator/denominator over a polyhedron.
+    """Return the supremum of numerator/denominator over a polyhedron that is not empty; None if it is unbounded.
 
-    A point (x, 1) and its multiples (x·s, s) have the same quotient. The function therefore also scales the constant of
-    each term by s, and chooses s so that the denominator is 1. If the scaled numerator is bounded, some point attains
-    the bound. Otherwise, the numerator grows without bound in some direction. Exact arithmetic checks either outcome.
-
-    Args:
-        numerator: A linear term of unknowns.
-        denominator: A linear term that is above 0 at each point of the polyhedron.
-        below: Terms that are at most 0 at each point of the polyhedron.
-        zero: Terms that are 0 at each point of the polyhedron. The polyhedron must not be empty.
-
-    Returns:
-        The supremum as a Fraction; None if the quotient is unbounded.
-
-    Raises:
-        ArithmeticError: If the solver's answer fails the exact check.
+    Each term of `below` is at most 0, and each term of `zero` is 0, at each point of the polyhedron. The denominator
+    must be above 0 there. A point (x, 1) and its multiples (x·s, s) have the same quotient. The function therefore also
+    scales the constant of each term by s, and chooses s so that the denominator is 1. If the scaled numerator is
+    bounded, some point attains the bound. Otherwise, the numerator grows without bound in some direction. Exact
+    arithmetic checks either outcome, and raises ArithmeticError if it does not fit.
     """
     lines = [f"(assert (>= {smtlib_name(SCALE)} 0.0))"]
     lines += [f"(assert (<= {_scaled(term)} 0.0))" for term in below]
@@ -71,7 +61,6 @@ def _scaled(term: Linear) -> str:
 
 
 def _at(term: Linear, point: Mapping[str, Fraction]) -> Fraction:
-    """Return the value of a scaled term at a point."""
     return sum(
         (c * point[symbol.symbol_name()] for symbol, c in term.coefficients.items()), term.constant * point[SCALE]
     )

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from fractions import Fraction
 from math import ceil
-from threading import Lock
+from threading import Event, Lock, Thread
+from time import process_time
 from typing import Any
 
 import z3
@@ -20,7 +21,6 @@ from pysmt.typing import BOOL
 
 from ccmatic.base import Clock, Disagreement, InputError, OutOfTime, SolverEnded, smtlib_comment, smtlib_name
 from ccmatic.logic import Linear, Truth, formula
-from ccmatic.logic.solving.contexts import context, limited
 from ccmatic.logic.solving.options import SolverOptions
 
 SAT, UNSAT, UNKNOWN = "sat", "unsat", "unknown"
@@ -33,16 +33,41 @@ LONGEST = 10_000
 _OPENING = Lock()
 
 
+def context() -> z3.Context:
+    """Return a new context for one thread.
+
+    Python's garbage collector runs in any thread that allocates. So it may free a context's objects while another
+    thread solves in that context, and Z3 would crash. Therefore, this context delays releases until its next use.
+    """
+    made = z3.Context()
+    z3.Z3_enable_concurrent_dec_ref(made.ref())
+    return made
+
+
+@contextmanager
+def limited(own: z3.Context, seconds: float) -> Iterator[None]:
+    """Interrupt the solvers of a context as soon as this process has spent some CPU seconds in this block."""
+    end, done = process_time() + seconds, Event()
+
+    def watch() -> None:
+        while not done.wait(max(end - process_time(), 0.01)):
+            if process_time() >= end:
+                own.interrupt()
+
+    thread = Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
 class Checker:
     """One incremental query that all given solvers decide.
 
-    Args:
-        options: The SolverOptions. A timeout in seconds applies to each call of `check`. A Clock limits `add` and
-            `check` together.
-        logic: The SMT-LIB logic: QF_LRA, or QF_NRA if the query has products of unknowns.
-
-    Raises:
-        InputError: If a solver is not installed.
+    A timeout in seconds applies to each call of `check`. A Clock limits `add` and `check` together, which then raise
+    OutOfTime. The logic is QF_LRA, or QF_NRA if the query has products of unknowns.
     """
 
     def __init__(self, options: SolverOptions = SolverOptions(), logic: Any = QF_LRA) -> None:
@@ -56,11 +81,7 @@ class Checker:
         self._suppositions = 0
 
     def add(self, condition: Truth) -> None:
-        """Assert a condition. It remains asserted until the current scope ends.
-
-        Raises:
-            OutOfTime: If the clock has run out.
-        """
+        """Assert a condition. It remains asserted until the current scope ends."""
         self._clock.left()
         assertion = formula(condition)
         self._stack[-1].append(condition)
@@ -68,13 +89,11 @@ class Checker:
             solver.add_assertion(assertion)
 
     def push(self) -> None:
-        """Begin a scope of assertions."""
         self._stack.append([])
         for solver in self._solvers.values():
             solver.push()
 
     def pop(self) -> None:
-        """Retract all assertions since the last `push`."""
         self._stack.pop()
         for solver in self._solvers.values():
             solver.pop()
@@ -86,9 +105,6 @@ class Checker:
         At the end of a scope, Z3 forgets what it has learned. So a Boolean unknown implies the condition instead, and
         Z3 decides the query under this unknown. What Z3 learns stays valid for later conditions. The implication
         remains in the current scope.
-
-        Raises:
-            OutOfTime: If the clock has run out.
         """
         self._clock.left()
         assertion = formula(condition)
@@ -111,10 +127,7 @@ class Checker:
                 solver.pop()
 
     def check(self) -> str:
-        """Decide the query.
-
-        Returns:
-            SAT or UNSAT. The result is UNKNOWN if no solver decides the query in time.
+        """Return SAT or UNSAT; UNKNOWN if no solver decides the query in time.
 
         Raises:
             Disagreement: If one solver says SAT and another UNSAT.
@@ -146,8 +159,7 @@ class Checker:
     def value(self, term: Any) -> Any:
         """Return the value of a term (a Fraction) or a condition (a bool) in the solution of the last `check`.
 
-        The last `check` must have returned SAT. Irrational values are rounded to 20 digits. They can occur only with
-        products of unknowns.
+        Irrational values are rounded to 20 digits. They can occur only with products of unknowns.
         """
         if isinstance(term, (Fraction, bool)):
             return term
@@ -166,9 +178,6 @@ class Conflicts:
     """Searches for minimal conflicts among conditions, under other conditions that are always asserted.
 
     A Boolean unknown implies each condition, so Z3 keeps what it learns, and converts each condition once.
-
-    Args:
-        always: The conditions that are always asserted.
     """
 
     def __init__(self, always: Iterable[Truth] = ()) -> None:
@@ -208,17 +217,11 @@ class Conflicts:
 
 
 def conflict(conditions: Sequence[Truth], clock: Clock | None = None) -> list[int]:
-    """Return the indices of a minimal conflict among conditions, as `Conflicts` finds it."""
     return Conflicts().minimal(conditions, clock)
 
 
 def script(conditions: Iterable[Truth], comment: str = "") -> str:
-    """Return an SMT-LIB 2 script, in a separate scope, with the query whether conditions have a common solution.
-
-    Args:
-        conditions: The conditions.
-        comment: Comment lines for the top of the script.
-    """
+    """Return an SMT-LIB 2 script, in a separate scope, with the query whether conditions have a common solution."""
     formulas = [formula(condition) for condition in conditions]
     symbols = sorted(set().union(*(f.get_free_variables() for f in formulas)), key=lambda s: s.symbol_name())
     lines = [*smtlib_comment(comment), "(push 1)"]
@@ -275,13 +278,9 @@ def _z3_value(model: z3.ModelRef, value: z3.Ast) -> Fraction | bool:
 
 
 def _within(name: str, solver: Any, seconds: float | None, work: bool) -> AbstractContextManager[None]:
-    """Limit the time of a solver's check in this context. For Yices, the limit was set when the solver was opened.
+    """Limit the time of a solver's check in this context. For Yices, the limit was set when it was opened.
 
-    Args:
-        name: The name of the solver.
-        solver: The solver.
-        seconds: The limit, or None.
-        work: Whether the limit is in CPU seconds. Only Z3 counts them; other solvers count seconds of a clock.
+    `work` says that the limit is in CPU seconds. Only Z3 counts them; other solvers count seconds of a clock.
     """
     if seconds is None:
         return nullcontext()
@@ -303,7 +302,6 @@ def _interrupted(reason: str, limit: float | None, seconds: float) -> bool:
 
 
 def _open(name: str, timeout: float | None, seed: int, logic: Any) -> Any:
-    """Return a pySMT solver for real arithmetic."""
     try:
         if name == "yices":
             return _open_yices(timeout, logic)
@@ -324,8 +322,6 @@ def _open_yices(timeout: float | None, logic: Any) -> Any:
 
 
 class _Z3(Z3Solver):  # type: ignore[misc]
-    """The solver Z3, with a context of its own."""
-
     def __init__(self, environment: Any, logic: Any, **options: Any) -> None:
         IncrementalTrackingSolver.__init__(self, environment=environment, logic=logic, **options)
         own = context()
